@@ -36,5 +36,6 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   hasReader: () => hasReader,
   stderr: (text) => process.stderr.write(text),
 });
-// What a signal interrupted may still hold connections; everything that matters was closed in order.
-if (signals.isRequested) process.exit();
+// What a signal interrupted may still hold connections; everything that matters was closed in order. And the channel to
+// the first of several processes would keep the others for ever.
+if (signals.isRequested || isMember) process.exit();

@@ -43,10 +43,15 @@ export class Members {
   #hasFailed = false;
   #pinging: NodeJS.Timeout | undefined;
 
-  constructor(count: number, log: Log) {
+  /** @param descriptors passed on to each of them under the same numbers */
+  constructor(count: number, descriptors: readonly number[], log: Log) {
     this.#count = count;
     this.#log = log;
-    cluster.setupPrimary({ exec: join(packageRoot, 'dist/main.js'), args: process.argv.slice(2) });
+    cluster.setupPrimary({
+      exec: join(packageRoot, 'dist/main.js'),
+      args: process.argv.slice(2),
+      stdio: inheritedStdio(descriptors),
+    });
   }
 
   /**
@@ -195,4 +200,13 @@ export class Members {
 
 function send({ worker }: Member, order: Order): void {
   if (worker.isConnected()) worker.send(order);
+}
+
+/** The channel for messages comes behind the descriptors, so that these keep their numbers. */
+function inheritedStdio(descriptors: readonly number[]): (number | 'ignore' | 'inherit' | 'ipc')[] {
+  const stdio: (number | 'ignore' | 'inherit')[] = ['inherit', 'inherit', 'inherit'];
+  for (let number = stdio.length; number <= Math.max(...descriptors); number += 1) {
+    stdio.push(descriptors.includes(number) ? number : 'ignore');
+  }
+  return [...stdio, 'ipc'];
 }

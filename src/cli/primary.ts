@@ -4,6 +4,7 @@
  */
 import { ExitCode } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
+import { inheritedDescriptors } from '#platform/http/inherited-sockets.ts';
 import type { CommandIo } from './command-io.ts';
 import type { PreparedInstance } from './instance-plan.ts';
 import { Members } from './members.ts';
@@ -16,7 +17,8 @@ const MARGIN_MS = 20_000;
 export async function supervise(deps: PreparedInstance): Promise<number> {
   const { adapt, foundation, io, manager, plan, prepareReload, signingKeys } = deps;
   const { log } = foundation.openLog;
-  const members = new Members(foundation.config.http.workers, log);
+  const { http } = foundation.config;
+  const members = new Members(http.workers, inheritedDescriptors(http), log);
   let current = { config: foundation.config, signingKeys };
   const reload = new Reload({
     foundation,

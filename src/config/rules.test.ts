@@ -27,9 +27,6 @@ describe('http', () => {
     expect(complaints(binds('{fd: 1, fd_name: web}'))).toEqual([
       'http.listeners[0].binds[0].fd_name: not allowed together with "fd"',
     ]);
-    expect(complaints('http: {workers: 2, listeners: [{resources: [human], binds: [{port: 1}, {fd: 0}]}]}')).toEqual([
-      'http.workers: has to be 1 where a listener takes a socket of the service manager ("fd")',
-    ]);
     expect(loadYaml(binds('{fd: 1}, {fd_name: web}, {kind: unix}')).http.listeners[0]?.binds).toEqual([
       { inherited: 1, kind: 'tcp' },
       { inherited: 'web', kind: 'tcp' },

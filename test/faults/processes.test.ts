@@ -124,6 +124,19 @@ test('a reload reaches all of them, also a second one after a file that is not v
   expect(told()).toContainEqual(expect.stringMatching(/^RELOADING=1 MONOTONIC_USEC=\d+$/));
 });
 
+test('an address that another service has ends the start with exit 71 and the reason, as with one process', async () => {
+  const listeners = [{ resources: ['human'], binds: [{ address: new URL(base).host }] }];
+  const http = { public_base: base, workers: 2, listeners };
+  const program = new Program(folder, { ...settings, http }, { name: 'second.json' });
+  const second = program.launch(['serve'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  second.stderr?.on('data', (text) => {
+    said += String(text);
+  });
+  expect(await new Promise((resolve) => second.once('close', resolve))).toBe(71);
+  expect(said).toMatch(/^latchkey: cannot listen on .* EADDRINUSE/m);
+});
+
 test('a signal to all of them at once counts once: requests end, exit 0, and the manager knew each step', async () => {
   await expect.poll(told).toContain('WATCHDOG=1');
   const requests = Array.from({ length: 30 }, page);

@@ -1,12 +1,14 @@
 /** The program with sockets of a service manager (operations 1.7.2, 10.3), as systemd's own tool passes them. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
+import { createServer, type ListenOptions, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.js';
-import { NODE_FLAGS, stopProcess, untilHealthy } from '../support/program.js';
+import { NODE_FLAGS, Program, stopProcess, untilHealthy } from '../support/program.js';
+import { servingProcesses } from '../support/serving-processes.ts';
 
 const TOOL = 'systemd-socket-activate';
 let folder: string;
@@ -64,4 +66,103 @@ describe.skipIf(spawnSync(TOOL, ['--version']).status !== 0)('sockets of systemd
     clearInterval(ask);
     expect(output()).toContain('inherited socket 1 is not a tcp socket that listens');
   });
+});
+
+/** A socket that listens, with its descriptor, to be passed on to another process. */
+async function listening(place: ListenOptions): Promise<{ server: Server; descriptor: number }> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(place, resolve));
+  const handle: unknown = Reflect.get(server, '_handle');
+  const descriptor = typeof handle === 'object' && handle !== null && 'fd' in handle ? Number(handle.fd) : -1;
+  return { server, descriptor };
+}
+
+describe('sockets of a service manager with several serving processes (http.workers)', () => {
+  let service: ChildProcess;
+  let base: string;
+  let path: string;
+  let output = '';
+  const log = (): string => readFileSync(join(folder, 'log'), 'utf8');
+  const members = (): readonly number[] => servingProcesses(service.pid);
+  const ask = async (): Promise<void> => {
+    const page = await fetch(`${base}login`, { headers: { connection: 'close' } });
+    expect([page.status, await statusAt(path)]).toEqual([200, 200]);
+  };
+
+  beforeAll(async () => {
+    path = join(folder, 'several.sock');
+    const port = await freePort();
+    base = `http://127.0.0.1:${port}/`;
+    const web = await listening({ port, host: '127.0.0.1' });
+    const local = await listening({ path: `${path}.tmp` });
+    // Where it is not removed once it is no longer open here.
+    renameSync(`${path}.tmp`, path);
+    const program = new Program(folder, {
+      data_dir: join(folder, 'data'),
+      http: {
+        ...{ public_base: base, workers: 2 },
+        listeners: [
+          { name: 'web', resources: ['human', 'health'], binds: [{ fd_name: 'web' }] },
+          { name: 'local', resources: ['health'], binds: [{ fd: 2, kind: 'unix' }] },
+        ],
+      },
+      logging: { output: join(folder, 'log') },
+    });
+    // The second one is used by nobody.
+    service = program.launch(['serve'], {
+      environment: { LISTEN_FDS: '3', LISTEN_FDNAMES: 'web:other:local' },
+      stdio: ['ignore', 'ignore', 'pipe', web.descriptor, 'ignore', local.descriptor],
+    });
+    service.stderr?.on('data', (text) => {
+      output += String(text);
+    });
+    for (const { server } of [web, local]) server.close();
+    await untilHealthy(service, base, { output: () => output });
+  });
+
+  afterAll(() => service.kill('SIGKILL'));
+
+  test('all of them take connections from each socket', async () => {
+    await expect.poll(log, { timeout: 60_000 }).toContain('ready at');
+    expect(members()).toHaveLength(2);
+    expect(log()).toMatch(/listener web on 127\.0\.0\.1:\d+ /);
+    const served = (): number | undefined => log().match(/ GET-1 - /g)?.length;
+    const seen = async (): Promise<number | undefined> => {
+      await Promise.all(Array.from({ length: 30 }, ask));
+      return served();
+    };
+    await expect.poll(seen, { timeout: 30_000 }).toBe(2);
+  });
+
+  test('what waits is served after all of them died at once, and by those that took their place', async () => {
+    for (const pid of members()) process.kill(pid, 'SIGKILL');
+    await expect.poll(() => members().length).toBe(0);
+    await ask();
+    await expect.poll(() => log().match(/ process\.started /g)?.length, { timeout: 30_000 }).toBe(2);
+    await Promise.all(Array.from({ length: 30 }, ask));
+  });
+
+  test('a signal ends all of them with exit 0', async () => {
+    expect(await stopProcess(service)).toBe(0);
+    expect(members()).toEqual([]);
+    expect(output).toBe('');
+  });
+});
+
+test.each([
+  ['one that is not open', 900, 71, 'cannot listen on inherited socket 900: EBADF'],
+  ['one that is no socket', 0, 78, 'inherited socket 0 is not a tcp socket that listens'],
+])('%s is refused before any process is started', async (_what, fd, exitCode, reason) => {
+  const program = new Program(folder, {
+    data_dir: join(folder, 'data'),
+    http: { workers: 2, listeners: [{ resources: ['human'], binds: [{ fd }] }] },
+  });
+  const stdio: StdioOptions = ['ignore', 'ignore', 'pipe', 'ignore'];
+  const run = program.launch(['serve'], { environment: { LISTEN_FDS: '1000' }, stdio });
+  let said = '';
+  run.stderr?.on('data', (text) => {
+    said += String(text);
+  });
+  expect(await new Promise((resolve) => run.once('close', resolve))).toBe(exitCode);
+  expect(said).toContain(reason);
 });

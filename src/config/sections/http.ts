@@ -128,7 +128,7 @@ const listeners = listKeysRule(
   checkHumanPrefixes,
 );
 
-const settings = mapping({
+export const httpSection = mapping({
   public_base: hint(webUrl({ allowQuery: false }), { defaultText: '`http://localhost:8080` (follows the listener)' })
     .optional()
     .describe(
@@ -163,14 +163,6 @@ const settings = mapping({
   })
     .optional()
     .describe('Sockets of the service and what each of them serves.'),
-});
-
-/** The first of several processes would hold a passed socket for the others, and lose it for good once all of them ended. */
-export const httpSection = rule(settings, ['workers', 'listeners'], ({ workers, listeners = [] }, problem) => {
-  const isInherited = listeners.some(({ binds }) => binds.some((entry) => 'inherited' in bindConfig(entry)));
-  if (workers !== 1 && isInherited) {
-    problem(['workers'], 'has to be 1 where a listener takes a socket of the service manager ("fd")');
-  }
 });
 
 type ParsedHttp = z.output<typeof httpSection>;

@@ -1,7 +1,8 @@
 /** Sockets that a service manager listens on and passes to the process, as sd_listen_fds(3) describes it. */
+import { fstatSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import type { InheritedBind, ListenVariables } from './http-options.ts';
+import type { HttpOptions, InheritedBind, ListenVariables } from './http-options.ts';
 
 const FIRST_DESCRIPTOR = 3;
 
@@ -31,6 +32,29 @@ export class InheritedSockets {
     if (this.#taken.has(index)) throw new ExitError(ExitCode.config, `${nameOf(inherited)} is used by two binds`);
     this.#taken.add(index);
     return FIRST_DESCRIPTOR + index;
+  }
+}
+
+/**
+ * Descriptors that a process passes on to those that serve for it, who find them under the same numbers. It holds them
+ * open itself, so that they outlive each of the others.
+ * @throws ExitError 71 or 78 as `take` does, 71 for one that is not open, 78 for one that is no socket
+ */
+export function inheritedDescriptors(http: Pick<HttpOptions, 'listeners' | 'listenVariables'>): readonly number[] {
+  const inherited = new InheritedSockets(http.listenVariables);
+  const binds = http.listeners.flatMap(({ binds }) => binds.filter((entry) => 'inherited' in entry));
+  return binds.map((entry) => {
+    const descriptor = inherited.take(entry);
+    if (!isSocket(entry, descriptor)) throw otherKind(entry);
+    return descriptor;
+  });
+}
+
+function isSocket({ inherited }: InheritedBind, descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isSocket();
+  } catch (error) {
+    throw refused(inherited, error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -116,7 +116,7 @@ async function listenOnDescriptor(
   descriptor: number,
 ): Promise<Omit<BoundAddress, 'listener'>> {
   try {
-    await listen(server, { fd: descriptor });
+    await listenByItself(() => listen(server, { fd: descriptor }));
   } catch (error) {
     // Neither a TCP nor a Unix socket.
     if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_FD_TYPE') throw otherKind(bind);
@@ -127,6 +127,21 @@ async function listenOnDescriptor(
   return typeof bound === 'object' && bound !== null
     ? { address: hostAndPort(bound.address, bound.port), port: bound.port }
     : { address: nameOf(bind.inherited), port: undefined };
+}
+
+/**
+ * Begins to listen on a descriptor that this process holds itself. One of several processes would ask the first of them
+ * instead, which closes the descriptor for good with the last of the others (docs/decisions/0027); Node.js has the option
+ * `exclusive` against that, but not for descriptors, and asks nobody where it takes a process for the first.
+ */
+function listenByItself(begin: () => Promise<void>): Promise<void> {
+  const { isPrimary } = cluster;
+  Object.assign(cluster, { isPrimary: true });
+  try {
+    return begin();
+  } finally {
+    Object.assign(cluster, { isPrimary });
+  }
 }
 
 async function refuseOtherFiles(path: string): Promise<void> {
