@@ -9,7 +9,7 @@ export function addBackupCommands(program: Command, configuration: () => Configu
     .command('backup')
     .description('write the embedded database, as it is at this moment, into one file; the service may run')
     .requiredOption('-o, --output <path>', 'new file to write (.tar.gz), readable by its owner only')
-    .option('--include-secrets', 'put the encryption key and the signing keys of data_dir into it', false)
+    .option('--include-secrets', 'put the encryption keys and the signing keys of data_dir into it', false)
     .action(async (flags: BackupFlags) => await (await import('./backup.ts')).backUp(configuration(), flags, io));
   program
     .command('restore <path>')

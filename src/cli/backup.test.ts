@@ -17,8 +17,11 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Manifest, parseManifest } from '#app/backup/manifest.ts';
+import { publishNextRootKey, readRootKeys } from '#app/data-directory/root-key-files.ts';
+import { rootKeyChecks } from '#domain/server-state/server-state.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
 import { type EmbeddedUse, useEmbeddedServer } from '#platform/embedded-postgres/embedded-server.ts';
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
 import { END_OF_ARCHIVE, readTarFiles, type TarFile, tarFile } from '#platform/tar/tar-archive.ts';
@@ -298,6 +301,53 @@ describe('restore (operations 3.11)', () => {
       });
     }
     expect(existsSync(inFolder(dataDir, 'db'))).toBe(false);
+  });
+
+  test('a root key that is being replaced, and those before it, come with the backup and open what they sealed', async () => {
+    const whereFrom = 'data';
+    await publishNextRootKey(inFolder(whereFrom));
+    const former = 'ef'.repeat(32);
+    writeFileSync(inFolder(whereFrom, 'encryption.previous'), `${former}\n`, { mode: 0o600 });
+    const path = fresh('rotated.tar.gz');
+    expect(await run('backup', '-o', path, '--include-secrets')).toMatchObject({ exitCode: 0 });
+    const keys = readRootKeys(inFolder(whereFrom)) ?? expect.fail('no root key');
+    expect(keys.previous).toEqual([former]);
+    const roots = [keys.current, ...keys.previous, keys.next ?? expect.fail('no next key')];
+    const checks = roots.flatMap((root) => rootKeyChecks(new KeyRing(Buffer.from(root, 'hex'), [])));
+    // As when the replacement is killed right before the new key gets its name.
+    const files = await filesOf(path);
+    const document = await manifestOf(path);
+    const content = Buffer.from(
+      JSON.stringify({ ...document, encryption_key_checks: checks.map((check) => check.toString('hex')) }),
+    );
+    const whole = writeArchive([{ name: 'manifest.json', content }, ...files.slice(1)]);
+    const names = ['encryption.key', 'encryption.next.key', 'encryption.previous'];
+    const placed = (directory: string) =>
+      names.map((name) => ({
+        content: readFileSync(inFolder(directory, name), 'utf8'),
+        mode: (statSync(inFolder(directory, name)).mode & 0o777).toString(8),
+      }));
+
+    const targets = [await createEmptyDatabase(), await createEmptyDatabase()];
+    const restoreTo = (directory: string, index: number) =>
+      run('--json', '--data-dir', directory, 'restore', whole, '--to', targets[index]?.connectionString ?? '');
+    const restored = await restoreTo(dataDir, 0);
+    expect(restored).toMatchObject({ exitCode: 0, err: '' });
+    expect(JSON.parse(restored.out).secrets).toEqual(expect.arrayContaining(names));
+    expect(placed(dataDir)).toEqual(placed(whereFrom));
+    expect(placed(dataDir).map(({ mode }) => mode)).toEqual(['600', '600', '600']);
+
+    // A place with another key is refused; one that has the key alone gets those that lie next to it.
+    const known = fresh('data');
+    mkdirSync(inFolder(known), { mode: 0o711 });
+    writeFileSync(inFolder(known, 'encryption.key'), `${'cd'.repeat(32)}\n`, { mode: 0o600 });
+    expect(await restoreTo(known, 1)).toMatchObject({ exitCode: 78 });
+    expect(readdirSync(inFolder(known)).filter((name) => name.startsWith('encryption'))).toEqual(['encryption.key']);
+    writeFileSync(inFolder(known, 'encryption.key'), `${keys.current}\n`);
+    expect(await restoreTo(known, 1)).toMatchObject({ exitCode: 0, err: '' });
+    expect(placed(known)).toEqual(placed(whereFrom));
+    for (const target of targets) await target.drop();
+    for (const name of names.slice(1)) rmSync(inFolder(whereFrom, name));
   });
 
   test('what does not fit its own manifest is noticed by the database, which stays empty: exit 65', async () => {

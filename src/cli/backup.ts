@@ -36,7 +36,7 @@ export async function backUp(options: ConfigurationOptions, flags: BackupFlags, 
       const manifest = await writeBackup({
         ...{ path, client, version: io.version, now: systemClock.now(), signal: stop.signal },
         publicBase: config.http.publicBase,
-        secrets: flags.includeSecrets ? await secretsToBackUp(config) : [],
+        readSecrets: async () => (flags.includeSecrets ? await secretsToBackUp(config) : []),
       });
       const summary = summaryOf(manifest);
       if (options.isJson) io.stdout(`${JSON.stringify({ path, ...summary })}\n`);

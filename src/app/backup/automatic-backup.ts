@@ -40,7 +40,7 @@ export async function backUpBeforeContraction(options: AutomaticBackupOptions): 
       log.warn('db.migrate', `there is no room for a backup before the migration: ${path} was not written`);
       return;
     }
-    await writeBackup({ path, client, version, now: clock.now(), publicBase, secrets: [] });
+    await writeBackup({ path, client, version, now: clock.now(), publicBase, readSecrets: async () => [] });
     log.info('db.migrate', `wrote a backup before the migration: ${path}`);
   } finally {
     client.connection.stream.destroy();

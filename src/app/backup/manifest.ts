@@ -5,6 +5,9 @@ import { MAX_PART_BYTES } from '#platform/postgres/dump/snapshot.ts';
 export const MANIFEST_NAME = 'manifest.json';
 export const MAX_MANIFEST_BYTES = 16 * 1024 * 1024;
 export const ENCRYPTION_KEY_NAME = 'secrets/encryption.key';
+export const NEXT_ENCRYPTION_KEY_NAME = 'secrets/encryption.next.key';
+/** One key a line. */
+export const PREVIOUS_ENCRYPTION_KEYS_NAME = 'secrets/encryption.previous';
 const MAX_SECRET_BYTES = 64 * 1024;
 const FORMAT = 1;
 
@@ -27,7 +30,7 @@ const table = z.strictObject({
 });
 
 const secret = z.strictObject({
-  name: z.string().regex(/^secrets\/(?:encryption\.key|keys\/[^/.\p{Cc}][^/\p{Cc}]{0,63})$/u),
+  name: z.string().regex(/^secrets\/(?:encryption\.(?:key|next\.key|previous)|keys\/[^/.\p{Cc}][^/\p{Cc}]{0,63})$/u),
   bytes: z.int().min(1).max(MAX_SECRET_BYTES),
   sha256: sha256Hex,
 });

@@ -35,8 +35,8 @@ export interface BackupOptions {
   readonly publicBase: string;
   /** Gives it up, and leaves nothing. */
   readonly signal?: AbortSignal | undefined;
-  /** Files to put into it besides the tables. */
-  readonly secrets: readonly TarFile[];
+  /** Files to put into it besides the tables. Read once the moment of the backup is fixed: keys are added, never lost. */
+  readonly readSecrets: () => Promise<readonly TarFile[]>;
 }
 
 /** Has a complete file at `path` in the end, mode 0600, or leaves there what was before. */
@@ -70,10 +70,11 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
 }
 
 async function writePieces(path: string, options: BackupOptions): Promise<Manifest> {
-  const { client, now, publicBase, secrets, signal, version } = options;
+  const { client, now, publicBase, readSecrets, signal, version } = options;
   const { dumped, leftOut } = await beginSnapshot(client, UNWANTED_TABLES);
   const migrations = await listApplied(client);
   const checks = await client.query<{ value: Buffer }>(KEY_CHECK_QUERY);
+  const secrets = await readSecrets();
   const tables: ManifestTable[] = [];
   async function* archive(): AsyncGenerator<Buffer> {
     for (const secret of secrets) yield tarFile(secret, now);
