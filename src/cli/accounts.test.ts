@@ -175,6 +175,18 @@ describe('manage promote-admin and demote-admin', () => {
     return id;
   }
 
+  async function personal(owner: UserId, actor: UserId, scope: string): Promise<string> {
+    const id = toUuid(newId(Date.now()));
+    await rows(
+      `insert into personal_sessions (id, owner_user_id, actor_user_id, human_name, scope, created_at)
+       values ($1::uuid, $2::uuid, $3::uuid, 'a program', $4::text[], now())`,
+      ...[id, toUuid(owner), toUuid(actor), scope.split(' ')],
+    );
+    return id;
+  }
+
+  const insertOther = () => insertTestAccount(testDatabase.database, { username: `bot-of-${name}` });
+
   const isLive = async (id: string) =>
     (await rows('select from oauth2_sessions where id = $1::uuid and finished_at is null', id)).length === 1;
 
@@ -201,12 +213,23 @@ describe('manage promote-admin and demote-admin', () => {
       await session('urn:synapse:admin:*'),
       await session('openid email'),
     ];
+    const [acting, owned, other] = [
+      await personal(user, user, 'urn:latchkey:admin'),
+      await personal(user, await insertOther(), 'openid urn:mas:admin'),
+      await personal(user, user, 'openid'),
+    ];
     printed.out = '';
     await demoteAdminCommand(deps, { user: name, killSessions: true, json: true });
     expect(JSON.parse(printed.out)).toEqual({
-      ...{ id: user, username: name, admin: false, changed: true, ended_sessions: 2 },
+      ...{ id: user, username: name, admin: false, changed: true, ended_sessions: 4 },
     });
     expect([await isLive(admin), await isLive(homeserver), await isLive(plain)]).toEqual([false, false, true]);
+    const kept = await rows<{ id: string }>(
+      'select id from personal_sessions where owner_user_id = $1::uuid and revoked_at is null',
+      toUuid(user),
+    );
+    expect(kept).toEqual([{ id: other }]);
+    expect([acting, owned]).not.toContain(other);
   });
 
   test('warn where the configuration gives the right all the same', async () => {

@@ -12,3 +12,13 @@ export function endedSessions(ended: EndedSessions): string {
   const personal = personalSessions === undefined ? '' : `, personal sessions: ${personalSessions}`;
   return `ended browser sessions: ${browserSessions}, OAuth sessions: ${oauth2Sessions}, chat client sessions: ${compatSessions}${personal}\n`;
 }
+
+/** The same in what commands print with `--json`. */
+export function endedDocument({
+  browserSessions,
+  oauth2Sessions,
+  compatSessions,
+  personalSessions = 0,
+}: EndedSessions) {
+  return { browser: browserSessions, oauth2: oauth2Sessions, compat: compatSessions, personal: personalSessions };
+}

@@ -4,7 +4,7 @@ import { endApplicationSessionsOfUser } from '#domain/oauth-sessions/end-oauth2-
 import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
-import { type EndedSessions, endedSessions } from './ended-sessions.ts';
+import { type EndedSessions, endedDocument, endedSessions } from './ended-sessions.ts';
 
 export interface KillSessionsOptions {
   /** A username, `@user:server` or an identifier. */
@@ -23,9 +23,7 @@ export async function killSessionsCommand(deps: ManageDeps, options: KillSession
   const { dryRun, keepsPersonal } = options;
   const sessions = dryRun ? await liveSessions(deps, id, keepsPersonal) : await endAll(deps, id, keepsPersonal);
   if (options.json) {
-    const { browserSessions: browser, oauth2Sessions: oauth2, compatSessions: compat } = sessions;
-    const { personalSessions: personal = 0 } = sessions;
-    const result = { id, username, dry_run: dryRun, ended: { browser, oauth2, compat, personal } };
+    const result = { id, username, dry_run: dryRun, ended: endedDocument(sessions) };
     deps.io.stdout(`${JSON.stringify(result)}\n`);
     return;
   }

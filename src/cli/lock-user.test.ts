@@ -141,7 +141,7 @@ describe('manage lock-user', () => {
     const { there } = await member('gone');
     await lock('gone', { deactivate: true });
     expect(printed.out).toContain(
-      'gone is deactivated\nended browser sessions: 1, OAuth sessions: 0, chat client sessions: 0\n',
+      'gone is deactivated\nended browser sessions: 1, OAuth sessions: 0, chat client sessions: 0, personal sessions: 0\n',
     );
     const gone = { locked: true, deactivated: true, emails: 0, passwords: 1, live: 0 };
     expect(await state('gone')).toEqual(gone);

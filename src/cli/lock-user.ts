@@ -3,7 +3,7 @@ import { lockAccount } from '#domain/deactivations/lock-account.ts';
 import { reactivateUser } from '#domain/deactivations/reactivate-user.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
-import { endedSessions } from './ended-sessions.ts';
+import { endedDocument, endedSessions } from './ended-sessions.ts';
 
 export interface LockUserOptions {
   /** A username, `@user:server` or an identifier. */
@@ -22,9 +22,8 @@ export async function lockUserCommand(deps: ManageDeps, options: LockUserOptions
   const ended = await lockAccount(deps, { user: user.id, by: {}, end, now: deps.clock.now() });
   const { id, username } = user;
   if (options.json) {
-    const { browserSessions, oauth2Sessions, compatSessions } = ended ?? {};
     const deactivated = user.isDeactivated || ended !== undefined;
-    const result = { id, username, locked: true, deactivated, browserSessions, oauth2Sessions, compatSessions };
+    const result = { id, username, locked: true, deactivated, ended: ended && endedDocument(ended) };
     deps.io.stdout(`${JSON.stringify(result)}\n`);
     return;
   }

@@ -143,6 +143,9 @@ const insertSessions = statement<
   `with client as (
     insert into oauth2_clients (id, is_static, metadata, created_at) values (:client::uuid, true, '{}', :now::timestamptz)
     on conflict (id) do nothing
+  ), personal as (
+    insert into personal_sessions (id, owner_user_id, actor_user_id, human_name, scope, created_at)
+    values (:oauth2::uuid, :userId::uuid, :userId::uuid, 'a program', '{}', :now::timestamptz)
   ), browser as (
     insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at)
     values (:browser::uuid, :userId::uuid, '', :now::timestamptz, :now::timestamptz)
@@ -369,7 +372,9 @@ describe('manage set-password', () => {
     expect(await database.first(countLive, { userId: toUuid(id) })).toEqual({ browser: 1, oauth2: 1 });
     await set({ user: 'dora', password: STRONG, killSessions: true });
     expect(await database.first(countLive, { userId: toUuid(id) })).toEqual({ browser: 0, oauth2: 0 });
-    expect(output.stdout).toContain('ended browser sessions: 1, OAuth sessions: 1');
+    expect(output.stdout).toContain(
+      'ended browser sessions: 1, OAuth sessions: 1, chat client sessions: 0, personal sessions: 1\n',
+    );
   });
 
   test('a new hash follows the newest scheme', async () => {

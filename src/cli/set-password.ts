@@ -2,10 +2,11 @@ import { setPassword } from '#domain/accounts/passwords/set-password.ts';
 import { listEmails } from '#domain/accounts/user-emails.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
 import { endApplicationSessionsOfUser } from '#domain/oauth-sessions/end-oauth2-session.ts';
+import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
-import { endedSessions } from './ended-sessions.ts';
+import { endedDocument, endedSessions } from './ended-sessions.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
 
 export interface SetPasswordOptions extends PasswordOptions {
@@ -45,16 +46,14 @@ export async function setPasswordCommand(deps: ManageDeps, options: SetPasswordO
       await queueNotice(transaction, 'password_changed', { user: user.id, eventId, detail, now });
     }
     if (!options.killSessions) return undefined;
+    const told = { now, syncsDevices: deps.homeserver.isConnected };
     return {
       browserSessions: await finishBrowserSession(transaction, { userId: user.id, which: 'all', reason, now }),
-      ...(await endApplicationSessionsOfUser(transaction, user.id, {
-        reason,
-        now,
-        syncsDevices: deps.homeserver.isConnected,
-      })),
+      ...(await endApplicationSessionsOfUser(transaction, user.id, { reason, ...told })),
+      personalSessions: await revokePersonalSessionsOfUser(transaction, user.id, told),
     };
   });
-  const result = { id: user.id, username: user.username, ...ended };
+  const result = { id: user.id, username: user.username, ended: ended && endedDocument(ended) };
   if (options.json) {
     deps.io.stdout(`${JSON.stringify(result)}\n`);
     return;

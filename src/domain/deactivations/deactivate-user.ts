@@ -71,6 +71,8 @@ export interface DeactivationOutcome extends EndedApplicationSessions {
   /** False: it was deactivated before. */
   readonly isNew: boolean;
   readonly browserSessions: number;
+  /** That acted as the person or belonged to them. */
+  readonly personalSessions: number;
 }
 
 /**
@@ -107,7 +109,8 @@ export async function deactivateUser(
   const end = { reason, now, syncsDevices: false } as const;
   const applications = await endApplicationSessionsOfUser(transaction, user, end);
   // Those that act as somebody else may have a device that stays.
-  await revokePersonalSessionsOfUser(transaction, user, { now, syncsDevices: homeserver.isConnected });
+  const told = { now, syncsDevices: homeserver.isConnected };
+  const personalSessions = await revokePersonalSessionsOfUser(transaction, user, told);
   await forgetConsentsOfUser(transaction, user);
   await deleteDataExports(transaction, user);
   if (isOwn || isErased) await unlinkAccount(transaction, user);
@@ -116,7 +119,7 @@ export async function deactivateUser(
     const job = { id, userId: toUuid(user), isErased, queuedBy: queuedBy(), now: new Date(now) };
     await transaction.execute(insertJob, job);
   }
-  return { isNew, browserSessions, ...applications };
+  return { isNew, browserSessions, ...applications, personalSessions };
 }
 
 export function deactivateUserQueue(deps: TellDeps): JobQueue {

@@ -1,4 +1,6 @@
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
+import { personalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
+import { revokePersonalSession } from '#domain/personal-sessions/revoke-personal-session.ts';
 import { fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -11,13 +13,19 @@ const findLive = statement<{ id: string; scope: readonly string[] }, { readonly 
   `select s.id, s.scope from oauth2_sessions s where s.user_id = :userId::uuid and ${oauthSessionIsLive('s')}`,
 );
 
+const findLivePersonal = statement<{ id: string; scope: readonly string[] }, { readonly userId: string }>(
+  'find-scopes-of-personal-sessions',
+  `select s.id, s.scope from personal_sessions s where s.id in (${personalSessionsOfUser(':userId::uuid')})`,
+);
+
 export interface AdminSessionsDeps {
   readonly scopeRules: Pick<ScopeRules, 'isAdmin'>;
   readonly homeserver: Pick<Homeserver, 'isConnected'>;
 }
 
 /**
- * Ends the sessions of a user that hold an admin scope, with their child sessions. Expects the caller's transaction.
+ * Ends the sessions of a user that hold an admin scope, with their child sessions, and the personal ones that act as the
+ * user or belong to them. Expects the caller's transaction.
  * @returns how many this call ended
  */
 export async function endAdminSessionsOfUser(
@@ -33,6 +41,11 @@ export async function endAdminSessionsOfUser(
     if (!scope.some((name) => scopeRules.isAdmin(name))) continue;
     const session: OAuth2SessionId = fromUuid<'oauth2-session'>(id);
     if (await endOAuth2Session(transaction, session, end)) ended += 1;
+  }
+  for (const { id, scope } of await transaction.rows(findLivePersonal, { userId: toUuid(user) })) {
+    if (!scope.some((name) => scopeRules.isAdmin(name))) continue;
+    const revocation = { now, by: { detail: { actor: 'admin' } }, syncsDevices: end.syncsDevices };
+    if (await revokePersonalSession(transaction, fromUuid<'personal-session'>(id), revocation)) ended += 1;
   }
   return ended;
 }
