@@ -29,14 +29,36 @@ describe('config check', () => {
   test('names the files of a valid configuration, warnings on standard error', async () => {
     const directory = workingDirectory({ 'a.yaml': 'homeserver: {kind: none, secret: short}\n', 'b.yaml': '' });
     const output = new Output();
-    await checkConfig(sources(directory, 'a.yaml', 'b.yaml'), output);
+    await checkConfig(sources(directory, 'a.yaml', 'b.yaml'), false, output);
     expect(output.out).toBe('Configuration is valid: a.yaml, b.yaml\n');
     expect(output.err).toBe('latchkey: warning: homeserver.secret: at least 16 characters are advised\n');
   });
 
+  test('as JSON: the files and warnings, or every problem with its place, and exit code 78 all the same', async () => {
+    const directory = workingDirectory({
+      'good.yaml': 'homeserver: {kind: none, secret: short}\n',
+      'bad.yaml': 'bogus: 1\nsecrets: {encryption: "00"}\n',
+    });
+    const good = new Output();
+    await checkConfig(sources(directory, 'good.yaml'), true, good);
+    expect(JSON.parse(good.out)).toEqual({
+      ...{ valid: true, files: ['good.yaml'], problems: [] },
+      warnings: ['homeserver.secret: at least 16 characters are advised'],
+    });
+    const bad = new Output();
+    await expect(checkConfig(sources(directory, 'bad.yaml'), true, bad)).rejects.toMatchObject({ exitCode: 78 });
+    expect(JSON.parse(bad.out)).toEqual({
+      valid: false,
+      problems: [
+        'bogus: unknown key (bad.yaml:1:1)',
+        'secrets.encryption: expected 64 hexadecimal characters, got [secret] (bad.yaml:2:23)',
+      ],
+    });
+  });
+
   test('fails with 78 for a signing key that is none', async () => {
     const directory = workingDirectory({ 'latchkey.yaml': 'secrets: {keys: [{key: nonsense}]}\n' });
-    await expect(checkConfig(sources(directory), new Output())).rejects.toMatchObject({
+    await expect(checkConfig(sources(directory), false, new Output())).rejects.toMatchObject({
       exitCode: 78,
       message: expect.stringContaining('secrets.keys[0]'),
     });
@@ -66,7 +88,7 @@ describe('config generate', () => {
     const directory = workingDirectory();
     const file = join(directory, 'latchkey.yaml');
     await generateConfig({ output: file, force: false, ...SCHEMA }, new Output());
-    await checkConfig(sources(directory), new Output());
+    await checkConfig(sources(directory), false, new Output());
 
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const text = readFileSync(file, 'utf8');
@@ -111,7 +133,7 @@ describe('config generate', () => {
     });
     expect(readFileSync(output, 'utf8')).toBe('old: 1\n');
     await generateConfig({ output, force: true, ...SCHEMA }, new Output());
-    await checkConfig(sources(directory), new Output());
+    await checkConfig(sources(directory), false, new Output());
   });
 });
 
@@ -126,9 +148,12 @@ describe('config dump', () => {
   ].join('\n');
   const files = { 'latchkey.yaml': yaml, old: 'cd'.repeat(32), shared: 'hunter4 hunter4 hunter4' };
 
-  async function dump(directory: string, options: { defaults: boolean; showSecrets: boolean; output?: string }) {
+  async function dump(
+    directory: string,
+    options: { defaults: boolean; showSecrets: boolean; output?: string; json?: boolean },
+  ) {
     const output = new Output();
-    await dumpConfig(sources(directory), options, output);
+    await dumpConfig(sources(directory), { json: false, ...options }, output);
     return output.out;
   }
 
@@ -148,6 +173,8 @@ describe('config dump', () => {
       oauth: { id_token_ttl: '1h' },
     });
     const withDefaults = await dump(directory, { defaults: true, showSecrets: false });
+    const asJson = await dump(directory, { defaults: true, showSecrets: false, json: true });
+    expect(JSON.parse(asJson)).toEqual(parse(withDefaults));
     for (const secret of ['hunter2', 'hunter3', 'hunter4', 'abab', 'cdcd']) {
       expect(text).not.toContain(secret);
       expect(withDefaults).not.toContain(secret);

@@ -19,7 +19,31 @@ export interface CommandOutput {
  * Validates every source and reads the configured signing keys.
  * @throws ExitError 78 with every problem
  */
-export async function checkConfig(sources: ConfigSources, output: CommandOutput): Promise<void> {
+export async function checkConfig(sources: ConfigSources, isJson: boolean, output: CommandOutput): Promise<void> {
+  if (!isJson) {
+    const { files, warnings } = await examine(sources);
+    for (const warning of warnings) output.stderr(`latchkey: warning: ${warning}\n`);
+    const names = files.length === 0 ? 'no file, defaults and environment only' : files.join(', ');
+    output.stdout(`Configuration is valid: ${names}\n`);
+    return;
+  }
+  try {
+    output.stdout(`${JSON.stringify({ valid: true, ...(await examine(sources)), problems: [] })}\n`);
+  } catch (error) {
+    if (error instanceof ExitError && error.exitCode === ExitCode.config) {
+      output.stdout(`${JSON.stringify({ valid: false, problems: problemsOf(error) })}\n`);
+    }
+    throw error;
+  }
+}
+
+/** One line each, below a heading when there are several. */
+function problemsOf({ message }: ExitError): readonly string[] {
+  const [heading = '', ...lines] = message.split('\n');
+  return lines.length === 0 ? [heading] : lines.map((line) => line.trim());
+}
+
+async function examine(sources: ConfigSources) {
   const loaded = await load(sources);
   const { config, tree } = loaded;
   if (config.secrets.keys.length > 0) (await import('./foundation.ts')).loadSigningKeys(config.secrets, tree);
@@ -30,9 +54,7 @@ export async function checkConfig(sources: ConfigSources, output: CommandOutput)
     ...loaded.deprecations,
     ...certificateWarnings(config.http.listeners, systemClock.now()),
   ];
-  for (const warning of warnings) output.stderr(`latchkey: warning: ${warning}\n`);
-  const files = loaded.files.length === 0 ? 'no file, defaults and environment only' : loaded.files.join(', ');
-  output.stdout(`Configuration is valid: ${files}\n`);
+  return { files: loaded.files, warnings };
 }
 
 async function load(sources: ConfigSources): Promise<LoadedConfig> {
@@ -45,17 +67,19 @@ export interface DumpConfigOptions {
   readonly output?: string | undefined;
   readonly defaults: boolean;
   readonly showSecrets: boolean;
+  /** As JSON. */
+  readonly json: boolean;
 }
 
-/** Prints the merged configuration as YAML, its secrets as `<redacted>`. */
+/** Prints the merged configuration as YAML or JSON, its secrets as `<redacted>`. */
 export async function dumpConfig(
   sources: ConfigSources,
   options: DumpConfigOptions,
   output: CommandOutput,
 ): Promise<void> {
   const loaded = await load(sources);
-  const { dumpedConfig } = await import('#config/reference/dump.ts');
-  const text = dumpedConfig(loaded, options);
+  const { dumpedConfig, dumpedSettings } = await import('#config/reference/dump.ts');
+  const text = options.json ? `${JSON.stringify(dumpedSettings(loaded, options))}\n` : dumpedConfig(loaded, options);
   if (options.output === undefined) output.stdout(text);
   else replaceFile(options.output, text);
 }

@@ -201,15 +201,15 @@ function addConfigCommands(program: Command, configuration: () => ConfigurationO
   config
     .command('check')
     .description('validate everything without opening the database')
-    .action(async () => await (await import('./config.ts')).checkConfig(sources(), io));
+    .action(async () => await (await import('./config.ts')).checkConfig(sources(), configuration().isJson, io));
   config
     .command('dump')
-    .description('print the merged configuration as YAML')
+    .description('print the merged configuration as YAML, or with --json as JSON')
     .option('-o, --output <path>', 'write to this file, readable by its owner only')
     .option('--defaults', 'include default values', false)
     .option('--show-secrets', 'print secrets instead of <redacted>', false)
     .action(async (options: { output?: string; defaults: boolean; showSecrets: boolean }) => {
-      await (await import('./config.ts')).dumpConfig(sources(), options, io);
+      await (await import('./config.ts')).dumpConfig(sources(), { ...options, json: configuration().isJson }, io);
     });
   config
     .command('generate')
@@ -264,8 +264,8 @@ function addDatabaseCommands(
     });
   database
     .command('status')
-    .description('server, migrations, size and largest tables')
-    .action(async () => finish(await (await import('./database.ts')).databaseStatus(configuration(), io)));
+    .description('server, migrations, size, largest tables, processes and waiting work')
+    .action(async () => finish(await (await import('./database-status.ts')).databaseStatus(configuration(), io)));
 }
 
 function addKeysCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {

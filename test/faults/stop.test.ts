@@ -85,8 +85,8 @@ test('commands see the same data whether the service runs or not, and stop the d
     program.run(['manage', 'register-user', '--yes', '--password-file', '-', 'FIRST'], 'correct horse battery staple'),
   ).rejects.toThrow(/ended with 1/);
   expect(JSON.parse(await program.run(['--json', 'database', 'status']))).toMatchObject({
-    kind: 'embedded',
-    pending: [],
+    ...{ kind: 'embedded', pending: [], due_jobs: 0 },
+    processes: [{ version: expect.any(String), does_background_work: true, last_seen_at: expect.any(String) }],
   });
   expect(await stopProcess(service)).toBe(0);
 });

@@ -14,10 +14,15 @@ export interface DumpOptions {
   readonly showSecrets: boolean;
 }
 
+/** As YAML. */
 export function dumpedConfig(loaded: LoadedConfig, options: DumpOptions): string {
+  return stringify(dumpedSettings(loaded, options), { lineWidth: 0 });
+}
+
+export function dumpedSettings(loaded: LoadedConfig, options: DumpOptions): unknown {
   const settings = dumped(loaded.tree, configShape(), options);
   const complete = options.defaults ? filledIn(settings, derivedDefaults(loaded)) : settings;
-  return stringify(complete ?? {}, { lineWidth: 0 });
+  return complete ?? {};
 }
 
 /** Undefined when no source and no default says anything. */

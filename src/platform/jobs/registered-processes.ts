@@ -6,7 +6,7 @@ import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { statement } from '#platform/postgres/statement.ts';
+import { ms, statement } from '#platform/postgres/statement.ts';
 
 const BEAT_MS = 30_000;
 /** Who has not been heard for so long is gone. */
@@ -105,8 +105,12 @@ export class RegisteredProcess {
 
 export interface LiveProcess {
   readonly name: string;
+  readonly version: string;
   readonly works: boolean;
   readonly config_digest: Buffer;
+  /** Milliseconds since the epoch. */
+  readonly started_at: number;
+  readonly last_seen_at: number;
   /** Null for a version that does not say. */
   readonly root_keys: readonly Buffer[] | null;
 }
@@ -122,8 +126,10 @@ function silentSince(now: number): Date {
 
 const listLive = statement<LiveProcess, { readonly since: Date; readonly limit: number }>(
   'live-processes',
-  `select name, works, config_digest, root_keys from queue_workers
-    where last_seen_at >= :since::timestamptz order by last_seen_at limit :limit::integer`,
+  `select name, version, works, config_digest, root_keys, ${ms('started_at')} as started_at,
+          ${ms('last_seen_at')} as last_seen_at
+     from queue_workers
+    where queue_workers.last_seen_at >= :since::timestamptz order by queue_workers.last_seen_at limit :limit::integer`,
 );
 
 const saveProcess = statement<
