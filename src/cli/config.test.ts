@@ -71,14 +71,14 @@ describe('config check', () => {
       ['export const registration = () => [];', 'it exports "registration", which is no rule'],
     ] as const) {
       const directory = workingDirectory(text === undefined ? files : { ...files, 'rules.mjs': text });
-      await expect(checkConfig(sources(directory), new Output())).rejects.toMatchObject({
+      await expect(checkConfig(sources(directory), false, new Output())).rejects.toMatchObject({
         exitCode: 78,
         message: expect.stringMatching(new RegExp(`policy\\.module: .*/rules\\.mjs: ${reason}.*latchkey\\.yaml:1:`)),
       });
     }
     const directory = workingDirectory({ ...files, 'rules.mjs': 'export const email = () => [];' });
     const output = new Output();
-    await checkConfig(sources(directory), output);
+    await checkConfig(sources(directory), false, output);
     expect(output.out).toContain('Configuration is valid');
   });
 });
