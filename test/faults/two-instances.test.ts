@@ -220,19 +220,113 @@ test('a rolling restart by SIGTERM under load: no request fails, each ends with 
   await expectNothingLost(instanceAt(0));
 });
 
-test('a restart of the database under load: 200 or 503 with Retry-After, and nothing that was answered is lost', {
+/** Introspects a token all the time until something has ended. @returns answers that are neither right nor 503 */
+async function wrongAnswersUntil(ended: Promise<unknown>, token: string): Promise<unknown[]> {
+  const wrong: unknown[] = [];
+  let isOver = false;
+  void ended.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    for (const { base } of instances) {
+      const body = new URLSearchParams({ token });
+      const response = await fetch(`${base}oauth2/introspect`, {
+        method: 'POST',
+        headers: { authorization: AUTHORIZATION, connection: 'close' },
+        body,
+      });
+      const { active } = await response.json();
+      if (!(response.status === 503 || (response.status === 200 && active === true)))
+        wrong.push(response.status, active);
+    }
+  }
+  return wrong;
+}
+
+test.each(['stop', 'quit', 'kill'] as const)(
+  'a restart of the database under load (%s): right answers or 503, nothing lost, and all is well within 5 s (F-06)',
+  { timeout: LONG_MS },
+  async (end) => {
+    await expect.poll(() => instances.every(({ isUp }) => isUp)).toBe(true);
+    await askForToken();
+    const [known = ''] = acknowledged;
+    const pids = instances.map(({ process }) => process.pid);
+    let healedMs = 0;
+    const running = underLoad(async () => {
+      for (let round = 0; round < 2; round += 1) {
+        await database[end]();
+        await database.start();
+        const startedAt = performance.now();
+        const isHealed = async () => (await Promise.all(instances.map(tokenStatus))).every((status) => status === 200);
+        while (!(await isHealed())) await pause(CHECK_MS);
+        healedMs = Math.max(healedMs, performance.now() - startedAt);
+      }
+    });
+    const wrong = await wrongAnswersUntil(running, known);
+    const failed = failures(await running);
+    expect(wrong).toEqual([]);
+    expect(failed.filter(({ status, retryAfter }) => status !== 503 || retryAfter === null)).toEqual([]);
+    expect(healedMs).toBeLessThan(5000);
+    expect(instances.map(({ process }) => [process.pid, process.exitCode])).toEqual(pids.map((pid) => [pid, null]));
+    await expectNothingLost(instanceAt(1));
+  },
+);
+
+async function tokenStatus({ base }: Instance): Promise<number> {
+  const response = await fetch(`${base}oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: AUTHORIZATION, connection: 'close' },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+test('1,000 requests at once that wait for locks, on 10 connections: 503 in time, and none is leaked (S-146)', {
   timeout: LONG_MS,
 }, async () => {
-  const outcomes = await underLoad(async () => {
-    await database.stop();
-    await database.start();
-    await expect.poll(() => instances.every(({ isUp }) => isUp)).toBe(true);
-  });
-  expect(new Set(failures(outcomes).map(({ status }) => status))).toEqual(
-    new Set(failures(outcomes).length > 0 ? [503] : []),
+  const port = await freePort();
+  const base = `http://127.0.0.1:${port}/`;
+  const program = new Program(
+    folder,
+    {
+      data_dir: join(folder, 'data-pool'),
+      database: {
+        uri: `postgres://tests@/postgres?host=${encodeURIComponent(database.host)}`,
+        ...{ max_connections: 10, acquire_timeout: '1s', statement_timeout: '2s' },
+      },
+      http: {
+        public_base: base,
+        listeners: [{ resources: ['oauth', 'health'], binds: [{ address: `127.0.0.1:${port}` }] }],
+      },
+      secrets: { encryption: 'ab'.repeat(32) },
+      clients: [{ client_id: CLIENT_ID, client_auth_method: 'client_secret_basic', client_secret: SECRET }],
+      logging: { level: 'error' },
+    },
+    { name: 'pool.json' },
   );
-  expect(failures(outcomes).filter(({ retryAfter }) => retryAfter === null)).toEqual([]);
-  await expectNothingLost(instanceAt(1));
+  const child = await program.serve(base);
+  const instance: Instance = { ...instanceAt(0), base, program, process: child };
+  const blocker = new pg.Client(`postgresql://tests@${encodeURIComponent(database.host)}:${database.port}/postgres`);
+  await blocker.connect();
+  try {
+    await blocker.query('begin; lock table oauth2_sessions in access exclusive mode');
+    const began = performance.now();
+    const statuses = await Promise.all(Array.from({ length: 1000 }, () => tokenStatus(instance)));
+    expect(new Set(statuses)).toEqual(new Set([503]));
+    expect(performance.now() - began).toBeLessThan(30_000);
+    const { rows } = await blocker.query(
+      `select count(*)::integer as count from pg_stat_activity where application_name = 'latchkey:${child.pid}'`,
+    );
+    expect(rows[0].count).toBeGreaterThan(0);
+    expect(rows[0].count).toBeLessThanOrEqual(10);
+    await blocker.query('rollback');
+    const later = await Promise.all(Array.from({ length: 30 }, () => tokenStatus(instance)));
+    expect(new Set(later)).toEqual(new Set([200]));
+  } finally {
+    await blocker.end();
+    expect(await stopProcess(child)).toBe(0);
+  }
 });
 
 test.each([1, 10])(

@@ -38,6 +38,7 @@ import { root } from '../../scripts/steps/places.js';
  * @property {() => number | undefined} pid of the server's main process
  * @property {() => Promise<void>} start
  * @property {() => Promise<void>} stop ends the sessions and shuts down cleanly
+ * @property {() => Promise<void>} quit ends the sessions and itself at once, as after a crash of one of its processes
  * @property {() => Promise<void>} kill ends it as a crash would: SIGKILL to the server and its children
  * @property {() => void} freeze stops all of its processes: no answer, and no end of the connections
  * @property {() => void} thaw
@@ -115,6 +116,7 @@ export async function startPostgres({ folder, programs, account, user, settings,
     pid: () => child?.pid,
     start,
     stop: () => end('SIGINT'),
+    quit: () => end('SIGQUIT'),
     kill: async () => {
       signalAll('SIGKILL');
       await end('SIGKILL');
