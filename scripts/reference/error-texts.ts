@@ -504,7 +504,8 @@ export const FORM_TEXTS: Readonly<Record<string, string>> = {
     'No device waits with this user code: it is mistyped, used or expired. Or the code that proves an e-mail address is wrong, expired, or not the one of the last mail.',
   invalid_credentials: 'Wrong name or password. Nothing tells which, so that accounts cannot be found out.',
   overloaded: 'Too many password checks are waiting; the status is 503 with `Retry-After`.',
-  password_compromised: 'The password is among the 10,000 most common ones.',
+  password_compromised:
+    'The password is among the 10,000 most common ones, or known from leaks (`passwords.breach_check`).',
   password_mismatch: 'The two passwords differ.',
   password_too_long: 'The password is longer than `passwords.maximum_length` bytes.',
   password_too_weak:

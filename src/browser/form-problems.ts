@@ -36,6 +36,8 @@ export function newPasswordProblem(
       return { code: 'password_too_weak', field, message: translations.t('register.password_too_short', { minimum }) };
     case 'password_compromised':
       return { code: problem, field, message: translations.t('register.password_compromised') };
+    case 'password_leaked':
+      return { code: 'password_compromised', field, message: translations.t('register.password_leaked') };
     case 'password_too_weak':
       return { code: problem, field, message: translations.t('register.password_too_weak') };
     case 'password_invalid':

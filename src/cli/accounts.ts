@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '#config/config.ts';
 import { findUserByReference } from '#domain/accounts/find-user.ts';
+import { LeakedPasswords } from '#domain/accounts/passwords/leaked-passwords.ts';
 import { type PasswordRules, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import type { User } from '#domain/accounts/user.ts';
@@ -14,6 +15,7 @@ import { type Clock, systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
+import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
@@ -72,7 +74,14 @@ export function accountDeps(foundation: Foundation, version: string): AccountDep
     log: openLog.log,
     hasher: openHasher(config, openLog.log, loaded.environment),
     estimator: new StrengthEstimator(strengthWorkerUrl()),
-    rules: passwordRulesOf({ config, moduleRules: new ModuleRules({ module, policy, log }) }),
+    rules: passwordRulesOf({
+      config,
+      moduleRules: new ModuleRules({ module, policy, log }),
+      leakedPasswords: new LeakedPasswords({
+        ...{ isAsked: config.passwords.hasBreachCheck, clock: systemClock, log },
+        outbound: new OutboundHttp({ ...config.outbound, clock: systemClock, log }),
+      }),
+    }),
     homeserver: openHomeserver({ config, clock: systemClock, log: openLog.log, version }),
     serverName: config.homeserver.homeserver,
     serviceName: config.branding.serviceName,

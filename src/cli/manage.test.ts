@@ -52,6 +52,9 @@ beforeEach(() => {
   output = { stdout: '', stderr: '' };
 });
 
+/** Hard to guess, and yet known. */
+const LEAKED = 'ein Walross pfeift im Regen';
+
 const NO_HOMESERVER = testConfig('http://localhost/', []);
 
 function deps(
@@ -63,7 +66,10 @@ function deps(
     log: silentLog,
     hasher,
     estimator,
-    rules: { minimumComplexity: 3, minimumLength: 8, maximumLength: 1024, moduleRules: NO_MODULE_RULES },
+    rules: {
+      ...{ minimumComplexity: 3, minimumLength: 8, maximumLength: 1024, moduleRules: NO_MODULE_RULES },
+      leakedPasswords: { has: async (password) => password === LEAKED },
+    },
     serverName: 'example.org',
     serviceName: 'Latchkey',
     defaultLanguage: 'de',
@@ -239,6 +245,7 @@ describe('manage register-user', () => {
     ['a reserved username', { username: '_alice' }, 1, 'begins with an underscore'],
     ['a common password', { username: 'weak', password: 'password1' }, 1, 'one of the most common'],
     ['a weak password', { username: 'weak', password: 'aaaaaaaaaaaaaaab' }, 1, 'password is too weak'],
+    ['a leaked password', { username: 'weak', password: LEAKED }, 1, 'password is known from leaks'],
     ['a short password', { username: 'weak', password: 'x7#qP' }, 1, 'at least 8 characters'],
     ['a password like the name', { username: 'florentina.b', password: 'florentina.b' }, 1, 'too weak'],
     ['something that is not an address', { username: 'weak', emails: ['weak'] }, 1, 'weak is not an e-mail address'],
@@ -351,6 +358,7 @@ describe('manage set-password', () => {
   test.each([
     ['an unknown user', { user: 'nobody', password: STRONG }, 1, 'user not found'],
     ['a common password', { password: 'password1' }, 1, 'one of the most common'],
+    ['a leaked password', { password: LEAKED }, 1, 'password is known from leaks'],
     ['a password like the address', { password: 'bob.quist@example.net' }, 1, 'password is too weak'],
     ['no password and no terminal', {}, 2, 'the password is missing'],
     ['a password over 1,024 bytes, whatever is ignored', { password: 'x'.repeat(1025), ignoreComplexity: true }, 1, ''],

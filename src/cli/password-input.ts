@@ -54,12 +54,19 @@ export function passwordRefusal(problem: PasswordProblem, deps: AccountDeps): st
       return 'password holds a zero byte';
     case 'password_compromised':
       return 'password is one of the most common ones';
+    case 'password_leaked':
+      return 'password is known from leaks';
     case 'password_too_weak':
       return 'password is too weak';
   }
 }
 
-const COMPLEXITY = new Set<PasswordProblem>(['password_compromised', 'password_too_short', 'password_too_weak']);
+const COMPLEXITY = new Set<PasswordProblem>([
+  'password_compromised',
+  'password_leaked',
+  'password_too_short',
+  'password_too_weak',
+]);
 
 /**
  * Checks a new password and hashes it.

@@ -472,6 +472,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'passwords.enabled': bool(false),
   'passwords.minimum_complexity': integer(4, 'from 0 to 4'),
   'passwords.minimum_length': integer(12, 'from 1 to 64'),
+  'passwords.breach_check': { ...bool(true), as: 'passwords.hasBreachCheck' },
   'passwords.maximum_length': integer(4096, 'from 64 to 4096'),
   'passwords.schemes': {
     good: '[{version: 2, algorithm: bcrypt}]',
@@ -1227,6 +1228,7 @@ test('without any source, the defaults are those of the manual', () => {
       enabled: true,
       minimumComplexity: 3,
       minimumLength: 8,
+      hasBreachCheck: false,
       maximumLength: 1024,
       schemes: [
         {

@@ -5,6 +5,7 @@
  */
 import type { Config } from '#config/config.ts';
 import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
+import { LeakedPasswords } from '#domain/accounts/passwords/leaked-passwords.ts';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { ActivityBuffer } from '#domain/activity/activity-buffer.ts';
 import type { SessionLimits } from '#domain/browser-sessions/viewer.ts';
@@ -82,6 +83,7 @@ export interface Core extends Resources {
   /** Names of users that may ask for admin scopes, in addition to those whose account has the right. */
   readonly adminUsers: LivePolicy['adminUsers'];
   readonly moduleRules: ModuleRules;
+  readonly leakedPasswords: LeakedPasswords;
   readonly requesterPolicy: RequesterPolicy;
   readonly sessionLimit: SessionLimit;
   /** People are told by mail what happens to their account. */
@@ -148,6 +150,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
     sendsNotices: config.email.securityNotices,
     homeserver: openHomeserver(resources),
     captcha: new Captcha(resources),
+    leakedPasswords: new LeakedPasswords({ ...resources, isAsked: config.passwords.hasBreachCheck }),
     upstreamProviders,
     upstreamMetadata: new UpstreamMetadata(resources),
     registrationWays,

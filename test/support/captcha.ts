@@ -14,10 +14,14 @@ import {
 /** Nobody is asked for one. */
 export const noCaptcha: SignInDeps['captcha'] = { check: async () => ({ ok: true }), countFailure: async () => {} };
 
-/** A service of puzzles in place of the real ones, whatever address is asked. */
+/** A server in place of real ones, such as a service of puzzles, whatever address is asked. */
 export interface CaptchaPeer {
   /** What it was asked, with the address that was meant. */
-  readonly asked: { readonly url: string; readonly form: Readonly<Record<string, string>> }[];
+  readonly asked: {
+    readonly url: string;
+    readonly form: Readonly<Record<string, string>>;
+    readonly headers: IncomingMessage['headers'];
+  }[];
   /** How it answers from now on. */
   answer: (form: Readonly<Record<string, string>>, response: ServerResponse) => void;
   outbound(options: OutboundOptions): OutboundHttp;
@@ -44,7 +48,7 @@ export async function startCaptchaPeer(): Promise<CaptchaPeer> {
   };
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const form = Object.fromEntries(new URLSearchParams(await readText(request)));
-    asked.push({ url: decodeURIComponent((request.url ?? '').slice('/?of='.length)), form });
+    asked.push({ url: decodeURIComponent((request.url ?? '').slice('/?of='.length)), form, headers: request.headers });
     peer.answer(form, response);
   }
   return peer;

@@ -46,6 +46,8 @@ export interface PageServiceOptions {
   readonly tracing?: Tracing;
   /** No puzzles unless given. */
   readonly captcha?: Config['captcha'];
+  /** Asks whether new passwords are known from leaks; not unless given. */
+  readonly hasBreachCheck?: boolean;
   /** Makes what asks other servers; the real one unless given. */
   readonly outbound?: (options: OutboundOptions) => OutboundHttp;
 }
@@ -160,7 +162,11 @@ function configOf(options: PageServiceOptions): Config {
     captcha: options.captcha,
     email: options.email ?? config.email,
     index: { redirect: options.indexRedirect },
-    passwords: { ...config.passwords, enabled: options.arePasswordsEnabled ?? true },
+    passwords: {
+      ...config.passwords,
+      enabled: options.arePasswordsEnabled ?? true,
+      hasBreachCheck: options.hasBreachCheck ?? false,
+    },
     account: {
       ...config.account,
       passwordChangeAllowed: options.isPasswordChangeAllowed ?? true,

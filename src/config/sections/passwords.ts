@@ -58,6 +58,11 @@ export const passwordsSection = mapping({
   enabled: bool().prefault(true).describe('False: nobody signs in with a password.'),
   minimum_complexity: integer(0, 4).prefault(3).describe('Score (zxcvbn) that a new password must reach.'),
   minimum_length: integer(1, 64).prefault(8).describe('Characters of a new password.'),
+  breach_check: bool()
+    .prefault(false)
+    .describe(
+      'New passwords are compared with those known from leaks: the first five digits of their SHA-1 are sent to api.pwnedpasswords.com. While it does not answer all pass.',
+    ),
   maximum_length: integer(64, 4096).prefault(1024).describe('Bytes (UTF-8) of a password; longer ones are refused.'),
   schemes: schemes
     .prefault([{ version: 1, algorithm: 'argon2id' }])
@@ -75,6 +80,8 @@ export function passwordsConfig(parsed: ParsedPasswords) {
     minimumComplexity: parsed.minimum_complexity,
     /** In characters. */
     minimumLength: parsed.minimum_length,
+    /** New passwords are compared with those known from leaks. */
+    hasBreachCheck: parsed.breach_check,
     /** In bytes of UTF-8. */
     maximumLength: parsed.maximum_length,
     /** Newest version first: that one hashes new passwords. */

@@ -33,6 +33,7 @@ const OTHERS = [
   { field: 'password', problem: 'password_too_short' },
   { field: 'password', problem: 'password_too_long' },
   { field: 'password', problem: 'password_compromised' },
+  { field: 'password', problem: 'password_leaked' },
   { field: 'password', problem: 'password_too_weak' },
   { field: 'password', problem: 'password_invalid' },
   { field: 'password_confirm', problem: 'required' },

@@ -2,6 +2,7 @@ import { metrics } from '#platform/base/metrics.ts';
 
 /** Who is called, as the metrics name them: a part of the service, never a host that a stranger has chosen. */
 export type CalledServer =
+  | 'breach_check'
   | 'captcha'
   /** Applications: their keys, logos and sign-out addresses. */
   | 'clients'

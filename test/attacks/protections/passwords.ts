@@ -60,6 +60,27 @@ export const PASSWORDS: readonly Protection[] = [
     testName: '(S-93)',
   },
   {
+    name: 'leaked-password-prefix',
+    what: 'of a new password only five digits of its hash are told to the service that knows leaked ones',
+    attack: 93,
+    removals: [{ text: 'await this.#ask(digest.slice(0, PREFIX_DIGITS))', instead: 'await this.#ask(digest)' }],
+    test: 'src/domain/accounts/passwords/leaked-passwords.test.ts',
+    testName: '(S-93)',
+  },
+  {
+    name: 'leaked-password-refused',
+    what: 'a password that is known from leaks is not accepted',
+    attack: 93,
+    removals: [
+      {
+        text: "return (await rules.leakedPasswords.has(password)) ? { problem: 'password_leaked' } : undefined;",
+        instead: 'return undefined;',
+      },
+    ],
+    test: 'src/domain/accounts/passwords/leaked-passwords.test.ts',
+    testName: '(S-93)',
+  },
+  {
     name: 'recovery-new-password-rules',
     what: 'so has one that is set by a recovery mail',
     attack: 93,

@@ -4,7 +4,10 @@ import { bundleWorker } from '#test/support/worker-entry.ts';
 import { findPasswordProblem } from './password-rules.ts';
 import { StrengthEstimator } from './strength-estimator.ts';
 
-const rules = { minimumComplexity: 3, minimumLength: 8, maximumLength: 1024, moduleRules: NO_MODULE_RULES };
+const rules = {
+  ...{ minimumComplexity: 3, minimumLength: 8, maximumLength: 1024, moduleRules: NO_MODULE_RULES },
+  leakedPasswords: { has: async () => false },
+};
 const owner = { username: 'florentina.b', emails: ['tina.bergwald@example.org'], serviceName: 'Klabauterdienst' };
 const CALLER = { address: '192.0.2.1' };
 const strong = 'vortex-Lampion 71 pergola';

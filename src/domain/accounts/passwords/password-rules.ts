@@ -3,6 +3,7 @@ import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { Strength } from './estimate-strength.ts';
+import type { LeakedPasswords } from './leaked-passwords.ts';
 import type { StrengthEstimator } from './strength-estimator.ts';
 
 /** Codes of the rules that a new password breaks (browser-flows 5.7). */
@@ -12,23 +13,28 @@ export type PasswordProblem =
   | 'password_invalid'
   /** Among the most common ones, which are the first to be tried. */
   | 'password_compromised'
+  /** Known from leaks elsewhere. */
+  | 'password_leaked'
   | 'password_too_weak'
   /** By the operator's own rule. */
   | ModuleViolation;
 
 export interface PasswordRules extends Pick<PasswordsConfig, 'minimumComplexity' | 'minimumLength' | 'maximumLength'> {
   readonly moduleRules: Pick<ModuleRules, 'judge' | 'replaces'>;
+  readonly leakedPasswords: Pick<LeakedPasswords, 'has'>;
 }
 
 export function passwordRulesOf({
   config,
   moduleRules,
+  leakedPasswords,
 }: {
   readonly config: { readonly passwords: PasswordsConfig };
   readonly moduleRules: PasswordRules['moduleRules'];
+  readonly leakedPasswords: PasswordRules['leakedPasswords'];
 }): PasswordRules {
   const { minimumComplexity, minimumLength, maximumLength } = config.passwords;
-  return { minimumComplexity, minimumLength, maximumLength, moduleRules };
+  return { minimumComplexity, minimumLength, maximumLength, moduleRules, leakedPasswords };
 }
 
 /** The future owner of the password: names that are easy to guess. */
@@ -46,7 +52,7 @@ export interface RejectedPassword {
 }
 
 /**
- * The first rule that a new password breaks; undefined when it may be used. It is judged exactly as received: nothing
+ * The first rule that a new password breaks; undefined when it may be used. May ask another service: not to be called within a transaction. It is judged exactly as received: nothing
  * is trimmed, lower-cased or normalised. Throws `overloaded` when too many passwords wait for their estimate.
  */
 export async function judgePassword(
@@ -58,11 +64,19 @@ export async function judgePassword(
 ): Promise<RejectedPassword | undefined> {
   if (Buffer.byteLength(password) > rules.maximumLength) return { problem: 'password_too_long' };
   if (password.includes('\0')) return { problem: 'password_invalid' };
-  if (rules.moduleRules.replaces('password')) return await judgeByModule(rules, password, owner);
-  if ([...password].length < rules.minimumLength) return { problem: 'password_too_short' };
+  const rejected = rules.moduleRules.replaces('password')
+    ? await judgeByModule(rules, password, owner)
+    : await judgeStrength(rules, estimator, password, owner, caller);
+  if (rejected !== undefined) return rejected;
+  // Last, as it asks somebody else.
+  return (await rules.leakedPasswords.has(password)) ? { problem: 'password_leaked' } : undefined;
+}
+
+async function judgeStrength(...[rules, estimator, password, owner, caller]: Parameters<typeof judgePassword>) {
+  if ([...password].length < rules.minimumLength) return { problem: 'password_too_short' } as const;
   const strength = await estimator.estimate(password, knownWords(owner), caller);
-  if (strength.isCommon) return { problem: 'password_compromised', strength };
-  return strength.score < rules.minimumComplexity ? { problem: 'password_too_weak', strength } : undefined;
+  if (strength.isCommon) return { problem: 'password_compromised', strength } as const;
+  return strength.score < rules.minimumComplexity ? ({ problem: 'password_too_weak', strength } as const) : undefined;
 }
 
 /** All that the operator's own rule says, as one problem. */
@@ -79,6 +93,7 @@ async function judgeByModule(
 
 /** The code of a rule, or what the operator's own rule says. */
 export function passwordProblemText(problem: PasswordProblem): string {
+  if (problem === 'password_leaked') return 'password_compromised (known from leaks)';
   return typeof problem === 'string' ? problem : problem.msg;
 }
 
