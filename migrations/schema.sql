@@ -332,6 +332,7 @@ create table oauth2_sessions (
   finished_at timestamp with time zone,
   finish_reason text,
   claims jsonb,
+  act jsonb,
   constraint oauth2_sessions_pkey PRIMARY KEY (id),
   constraint oauth2_sessions_refresh_family_key UNIQUE (refresh_family),
   constraint oauth2_sessions_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth2_clients(id) ON DELETE CASCADE,

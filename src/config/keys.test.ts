@@ -415,6 +415,34 @@ const ROWS: Readonly<Record<string, Row>> = {
     problem: 'expected scope names separated by single spaces, got "openid  profile"',
   },
   'clients[].first_party': bool(true),
+  'clients[].token_exchange.subjects': {
+    good: '["*"]',
+    reads: ['*'],
+    bad: '[]',
+    problem: 'expected a list that is not empty, got a list',
+  },
+  'clients[].token_exchange.subjects[]': {
+    good: '"*"',
+    reads: '*',
+    bad: 'app',
+    problem: 'expected the id of a client, or "*", got "app"',
+  },
+  'clients[].token_exchange.scopes': {
+    good: '[openid]',
+    reads: ['openid'],
+    bad: 'x',
+    problem: 'expected a list, got "x"',
+  },
+  'clients[].token_exchange.scopes[]': {
+    good: 'openid',
+    reads: 'openid',
+    bad: 'urn:latchkey:admin',
+    problem:
+      'expected a scope other than those for administrators, accounts, chat clients and offline_access, got "urn:latchkey:admin"',
+  },
+  'clients[].token_exchange.audiences': { good: '[]', reads: [], bad: 'x', problem: 'expected a list, got "x"' },
+  'clients[].token_exchange.audiences[]': url(),
+  'clients[].token_exchange.impersonation': bool(true),
   'clients[].default_max_age': integer(0, 'of 0 or more'),
   'clients[].require_auth_time': bool(true),
   'clients[].require_pushed_authorization_requests': bool(true),
@@ -970,6 +998,7 @@ const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'http.listeners[].tls': [`certificate: ${JSON.stringify(PAIR.cert)}`, `key: ${JSON.stringify(PAIR.key)}`],
   'secrets.keys[]': ['key: PEM'],
   'clients[]': [`client_id: ${ULID}`, 'client_auth_method: none'],
+  'clients[].token_exchange': ['subjects: ["*"]'],
   'oauth.resources[]': ['identifier: https://api.example'],
   'oauth.dynamic_registration.software_statement_issuers[]': [
     'issuer: https://federation.example',
@@ -998,6 +1027,11 @@ const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
     `key: ${JSON.stringify(ENCRYPTED_KEY)}`,
   ],
   'clients[].client_secret': [`client_id: ${ULID}`, 'client_auth_method: client_secret_basic'],
+  'clients[].token_exchange': [
+    `client_id: ${ULID}`,
+    'client_auth_method: client_secret_basic',
+    'client_secret: sixteen characters',
+  ],
   'clients[].jwks': [`client_id: ${ULID}`, 'client_auth_method: private_key_jwt'],
   'clients[].jwks_uri': [`client_id: ${ULID}`, 'client_auth_method: private_key_jwt'],
   'clients[].require_signed_request_object': SIGNING_CLIENT,
@@ -1052,7 +1086,7 @@ function fileWith(key: string, value: string): { yaml: string; line: number; col
     const isLast = depth === parts.length - 1;
     const name = part.replace('[]', '');
     const parent = parts.slice(0, depth).join('.');
-    const neighbours = (isLast ? OWN_NEIGHBOURS[key] : undefined) ?? NEIGHBOURS[parent] ?? [];
+    const neighbours = OWN_NEIGHBOURS[parts.slice(0, depth + 1).join('.')] ?? NEIGHBOURS[parent] ?? [];
     const others = neighbours.filter((line) => !line.startsWith(`${name}:`)).map((line) => indent + line);
     after.unshift(...others);
     yaml += isLast && !part.endsWith('[]') ? `${name}: ` : `${name}:\n${indent}  ${part.endsWith('[]') ? '- ' : ''}`;

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
 import { listKeysRule, rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
@@ -13,6 +13,7 @@ import {
   secret,
   secretFile,
   text,
+  ulid,
   webUrl,
 } from '#platform/config/values.ts';
 import { usableKeys } from '#protocol/jose/json-web-keys.ts';
@@ -30,6 +31,7 @@ import {
 } from '#protocol/oauth/client-metadata.ts';
 import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
 import { canSignWith } from '#protocol/oauth/registered-keys.ts';
+import { isReservedScope } from '#protocol/oauth/scopes.ts';
 import { commonHost } from '#protocol/oidc/sector.ts';
 import { keySet } from './key-set.ts';
 
@@ -43,6 +45,29 @@ const MIN_SIGNING_SECRET_BYTES = 32;
 function isHttps(url: string): boolean {
   return /^https:/i.test(url);
 }
+
+/** What a token that was exchanged may never do: act as an administrator, or as a chat client. */
+const exchangeableScope = text({
+  maximum: 255,
+  pattern: /^[\x21\x23-\x5b\x5d-\x7e]+$/,
+  expected: 'expected a scope',
+}).refine(
+  (scope) => ['openid', 'email', 'profile'].includes(scope) || !(isReservedScope(scope) || scope === 'offline_access'),
+  { error: 'expected a scope other than those for administrators, accounts, chat clients and offline_access' },
+);
+
+const tokenExchange = mapping({
+  subjects: list(z.union([z.literal('*'), ulid<'client'>()], { error: 'expected the id of a client, or "*"' }), {
+    minimum: 1,
+  }).describe('Clients whose access tokens may be exchanged; `*`: those of every client.'),
+  scopes: list(exchangeableScope)
+    .prefault([])
+    .describe('The most that the new token may have of what the exchanged one has.'),
+  audiences: list(webUrl())
+    .prefault([])
+    .describe('Resource servers that the new token may be asked for, by `audience` or `resource`.'),
+  impersonation: bool().prefault(false).describe('Introspection does not tell which client acts (`act`).'),
+});
 
 const client = mapping({
   client_id: chosenUlid<'client'>().describe('Identifier of the client, unique.'),
@@ -103,6 +128,11 @@ const client = mapping({
   })
     .optional()
     .describe('The most that the client may ask for. Default: no restriction.'),
+  token_exchange: tokenExchange
+    .optional()
+    .describe(
+      'The client, which has to be a confidential one, may exchange tokens of people for tokens of its own (RFC 8693).',
+    ),
   first_party: bool().prefault(false).describe('The consent page may be skipped.'),
   default_max_age: integer(0)
     .optional()
@@ -213,8 +243,14 @@ const withGrantRule = rule(withAlgorithmRule, ['client_auth_method', 'grant_type
   }
 });
 
+const withExchangeRule = rule(withGrantRule, ['client_auth_method', 'token_exchange'], (values, problem) => {
+  if (values.token_exchange !== undefined && values.client_auth_method === 'none') {
+    problem(['token_exchange'], 'not allowed with client_auth_method "none"');
+  }
+});
+
 const withSectorRule = rule(
-  withGrantRule,
+  withExchangeRule,
   ['subject_type', 'sector_identifier_uri', 'redirect_uris'],
   (values, problem) => {
     if (values.subject_type !== 'pairwise' || values.sector_identifier_uri !== undefined) return;
@@ -267,6 +303,8 @@ export function staticClientConfig(parsed: ParsedClient) {
     grantTypes: parsed.grant_types ?? defaultGrantTypes,
     /** Maximum scopes; undefined: no restriction. */
     scope: parsed.scope?.split(' '),
+    /** Undefined: it exchanges no tokens. */
+    tokenExchange: parsed.token_exchange,
     firstParty: parsed.first_party,
     defaultMaxAgeSeconds: parsed.default_max_age,
     requireAuthTime: parsed.require_auth_time,

@@ -23,6 +23,8 @@ export interface OAuth2SessionRecord extends SessionRecord {
   readonly user_id: string | null;
   readonly user_session_id: string | null;
   readonly client_id: string;
+  /** Of a session that began with a token of that one. */
+  readonly parent_session_id: string | null;
   readonly scope: readonly string[];
   readonly human_name: string | null;
 }
@@ -90,6 +92,7 @@ export const oauth2Sessions = new Listing<OAuth2SessionRecord, OAuth2SessionFilt
     ...COLUMNS,
     user_session_id: 's.user_session_id',
     client_id: 's.client_id',
+    parent_session_id: 's.parent_session_id',
     scope: 's.scope',
     human_name: 's.human_name',
   },

@@ -33,6 +33,8 @@ export interface Client {
   readonly grantTypes: readonly string[];
   /** Maximum scopes; undefined: no restriction. */
   readonly scope: readonly string[] | undefined;
+  /** What it may exchange tokens for; undefined: nothing. */
+  readonly tokenExchange: TokenExchangeRights | undefined;
   /** Localized names by language tag, the untagged one under `""`. */
   readonly name: Readonly<Record<string, string>>;
   readonly clientUri: string | undefined;
@@ -81,6 +83,16 @@ export function clientName(client: Client, language: string): string | undefined
   return byTag.get(wanted) ?? (primary === undefined ? undefined : byTag.get(primary)) ?? byTag.get('');
 }
 
+/** What a client of the operator may make of tokens of others (RFC 8693). */
+export interface TokenExchangeRights {
+  /** Clients whose access tokens it may bring; `*`: any. */
+  readonly subjects: readonly string[];
+  readonly scopes: readonly string[];
+  readonly audiences: readonly string[];
+  /** It is not named as the one who acts. */
+  readonly impersonation: boolean;
+}
+
 /** The `metadata` column: names of RFC 7591 2, what is not set left out. */
 export interface ClientMetadata {
   /** Not set: a static client whose entry does not say. */
@@ -118,6 +130,8 @@ export interface ClientMetadata {
   readonly dpop_bound_access_tokens?: boolean;
   readonly require_signed_request_object?: boolean;
   readonly request_object_signing_alg?: string;
+  /** Ours, of static clients only. */
+  readonly token_exchange?: TokenExchangeRights;
   /** Ours: the consent page may be skipped. */
   readonly first_party?: boolean;
   /** Ours: claims of the scopes in ID tokens; true when it is not set. */
@@ -151,6 +165,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     postLogoutRedirectUris: metadata.post_logout_redirect_uris ?? [],
     grantTypes: metadata.grant_types,
     scope: metadata.scope?.split(' '),
+    tokenExchange: row.is_static ? metadata.token_exchange : undefined,
     name: metadata.client_name ?? {},
     clientUri: metadata.client_uri?.[''],
     logoUri: metadata.logo_uri?.[''],

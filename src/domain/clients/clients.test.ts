@@ -28,6 +28,7 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     clientId,
     clientAuthMethod: 'client_secret_basic',
     jwks: undefined,
+    tokenExchange: undefined,
     jwksUri: undefined,
     tokenEndpointAuthSigningAlg: undefined,
     clientSecret: new Secret('the secret in the configuration'),

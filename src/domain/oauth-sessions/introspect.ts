@@ -3,10 +3,12 @@ import { type ClientId, fromUuid, type OAuth2SessionId, toUuid, type UserId } fr
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { Actor } from './actor.ts';
 import type { AdminRights } from './admin-rights.ts';
 import {
   accessTokenIsLive,
   accessTokenIsUnrevoked,
+  ancestorsAreLive,
   oauthSessionIsLive,
   refreshTokenIsLive,
   sessionUserIsUsable,
@@ -32,6 +34,8 @@ export interface LiveToken {
   readonly expiresAt: number | undefined;
   readonly authenticatedAt: number | undefined;
   readonly acr: string | undefined;
+  /** Who acts for the person. */
+  readonly actor: Actor | undefined;
 }
 
 export interface IntrospectionCaller {
@@ -101,6 +105,7 @@ function liveToken(kind: TokenKind, row: IntrospectionRow, rights: AdminRights):
     expiresAt: row.expires_at ?? undefined,
     authenticatedAt: row.auth_time ?? undefined,
     acr: row.acr ?? undefined,
+    actor: row.act ?? undefined,
   };
 }
 
@@ -130,6 +135,7 @@ interface IntrospectionRow {
   readonly expires_at: number | null;
   readonly auth_time: number | null;
   readonly acr: string | null;
+  readonly act: Actor | null;
   readonly was_used: boolean;
   /** Token, session, client and user are all usable. */
   readonly is_live: boolean;
@@ -140,7 +146,7 @@ interface IntrospectionRow {
 const CALLER_IS_CURRENT = `:callerId::uuid is null or ${clientWithIdIsCurrent(':callerId::uuid', ':callerVersion::integer')}`;
 
 /** A session is live when it is not finished, its client not disabled, and its user, if any, neither locked nor gone. */
-const SESSION_IS_LIVE = `${oauthSessionIsLive('s')} and ${clientIsEnabled('c')}
+const SESSION_IS_LIVE = `${oauthSessionIsLive('s')} and ${clientIsEnabled('c')} and ${ancestorsAreLive('s')}
           and (:endedOfAge::timestamptz is null or s.created_at > :endedOfAge::timestamptz)
           and ${sessionUserIsUsable('s', 'u')}`;
 
@@ -165,6 +171,7 @@ const introspectAccessToken = statement<IntrospectionRow, IntrospectionParams & 
           ${ms("nullif(t.expires_at, 'infinity')")} as expires_at,
           ${ms('s.auth_time')} as auth_time,
           s.acr,
+          s.act,
           t.first_used_at is not null as was_used,
           ${accessTokenIsLive('t', ':now::timestamptz')} and ${SESSION_IS_LIVE} as is_live,
           ${CALLER_IS_CURRENT} as caller_is_current
@@ -190,6 +197,7 @@ const introspectRefreshToken = statement<IntrospectionRow, IntrospectionParams>(
           null::float8 as expires_at,
           null::float8 as auth_time,
           null::text as acr,
+          null::jsonb as act,
           t.first_used_at is not null as was_used,
           ${refreshTokenIsLive('t')} and ${SESSION_IS_LIVE} as is_live,
           ${CALLER_IS_CURRENT} as caller_is_current

@@ -131,12 +131,12 @@ export function sessionRoomCtes(user: string, device: string, now: string): stri
 
 /**
  * The devices of sessions that count. A session without refresh tokens is over with its only access token, although
- * nobody ended it.
+ * nobody ended it. One that began with the token of another is no sign-in of the person, and does not count.
  */
 function countedSessions(user: string, since: string, now: string): string {
   return `select s.device_id from oauth2_sessions s
         where ${since} is not null and s.user_id = ${user} and ${oauthSessionIsLive('s')}
-          and s.created_at > ${since}
+          and s.created_at > ${since} and s.parent_session_id is null
           and (s.refresh_family is not null or exists (
             select from oauth2_access_tokens a where a.session_id = s.id and ${accessTokenIsLive('a', now)}
           ))

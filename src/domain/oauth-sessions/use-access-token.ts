@@ -7,7 +7,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 import type { AdminRights } from './admin-rights.ts';
-import { accessTokenIsLive, accessTokenIsUnrevoked, oauthSessionIsLive } from './liveness.ts';
+import { accessTokenIsLive, accessTokenIsUnrevoked, ancestorsAreLive, oauthSessionIsLive } from './liveness.ts';
 
 /**
  * The person behind an access token presented at a resource of this service; records the token's first use when it
@@ -78,7 +78,8 @@ const useAccessToken = statement<
            s.claims,
            t.first_used_at is not null as was_used,
            ${accessTokenIsLive('t', ':now::timestamptz')} and t.dpop_jkt is not distinct from :tokenKey::text
-             and ${oauthSessionIsLive('s')} and ${clientIsEnabled('c')} and ${accountIsUsable('u')} as is_live
+             and ${oauthSessionIsLive('s')} and ${ancestorsAreLive('s')} and ${clientIsEnabled('c')}
+             and ${accountIsUsable('u')} as is_live
       from oauth2_access_tokens t
       join oauth2_sessions s on s.id = t.session_id
       join oauth2_clients c on c.id = s.client_id

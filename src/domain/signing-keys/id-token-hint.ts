@@ -13,6 +13,8 @@ export interface IdTokenHint {
   readonly subject: string;
   /** The OAuth session that it was issued in, as text. */
   readonly sessionId: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
 }
 
 /**
@@ -26,5 +28,5 @@ export function readIdTokenHint({ signingKeys, config }: HintDeps, hint: string)
   const { aud, sub, sid, iat, exp } = claims;
   if (typeof aud !== 'string' || typeof sub !== 'string') return undefined;
   if (typeof iat !== 'number' || typeof exp !== 'number') return undefined;
-  return { audience: aud, subject: sub, sessionId: typeof sid === 'string' ? sid : undefined };
+  return { audience: aud, subject: sub, sessionId: typeof sid === 'string' ? sid : undefined, expiresAt: exp * 1000 };
 }

@@ -42,6 +42,7 @@ const CLIENT: Client = {
   introspectionSignedResponseAlg: 'RS256',
   jwks: undefined,
   jwksUri: undefined,
+  tokenExchange: undefined,
 };
 
 const USER = {

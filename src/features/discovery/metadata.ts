@@ -10,6 +10,7 @@ import {
   GRANT_TYPES,
   RESPONSE_TYPES,
   SUBJECT_TYPES,
+  TOKEN_EXCHANGE_GRANT_TYPE,
 } from '#protocol/oauth/client-metadata.ts';
 import { CODE_CHALLENGE_METHOD } from '#protocol/oauth/pkce.ts';
 import { PROMPTS } from '#protocol/oauth/request-parameters.ts';
@@ -44,7 +45,10 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     scopes_supported: publishedScopes(protocolName, resourceScopes),
     response_types_supported: RESPONSE_TYPES,
     response_modes_supported: RESPONSE_MODES,
-    grant_types_supported: GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT_TYPE || hasDeviceGrant),
+    grant_types_supported: [
+      ...GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT_TYPE || hasDeviceGrant),
+      ...(config.clients.some(({ tokenExchange }) => tokenExchange !== undefined) ? [TOKEN_EXCHANGE_GRANT_TYPE] : []),
+    ],
     token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     token_endpoint_auth_signing_alg_values_supported: CLIENT_ALGORITHMS,
     revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,

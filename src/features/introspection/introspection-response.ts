@@ -1,5 +1,7 @@
 import type { Core } from '#domain/core.ts';
+import type { Actor } from '#domain/oauth-sessions/actor.ts';
 import type { LiveToken } from '#domain/oauth-sessions/introspect.ts';
+import type { UserId } from '#platform/base/ids.ts';
 
 /** The members of an active answer (RFC 7662 2.2). What is undefined is left out when it is written as JSON. */
 export interface IntrospectionResponse {
@@ -25,6 +27,14 @@ export interface IntrospectionResponse {
   readonly device_id: string | undefined;
   readonly auth_time: number | undefined;
   readonly acr: string | undefined;
+  /** Who acts for the person (RFC 8693 4.1). */
+  readonly act: ActorClaim | undefined;
+}
+
+interface ActorClaim {
+  readonly sub?: string;
+  readonly client_id?: string;
+  readonly act?: ActorClaim;
 }
 
 /**
@@ -59,7 +69,13 @@ export function introspectionResponse(
     device_id: scopeRules.deviceIdOf(token.scope),
     auth_time: token.authenticatedAt === undefined ? undefined : seconds(token.authenticatedAt),
     acr: token.acr,
+    act: token.actor && actorClaim(token.actor, (user) => subjects.of(user, sector)),
   };
+}
+
+function actorClaim({ client_id, user_id, act }: Actor, subjectOf: (user: UserId) => string): ActorClaim {
+  const who = user_id === undefined ? { client_id } : { sub: subjectOf(user_id) };
+  return act === undefined ? who : { ...who, act: actorClaim(act, subjectOf) };
 }
 
 /** A refresh token is for this service alone. */

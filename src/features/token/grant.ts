@@ -78,6 +78,8 @@ export interface TokenResponse {
   /** Of the access token: thumbprint of the key that it is bound to. */
   readonly key: string | undefined;
   readonly refreshToken?: string | undefined;
+  /** RFC 8693 2.2.1. */
+  readonly issuedTokenType?: string;
   readonly idToken?: string | undefined;
 }
 
@@ -87,6 +89,7 @@ export function tokenResponse(answer: TokenResponse): HttpResponse {
     200,
     {
       access_token: answer.accessToken,
+      ...(answer.issuedTokenType === undefined ? {} : { issued_token_type: answer.issuedTokenType }),
       token_type: answer.key === undefined ? 'Bearer' : 'DPoP',
       expires_in: Math.max(0, Math.floor((answer.expiresAt - answer.now) / 1000)),
       ...(answer.refreshToken === undefined ? {} : { refresh_token: answer.refreshToken }),

@@ -15,15 +15,24 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import { DEVICE_CODE_GRANT_TYPE, GRANT_TYPES, type GrantType } from '#protocol/oauth/client-metadata.ts';
+import {
+  DEVICE_CODE_GRANT_TYPE,
+  GRANT_TYPES,
+  type GrantType,
+  TOKEN_EXCHANGE_GRANT_TYPE,
+} from '#protocol/oauth/client-metadata.ts';
 import { exchangeCode } from './authorization-code.ts';
 import { issueForClient } from './client-credentials.ts';
 import { exchangeDeviceCode } from './device-code.ts';
 import { type TokenDeps, tokenDeps } from './grant.ts';
 import { refreshTokens } from './refresh-token.ts';
+import { exchangeForToken } from './token-exchange.ts';
 
 /** Other than the client's credentials, which `ClientAuthentication` reads. */
-const SINGLE_NAMES = ['grant_type', 'code', 'redirect_uri', 'code_verifier', 'device_code', 'refresh_token', 'scope'];
+const SINGLE_NAMES = [
+  ...['grant_type', 'code', 'redirect_uri', 'code_verifier', 'device_code', 'refresh_token', 'scope'],
+  ...['subject_token', 'subject_token_type', 'actor_token', 'actor_token_type', 'requested_token_type'],
+];
 
 const PATH = 'oauth2/token';
 
@@ -76,19 +85,27 @@ export function mount(core: Core): Route[] {
 
 function countRequest(form: FormParameters, result: OAuthResult): void {
   const grantType = form.get('grant_type');
-  const known = GRANT_TYPES.find((type) => type === grantType);
-  const label = known === DEVICE_CODE_GRANT_TYPE ? 'device_code' : (known ?? 'other');
+  const label = labelOf(grantType);
   metrics?.count('latchkey_oauth2_token_requests_total', { grant_type: label, result });
+}
+
+function labelOf(grantType: string | undefined) {
+  if (grantType === DEVICE_CODE_GRANT_TYPE) return 'device_code';
+  if (grantType === TOKEN_EXCHANGE_GRANT_TYPE) return 'token_exchange';
+  return GRANT_TYPES.find((type) => type === grantType) ?? 'other';
 }
 
 function grantOf({ config }: Core, form: FormParameters, client: Client): Grant {
   const grantType = required(form, 'grant_type');
-  const grant = GRANTS.get(grantType);
+  // It is among no client's registered types: the operator gives it, or nobody has it.
+  const isExchange =
+    grantType === TOKEN_EXCHANGE_GRANT_TYPE && config.clients.some((one) => one.tokenExchange !== undefined);
+  const grant = isExchange ? exchangeForToken : GRANTS.get(grantType);
   const isOff = grantType === DEVICE_CODE_GRANT_TYPE && !config.oauth.deviceCodeGrantEnabled;
   if (grant === undefined || isOff) {
     throw new LatchkeyError('unsupported_grant_type', { description: 'This grant type is not offered here.' });
   }
-  if (!client.grantTypes.includes(grantType)) {
+  if (isExchange ? client.tokenExchange === undefined : !client.grantTypes.includes(grantType)) {
     throw new LatchkeyError('unauthorized_client', {
       description: 'The client is not registered for this grant type.',
     });

@@ -27,6 +27,7 @@ export const GRANT_TYPE_LABELS = [
   'client_credentials',
   'device_code',
   'refresh_token',
+  'token_exchange',
   'other',
 ] as const;
 

@@ -25,6 +25,13 @@ export function assertionAlgorithms(method: ClientAuthMethod): readonly string[]
 /** RFC 8628 3.4. */
 export const DEVICE_CODE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
+/** RFC 8693 2.1. No client registers for it: the operator allows it by `token_exchange`. */
+export const TOKEN_EXCHANGE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+/** RFC 8693 3. */
+export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
+export const ID_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:id_token';
+
 export const GRANT_TYPES = [
   'authorization_code',
   'refresh_token',

@@ -34,6 +34,7 @@ import { QUEUE } from './queue.ts';
 import { RECOVERY } from './recovery.ts';
 import { REGISTRATION } from './registration.ts';
 import { REQUESTS } from './requests.ts';
+import { TOKEN_EXCHANGE } from './token-exchange.ts';
 import { TOKENS } from './tokens.ts';
 import { UPSTREAM } from './upstream.ts';
 
@@ -69,6 +70,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...DATA_EXPORT,
   ...KEYS,
   ...ACTIVITY_REPORT,
+  ...TOKEN_EXCHANGE,
 ];
 
 /** As the specification writes it. */

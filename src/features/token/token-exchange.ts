@@ -1,0 +1,228 @@
+import type { Client, TokenExchangeRights } from '#domain/clients/client.ts';
+import { type Actor, withActor } from '#domain/oauth-sessions/actor.ts';
+import { exchangeToken } from '#domain/oauth-sessions/exchange-token.ts';
+import { findSubject, type PresentedSubject, type SubjectRow } from '#domain/oauth-sessions/find-subject-token.ts';
+import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
+import { judgeGrant } from '#domain/policy/judge-grant.ts';
+import { type RefusingSetting, refusingSetting } from '#domain/policy/violations.ts';
+import { readIdTokenHint } from '#domain/signing-keys/id-token-hint.ts';
+import { required } from '#oauth-endpoint/oauth-form.ts';
+import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
+import { fromUuid, parseId, toUuid } from '#platform/base/ids.ts';
+import type { FormParameters } from '#platform/http/form-parameters.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
+import { ACCESS_TOKEN_TYPE, ID_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
+import { comparable, MAX_RESOURCES } from '#protocol/oauth/resource-rules.ts';
+import { parseScope } from '#protocol/oauth/scopes.ts';
+import { type TokenDeps, tokenResponse } from './grant.ts';
+
+type Subject = SubjectRow & { readonly user_id: string; readonly username: string };
+
+/** RFC 8693: a token of a person for one of the calling client, which can do no more and ends no later. */
+export async function exchangeForToken(
+  deps: TokenDeps,
+  context: RequestContext,
+  form: FormParameters,
+  client: Client,
+  provenKey: ProvenKey | undefined,
+): Promise<HttpResponse | 'client-changed'> {
+  const rights = client.tokenExchange;
+  if (rights === undefined) throw new LatchkeyError('unauthorized_client');
+  const now = deps.clock.now();
+  const requestedType = form.get('requested_token_type');
+  if (requestedType !== undefined && requestedType !== ACCESS_TOKEN_TYPE) {
+    throw refusal(deps, client, 'requested_token_type', `requested_token_type can be ${ACCESS_TOKEN_TYPE} only.`);
+  }
+  const presented = readSubject(deps, client, form, now);
+  const subject = await findSubject(deps.database, client, presented, deps.settings, now);
+  if (subject === 'client-changed') return subject;
+  requireSubject(deps, client, rights, presented, subject);
+  if (subject.dpop_jkt !== null && subject.dpop_jkt !== provenKey?.thumbprint) {
+    throw refusal(deps, client, 'subject_key', 'The subject_token is bound to a key: a proof with that key is needed.');
+  }
+  const actor = await readActor(deps, client, form, rights, { before: subject.act ?? undefined, provenKey, now });
+  if (actor === 'client-changed') return actor;
+  const resources = targetOf(deps, client, form, rights, subject);
+  const { scope, sessionScope } = scopeOf(deps, client, form, rights, subject, resources);
+  await requirePolicy(deps, context, client, subject, scope);
+  await provenKey?.consume();
+  const target = { resources, scope, key: provenKey?.thumbprint };
+  const { clientAddress: address, userAgent } = context;
+  const exchange = { client, subject, actor, target, sessionScope, endsAt: presented.endsAt, address, userAgent };
+  const token = await exchangeToken(deps.database, exchange, deps.settings, now);
+  if (token === undefined) {
+    const again = await findSubject(deps.database, client, presented, deps.settings, now);
+    if (again === 'client-changed') return again;
+    throw refusal(deps, client, 'subject_token', 'The subject_token is not live any more.');
+  }
+  deps.activity.recordOAuth2Session(token.sessionId, now, address, userAgent);
+  deps.log.info('token.exchanged', 'a client got a token for that of a person', {
+    client: client.id,
+    user: fromUuid(subject.user_id),
+    subject_client: fromUuid(subject.client_id),
+    session: token.sessionId,
+    parent: fromUuid(subject.session_id),
+  });
+  const { accessToken, expiresAt } = token;
+  return tokenResponse({ accessToken, expiresAt, scope, key: target.key, issuedTokenType: ACCESS_TOKEN_TYPE, now });
+}
+
+/** What is presented, before it is looked up; `endsAt` of an ID token. */
+function readSubject(
+  deps: TokenDeps,
+  client: Client,
+  form: FormParameters,
+  now: number,
+): PresentedSubject & { readonly endsAt: number } {
+  const token = required(form, 'subject_token');
+  const type = required(form, 'subject_token_type');
+  if (type === ACCESS_TOKEN_TYPE) return { kind: 'access-token', token, endsAt: Number.POSITIVE_INFINITY };
+  if (type !== ID_TOKEN_TYPE) {
+    const description = `subject_token_type can be ${ACCESS_TOKEN_TYPE} or ${ID_TOKEN_TYPE}.`;
+    throw refusal(deps, client, 'subject_token_type', description);
+  }
+  const claims = readIdTokenHint(deps, token);
+  const sessionId = parseId<'oauth2-session'>(claims?.sessionId ?? '');
+  if (claims === undefined || sessionId === undefined || claims.audience !== client.id || claims.expiresAt <= now) {
+    throw refusal(deps, client, 'subject_token', UNUSABLE_SUBJECT);
+  }
+  return { kind: 'session', id: toUuid(sessionId), endsAt: claims.expiresAt };
+}
+
+/** One text for all: it must not tell which tokens exist. */
+const UNUSABLE_SUBJECT = 'The subject_token is not one that this client may exchange.';
+
+function requireSubject(
+  deps: TokenDeps,
+  client: Client,
+  { subjects }: TokenExchangeRights,
+  presented: PresentedSubject,
+  subject: SubjectRow | undefined,
+): asserts subject is Subject {
+  const owner = subject === undefined ? undefined : fromUuid<'client'>(subject.client_id);
+  const isListed =
+    presented.kind === 'session'
+      ? owner === client.id
+      : owner !== undefined && (subjects.includes('*') || subjects.includes(owner));
+  if (!isListed || subject?.user_id == null || subject.username === null) {
+    throw refusal(deps, client, 'subject_token', UNUSABLE_SUBJECT);
+  }
+}
+
+/** Who acts: the client, or the person or client of the actor token that it brings; nobody with `impersonation`. */
+async function readActor(
+  deps: TokenDeps,
+  client: Client,
+  form: FormParameters,
+  { impersonation }: TokenExchangeRights,
+  {
+    before,
+    provenKey,
+    now,
+  }: { readonly before: Actor | undefined; readonly provenKey: ProvenKey | undefined; readonly now: number },
+): Promise<Actor | 'client-changed' | undefined> {
+  const token = form.get('actor_token');
+  const type = form.get('actor_token_type');
+  if ((token === undefined) !== (type === undefined) || (type !== undefined && type !== ACCESS_TOKEN_TYPE)) {
+    const description = `actor_token needs the actor_token_type ${ACCESS_TOKEN_TYPE}, and the other way round.`;
+    throw refusal(deps, client, 'actor_token', description);
+  }
+  let userId: string | null = null;
+  if (token !== undefined) {
+    const found = await findSubject(deps.database, client, { kind: 'access-token', token }, deps.settings, now);
+    if (found === 'client-changed') return found;
+    const isProven = found?.dpop_jkt === null || found?.dpop_jkt === provenKey?.thumbprint;
+    if (found === undefined || !isProven || fromUuid<'client'>(found.client_id) !== client.id) {
+      throw refusal(deps, client, 'actor_token', 'The actor_token is not a live access token of this client.');
+    }
+    userId = found.user_id;
+  }
+  if (impersonation) return before;
+  const who = { client_id: client.id, ...(userId !== null && { user_id: fromUuid<'user'>(userId) }) };
+  const actor = withActor(who, before);
+  if (actor === undefined) throw refusal(deps, client, 'too_many_actors', 'The token was exchanged too often before.');
+  return actor;
+}
+
+/** Where the new token is for (RFC 8693 2.1): `audience` and `resource` alike. */
+function targetOf(
+  deps: TokenDeps,
+  client: Client,
+  form: FormParameters,
+  { audiences }: TokenExchangeRights,
+  subject: SubjectRow,
+): readonly string[] {
+  const configured = new Map(audiences.map((audience) => [comparable(audience), audience]));
+  const asked = [...form.all('audience'), ...form.all('resource')];
+  const targets = [...new Set(asked.map((one) => configured.get(comparable(one))))];
+  const known = targets.filter((one) => one !== undefined);
+  if (known.length < targets.length || known.length > MAX_RESOURCES) {
+    const description = `audience and resource must name up to ${MAX_RESOURCES} of those configured for this client.`;
+    throw refusal(deps, client, 'target', description, 'invalid_target');
+  }
+  // A token for some resource servers must not become one for all.
+  if (known.length === 0 && subject.resources.length > 0) {
+    const description = 'The subject_token is for certain resource servers: name an audience for the new one.';
+    throw refusal(deps, client, 'target', description, 'invalid_target');
+  }
+  return known;
+}
+
+/** Never beyond what the subject has and what is configured; of the session: without what was asked for. */
+function scopeOf(
+  { scopeRules, resourceRules, ...deps }: TokenDeps,
+  client: Client,
+  form: FormParameters,
+  { scopes }: TokenExchangeRights,
+  subject: SubjectRow,
+  resources: readonly string[],
+): { readonly scope: readonly string[]; readonly sessionScope: readonly string[] } {
+  const mayHave = (scope: string, granted: readonly string[]) =>
+    granted.includes(scope) && scopes.includes(scope) && isExchangeable(scopeRules, scope);
+  const sessionScope = scopes.filter((scope) => mayHave(scope, subject.session_scope));
+  const most = resourceRules.scopeAt(
+    resources,
+    scopes.filter((scope) => mayHave(scope, subject.scope)),
+  );
+  const text = form.get('scope');
+  if (text === undefined) return { scope: most, sessionScope };
+  const asked = parseScope(text);
+  if (asked === undefined || !asked.every((scope) => most.includes(scope))) {
+    const description = 'The scope goes beyond that of the subject_token, or of what this client may exchange.';
+    throw refusal(deps, client, 'scope', description, 'invalid_scope');
+  }
+  return { scope: asked, sessionScope };
+}
+
+/** The configuration names no others; a scope may have become one of these since. */
+function isExchangeable(rules: TokenDeps['scopeRules'], scope: string): boolean {
+  return rules.isIdentity(scope) || rules.classify(scope) === 'resource';
+}
+
+async function requirePolicy(
+  deps: TokenDeps,
+  context: RequestContext,
+  client: Client,
+  { user_id, username, can_request_admin }: Subject,
+  scope: readonly string[],
+): Promise<void> {
+  const user = { id: fromUuid<'user'>(user_id), username, canRequestAdmin: can_request_admin === true };
+  const refusals = await judgeGrant(deps, { user, client, scope, grantType: TOKEN_EXCHANGE_GRANT_TYPE }, context);
+  if (refusals.length === 0) return;
+  const description = 'The policy here forbids it to this requester.';
+  throw refusal(deps, client, 'policy', description, 'invalid_request', refusingSetting(refusals));
+}
+
+/** RFC 8693 2.2.2. @param reason for the operator */
+function refusal(
+  { log }: Pick<TokenDeps, 'log'>,
+  client: Client,
+  reason: string,
+  description: string,
+  code: Extract<ErrorCode, 'invalid_request' | 'invalid_scope' | 'invalid_target'> = 'invalid_request',
+  setting?: RefusingSetting,
+): LatchkeyError {
+  log.info('auth.refused', 'an exchange of tokens refused', { code: reason, client: client.id, setting });
+  return new LatchkeyError(code, { description });
+}

@@ -1,0 +1,91 @@
+/** Exchanges of tokens. */
+import type { Protection } from './protection.ts';
+
+const TEST = 'test/attacks/token-exchange.test.ts';
+
+export const TOKEN_EXCHANGE: readonly Protection[] = [
+  {
+    name: 'exchange-listed-clients',
+    what: 'only tokens of the clients that the operator lists are exchanged',
+    attack: 42,
+    removals: [
+      {
+        text: ": owner !== undefined && (subjects.includes('*') || subjects.includes(owner));",
+        instead: ': owner !== undefined && subjects.length > 0;',
+      },
+    ],
+    test: TEST,
+    testName: 'a client that is not listed',
+  },
+  {
+    name: 'exchange-id-token-audience',
+    what: 'an ID token is exchanged by the client that it was issued to',
+    attack: 36,
+    removals: [{ text: ' || claims.audience !== client.id' }, { text: '? owner === client.id', instead: '? true' }],
+    test: TEST,
+    testName: 'of an ID token',
+  },
+  {
+    name: 'exchange-scope',
+    what: 'the scope of an exchanged token stays within that of the subject',
+    attack: 27,
+    removals: [{ text: 'granted.includes(scope) && scopes.includes(scope)', instead: 'scopes.includes(scope)' }],
+    test: TEST,
+    testName: 'never go beyond the subject',
+  },
+  {
+    name: 'exchange-target',
+    what: 'a token for some resource servers does not become one for all',
+    attack: 43,
+    removals: [{ text: 'known.length === 0 && subject.resources.length > 0', instead: 'known.length < 0' }],
+    test: TEST,
+    testName: 'foreign audiences are refused',
+  },
+  {
+    name: 'exchange-lifetime',
+    what: 'an exchanged token ends with that which it was made of',
+    attack: 45,
+    removals: [{ text: '    subject.expires_at ?? Number.POSITIVE_INFINITY,\n' }],
+    test: TEST,
+    testName: 'lives no longer',
+  },
+  {
+    name: 'exchange-ancestors',
+    what: 'a token is dead once one of the sessions has ended that it grew out of',
+    attack: 102,
+    removals: [
+      {
+        text: "${oauthSessionIsLive('s')} and ${clientIsEnabled('c')} and ${ancestorsAreLive('s')}",
+        instead: "${oauthSessionIsLive('s')} and ${clientIsEnabled('c')}",
+      },
+    ],
+    test: TEST,
+    testName: 'in the very instant',
+  },
+  {
+    name: 'exchange-key',
+    what: 'a token that is bound to a key is exchanged with a proof of that key',
+    attack: 48,
+    removals: [
+      {
+        text: 'subject.dpop_jkt !== null && subject.dpop_jkt !== provenKey?.thumbprint',
+        instead: 'subject.dpop_jkt === provenKey?.thumbprint && provenKey === undefined && now < 0',
+      },
+    ],
+    test: TEST,
+    testName: 'bound to a key',
+  },
+  {
+    name: 'exchange-actor',
+    what: 'an actor token is one of the calling client',
+    attack: 42,
+    removals: [
+      {
+        text: "|| !isProven || fromUuid<'client'>(found.client_id) !== client.id",
+        instead: '|| !isProven',
+      },
+    ],
+    test: TEST,
+    testName: 'takes it from no other client',
+  },
+];
