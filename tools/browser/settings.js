@@ -100,6 +100,12 @@ export function closedSettings(callback) {
   };
 }
 
+/** The service of `settings` with puzzles of a service. */
+export function captchaSettings(callback, service) {
+  const captcha = { service, site_key: 'site-key', secret_key: 'secret-key', on: ['register', 'recover'] };
+  return { ...settings(callback), captcha };
+}
+
 /** The service of `settings` in other colors, by invitation. @param brand settings of the section; @param templates directory */
 export function brandedSettings(callback, brand, templates) {
   const open = settings(callback);

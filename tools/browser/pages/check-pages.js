@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { accountPages } from './account.js';
 import { authorizationPages } from './authorization.js';
 import { brandedPages, checkBrand } from './branded.js';
+import { captchaPages, checkCaptchas } from './captcha.js';
 import { chatSsoPages } from './chat-sso.js';
 import { devicePages } from './device.js';
 import { APPEARANCES, appear, checkDocument, checkFocus, checkWidth, checkWithAxe } from './examine.js';
@@ -22,6 +23,7 @@ const PAGES = [
   ...passwordChangePages,
   ...recoveryPages,
   ...registrationPages,
+  ...captchaPages,
   ...authorizationPages,
   ...devicePages,
   ...chatSsoPages,
@@ -70,6 +72,9 @@ export async function checkPages(checks, browser, site, { only = '', share, shar
     await checks.that('other sites cannot show a page in a frame', () => checkFrame(browser, site));
     await checks.that('logo and colors of the operator are shown, and no script of a logo runs', () =>
       checkBrand(browser, site),
+    );
+    await checks.that('puzzles of each service are let in by the policy of their pages', () =>
+      checkCaptchas(browser, site),
     );
   }
   const picture = async (page, name) => {

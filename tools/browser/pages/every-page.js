@@ -1,6 +1,13 @@
 import { branding, templates } from '../brand.js';
 import { Latchkey } from '../latchkey.js';
-import { brandedSettings, closedSettings, PASSWORD, pageSettings, upstreamSettings } from '../settings.js';
+import {
+  brandedSettings,
+  captchaSettings,
+  closedSettings,
+  PASSWORD,
+  pageSettings,
+  upstreamSettings,
+} from '../settings.js';
 import { UpstreamProvider } from '../upstream-provider.js';
 import { redirectUris, upstreamServices } from '../upstream-services.js';
 import { checkPages } from './check-pages.js';
@@ -15,6 +22,13 @@ export async function checkEveryPage(checks, { browser, folder, relyingParty, pi
   const upstream = await UpstreamProvider.start();
   const linkedSettings = upstreamSettings(relyingParty.callback, upstreamServices(upstream));
   const linked = await Latchkey.start(folder, 'upstream', linkedSettings);
+  const puzzles = new Map();
+  /** Of a service of `settings` with this service of puzzles, started for those who ask. */
+  const captchaBase = async (service) => {
+    if (!puzzles.has(service))
+      puzzles.set(service, Latchkey.start(folder, service, captchaSettings(relyingParty.callback, service)));
+    return (await puzzles.get(service)).base;
+  };
   try {
     await upstream.register(redirectUris(linked.base));
     await relyingParty.discover(latchkey.base);
@@ -26,10 +40,11 @@ export async function checkEveryPage(checks, { browser, folder, relyingParty, pi
     }
     await linkAmira(latchkey);
     const bases = { closedBase: closed.base, brandedBase: branded.base, upstreamBase: linked.base };
-    const site = { latchkey, base: latchkey.base, ...bases, relyingParty, upstream };
+    const site = { latchkey, base: latchkey.base, ...bases, captchaBase, relyingParty, upstream };
     await checkPages(checks, browser, site, { ...which, pictures });
   } finally {
     upstream.close();
+    for (const started of puzzles.values()) await (await started).stop();
     await linked.stop();
     await branded.stop();
     await closed.stop();

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+
+/** What the script of each service makes of a page: frames and files from where the service has them, each once. */
+const SERVICES = {
+  cloudflare_turnstile: { origin: 'https://challenges.cloudflare.com', loads: [] },
+  recaptcha_v2: { origin: 'https://www.recaptcha.net', loads: [['script', 'https://www.gstatic.com/recaptcha/x.js']] },
+  hcaptcha: {
+    origin: 'https://newassets.hcaptcha.com',
+    loads: [
+      ['script', 'https://newassets.hcaptcha.com/x.js'],
+      ['link', 'https://newassets.hcaptcha.com/x.css'],
+      ['fetch', 'https://api.hcaptcha.com/checksiteconfig'],
+    ],
+  },
+};
+
+/** The page of a registration with a puzzle, whose service answers within the browser: nothing leaves the machine. */
+export const captchaPages = [
+  {
+    name: 'register-captcha',
+    allowed: ' https://challenges.cloudflare.com',
+    reach: async (page, { captchaBase }) => {
+      const service = 'cloudflare_turnstile';
+      await solve(page, service, `${await captchaBase(service)}register`);
+    },
+  },
+];
+
+/** The policy of the pages lets in what each service needs, and the puzzle is there. */
+export async function checkCaptchas(browser, { captchaBase }) {
+  for (const service of Object.keys(SERVICES)) {
+    const base = await captchaBase(service);
+    for (const form of ['register', 'recover']) {
+      const page = await browser.newPage();
+      try {
+        const troubles = [];
+        page.on('console', (message) => troubles.push(message.text()));
+        page.on('pageerror', (error) => troubles.push(error.message));
+        await solve(page, service, base + form);
+        assert.deepEqual([service, form, troubles], [service, form, []]);
+      } finally {
+        await page.close();
+      }
+    }
+  }
+}
+
+/** Opens a page and waits for its puzzle and all that this loads. */
+async function solve(page, service, address) {
+  const { origin, loads } = SERVICES[service];
+  const isOfService = ({ protocol }) => protocol === 'https:';
+  await page.route(isOfService, (route) => route.fulfill(answerTo(route.request(), origin, loads)));
+  await page.goto(address);
+  await page.locator(`.captcha-widget[data-loaded="${loads.length}"] iframe`).waitFor();
+  assert.ok(await page.locator('[data-captcha-missing]').isHidden());
+}
+
+const CORS = { 'access-control-allow-origin': '*' };
+
+function answerTo(request, origin, loads) {
+  if (request.url().includes('/api.js')) {
+    return { contentType: 'text/javascript', body: `(${runWidget})(${JSON.stringify({ origin, loads })})` };
+  }
+  const kind = request.resourceType();
+  if (kind === 'document') return { contentType: 'text/html', body: '<!doctype html><p>I am a person</p>' };
+  if (kind === 'script') return { contentType: 'text/javascript', body: '' };
+  if (kind === 'stylesheet') return { contentType: 'text/css', body: '' };
+  return { contentType: 'application/json', headers: CORS, body: '{}' };
+}
+
+/** Runs in the page, in place of the script of a service. */
+function runWidget({ origin, loads }) {
+  const widget = globalThis.document.querySelector('.captcha-widget');
+  const isCompact = widget.dataset.size === 'compact';
+  const add = (parent, name, properties) => {
+    const element = Object.assign(globalThis.document.createElement(name), properties);
+    parent.append(element);
+    return element;
+  };
+  widget.dataset.loaded = '0';
+  const count = () => {
+    widget.dataset.loaded = String(Number(widget.dataset.loaded) + 1);
+  };
+  const [width, height] = isCompact ? [150, 140] : [300, 65];
+  add(widget, 'iframe', { src: `${origin}/widget`, title: 'Puzzle', width, height });
+  for (const [kind, address] of loads) {
+    if (kind === 'script') add(globalThis.document.head, 'script', { src: address, onload: count });
+    if (kind === 'link') add(globalThis.document.head, 'link', { rel: 'stylesheet', href: address, onload: count });
+    if (kind === 'fetch') globalThis.fetch(address).then(count);
+  }
+}
