@@ -1,0 +1,302 @@
+/** Every operation of the admin API against every way to have no right there (operations 4.1, security S-129). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { insertTestAccount } from '../support/accounts.ts';
+import { AdminClient } from '../support/admin-client.ts';
+import { ChatClient } from '../support/chat-client.ts';
+import { ChatOAuthClient, chatClientSettings } from '../support/chat-oauth-client.ts';
+import { sql } from '../support/fixtures.ts';
+import { GraphqlClient } from '../support/graphql-client.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { type RawAnswer, type RawRequest, sendRequest } from './raw-http.ts';
+
+const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
+const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+const PASSWORD = 'correct horse battery staple';
+const ADMIN = 'urn:mas:admin';
+const AMPLE = { burst: 1_000_000, per_second: 10_000 };
+
+interface Asked {
+  readonly method: string;
+  readonly target: string;
+}
+
+let service: TestService;
+let application: ChatOAuthClient;
+let operations: readonly Asked[];
+let people = 0;
+
+beforeAll(async () => {
+  service = await startService({
+    rate_limiting: {
+      admin_token: { per_ip: AMPLE },
+      login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+    },
+    clients: [
+      chatClientSettings(CLIENT, { grant_types: ['client_credentials', 'authorization_code', 'refresh_token'] }),
+    ],
+    policy: { data: { admin_clients: [CLIENT] } },
+  });
+  application = new ChatOAuthClient(service, CLIENT);
+  operations = await describedOperations();
+});
+afterAll(async () => await service.stop());
+
+/** From the document that the service publishes, so that later ones are among them. */
+async function describedOperations(): Promise<readonly Asked[]> {
+  const document = await (await fetch(`${service.address}/api/spec.json`)).json();
+  return Object.entries<object>(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({
+      method: method.toUpperCase(),
+      target: path.replaceAll(/\{\w+\}/g, ABSENT),
+    })),
+  );
+}
+
+async function administrator() {
+  people += 1;
+  const username = `adele${people}`;
+  const account = { username, password: PASSWORD };
+  const id = await insertTestAccount(service.database, account, { hasher: service.core.hasher });
+  await change('users set can_request_admin = true', id);
+  const { browser = expect.fail('no browser') } = await GraphqlClient.signedIn(service, username, PASSWORD);
+  return { id, username, browser, signIn: async (scope: string) => await application.signIn(browser, scope) };
+}
+
+async function change(what: string, id: string, column = 'id'): Promise<void> {
+  await sql(service.database, `update ${what} where ${column} = $1::uuid`, [uuidOf(id)]);
+}
+
+const uuidOf = (id: string) => toUuid(parseId(id) ?? expect.fail('no id'));
+const accessToken = async (scope = `openid ${ADMIN}`) => {
+  const person = await administrator();
+  return { ...person, ...(await person.signIn(scope)) };
+};
+const bearer = (token: string): [string, string][] => [['Authorization', `Bearer ${token}`]];
+
+/** Made by one administrator, to act as another. */
+async function personalToken(scope = ADMIN): Promise<{ owner: UserId; actor: UserId; id: string; token: string }> {
+  const [owner, actor] = [await accessToken(), await administrator()];
+  const body = { actor_user_id: actor.id, human_name: 'a program', scope };
+  const made = await new AdminClient(service, owner.accessToken).post('personal-sessions', body);
+  const { id, attributes } = made.body.data ?? expect.fail(JSON.stringify(made.body));
+  return { owner: owner.id, actor: actor.id, id, token: String(attributes['access_token']) };
+}
+
+async function askAll(more: Omit<RawRequest, 'target' | 'method'>, query = ''): Promise<[Asked, RawAnswer][]> {
+  const answers: [Asked, RawAnswer][] = [];
+  for (const asked of operations) {
+    const target = asked.target + query;
+    answers.push([asked, await sendRequest(service.address, { method: asked.method, target, ...more })]);
+  }
+  return answers;
+}
+
+type Refusal = Omit<RawRequest, 'target' | 'method'> & { readonly query?: string };
+
+const MISSING = [401, 'missing_token', 'Bearer'] as const;
+const INVALID = [401, 'invalid_token', 'Bearer error="invalid_token"'] as const;
+/** Before anything knows which API was meant. */
+const MALFORMED = [400, 'malformed_request', undefined] as const;
+const LACKING = [403, 'insufficient_scope', `Bearer error="insufficient_scope", scope="${ADMIN}"`] as const;
+
+/** What is refused, how, and the request for it. */
+const REFUSALS: readonly [
+  what: string,
+  how: readonly [number, string, string | undefined],
+  make: () => Promise<Refusal>,
+][] = [
+  ['no header', MISSING, async () => ({})],
+  ['a cookie alone', MISSING, async () => ({ headers: await cookies() })],
+  [
+    'a cookie from a page of another origin',
+    MISSING,
+    async () => ({ headers: [...(await cookies()), ['Origin', 'https://evil.example']] }),
+  ],
+  ['a token in the query', MISSING, async () => ({ query: `?access_token=${(await accessToken()).accessToken}` })],
+  [
+    'a token in the body',
+    MISSING,
+    async () => ({
+      headers: [['Content-Type', 'application/x-www-form-urlencoded']],
+      body: `access_token=${(await accessToken()).accessToken}`,
+    }),
+  ],
+  ['a header of another scheme', INVALID, async () => ({ headers: [['Authorization', 'Basic YTpi']] })],
+  ['a header without a token', INVALID, async () => ({ headers: [['Authorization', 'Bearer']] })],
+  ['a malformed token', INVALID, async () => ({ headers: bearer('mat_x') })],
+  [
+    'a token with a wrong checksum',
+    INVALID,
+    async () => {
+      const { accessToken: token } = await accessToken();
+      return { headers: bearer(token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')) };
+    },
+  ],
+  [
+    'two headers',
+    MALFORMED,
+    async () => {
+      const { accessToken: token } = await accessToken();
+      return { headers: [...bearer(token), ...bearer(token)] };
+    },
+  ],
+  [
+    'an unknown token',
+    INVALID,
+    async () => {
+      const { id, accessToken: token } = await accessToken();
+      const ofUser = 'session_id in (select id from oauth2_sessions where user_id = $1::uuid)';
+      await sql(service.database, `delete from oauth2_access_tokens where ${ofUser}`, [uuidOf(id)]);
+      return { headers: bearer(token) };
+    },
+  ],
+  [
+    'an expired token',
+    INVALID,
+    async () => {
+      const { id, accessToken: token } = await accessToken();
+      const ofUser = 'session_id in (select id from oauth2_sessions where user_id = $1::uuid)';
+      const past = `oauth2_access_tokens set expires_at = now() - interval '1 hour'`;
+      await sql(service.database, `update ${past} where ${ofUser}`, [uuidOf(id)]);
+      return { headers: bearer(token) };
+    },
+  ],
+  [
+    'a revoked token',
+    INVALID,
+    async () => {
+      const { accessToken: token } = await accessToken();
+      expect((await application.post('/oauth2/revoke', { token })).status).toBe(200);
+      return { headers: bearer(token) };
+    },
+  ],
+  ['a refresh token', INVALID, async () => ({ headers: bearer((await accessToken()).refreshToken) })],
+  [
+    'a token of a chat client',
+    INVALID,
+    async () => {
+      const { username } = await administrator();
+      return { headers: bearer((await new ChatClient(service).login(username, PASSWORD)).accessToken) };
+    },
+  ],
+  ...(['locked_at', 'deactivated_at'] as const).map((mark): (typeof REFUSALS)[number] => [
+    `a token of a person whose ${mark} is set`,
+    INVALID,
+    async () => {
+      const { id, accessToken: token } = await accessToken();
+      await change(`users set ${mark} = now()`, id);
+      return { headers: bearer(token) };
+    },
+  ]),
+  [
+    'a token of a finished session',
+    INVALID,
+    async () => {
+      const { id, accessToken: token } = await accessToken();
+      await change('oauth2_sessions set finished_at = now()', id, 'user_id');
+      return { headers: bearer(token) };
+    },
+  ],
+  ['a token of another scope', LACKING, async () => ({ headers: bearer((await accessToken('openid')).accessToken) })],
+  [
+    'a token of somebody who may not administer any more',
+    LACKING,
+    async () => {
+      const { id, accessToken: token } = await accessToken();
+      await change('users set can_request_admin = false', id);
+      return { headers: bearer(token) };
+    },
+  ],
+  ...(
+    [
+      ['whose actor is deactivated', 'actor', 'users set deactivated_at = now()'],
+      ['whose owner is locked', 'owner', 'users set locked_at = now()'],
+      ['whose owner is deactivated', 'owner', 'users set deactivated_at = now()'],
+      ['that is revoked', 'id', 'personal_sessions set revoked_at = now()'],
+    ] as const
+  ).map(([what, of, marks]): (typeof REFUSALS)[number] => [
+    `a personal token ${what}`,
+    INVALID,
+    async () => {
+      const made = await personalToken();
+      await change(marks, made[of]);
+      return { headers: bearer(made.token) };
+    },
+  ]),
+  [
+    'an expired personal token',
+    INVALID,
+    async () => {
+      const { id, token } = await personalToken();
+      const past = `personal_access_tokens set expires_at = now() - interval '1 hour'`;
+      await change(past, id, 'session_id');
+      return { headers: bearer(token) };
+    },
+  ],
+  [
+    'a personal token of another scope',
+    LACKING,
+    async () => ({ headers: bearer((await personalToken('openid')).token) }),
+  ],
+  [
+    'a personal token whose owner may not administer any more',
+    LACKING,
+    async () => {
+      const { owner, token } = await personalToken();
+      await change('users set can_request_admin = false', owner);
+      return { headers: bearer(token) };
+    },
+  ],
+];
+
+async function cookies(): Promise<[string, string][]> {
+  const { browser } = await administrator();
+  return [['Cookie', [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')]];
+}
+
+const actions = () => service.logLines().filter((line) => line.includes(' admin.action '));
+
+describe('every operation of the admin API', () => {
+  test.each(REFUSALS)('%s: refused, and nothing is done', async (_what, [status, code, challenge], make) => {
+    const { query, ...request } = await make();
+    const done = actions().length;
+    for (const [{ method, target }, { status: given, headers, body }] of await askAll(request, query)) {
+      const { errors } = JSON.parse(body);
+      expect([method, target, given, errors[0].code, headers.get('www-authenticate')]).toEqual([
+        ...[method, target, status, code],
+        challenge && [challenge],
+      ]);
+      expect(headers.get('access-control-allow-credentials')).toBeUndefined();
+      expect(headers.get('cache-control')).toEqual(['no-store']);
+    }
+    expect(actions().length).toBe(done);
+  });
+
+  test.each([
+    ['an administrator', async () => (await accessToken()).accessToken],
+    [
+      'an application of its own',
+      async () => {
+        const form = { grant_type: 'client_credentials', scope: ADMIN };
+        return String((await application.post('/oauth2/token', form)).body['access_token']);
+      },
+    ],
+    [
+      'a personal token whose actor is locked',
+      async () => {
+        const { actor, token } = await personalToken();
+        await change('users set locked_at = now()', actor);
+        return token;
+      },
+    ],
+  ])('%s: let in, whatever becomes of the request', async (_what, make) => {
+    for (const [{ method, target }, { status }] of await askAll({ headers: bearer(await make()) })) {
+      expect([method, target, status]).toEqual([method, target, expect.toSatisfy(isNoRefusal)]);
+    }
+  });
+});
+
+function isNoRefusal(status: number): boolean {
+  return status !== 401 && status !== 403 && status < 500;
+}
