@@ -44,6 +44,39 @@ test('a homeserver that does not answer is 504, one that answers with an error i
   expect((await admin.get('users')).body.meta?.count).toBe(0);
 });
 
+test('a new account is known there, with name and picture, when the request is answered', async () => {
+  const created = await admin.post('users', {
+    ...{ username: 'nadia', displayname: 'Nadia B.', avatar_url: 'mxc://chat.example/face' },
+  });
+  expect(created.status).toBe(201);
+  expect(homeserver.user('nadia')).toMatchObject({ displayName: 'Nadia B.', avatarUrl: 'mxc://chat.example/face' });
+  for (const avatar_url of ['https://chat.example/face.png', 'mxc://', 'mxc://a/b/c', `mxc://a/${'x'.repeat(260)}`]) {
+    const refused = await admin.post('users', { username: 'other', avatar_url });
+    expect([refused.status, refused.body.errors?.[0]?.source]).toEqual([400, { pointer: '/avatar_url' }]);
+  }
+  expect(homeserver.user('other')).toBeUndefined();
+});
+
+test.each([
+  ['hang', { kind: 'hang' }, 504],
+  ['an error', { kind: 'answer', status: 500 }, 502],
+] as const)('whom the homeserver does not take is not stored, also unchecked: %s', async (_what, fault, status) => {
+  const { count } = (await admin.get('users?count=only')).body.meta ?? {};
+  await homeserver.setFault(fault);
+  const failed = await admin.post('users', { username: 'unheard', skip_homeserver_check: true });
+  await homeserver.setFault(undefined);
+  expect(failed.status).toBe(status);
+  expect((await admin.get('users?count=only')).body.meta?.count).toBe(count);
+  expect((await admin.get('users/by-username/unheard')).status).toBe(404);
+});
+
+test('two requests for one name at once make one account, and the other is told', async () => {
+  const both = await Promise.all(
+    ['first', 'second'].map(() => admin.post('users', { username: 'wanted', skip_homeserver_check: true })),
+  );
+  expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+});
+
 test('an account that cannot be reactivated there stays deactivated here', async () => {
   const id = (await admin.post('users', { username: 'amira' })).body.data?.id;
   await admin.post(`users/${id}/deactivate`);

@@ -23,6 +23,8 @@ const insertUser = statement<
 );
 
 export interface NewUser {
+  /** Others were told it before; undefined: a new one. */
+  readonly id?: UserId | undefined;
   /** Checked by `usernameProblems`. */
   readonly username: string;
   readonly displayName: string | undefined;
@@ -38,7 +40,7 @@ export interface NewUser {
  * name, whatever its case, the first to commit gets it; the others wait for that and get undefined.
  */
 export async function createUser(transaction: Queryable, user: NewUser): Promise<UserId | undefined> {
-  const id = newId<'user'>(user.now);
+  const id = user.id ?? newId<'user'>(user.now);
   const row = await transaction.first(insertUser, {
     id: toUuid(id),
     username: user.username,

@@ -49,6 +49,8 @@ export interface Profile {
   readonly subject: string;
   /** Undefined: it stays as it is. */
   readonly displayName: string | undefined;
+  /** As `displayName`. */
+  readonly avatarUrl?: string | undefined;
   /** All confirmed addresses. */
   readonly emails: readonly string[];
   readonly isLocked: boolean;

@@ -60,10 +60,11 @@ export class SynapseLegacy implements Homeserver {
   }
 
   async provisionUser(profile: Profile, context: CallContext): Promise<HomeserverResult<unknown>> {
-    const { localpart, subject, displayName, emails } = profile;
+    const { localpart, subject, displayName, avatarUrl, emails } = profile;
     const body = {
       external_ids: [{ auth_provider: AUTH_PROVIDER, external_id: subject }],
       ...(displayName !== undefined && { displayname: displayName }),
+      ...(avatarUrl !== undefined && { avatar_url: avatarUrl }),
       threepids: emails.map((address) => ({ medium: 'email', address })),
     };
     return await this.#put('provision_user', localpart, body, context);

@@ -39,13 +39,14 @@ export class Synapse implements Homeserver {
   }
 
   async provisionUser(profile: Profile, context: CallContext): Promise<HomeserverResult<unknown>> {
-    const { localpart, displayName, emails, isLocked } = profile;
+    const { localpart, displayName, avatarUrl, emails, isLocked } = profile;
     return await this.#post(
       'provision_user',
       {
         localpart,
         // Of a pair of set and unset it takes one only, even where the other is false.
         ...(displayName !== undefined && { set_displayname: displayName }),
+        ...(avatarUrl !== undefined && { set_avatar_url: avatarUrl }),
         ...(emails.length === 0 ? { unset_emails: true } : { set_emails: emails }),
         locked: isLocked,
       },

@@ -11,6 +11,7 @@ const ADDRESS = 'https://chat.example/';
 /** What members hold whose schema says only that it is a text. */
 const TEXTS: Readonly<Record<string, string>> = {
   access_token: 'mpt_ExampleOfAToken',
+  avatar_url: 'mxc://chat.example/MarenOfTheHarbour',
   client_name: 'Harbour Chat',
   cursor: ID,
   device_id: 'ABCDEFGHIJ',

@@ -11,6 +11,8 @@ import { addEmail } from '../user-emails.ts';
 import { refusableTransaction } from './refusable-transaction.ts';
 
 export interface Registration {
+  /** Others were told it before; undefined: a new one. */
+  readonly id?: UserId | undefined;
   /** Checked by `usernameProblems`. */
   readonly username: string;
   readonly displayName: string | undefined;
@@ -48,7 +50,8 @@ export async function registerUser(
 ): Promise<RegistrationOutcome> {
   return await refusableTransaction<RegistrationOutcome>(database, async (transaction, refuse) => {
     const { username, displayName, locale, canRequestAdmin, emails, password, by, now } = registration;
-    const id = await createUser(transaction, { username, displayName, locale, canRequestAdmin, now });
+    const account = { id: registration.id, username, displayName, locale, canRequestAdmin, now };
+    const id = await createUser(transaction, account);
     if (id === undefined) return refuse({ ok: false, reason: 'name-taken' });
     for (const email of emails) {
       const isAdded = (await addEmail(transaction, id, email, now)) !== undefined;

@@ -4,7 +4,7 @@ import { parseDisplayName, usernameProblems } from '#domain/accounts/account-nam
 import { findUserByName } from '#domain/accounts/find-user.ts';
 import { findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
 import { judgePassword, passwordProblemText, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
-import { registerUser } from '#domain/accounts/registrations/register-user.ts';
+import { registerKnownUser } from '#domain/accounts/registrations/register-known-user.ts';
 import { users } from '#domain/administration/user-listing.ts';
 import { setPasswordOfUser } from '#domain/password-changes/set-password-of-user.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -32,6 +32,12 @@ const newUserBody = z.strictObject({
     .string()
     .refine((name) => parseDisplayName(name) !== undefined, 'it is no display name')
     .optional(),
+  avatar_url: z
+    .string()
+    .max(255, 'at most 255 characters')
+    .regex(/^mxc:\/\/[^/\s]+\/[A-Za-z0-9_-]+$/, 'it is no address of a file at a homeserver (mxc://)')
+    .optional()
+    .describe('For the homeserver alone: `mxc://server/id`.'),
 });
 
 const passwordBody = z.strictObject({ password: text(8192), skip_password_check: z.boolean().default(false) });
@@ -48,7 +54,7 @@ export const userSecretOperations: readonly Operation[] = [
     errors: ['invalid_body', 'invalid_username', 'user_exists', 'username_reserved', ...HOMESERVER_ERRORS],
     run: async (call) => {
       const { core, context } = call;
-      const { username, skip_homeserver_check, displayname } = await readBody(context, newUserBody);
+      const { username, skip_homeserver_check, displayname, avatar_url } = await readBody(context, newUserBody);
       await checkName(call, username, skip_homeserver_check);
       const registration = {
         username,
@@ -59,7 +65,8 @@ export const userSecretOperations: readonly Operation[] = [
         password: undefined,
         now: core.clock.now(),
       };
-      const outcome = await registerUser(core, registration);
+      const outcome = await registerKnownUser(core, registration, avatar_url);
+      if (!outcome.ok && outcome.reason === 'homeserver') throw homeserverFailure(outcome.failure);
       if (!outcome.ok) throw new LatchkeyError('user_exists');
       const user = await users.find(core.database, outcome.id);
       if (user === undefined) throw missing('user');

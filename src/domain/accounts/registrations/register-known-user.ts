@@ -1,0 +1,38 @@
+import type { Homeserver, HomeserverFailure } from '#domain/homeserver/homeserver.ts';
+import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
+import { newId } from '#platform/base/ids.ts';
+import { findUserByName } from '../find-user.ts';
+import { type RegisterUserDeps, type Registration, type RegistrationOutcome, registerUser } from './register-user.ts';
+
+interface Deps extends RegisterUserDeps {
+  readonly homeserver: Homeserver;
+}
+
+/**
+ * Creates an account for an administrator who waits (operations 4.4). The homeserver takes the person first, with their
+ * name and picture; where it does not, nothing is stored here.
+ * @param avatarUrl `mxc://`; undefined: none
+ */
+export async function registerKnownUser(
+  deps: Deps,
+  registration: Omit<Registration, 'id'>,
+  avatarUrl: string | undefined,
+): Promise<
+  RegistrationOutcome | { readonly ok: false; readonly reason: 'homeserver'; readonly failure: HomeserverFailure }
+> {
+  const { database, homeserver } = deps;
+  const { username, displayName, emails, now } = registration;
+  const id = newId<'user'>(now);
+  const profile = {
+    ...{ localpart: username, subject: id, displayName, avatarUrl, isLocked: false },
+    emails: emails.map(({ address }) => address),
+  };
+  const told = await homeserver.provisionUser(profile, { kind: 'admin' });
+  if (!told.ok) return { ok: false, reason: 'homeserver', failure: told };
+  const outcome = await registerUser(deps, { ...registration, id });
+  if (outcome.ok) return outcome;
+  // Somebody else got the name in the same moment: the homeserver is told once more whose it is.
+  const owner = await findUserByName(database, username);
+  if (owner !== undefined) await queueProvisioning(database, homeserver, { userId: owner.id, now });
+  return outcome;
+}
