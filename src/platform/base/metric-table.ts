@@ -32,7 +32,10 @@ export const METRICS = {
     'Connections and requests that were refused before any work was done.',
     ['reason'],
     {
-      reason: ['malformed', 'header_overflow', 'header_timeout', 'limit', 'overloaded', 'lagging'],
+      reason: [
+        ...['malformed', 'header_overflow', 'header_timeout', 'http2', 'tls', 'proxy'],
+        ...['limit', 'overloaded', 'lagging'],
+      ],
     },
     { openTelemetry: 'latchkey.http.rejected' },
   ),

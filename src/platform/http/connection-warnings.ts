@@ -4,7 +4,8 @@ import { metrics } from '#platform/base/metrics.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import type { DescriptorLimit } from './connections.ts';
 
-export type RejectionReason = 'malformed' | 'header_overflow' | 'header_timeout' | 'tls' | 'proxy' | 'limit';
+/** `http2`: HTTP/2 where it is not spoken, without TLS. */
+export type RejectionReason = 'malformed' | 'header_overflow' | 'header_timeout' | 'http2' | 'tls' | 'proxy' | 'limit';
 
 const MAX_PER_SECOND = 10;
 

@@ -327,6 +327,22 @@ describe('what could be understood in two ways (RFC 9113 8.2, 8.3, security S-14
   });
 });
 
+test('HTTP/2 without TLS is refused with a reason of its own, also behind a PROXY header', async () => {
+  const binds = [{ host: '127.0.0.1', port: 0 }];
+  const listener = { name: 'plain', resources: [{ name: 'human' as const }], binds, prefix: undefined };
+  const plain = await startRouteServer(ROUTES, { http: { listeners: [listener] } });
+  const session = connect(plain.origin);
+  await expect(new Promise((_resolve, reject) => session.on('error', reject))).rejects.toThrow();
+  const listeners = [{ ...listener, proxyProtocol: { from: undefined } }];
+  const proxied = await startRouteServer(ROUTES, { http: { listeners } });
+  const preface = 'PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+  expect(await proxied.exchange(preface)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+  expect(rejected(plain)).toEqual([expect.stringContaining('reason=http2 status=400 client.address=127.0.0.1')]);
+  expect(rejected(proxied)).toEqual([expect.stringContaining('reason=http2 status=400 client.address=192.0.2.7')]);
+  await plain.close();
+  await proxied.close();
+});
+
 describe('floods (S-142)', () => {
   const HEAD = [
     [':method', 'GET'],

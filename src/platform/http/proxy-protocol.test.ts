@@ -20,7 +20,11 @@ const ROUTES: Route[] = [
 ];
 
 /** @param options beyond PROXY for everybody */
-async function start(options: Partial<ListenerOptions> = {}, maxConnectionsPerAddress = 100): Promise<RouteServer> {
+async function start(
+  options: Partial<ListenerOptions> = {},
+  maxConnectionsPerAddress = 100,
+  handshakeTimeoutSeconds = 0.3,
+): Promise<RouteServer> {
   const [trusted] = ['203.0.113.0/24'].flatMap((text) => parseCidr(text) ?? []);
   const listener: ListenerOptions = {
     ...{ name: 'test', resources: [{ name: 'human' }], binds: [{ host: '127.0.0.1', port: 0 }], prefix: undefined },
@@ -29,7 +33,7 @@ async function start(options: Partial<ListenerOptions> = {}, maxConnectionsPerAd
   };
   return await startRouteServer(ROUTES, {
     http: { listeners: [listener], trustedProxies: trusted === undefined ? [] : [trusted] },
-    limits: { handshakeTimeoutSeconds: 0.3, maxConnectionsPerAddress },
+    limits: { handshakeTimeoutSeconds, maxConnectionsPerAddress },
   });
 }
 
@@ -158,6 +162,13 @@ describe('a connection without a header that is right is closed without an answe
     expect(server.lines.at(-1)).toMatch(
       / (?:WARN http\.connection\.rejected connection rejected reason=proxy client\.address=127\.0\.0\.1|WARN http\.connection\.rejected more .*)$/,
     );
+  });
+
+  test('at the byte that exceeds a bound, whatever time is left (S-139)', async () => {
+    const patient = await start({}, 100, 3600);
+    expect(await patient.exchange(`PROXY UNKNOWN ${'x'.repeat(200)}`)).toBe('');
+    expect(await patient.exchange(v2(0x21, 0x11, IPV4, 5000))).toBe('');
+    await patient.close();
   });
 
   test('one that stays silent, or stops in the middle, after limits.handshake_timeout (S-139)', async () => {

@@ -122,6 +122,8 @@ interface Rejection {
 /** Undefined when the connection broke off. */
 function rejectionOf(code: string | undefined): Rejection | undefined {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { reason: 'header_timeout', status: 408 };
+  // The first bytes that a peer sends who knows that HTTP/2 is spoken (RFC 9113 3.4).
+  if (code === 'HPE_PAUSED_H2_UPGRADE') return { reason: 'http2', status: 400 };
   if (code === 'HPE_HEADER_OVERFLOW') return { reason: 'header_overflow', status: 431 };
   return code?.startsWith('HPE_') === true ? { reason: 'malformed', status: 400 } : undefined;
 }

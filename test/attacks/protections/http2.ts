@@ -66,3 +66,40 @@ export const HTTP2: readonly Protection[] = [
     testName: 'another host',
   },
 ];
+
+const PROXY_TEST = 'src/platform/http/proxy-protocol.test.ts';
+
+/** What comes before the first request of a connection. */
+export const OPENING: readonly Protection[] = [
+  {
+    name: 'opening-time-limit',
+    what: 'a connection that brings half a header, or no handshake, is ended',
+    attack: 139,
+    removals: [
+      {
+        text: 'const timer = setTimeout(() => this.#reject(connection, awaited()), timeoutMs());',
+        instead: 'const timer = setTimeout(() => {}, timeoutMs() + awaited().length);',
+      },
+    ],
+    test: PROXY_TEST,
+    testName: 'one that stays silent, or stops in the middle',
+  },
+  {
+    name: 'proxy-header-bound',
+    what: 'a PROXY header has a bound, so that what has no end is not collected',
+    attack: 139,
+    removals: [{ text: 'bytes.length >= MAX_V1_BYTES ? INVALID : INCOMPLETE', instead: 'INCOMPLETE' }],
+    test: PROXY_TEST,
+    testName: 'at the byte that exceeds a bound',
+  },
+  {
+    name: 'proxy-header-counted',
+    what: 'the bound of connections counts who the PROXY header names, not the balancer',
+    attack: 180,
+    removals: [
+      { text: 'if (!this.#countPeer(connection)) {\n        connection.cut();\n        return false;\n      }' },
+    ],
+    test: PROXY_TEST,
+    testName: 'counts the source, not the balancer',
+  },
+];

@@ -22,7 +22,7 @@ import { DEVICES } from './devices.ts';
 import { DPOP } from './dpop.ts';
 import { GRAPHQL } from './graphql.ts';
 import { GUESSING } from './guessing.ts';
-import { HTTP2 } from './http2.ts';
+import { HTTP2, OPENING } from './http2.ts';
 import { IMPORTS } from './imports.ts';
 import { KEYS } from './keys.ts';
 import { LOCKS } from './locks.ts';
@@ -64,6 +64,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...OUTBOUND_HTTP,
   ...REQUESTS,
   ...HTTP2,
+  ...OPENING,
   ...GRAPHQL,
   ...ACCOUNT_ACTIVITY,
   ...ACCOUNT_ACTIONS,
