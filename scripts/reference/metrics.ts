@@ -36,7 +36,7 @@ ${table(['Name', 'Type', 'Labels', 'Meaning', 'Several processes'], rows)}
 
 \`route\` is the pattern of the address (\`/consent/:grant_id\`) or \`unmatched\`, \`status\` the class of the status (\`2xx\`),
 \`server\` a part of the service: \`homeserver\`, \`upstream:ID\` or \`provider\` with the id of a sign-in provider, \`captcha\`, \`breach_check\`,
-\`otlp\` for the collector, and \`clients\` for keys, logos and sign-out addresses of applications. \`kind\` of sessions is
+\`otlp\` for the collector, \`sentry\`, and \`clients\` for keys, logos and sign-out addresses of applications. \`kind\` of sessions is
 \`browser\`, \`oauth2\` (of people), \`compat\` or \`personal\`. \`method\` is \`_OTHER\` for methods that HTTP does not know, \`listener\` its name in \`http.listeners\`, and \`name\` that of a
 statement of the source.
 

@@ -13,6 +13,7 @@ import { MIGRATIONS_DIRECTORY } from './foundation.ts';
 import type { PreparedInstance } from './instance-plan.ts';
 import { openAssets } from './open-assets.ts';
 import { openMetrics } from './open-metrics.ts';
+import { openSentry } from './open-sentry.ts';
 import { openTracing } from './open-tracing.ts';
 import { Reload } from './reload.ts';
 import { openCore, RunningService } from './running-service.ts';
@@ -43,8 +44,9 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     const opened = await openMetrics(config.telemetry, { clock: systemClock, log, version, isMember: plan.isMember });
     const traces = await openTracing(config.telemetry.tracing, { clock: systemClock, log, version });
     const { tracing } = traces;
+    const closeSentry = await openSentry(config.telemetry.sentry, { clock: systemClock, log, version });
     const flushTelemetry = async (): Promise<void> => {
-      await Promise.all([traces.close(), opened?.close()]);
+      await Promise.all([traces.close(), opened?.close(), closeSentry()]);
     };
     const kept = {
       ...{ database, jobsDatabase, estimator, instance: state, lag, log, tracing, flushTelemetry },

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LimitsConfig } from '#config/sections/limits.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { failureReports } from '#platform/base/failure-reports.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 import type { JobWorker } from '#platform/jobs/worker.ts';
@@ -153,6 +154,7 @@ function firstCause(running: Running, onSecondSignal: () => void): Promise<NodeJ
     const fail = (error: unknown): void => {
       const { message, stack } = describeError(error);
       running.log.error('error', message, { stack });
+      failureReports?.report(error, { name: 'process', isFatal: true });
       stop('failure');
     };
     process.on('uncaughtException', fail);

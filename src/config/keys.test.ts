@@ -872,6 +872,16 @@ const ROWS: Readonly<Record<string, Row>> = {
   'branding.accent_color_dark': { ...color(), good: '"#8DB4FF"', reads: '#8db4ff' },
   'index.redirect': url(),
   'i18n.default_language': { ...choice('de', 'en', 'de', 'fr', 'es', 'ar'), good: 'de' },
+  'telemetry.sentry.dsn': {
+    good: 'https://key@sentry.example/in/42',
+    reads: 'https://sentry.example/in/api/42/envelope/',
+    as: 'telemetry.sentry.project.url',
+    bad: 'https://sentry.example/42',
+    problem: 'expected the address of a project of Sentry, https://KEY@HOST/PROJECT, got [secret]',
+  },
+  'telemetry.sentry.environment': text(64),
+  'telemetry.sentry.sample_rate': portion(),
+  'telemetry.sentry.traces_sample_rate': portion(),
   'telemetry.tracing.exporter': choice('otlp', 'none', 'stdout', 'otlp'),
   'telemetry.tracing.endpoint': {
     good: 'https://collector.example/custom/traces',
@@ -1229,6 +1239,7 @@ test('without any source, the defaults are those of the manual', () => {
         timeoutMs: 10_000,
         resource: { 'service.name': 'latchkey' },
       },
+      sentry: { project: undefined, environment: 'production', sampleRate: 1, tracesSampleRate: 0 },
       tracing: {
         exporter: 'none',
         propagators: ['tracecontext'],

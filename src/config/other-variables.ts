@@ -5,6 +5,8 @@ import { webUrl } from '#platform/config/values.ts';
 import type { ListenVariables } from '#platform/http/http-options.ts';
 import { LOG_LEVELS, type LogLevel } from '#platform/log/log-options.ts';
 import { SSL_MODES } from '#platform/postgres/database-options.ts';
+import { parseDsn } from '#platform/sentry/dsn.ts';
+import { DSN_EXPECTED } from './sections/sentry.ts';
 
 /** What the variables outside the `LATCHKEY__` tree say (operations 1.4). */
 export interface OtherVariables {
@@ -37,6 +39,11 @@ export function otherVariables(environment: Environment, origin: Omit<Origin, 's
   read('OTEL_METRIC_EXPORT_INTERVAL', 'a number of milliseconds from 1000', (text) =>
     /^[1-9]\d{3,7}$/.test(text) ? text : undefined,
   );
+  const sentryDsn = environment['SENTRY_DSN'] || undefined;
+  if (sentryDsn !== undefined && parseDsn(sentryDsn) === undefined) {
+    const message = `expected ${DSN_EXPECTED}, got [secret]`;
+    problems.push({ key: undefined, message, at: { ...origin, source: 'SENTRY_DSN' } });
+  }
   read('PGSSLMODE', `one of ${SSL_MODES.join(', ')}`, (text) => SSL_MODES.find((mode) => mode === text));
   return {
     // A service manager may name several directories.

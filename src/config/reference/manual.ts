@@ -30,6 +30,7 @@ A setting comes from the first of these that has it: a command-line flag, the en
 | \`LATCHKEY_LOG\` | log levels: \`level,target=level,...\`, where a target is an event or the beginning of its name |
 | \`LATCHKEY_WORKER_HEALTH\` | where \`latchkey worker\` answers \`GET /health\`: \`address:port\` |
 | \`OTEL_EXPORTER_OTLP_ENDPOINT\`, \`OTEL_EXPORTER_OTLP_HEADERS\`, \`OTEL_EXPORTER_OTLP_TIMEOUT\`, the same with \`_TRACES\` or \`_METRICS\` after \`OTLP\`, \`OTEL_SERVICE_NAME\`, \`OTEL_RESOURCE_ATTRIBUTES\` | where spans and metrics go and what they say of the service, below \`telemetry.tracing\` and \`telemetry.metrics\` |
+| \`SENTRY_DSN\` | \`telemetry.sentry.dsn\`, unless that is set |
 | \`OTEL_METRIC_EXPORT_INTERVAL\` | milliseconds between two exports of metrics, 60000 unless set |
 | \`PGHOST\`, \`PGPORT\`, \`PGUSER\`, \`PGPASSWORD\`, \`PGDATABASE\`, \`PGSSLMODE\` | what a PostgreSQL connection leaves open |
 

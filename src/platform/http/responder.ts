@@ -1,4 +1,5 @@
 import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
+import { failureReports } from '#platform/base/failure-reports.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
@@ -64,6 +65,7 @@ export class Responder {
       },
       (performance.now() - exchange.task.startedAt) / 1000,
     );
+    failureReports?.answered({ task: exchange.task, name: nameOf(exchange), status: answer.status });
     const { isAborted } = exchange;
     exchange.task.trace?.end(requestSpan(exchange, answer.status));
     response.end(request.method === 'HEAD' ? undefined : answer.body);
@@ -76,11 +78,11 @@ export class Responder {
   /** Answers with whatever was thrown, in the error format of the request, and logs what an operator should know of it. */
   answerFailure(exchange: Exchange, thrown: unknown): void {
     const { errorFormats, log } = this.#options;
-    const error = reportFailure(log, thrown);
+    const error = reportFailure(log, thrown, exchange);
     try {
       this.answer(exchange, errorFormats[exchange.errorFormat].render(error, this.#failed(exchange, error)));
     } catch (defect) {
-      reportFailure(log, defect);
+      reportFailure(log, defect, exchange);
       this.answer(exchange, { status: 500, headers: {} });
     }
   }
@@ -120,7 +122,9 @@ export class Responder {
  * `internal`. Faults are logged with their cause. Refusals are logged by their code at DEBUG: what an operator has to
  * know of one, only the code that refused can tell (`auth.refused`), and the request's own line tells the rest.
  */
-function reportFailure(log: Log, thrown: unknown): LatchkeyError {
+function reportFailure(log: Log, thrown: unknown, exchange: Exchange): LatchkeyError {
+  const isUnexpected = !(thrown instanceof LatchkeyError) || thrown.code === 'internal';
+  if (isUnexpected) failureReports?.report(thrown, { name: nameOf(exchange), task: exchange.task });
   if (!(thrown instanceof LatchkeyError)) {
     const { message, stack } = describeError(thrown);
     log.error('error', message, { stack });
@@ -129,6 +133,11 @@ function reportFailure(log: Log, thrown: unknown): LatchkeyError {
   if (ERRORS[thrown.code].kind === 'fault') reportFault(log, thrown);
   else log.debug('http.refused', 'request refused', { code: thrown.code, ...thrown.details });
   return thrown;
+}
+
+/** By the pattern of its route: a path is what somebody chose. */
+function nameOf({ loggedMethod, route }: Exchange): string {
+  return `${loggedMethod} ${route?.path ?? 'unmatched'}`;
 }
 
 function reportFault(log: Log, fault: LatchkeyError): void {

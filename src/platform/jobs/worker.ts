@@ -5,6 +5,7 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '#platform/base/clock.ts';
+import { failureReports } from '#platform/base/failure-reports.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
@@ -61,6 +62,8 @@ interface Running {
   readonly aborting: AbortController;
   /** It threw, or took too long. */
   hasCrashed: boolean;
+  /** What it crashed with. */
+  error?: unknown;
 }
 
 /** Why a run was aborted; it is not the job's fault. */
@@ -241,6 +244,7 @@ export class JobWorker {
       const { message, stack } = describeError(signal.aborted ? signal.reason : error);
       this.#options.log.debug('job.retry', message, { stack });
       running.hasCrashed = true;
+      running.error = error;
       return { kind: 'retry', reason: message };
     } finally {
       clearTimeout(limit);
@@ -289,6 +293,8 @@ export class JobWorker {
       const reason = cut(outcome.reason);
       await this.#options.database.execute(failJob, { id: row.id, worker: this.#id, reason, now: new Date(now) });
     }
+    if ('reason' in outcome && running.hasCrashed)
+      failureReports?.report(running.error, { name: `job ${row.queue}`, task });
     if ('reason' in outcome)
       log.error('job.dead', `${row.queue} ${statistics()}`, { ...fields, reason: outcome.reason });
     else if (queue.minuteOfHour === undefined) log.info('job.completed', `${row.queue} ${statistics()}`, fields);

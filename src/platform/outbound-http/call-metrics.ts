@@ -8,6 +8,7 @@ export type CalledServer =
   | 'clients'
   | 'homeserver'
   | 'otlp'
+  | 'sentry'
   | `upstream:${string}`;
 
 interface ActiveCalls {

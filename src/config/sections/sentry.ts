@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+import { Secret } from '#platform/base/secret.ts';
+import type { Environment } from '#platform/config/dot-env.ts';
+import { rule } from '#platform/config/rule.ts';
+import { hint } from '#platform/config/shape.ts';
+import { mapping, portion, secret, secretFile, text } from '#platform/config/values.ts';
+import { parseDsn } from '#platform/sentry/dsn.ts';
+
+export const DSN_EXPECTED = 'the address of a project of Sentry, https://KEY@HOST/PROJECT';
+
+export const sentrySection = rule(
+  mapping({
+    dsn: hint(secret(), { defaultText: '`SENTRY_DSN`, else none' })
+      .optional()
+      .describe('Address of the project that hears of failures. `https://KEY@HOST/PROJECT`, as Sentry shows it.'),
+    dsn_file: secretFile('dsn'),
+    environment: text({ maximum: 64 }).prefault('production').describe('By which reports of several services differ.'),
+    sample_rate: portion().prefault(1).describe('Part of the failures that are reported.'),
+    traces_sample_rate: portion()
+      .prefault(0)
+      .describe('Part of the requests whose time, statements and status are reported as a transaction.'),
+  }),
+  ['dsn'],
+  ({ dsn }, problem) => {
+    if (dsn !== undefined && parseDsn(dsn) === undefined) problem(['dsn'], `expected ${DSN_EXPECTED}, got [secret]`);
+  },
+);
+
+/** @param environment with `SENTRY_DSN`, which says what the section does not */
+export function sentryConfig(parsed: z.output<typeof sentrySection>, environment: Environment) {
+  const found = parseDsn(parsed.dsn ?? environment['SENTRY_DSN'] ?? '');
+  return {
+    /** Undefined: nobody hears of failures. */
+    project: found === undefined ? undefined : { url: found.url, publicKey: new Secret(found.publicKey) },
+    environment: parsed.environment,
+    sampleRate: parsed.sample_rate,
+    tracesSampleRate: parsed.traces_sample_rate,
+  };
+}
