@@ -62,8 +62,8 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 126,
     removals: [
       {
-        text: 'await revokePersonalSessionsOfUser(transaction, user, { now, syncsDevices: homeserver.isConnected });\n  await forget',
-        instead: 'await forget',
+        text: 'const personalSessions = await revokePersonalSessionsOfUser(transaction, user, told);\n  await forget',
+        instead: 'const personalSessions = told.syncsDevices ? 1 : 0;\n  await forget',
       },
     ],
     test: PERSONAL,
