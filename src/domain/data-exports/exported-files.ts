@@ -4,6 +4,7 @@
  * read and nothing else: no hashes, tokens, keys or secrets, and nothing of others.
  */
 import { listUserEmails } from '#domain/accounts/list-user-emails.ts';
+import { personalSessions } from '#domain/administration/personal-session-listing.ts';
 import { AUDIT_EVENT_KINDS } from '#domain/audit/audit-event.ts';
 import { listSecurityEvents } from '#domain/audit/list-security-events.ts';
 import { listBrowserSessions } from '#domain/browser-sessions/list-browser-sessions.ts';
@@ -12,7 +13,7 @@ import { listConsents } from '#domain/clients/list-consents.ts';
 import { type AppSessionList, listAppSessions } from '#domain/oauth-sessions/list-app-sessions.ts';
 import { listEveryLink } from '#domain/upstream/list-links.ts';
 import { providerName, type UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
-import type { Ulid, UserId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { Page, PageWindow } from '#platform/postgres/page.ts';
 import type { WritePart } from '#platform/zip/zip-archive.ts';
@@ -73,6 +74,26 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
     name: 'chat-sessions.json',
     holds: 'which chat clients signed in by the routes of their own protocol',
     write: appSessions('compat-of-user'),
+  },
+  {
+    name: 'personal-sessions.json',
+    holds: 'which programs act as you, by a token that an administrator gave them',
+    write: list(
+      async ({ database, user }, window) => {
+        const page = await personalSessions.page(database, { actor: toUuid(user) }, window);
+        return { ...page, items: page.items.map((session) => ({ ...session, id: fromUuid(session.id) })) };
+      },
+      // Whose they are is nobody's business but that of administrators.
+      (session) => ({
+        name: session.human_name,
+        scope: session.scope,
+        created_at: time(session.created_at),
+        ended_at: time(session.revoked_at ?? undefined),
+        expires_at: time(session.expires_at ?? undefined),
+        last_active_at: time(session.last_active_at ?? undefined),
+        last_active_address: session.last_active_ip ?? undefined,
+      }),
+    ),
   },
   {
     name: 'consents.json',

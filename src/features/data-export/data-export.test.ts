@@ -171,6 +171,7 @@ describe('an export', () => {
       'browser-sessions.json',
       'application-sessions.json',
       'chat-sessions.json',
+      'personal-sessions.json',
       'consents.json',
       'linked-accounts.json',
       'activity.json',
@@ -209,6 +210,13 @@ describe('what an archive holds', () => {
     const neighbour = `neighbour${count}`;
     await service.registerUser(neighbour, PASSWORD);
     await signIn(neighbour);
+    await sql(
+      service.database,
+      `insert into personal_sessions (id, owner_user_id, actor_user_id, human_name, scope, created_at)
+       select gen_random_uuid(), o.id, a.id, 'acts as ' || a.username, '{openid}', now()
+         from users o, users a where o.username = $1::text and a.username = any ($2::text[])`,
+      [neighbour, [username, neighbour]],
+    );
     await fillIn();
     await service.core.activity.flush();
 
@@ -237,6 +245,9 @@ describe('what an archive holds', () => {
       { application, scope: ['openid', 'email'], started_at: time },
     ]);
     expect(read('chat-sessions.json')).toMatchObject([{ device_id: 'PHONE', started_at: time, ...here }]);
+    expect(read('personal-sessions.json')).toEqual([
+      { name: `acts as ${username}`, scope: ['openid'], created_at: time },
+    ]);
     expect(read('consents.json')).toMatchObject([{ application, scope: ['openid', 'email'], given_at: time }]);
     expect(read('linked-accounts.json')).toEqual([
       { service: expect.any(String), subject: username, account_name: `${username} there`, linked_at: time },
