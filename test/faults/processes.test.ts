@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseExposition, sumOf } from '../support/exposition.ts';
 import { freePort } from '../support/free-port.js';
 import { Program } from '../support/program.js';
 import { servingProcesses } from '../support/serving-processes.ts';
@@ -32,10 +33,14 @@ beforeAll(async () => {
       public_base: base,
       workers: PROCESSES,
       listeners: [
-        { resources: ['human', 'health'], binds: [{ address: `127.0.0.1:${port}` }, { socket, mode: '600' }] },
+        {
+          resources: ['human', 'health', 'prometheus'],
+          binds: [{ address: `127.0.0.1:${port}` }, { socket, mode: '600' }],
+        },
       ],
     },
     branding: { service_name: 'Harbour' },
+    telemetry: { metrics: { exporter: 'prometheus' } },
     limits: { drain_delay: '1s' },
     logging: { output: join(folder, 'log') },
   };
@@ -74,6 +79,16 @@ async function page(): Promise<string> {
   return await response.text();
 }
 
+/** Pages that were shown, as one of the processes says it of all of them. */
+async function shownPages(): Promise<number> {
+  const answer = await fetch(`${base}metrics`, { headers: { connection: 'close' } });
+  const families = parseExposition(await answer.text());
+  // Of one process: the sum of three would not be 1.
+  expect(sumOf(families, 'latchkey_build_info')).toBe(1);
+  const name = 'http_server_duration_seconds';
+  return sumOf(families, name, { route: '/login', status: '2xx' }, `${name}_count`);
+}
+
 function statusBySocket(): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath: socket, path: '/health', agent: false }, (response) => {
@@ -98,7 +113,14 @@ test('several processes serve one address and one Unix socket, with the flags an
   for (const line of log().trim().split('\n')) expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z (?:INFO|WARN|ERROR) /);
 });
 
+test('whichever of them is asked for metrics answers for all (operations 7.2)', async () => {
+  const shown = log().match(/"GET \/login HTTP\/1.1" 200 /g)?.length;
+  const answers = await Promise.all(Array.from({ length: 9 }, shownPages));
+  expect(answers).toEqual(Array.from({ length: 9 }, () => shown));
+});
+
 test('one that is killed is replaced, and the others serve in the meantime', { timeout: LONG_MS }, async () => {
+  const before = await shownPages();
   const [victim = 0] = members();
   process.kill(victim, 'SIGKILL');
   await expect.poll(() => log()).toMatch(/ERROR process\.died .*signal=SIGKILL/);
@@ -107,6 +129,8 @@ test('one that is killed is replaced, and the others serve in the meantime', { t
   await expect.poll(() => log()).toContain('process.started');
   expect(members()).toHaveLength(PROCESSES);
   expect(members()).not.toContain(victim);
+  // What it had counted when it was last asked stays.
+  expect(await shownPages()).toBe(before + 20);
   expect(await Promise.all(Array.from({ length: 9 }, statusBySocket))).toEqual(Array.from({ length: 9 }, () => 200));
 });
 
