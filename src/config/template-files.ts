@@ -13,6 +13,7 @@ import {
   parseMailTemplate,
 } from './mail-template.ts';
 import { inlineProblem, readMarkup } from './markup.ts';
+import type { OwnTranslations } from './own-translations.ts';
 import { type PageTemplate, parsePageTemplate } from './page-template.ts';
 import type { TemplateProblem } from './placeholders.ts';
 
@@ -20,9 +21,6 @@ const MAX_BYTES = 64 * 1024;
 export const TEMPLATES_KEY = ['templates', 'path'];
 const PAGE = 'page.html';
 const MAILS = 'emails';
-
-/** Texts by key, by BCP 47 tag. */
-export type OwnTranslations = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** What is wrong with one file. */
 export interface TemplateFileProblem {

@@ -7,7 +7,8 @@ import { systemReason } from '#platform/base/system-errors.ts';
 import type { Problem } from '#platform/config/problems.ts';
 import { type MappingNode, nodeAt, pathText } from '#platform/config/tree.ts';
 import { messageProblem } from './message-rules.ts';
-import { type OwnTranslations, ofFile, readTemplateText, type TemplateFileProblem } from './template-files.ts';
+import type { OwnTranslations } from './own-translations.ts';
+import { ofFile, readTemplateText, type TemplateFileProblem } from './template-files.ts';
 
 export const BUNDLED_LANGUAGES = ['en', 'de', 'fr', 'es', 'ar'] as const;
 

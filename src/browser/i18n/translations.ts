@@ -1,4 +1,4 @@
-import type { OwnTranslations } from '#config/template-files.ts';
+import type { OwnTranslations } from '#config/own-translations.ts';
 import ar from '../../../locales/ar.json' with { type: 'json' };
 import de from '../../../locales/de.json' with { type: 'json' };
 import en from '../../../locales/en.json' with { type: 'json' };
