@@ -42,6 +42,8 @@ function dumped(node: Node | undefined, shape: Shape, options: DumpOptions): unk
 }
 
 function dumpedMapping(node: Node | undefined, shape: Shape, options: DumpOptions): unknown {
+  // Left out, such a section means something else than with the defaults of its keys.
+  if (node === undefined && !shape.isRequired && shape.defaultValue === undefined) return undefined;
   const entries = [...(mappingOf(shape)?.keys ?? [])]
     .map(([key, keyShape]) => {
       const below = node?.kind === 'mapping' ? node.entries.get(key)?.value : undefined;
