@@ -7,7 +7,7 @@ import { describeError, type Log } from '#platform/base/log.ts';
 import { outside, resumeTask } from '#platform/base/tasks.ts';
 import { type LimitingAnswer, SentryRateLimits } from './rate-limits.ts';
 
-const MAX_WAITING = 100;
+const MAX_UNSENT = 100;
 const MAX_PER_MINUTE = 100;
 const MINUTE_MS = 60_000;
 /** Less than the shutdown leaves for all that is flushed. */
@@ -64,7 +64,7 @@ export class Envelopes {
     const minute = Math.floor(now / MINUTE_MS);
     if (minute !== this.#counted.minute) this.#counted = { minute, error: 0, transaction: 0 };
     this.#counted[kind] += 1;
-    return this.#counted[kind] > MAX_PER_MINUTE || this.#waiting.length >= MAX_WAITING;
+    return this.#counted[kind] > MAX_PER_MINUTE || this.#waiting.length >= MAX_UNSENT;
   }
 
   /** On behalf of nobody, or it would be part of the request that failed. */
