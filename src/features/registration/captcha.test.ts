@@ -103,7 +103,7 @@ describe('registration with a puzzle (browser-flows 5.4)', () => {
       expect(page.body).toMatch(/<noscript>.*JavaScript/s);
       expect(page.headers['content-security-policy']).toMatch(policy);
       expect((await register(browser, { [field]: 'answer' })).status).toBe(303);
-      expect(peer.asked).toEqual([
+      expect(peer.asked).toMatchObject([
         { url: verifyUrl, form: { secret: 'secret-key', response: 'answer', remoteip: '192.0.2.77' } },
       ]);
       const elsewhere = await pages.browser().get('/login');
