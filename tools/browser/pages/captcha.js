@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 /** What the script of each service makes of a page: frames and files from where the service has them, each once. */
-const SERVICES = {
+export const SERVICES = {
   cloudflare_turnstile: { origin: 'https://challenges.cloudflare.com', loads: [] },
   recaptcha_v2: { origin: 'https://www.recaptcha.net', loads: [['script', 'https://www.gstatic.com/recaptcha/x.js']] },
   hcaptcha: {
@@ -19,17 +19,17 @@ export const captchaPages = [
   {
     name: 'register-captcha',
     allowed: ' https://challenges.cloudflare.com',
-    reach: async (page, { captchaBase }) => {
+    reach: async (page, { captchaBases }) => {
       const service = 'cloudflare_turnstile';
-      await solve(page, service, `${await captchaBase(service)}register`);
+      await solve(page, service, `${captchaBases[service]}register`);
     },
   },
 ];
 
 /** The policy of the pages lets in what each service needs, and the puzzle is there. */
-export async function checkCaptchas(browser, { captchaBase }) {
+export async function checkCaptchas(browser, { captchaBases }) {
   for (const service of Object.keys(SERVICES)) {
-    const base = await captchaBase(service);
+    const base = captchaBases[service];
     for (const form of ['register', 'recover']) {
       const page = await browser.newPage();
       try {

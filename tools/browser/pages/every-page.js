@@ -10,6 +10,7 @@ import {
 } from '../settings.js';
 import { UpstreamProvider } from '../upstream-provider.js';
 import { redirectUris, upstreamServices } from '../upstream-services.js';
+import { SERVICES as CAPTCHA_SERVICES } from './captcha.js';
 import { checkPages } from './check-pages.js';
 import { linkAmira } from './upstream-sign-in.js';
 
@@ -19,16 +20,14 @@ export async function checkEveryPage(checks, { browser, folder, relyingParty, pi
   const closed = await Latchkey.start(folder, 'closed', closedSettings(relyingParty.callback));
   const looks = brandedSettings(relyingParty.callback, branding(folder), templates(folder));
   const branded = await Latchkey.start(folder, 'branded', looks);
+  const puzzles = new Map();
+  for (const service of Object.keys(CAPTCHA_SERVICES))
+    puzzles.set(service, await Latchkey.start(folder, service, captchaSettings(relyingParty.callback, service)));
+  const captchaBases = Object.fromEntries([...puzzles].map(([service, { base }]) => [service, base]));
   const upstream = await UpstreamProvider.start();
+  // The last one: they have one database, in which those without providers switch them off.
   const linkedSettings = upstreamSettings(relyingParty.callback, upstreamServices(upstream));
   const linked = await Latchkey.start(folder, 'upstream', linkedSettings);
-  const puzzles = new Map();
-  /** Of a service of `settings` with this service of puzzles, started for those who ask. */
-  const captchaBase = async (service) => {
-    if (!puzzles.has(service))
-      puzzles.set(service, Latchkey.start(folder, service, captchaSettings(relyingParty.callback, service)));
-    return (await puzzles.get(service)).base;
-  };
   try {
     await upstream.register(redirectUris(linked.base));
     await relyingParty.discover(latchkey.base);
@@ -40,11 +39,11 @@ export async function checkEveryPage(checks, { browser, folder, relyingParty, pi
     }
     await linkAmira(latchkey);
     const bases = { closedBase: closed.base, brandedBase: branded.base, upstreamBase: linked.base };
-    const site = { latchkey, base: latchkey.base, ...bases, captchaBase, relyingParty, upstream };
+    const site = { latchkey, base: latchkey.base, ...bases, captchaBases, relyingParty, upstream };
     await checkPages(checks, browser, site, { ...which, pictures });
   } finally {
     upstream.close();
-    for (const started of puzzles.values()) await (await started).stop();
+    for (const started of puzzles.values()) await started.stop();
     await linked.stop();
     await branded.stop();
     await closed.stop();
