@@ -317,7 +317,7 @@ describe('warnings', () => {
         named: ['a.yaml'],
       }).warnings;
     expect(warningsOf('{port: 8080}', 'true')).toEqual([
-      'http.listeners[0].proxy_protocol: true believes whoever connects; {from: [...]} names the balancers',
+      'http.listeners[0].proxy_protocol: true believes everybody who connects; {from: [...]} names the balancers',
     ]);
     expect(warningsOf('{port: 8080}', '{from: [10.0.0.7]}')).toEqual([]);
     expect(warningsOf('{address: "127.0.0.1:8080"}, {socket: /run/x.sock}', 'true')).toEqual([]);

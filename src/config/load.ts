@@ -359,7 +359,7 @@ function proxyWarnings({ http: { listeners } }: Config): string[] {
     );
     if (proxyProtocol === undefined || proxyProtocol.from !== undefined || !isOpen) return [];
     return [
-      `http.listeners[${index}].proxy_protocol: true believes whoever connects; {from: [...]} names the balancers`,
+      `http.listeners[${index}].proxy_protocol: true believes everybody who connects; {from: [...]} names the balancers`,
     ];
   });
 }

@@ -76,7 +76,7 @@ async function serve(tracing: Tracing): Promise<RouteServer> {
       ...{ lookup: undefined, trustedCertificates: undefined },
     });
   const work: Route = {
-    ...{ method: 'GET', path: '/work/:id', resource: 'human', errorFormat: 'page' },
+    ...{ method: 'GET', path: '/tasks/:id', resource: 'human', errorFormat: 'page' },
     handle: async () => {
       await database.database.first(echo, { text: 's3cret' });
       await database.database.first(divide, { text: 's3cret' }).catch(() => {});
@@ -92,7 +92,7 @@ async function serve(tracing: Tracing): Promise<RouteServer> {
   return server;
 }
 
-function get(server: RouteServer, headers: Record<string, string> = {}, path = '/work/7?code=s3cret') {
+function get(server: RouteServer, headers: Record<string, string> = {}, path = '/tasks/7?code=s3cret') {
   return fetch(server.origin + path, { headers: { 'user-agent': 'test', cookie: 'c=s3cret', ...headers } });
 }
 
@@ -121,12 +121,12 @@ describe('spans of a request (operations 7.2)', () => {
     const [request] = spans.filter(({ kind }) => kind === 2);
     const [job] = spans.filter(({ kind }) => kind === 5);
     expect(request).toMatchObject({
-      name: 'GET /work/:id',
+      name: 'GET /tasks/:id',
       attributes: {
         'http.request.method': 'GET',
-        'http.route': '/work/:id',
+        'http.route': '/tasks/:id',
         'http.response.status_code': '200',
-        'url.path': '/work/7',
+        'url.path': '/tasks/7',
         'client.address': '127.0.0.1',
         'user_agent.original': 'test',
         'latchkey.task.id': 'GET-1',
@@ -192,7 +192,7 @@ describe('spans of a request (operations 7.2)', () => {
     expect(spans.find(({ kind }) => kind === 2)?.parentSpanId).toBe(CALLER.spanId);
   });
 
-  test('whoever began a trace decides whether it is exported; the log and the calls name it anyway', async () => {
+  test('who began a trace decides whether it is exported; the log and the calls name it anyway', async () => {
     const { tracing, close } = await traced('exporter: otlp, sample_rate: 0');
     const server = await serve(tracing);
     await get(server, { traceparent: UNSAMPLED });

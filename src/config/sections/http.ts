@@ -113,7 +113,7 @@ const listener = mapping({
     .prefault(false)
     .describe(
       'Every connection begins with a header of the PROXY protocol (version 1 or 2), which names its client. `true` ' +
-        'believes whoever connects.',
+        'believes everybody who connects.',
     ),
   tls: listenerTls
     .optional()

@@ -54,7 +54,7 @@ export class AdminRights {
   }
 
   /**
-   * The same for a personal token: the account that it acts as and whoever owns it have to have the right, so that nobody
+   * The same for a personal token: the account that it acts as and its owner have to have the right, so that nobody
    * keeps by a token what they have lost, and nobody administers in the name of somebody who may not.
    */
   remainingPersonalScope(scope: readonly string[], { actor, owner }: PersonalScopeHolder): readonly string[] {

@@ -16,8 +16,8 @@ export function oauthSessionIsLive(session: string): string {
 
 /**
  * None of the sessions that it grew out of, by exchanges of tokens, has ended, and their clients are enabled. Child
- * sessions end with them; one that begins in that very instant is not seen by the statement that ends them, so that
- * whoever accepts a token asks. Nothing is read for a session without a parent.
+ * sessions end with them; one that begins in that very instant is not seen by the statement that ends them, so
+ * every statement that accepts a token asks. Nothing is read for a session without a parent.
  */
 export function ancestorsAreLive(session: string): string {
   return `(${session}.parent_session_id is null or not exists (

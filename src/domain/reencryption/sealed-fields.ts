@@ -40,7 +40,7 @@ function sealedField(table: string, column: string, boundAs: string, key: 'id' |
         where ${key} > :after::${type} and ${column} is not null
         order by ${table}.${key} limit ${BATCH_ROWS}`,
     ),
-    /** Leaves what was changed since it was read: that was sealed by whoever changed it. */
+    /** Leaves what was changed since it was read: the change has sealed it. */
     write: statement<
       never,
       { readonly keys: readonly string[]; readonly before: readonly Buffer[]; readonly sealed: readonly Buffer[] }

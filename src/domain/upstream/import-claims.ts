@@ -28,7 +28,7 @@ export interface ImportedEmail {
   readonly email: EmailAddress;
   /** The provider vouches for it. */
   readonly isProven: boolean;
-  /** Which rules of the operator it breaks; their own rule is asked by whoever wants it. */
+  /** Which rules of the operator it breaks; their own rule is asked by callers who need it. */
   readonly problems: readonly EmailProblem[];
 }
 

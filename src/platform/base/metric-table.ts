@@ -2,7 +2,7 @@
  * Every metric of the service by its name (operations 7.2): what is counted where is found by searching for the name. The
  * page of the manual is made from this table, and a test compares it with what a running service shows.
  *
- * Values of labels come from the program or the configuration, never out of a request: whoever reads the metrics must not
+ * Values of labels come from the program or the configuration, never out of a request: readers of the metrics must not
  * find secrets there, and a stranger must not be able to make series.
  */
 import { counter, gauge, histogram } from './metric-kinds.ts';

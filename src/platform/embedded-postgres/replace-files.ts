@@ -1,7 +1,7 @@
 /**
  * Replaces the embedded database by a new one. It is made and filled in a directory next to the old one, by a server of
  * its own, and put in place by renaming when it is complete: a kill at any moment leaves the old one or the new one.
- * The lock of the data directory is held from the beginning to the end, so that nobody starts a server meanwhile.
+ * The lock of the data directory is held from the beginning to the end, so that nobody starts a server in between.
  */
 import { mkdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -51,7 +51,7 @@ export interface OrderedPersonalSession {
 
 export type PersonalSessionOutcome =
   | { readonly ok: true; readonly sessionId: PersonalSessionId; readonly accessToken: string }
-  /** `gone`: the account is not there any more; `owner`: whoever would own it may not be used. */
+  /** `gone`: the account is not there any more; `owner`: the account or client that would own it may not be used. */
   | { readonly ok: false; readonly reason: 'deactivated' | 'gone' | 'owner' };
 
 /**

@@ -15,7 +15,7 @@ export type RegenerationOutcome =
 
 /**
  * Gives a session another token; the one before stops working with the commit, also when it had expired. The session is
- * held meanwhile, so that of two that are made at once the later one sees the other's token, and revokes it.
+ * held until then, so that of two that are made at once the later one sees the other's token, and revokes it.
  */
 export async function regeneratePersonalToken(
   { clock, database }: { readonly clock: Clock; readonly database: Database },
