@@ -26,9 +26,11 @@ const TABLES: Readonly<Record<string, string>> = {
   'personal-sessions': 'personal_sessions',
   'upstream-oauth-links': 'upstream_links',
   'upstream-oauth-providers': 'upstream_providers',
+  'user-registration-tokens': 'user_registration_tokens',
+  jobs: 'queue_jobs',
 };
 /** Texts of tokens are sealed, and payloads of jobs are those of their queue. */
-const MADE_UP_BADLY = new Set(['user-registration-tokens', 'jobs']);
+const MADE_UP_BADLY = new Set(['user_registration_tokens', 'queue_jobs']);
 
 let service: TestService;
 let admin: AdminClient;
@@ -51,7 +53,7 @@ beforeAll(async () => {
     service.database,
     'select relname as name from pg_class where relnamespace = current_schema()::regnamespace',
   );
-  const wanted = new Set(Object.values(TABLES));
+  const wanted = new Set(Object.values(TABLES).filter((table) => !MADE_UP_BADLY.has(table)));
   except = new Set(tables.map(({ name }) => name).filter((name) => !wanted.has(name)));
   await fill(ROWS);
 });
@@ -61,14 +63,22 @@ afterAll(async () => {
 });
 
 async function fill(rows: number): Promise<void> {
-  await fillTables(client, { rows, first: filled + 1, except });
+  const first = filled + 1;
   filled += rows;
+  await fillTables(client, { rows, first, except });
+  await client.query(
+    `insert into queue_jobs (id, queue, payload, created_at, due_at)
+     select md5('job' || g)::uuid, 'walked', '{}', now(), now() + interval '1 day' from generate_series(${first}, ${filled}) g`,
+  );
+  for (let number = first; number <= filled; number += 1) {
+    await service.issueRegistrationToken(`walked-${number}`, undefined);
+  }
   const method = `jsonb_build_object('token_endpoint_auth_method', 'none')`;
   const made = `metadata ? 'g'`;
   await client.query(`update oauth2_clients set metadata = ${method} where ${made}`);
 }
 
-const lists = OPERATIONS.filter(({ filters, path }) => filters !== undefined && !MADE_UP_BADLY.has(path));
+const lists = OPERATIONS.filter(({ filters }) => filters !== undefined);
 
 test('every list is walked', () => {
   expect(lists.map(({ path }) => path).toSorted()).toEqual(Object.keys(TABLES).toSorted());
