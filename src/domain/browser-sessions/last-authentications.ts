@@ -1,18 +1,19 @@
 import { type BrowserSessionId, fromUuid, toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import type { AuthenticationKind } from '#protocol/oidc/authentication-classes.ts';
 
 /** How a person proved who they are. */
 export interface Authentication {
   readonly id: Ulid<'authentication'>;
-  readonly kind: string;
+  readonly kind: AuthenticationKind;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
 /** Index `user_session_authentications_session`. */
 const latest = statement<
-  { session_id: string; id: string; kind: string; created_at: number },
+  { session_id: string; id: string; kind: AuthenticationKind; created_at: number },
   { readonly sessions: readonly string[] }
 >(
   'last-authentications',

@@ -1,5 +1,6 @@
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import type { UserId } from '#platform/base/ids.ts';
+import type { AuthenticationKind } from '#protocol/oidc/authentication-classes.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 
 /** At least; what an older account did before may be forgotten, so its owner is told in any case. */
@@ -15,7 +16,7 @@ export function isUnknownBrowser(known: readonly KnownBrowser[], account: UserId
  * an account. In the language that the owner has used last, `:language` while none is known. Expects `opened` with
  * `user_id`, and `:isTold`, `:auditEventId`, `:language`, `:queuedBy` and `:now`.
  */
-export function newSigninCtes(method: 'password' | 'upstream'): string {
+export function newSigninCtes(method: AuthenticationKind): string {
   return noticeCtes({
     told: `select opened.user_id from opened join users owner on owner.id = opened.user_id
       where :isTold::boolean and owner.created_at < :now::timestamptz - interval '1 hour'

@@ -13,7 +13,7 @@ import { newId, toUuid } from '#platform/base/ids.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
+import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
 import { newSessionKey, type SessionCookie, type SessionCredentials } from './browser-session.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 import { browserSessionIsLive } from './liveness.ts';
@@ -203,8 +203,7 @@ export async function renewAuthentication(
     ip: attempt.address ?? null,
     authenticationId: toUuid(newId(now)),
     auditEventId: newAuditEventId(now),
-    acr: PASSWORD_ACR,
-    amr: PASSWORD_AMR,
+    ...strengthOf([{ kind: 'password' }]),
   });
   if (row === undefined) return { ok: false, reason: 'invalid-credentials' };
   if (row.is_renewed) return { ok: true, session: row.is_rotated ? { id, key: next.key } : undefined };

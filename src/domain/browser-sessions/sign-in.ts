@@ -17,7 +17,7 @@ import { metrics } from '#platform/base/metrics.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
+import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
 import { newSessionKey, type SessionCredentials } from './browser-session.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 import { isUnknownBrowser, newSigninCtes } from './new-signin-notice.ts';
@@ -161,8 +161,7 @@ async function open(deps: SignInDeps, attempt: SignInAttempt, accepted: Accepted
     ip: attempt.address ?? null,
     authenticationId: toUuid(newId(now)),
     auditEventId: newAuditEventId(now),
-    acr: PASSWORD_ACR,
-    amr: PASSWORD_AMR,
+    ...strengthOf([{ kind: 'password' }]),
     isTold: deps.sendsNotices && isUnknownBrowser(attempt.knownBrowsers, accepted.user.id),
     language: attempt.language,
     queuedBy: queuedBy(),

@@ -1,7 +1,7 @@
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { PASSWORD_ACR, PASSWORD_AMR } from '#protocol/oidc/authentication-classes.ts';
+import { type AuthenticationKind, type ProvenFactor, strengthOf } from '#protocol/oidc/authentication-classes.ts';
 import { newSessionKey, type SessionCredentials } from './browser-session.ts';
 
 /** An insert of a session, to which `from` and `returning` can be added. @param userId SQL expression of its user */
@@ -13,7 +13,7 @@ export function insertSession(userId: string): string {
 }
 
 /** Records how the person of a session proved who they are. @param session name of a CTE with its `id` */
-export function insertAuthentication(session: string, kind: 'password' | 'upstream'): string {
+export function insertAuthentication(session: string, kind: AuthenticationKind): string {
   return `insert into user_session_authentications (id, user_session_id, kind, created_at)
     select :authenticationId::uuid, ${session}.id, '${kind}', :now::timestamptz from ${session}`;
 }
@@ -51,7 +51,7 @@ const startWithUpstream = statement<never, StartParams>(
 export interface BrowserSessionStart {
   readonly userId: UserId;
   /** How the person of the new account has just proved who they are. */
-  readonly proof: { readonly kind: 'password' } | { readonly kind: 'upstream'; readonly amr: readonly string[] };
+  readonly proof: Extract<ProvenFactor, { readonly kind: 'password' | 'upstream' }>;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   /** Milliseconds since the epoch. */
@@ -74,8 +74,7 @@ export async function startBrowserSession(
     sessionId: toUuid(id),
     userId: toUuid(start.userId),
     keyHash,
-    acr: PASSWORD_ACR,
-    amr: proof.kind === 'password' ? PASSWORD_AMR : proof.amr,
+    ...strengthOf([proof]),
     userAgent: start.userAgent ?? null,
     ip: start.address ?? null,
     authenticationId: toUuid(newId(start.now)),

@@ -2,7 +2,7 @@
 import { newSessionKey, type SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import { insertAuthentication, insertSession } from '#domain/browser-sessions/start-browser-session.ts';
 import { type BrowserSessionId, newId, toUuid } from '#platform/base/ids.ts';
-import { PASSWORD_ACR } from '#protocol/oidc/authentication-classes.ts';
+import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
 import type { CompletedAuthorization } from './find-completed.ts';
 import { authorizationIsUnconsumed, completedAfter } from './liveness.ts';
 import { namedMethods } from './named-methods.ts';
@@ -85,8 +85,7 @@ export function newUpstreamSession(
     ...consumeParameters(used.completed, id, now),
     ...evidenceParameters(used, now),
     keyHash,
-    acr: PASSWORD_ACR,
-    amr: namedMethods(used.provider, used.completed.answer),
+    ...strengthOf([{ kind: 'upstream', amr: namedMethods(used.provider, used.completed.answer) }]),
   };
   return { session: { id, key }, parameters };
 }

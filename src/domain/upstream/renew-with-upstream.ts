@@ -11,7 +11,7 @@ import type { Clock } from '#platform/base/clock.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { PASSWORD_ACR } from '#protocol/oidc/authentication-classes.ts';
+import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
 import {
   type ConsumeParameters,
   consumeAuthorization,
@@ -55,8 +55,7 @@ export async function renewWithUpstream(
     ...evidenceParameters(renewal, now),
     keyHash: cookie.keyHash,
     newKeyHash: next.keyHash,
-    acr: PASSWORD_ACR,
-    amr: namedMethods(provider, completed.answer),
+    ...strengthOf([{ kind: 'upstream', amr: namedMethods(provider, completed.answer) }]),
     auditEventId: newAuditEventId(now),
   });
   metrics?.count('latchkey_reauths_total', { method: 'upstream', result: row === undefined ? 'error' : 'success' });

@@ -1,4 +1,5 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
+import type { AuthenticationKind } from '#protocol/oidc/authentication-classes.ts';
 import { AppSessionConnection } from './app-session.ts';
 import { builder } from './builder.ts';
 import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';
@@ -11,13 +12,21 @@ const AuthenticationMethod = builder.enumType('AuthenticationMethod', {
   values: ['PASSWORD', 'UPSTREAM', 'PASSKEY', 'TOTP', 'RECOVERY_CODE'] as const,
 });
 
+const METHOD_OF_KIND = {
+  password: 'PASSWORD',
+  upstream: 'UPSTREAM',
+  passkey: 'PASSKEY',
+  totp: 'TOTP',
+  recovery_code: 'RECOVERY_CODE',
+} as const satisfies Record<AuthenticationKind, string>;
+
 builder.objectType(AuthenticationType, {
   description: 'Proof of who a person is, in one browser.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     methods: t.field({
       type: [AuthenticationMethod],
-      resolve: ({ kind }) => (kind === 'upstream' ? ['UPSTREAM' as const] : ['PASSWORD' as const]),
+      resolve: ({ kind }) => [METHOD_OF_KIND[kind]],
     }),
   }),
 });
