@@ -575,6 +575,18 @@ create table user_passwords (
   constraint user_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
+create table user_recovery_codes (
+  id uuid not null,
+  user_id uuid not null,
+  code_hmac bytea not null,
+  created_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint user_recovery_codes_pkey PRIMARY KEY (id),
+  constraint user_recovery_codes_user_id_code_hmac_key UNIQUE (user_id, code_hmac),
+  constraint user_recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+comment on table user_recovery_codes is 'one-time codes for people who lost their other second factor';
+
 create table user_recovery_sessions (
   id uuid not null,
   email text not null,
@@ -692,6 +704,35 @@ create table user_terms (
   constraint user_terms_pkey PRIMARY KEY (user_id, terms_uri),
   constraint user_terms_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
+
+create table user_totp_enrolments (
+  id uuid not null,
+  user_id uuid not null,
+  user_session_id uuid not null,
+  secret_sealed bytea not null,
+  wrong_codes integer default 0 not null,
+  created_at timestamp with time zone not null,
+  constraint user_totp_enrolments_pkey PRIMARY KEY (id),
+  constraint user_totp_enrolments_user_session_id_key UNIQUE (user_session_id),
+  constraint user_totp_enrolments_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint user_totp_enrolments_user_session_id_fkey FOREIGN KEY (user_session_id) REFERENCES user_sessions(id) ON DELETE CASCADE
+);
+CREATE INDEX user_totp_enrolments_created_at ON user_totp_enrolments USING btree (created_at);
+CREATE INDEX user_totp_enrolments_user ON user_totp_enrolments USING btree (user_id);
+comment on table user_totp_enrolments is 'authenticator apps that are being set up';
+
+create table user_totp_secrets (
+  id uuid not null,
+  user_id uuid not null,
+  secret_sealed bytea not null,
+  last_used_step integer not null,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  constraint user_totp_secrets_pkey PRIMARY KEY (id),
+  constraint user_totp_secrets_user_id_key UNIQUE (user_id),
+  constraint user_totp_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+comment on table user_totp_secrets is 'secrets that accounts share with an authenticator app';
 
 create table user_unsupported_threepids (
   user_id uuid not null,

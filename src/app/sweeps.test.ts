@@ -344,6 +344,20 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts(`select encode(ticket_hash, 'escape') as text from user_recovery_tickets`)).toEqual(['recent']);
   });
 
+  test('authenticator apps that were never set up: when their ten minutes are over', async () => {
+    for (const seconds of [9 * MINUTE, 11 * MINUTE]) {
+      const session = toUuid(await insertBrowserSession(testDatabase.database, userId, clock.now() - seconds));
+      await sql(
+        testDatabase.database,
+        `insert into user_totp_enrolments (id, user_id, user_session_id, secret_sealed, created_at)
+         values ($1::uuid, $2::uuid, $1::uuid, '', $3::timestamptz)`,
+        [session, toUuid(userId), ago(seconds)],
+      );
+    }
+    await cleanUpAfterAnHour();
+    expect(await ids('user_totp_enrolments')).toHaveLength(1);
+  });
+
   test('e-mail codes: seven days after they were asked for', async () => {
     for (const [name, createdAt] of [
       ['old', ago(7 * DAY + MINUTE)],

@@ -9,6 +9,7 @@ import { dataExportSweeps } from '#domain/data-exports/sweeps.ts';
 import { homeserverSweeps } from '#domain/homeserver/user-lease.ts';
 import { expirySweeps } from '#domain/oauth-sessions/expire-sessions.ts';
 import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
+import { oneTimeCodeSweeps } from '#domain/one-time-codes/sweeps.ts';
 import { personalSessionSweeps } from '#domain/personal-sessions/sweeps.ts';
 import { rateLimitSweeps } from '#domain/rate-limits/rate-limits.ts';
 import { recoverySweeps } from '#domain/recoveries/sweeps.ts';
@@ -42,6 +43,7 @@ export const sweeps: readonly Sweep[] = [
   ...replayedValueSweeps,
   ...auditEventSweeps,
   ...dataExportSweeps,
+  ...oneTimeCodeSweeps,
   ...homeserverSweeps,
   failedJobSweep,
 ];

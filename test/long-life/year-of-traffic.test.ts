@@ -33,6 +33,8 @@ const KEPT: Readonly<Record<string, string>> = {
   user_emails: 'of accounts',
   user_terms: 'what an account has agreed to',
   user_unsupported_threepids: 'of accounts that were imported',
+  user_totp_secrets: 'one of each account that has an authenticator app',
+  user_recovery_codes: 'ten of each such account',
 };
 /** Rows that no traffic adds. */
 const FIXED = new Set(['schema_migrations', 'secret_keys', 'server_state', 'upstream_providers']);
@@ -277,6 +279,12 @@ async function administer(step: number): Promise<void> {
     database,
     `insert into data_exports (id, user_id, created_at, expires_at) values ($1::uuid, $2::uuid, $3::timestamptz, $4::timestamptz)`,
     [id(), user, now, expiresAt],
+  );
+  await sql(
+    database,
+    `insert into user_totp_enrolments (id, user_id, user_session_id, secret_sealed, created_at)
+     select $1::uuid, user_id, id, '', $2::timestamptz from user_sessions order by id desc limit 1`,
+    [id(), now],
   );
   const program = { kind: 'user', id: userId } as const;
   const issued = await issuePersonalToken(core, {

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { openRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { sealUserCode } from '#domain/authorizations/device-code-grant.ts';
 import { sealSecret } from '#domain/clients/client.ts';
+import { newTotpSecret, sealTotpSecret } from '#domain/one-time-codes/totp-secret.ts';
 import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import { findKeyChecks, rootKeyChecks, verifyServerState } from '#domain/server-state/server-state.ts';
 import { sealAnswer, sealAuthorizationSecrets } from '#domain/upstream/sealed-columns.ts';
@@ -80,6 +81,8 @@ test('each value stays bound to its row and column as the module that owns it bi
     'oauth2_device_code_grants.user_code_sealed': sealUserCode('ABCD', fromUuid(toUuid(id)), before),
     'upstream_authorizations.secrets_sealed': sealAuthorizationSecrets(before, fromUuid(toUuid(id)), secrets),
     'upstream_authorizations.answer_sealed': sealAnswer(before, fromUuid(toUuid(id)), answer),
+    'user_totp_secrets.secret_sealed': sealTotpSecret(before, 'user_totp_secrets', id, newTotpSecret()),
+    'user_totp_enrolments.secret_sealed': sealTotpSecret(before, 'user_totp_enrolments', id, newTotpSecret()),
   };
   for (const [name, value] of Object.entries(sealed)) {
     const field = SEALED_FIELDS.find((one) => one.name === name);

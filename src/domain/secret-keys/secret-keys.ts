@@ -14,6 +14,7 @@ import { statement } from '#platform/postgres/statement.ts';
 export interface SecretKeys {
   readonly pairwiseSubjects: Buffer;
   readonly registrationTokens: Buffer;
+  readonly recoveryCodes: Buffer;
 }
 
 export interface SecretKeyDeps {
@@ -48,6 +49,7 @@ export async function openSecretKeys(deps: SecretKeyDeps): Promise<SecretKeys> {
   return {
     pairwiseSubjects: await openSecretKey(deps, 'pairwise-subjects'),
     registrationTokens: await openSecretKey(deps, 'registration-tokens'),
+    recoveryCodes: await openSecretKey(deps, 'recovery-codes'),
   };
 }
 

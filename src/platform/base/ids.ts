@@ -24,6 +24,7 @@ export type PersonalSessionId = Ulid<'personal-session'>;
 export type ConsentId = Ulid<'consent'>;
 export type AuditEventId = Ulid<'audit-event'>;
 export type DataExportId = Ulid<'data-export'>;
+export type TotpEnrolmentId = Ulid<'totp-enrolment'>;
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;

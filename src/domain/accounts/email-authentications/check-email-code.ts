@@ -6,8 +6,9 @@ import { toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { parseSixDigits } from '#protocol/one-time-codes/typed-codes.ts';
 import { begunAfter, type EmailAuthenticationId } from './email-authentication.ts';
-import { isEmailCode, parseEmailCode } from './email-code.ts';
+import { isEmailCode } from './email-code.ts';
 import { emailAuthenticationIsOpen, MAX_CODE_TRIES } from './liveness.ts';
 
 /**
@@ -131,7 +132,7 @@ export async function tryEmailCode(
   }
   if (row.tries === null || row.mails === null) return { ok: false, reason: 'not-open' };
   const isLast = row.tries >= MAX_CODE_TRIES;
-  const code = parseEmailCode(typed);
+  const code = parseSixDigits(typed);
   if (code === undefined) return { ok: false, reason: 'malformed', isLast };
   const mail = row.mails;
   // Compared also when there is no code, so that the time tells nothing.

@@ -4,7 +4,6 @@ import type { EmailAuthenticationId } from './email-authentication.ts';
 
 const KEY_LABEL = 'email-codes';
 const DIGITS = 6;
-const CODE = /^[0-9]{6}$/;
 
 /** Which code: the one of this mail of an authentication. */
 export interface MailedCode {
@@ -34,13 +33,4 @@ function codeUnder(key: Buffer, { authentication, mail }: MailedCode): string {
   const bytes = createHmac('sha256', key).update(`${authentication}|${mail}`).digest();
   // 64 bits: no code is more likely than another by more than a billionth of a percent.
   return String(bytes.readBigUInt64BE() % 10n ** BigInt(DIGITS)).padStart(DIGITS, '0');
-}
-
-/** What a person typed or pasted as a code; undefined when it is none. Digits of other scripts count as what they are. */
-export function parseEmailCode(text: string): string | undefined {
-  const code = text
-    .normalize('NFKC')
-    .replace(/[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Pd}\p{Bidi_Control}]/gu, '')
-    .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15));
-  return CODE.test(code) ? code : undefined;
 }

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openSecretKeys, type SecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { KeyRing } from '#platform/base/sealing.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { totpCode, totpStep } from '#protocol/one-time-codes/totp.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { insertBrowserSession, insertUser, randomRoot, sql } from '#test/support/fixtures.ts';
+import { consumeTotpCode } from './consume-totp-code.ts';
+import { spendRecoveryCode } from './spend-recovery-code.ts';
+import { storeTotp } from './store-totp.ts';
+import { newTotpSecret, showTotpSecret } from './totp-secret.ts';
+
+const clock = new FakeClock();
+const keyRing = new KeyRing(randomRoot());
+const from = { address: '203.0.113.7', userAgent: 'Mozilla/5.0 (test browser)' };
+let testDatabase: TestDatabase;
+let database: Database;
+let secretKeys: SecretKeys;
+let user: UserId;
+let secret: Buffer;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = testDatabase.database;
+  secretKeys = await openSecretKeys({ database, keyRing, clock });
+});
+afterAll(() => testDatabase.drop());
+beforeEach(async () => {
+  clock.advanceSeconds(3600);
+  user = await insertUser(database, clock.now());
+  secret = newTotpSecret();
+});
+
+/** As if the code of the step before the last had been typed to set the app up. */
+function store(of: { user?: UserId; secret?: Buffer } = {}) {
+  const proven = { user, secret, ...of, step: totpStep(clock.now()) - 2, ...from, now: clock.now() };
+  return database.transaction((transaction) => storeTotp({ keyRing, secretKeys }, transaction, proven));
+}
+
+async function stored(): Promise<readonly string[]> {
+  const outcome = await store();
+  if (!outcome.ok) throw new Error(outcome.reason);
+  return outcome.recoveryCodes;
+}
+
+const consume = (code: string, whose = user) =>
+  consumeTotpCode({ database, keyRing }, { user: whose, code, now: clock.now() });
+const codeAway = (steps: number) => totpCode(secret, totpStep(clock.now()) + steps);
+const spend = (code: string, whose = user) =>
+  spendRecoveryCode({ database, secretKeys }, { user: whose, code, ...from, now: clock.now() });
+const events = () =>
+  sql<{ kind: string }>(
+    database,
+    `select kind, host(ip) as ip, detail from audit_events where user_id = $1::uuid
+      order by kind desc, detail ->> 'remaining' desc`,
+    [toUuid(user)],
+  );
+
+describe('codes of an authenticator app (browser-flows 4.2, security S-90)', () => {
+  test('are accepted one step early and late, in order, and each once', async () => {
+    await stored();
+    expect(await consume(codeAway(-2))).toEqual({ ok: false, reason: 'wrong' });
+    expect(await consume(codeAway(2))).toEqual({ ok: false, reason: 'wrong' });
+    expect(await consume(codeAway(-1))).toEqual({ ok: true });
+    expect(await consume(codeAway(-1))).toEqual({ ok: false, reason: 'used' });
+    expect(await consume(codeAway(1))).toEqual({ ok: true });
+    // One that was never used, but is older than the newest that was.
+    expect(await consume(codeAway(0))).toEqual({ ok: false, reason: 'used' });
+    clock.advanceSeconds(60);
+    expect(await consume(` ${codeAway(0).slice(0, 3)}-${codeAway(0).slice(3)} `)).toEqual({ ok: true });
+    const [row] = await sql(database, 'select last_used_at from user_totp_secrets where user_id = $1::uuid', [
+      toUuid(user),
+    ]);
+    expect(row).toEqual({ last_used_at: new Date(clock.now()) });
+  });
+
+  test('sent twenty times at once let one in: a code that was overseen is worth nothing', async () => {
+    await stored();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => consume(codeAway(0))));
+    expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
+  });
+
+  test('of setting the app up do not sign in as well', async () => {
+    const proven = { user, secret, step: totpStep(clock.now()), ...from, now: clock.now() };
+    await database.transaction((transaction) => storeTotp({ keyRing, secretKeys }, transaction, proven));
+    expect(await consume(codeAway(0))).toEqual({ ok: false, reason: 'used' });
+    expect(await consume(codeAway(1))).toEqual({ ok: true });
+  });
+
+  test('of somebody else, or without an app, are wrong', async () => {
+    const other = await insertUser(database, clock.now());
+    await stored();
+    expect(await consume(codeAway(0), other)).toEqual({ ok: false, reason: 'not-enrolled' });
+    await store({ user: other, secret: newTotpSecret() });
+    expect(await consume(codeAway(0), other)).toEqual({ ok: false, reason: 'wrong' });
+    expect(await consume('12345')).toEqual({ ok: false, reason: 'malformed' });
+  });
+
+  test('are not checked with a secret that was moved from another account (R-06)', async () => {
+    const attacker = await insertUser(database, clock.now());
+    await stored();
+    await store({ user: attacker, secret: newTotpSecret() });
+    const secretOf = '(select secret_sealed from user_totp_secrets where user_id = $1::uuid)';
+    await sql(database, `update user_totp_secrets set secret_sealed = ${secretOf} where user_id = $2::uuid`, [
+      toUuid(user),
+      toUuid(attacker),
+    ]);
+    await expect(consume(codeAway(0), attacker)).rejects.toThrow(/none of the keys opens/);
+  });
+});
+
+describe('recovery codes (browser-flows 4.3)', () => {
+  test('let in once each, however they are typed, and are recorded', async () => {
+    const codes = await stored();
+    expect(codes).toHaveLength(10);
+    expect(await spend(codes[0] ?? '')).toEqual({ ok: true, remaining: 9 });
+    expect(await spend(codes[0] ?? '')).toEqual({ ok: false, reason: 'wrong' });
+    expect(await spend((codes[1] ?? '').replace('-', '').toUpperCase())).toEqual({ ok: true, remaining: 8 });
+    expect(await spend('22222-22222')).toEqual({ ok: false, reason: 'wrong' });
+    expect(await spend('no code')).toEqual({ ok: false, reason: 'malformed' });
+    expect(await events()).toEqual([
+      { kind: 'totp_added', ip: from.address, detail: null },
+      { kind: 'recovery_code_used', ip: from.address, detail: { remaining: 9 } },
+      { kind: 'recovery_code_used', ip: from.address, detail: { remaining: 8 } },
+    ]);
+  });
+
+  test('sent twenty times at once let one in (S-90)', async () => {
+    const [code = ''] = await stored();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => spend(code)));
+    expect(outcomes.filter(({ ok }) => ok)).toEqual([{ ok: true, remaining: 9 }]);
+  });
+
+  test('are those of one account, and not found in what is stored', async () => {
+    const other = await insertUser(database, clock.now());
+    const codes = await stored();
+    expect(await spend(codes[0] ?? '', other)).toEqual({ ok: false, reason: 'wrong' });
+    const [dump] = await sql<{ text: string }>(
+      database,
+      `select string_agg(encode(code_hmac, 'escape'), ' ') as text from user_recovery_codes`,
+    );
+    for (const code of codes) expect(dump?.text).not.toContain(code.slice(0, 5));
+  });
+
+  test('work under another root key', async () => {
+    const [code = ''] = await stored();
+    const next = new KeyRing(randomRoot());
+    const { recoveryCodes } = secretKeys;
+    expect(
+      await spendRecoveryCode({ database, secretKeys: { recoveryCodes } }, { user, code, ...from, now: clock.now() }),
+    ).toEqual({ ok: true, remaining: 9 });
+    await expect(openSecretKeys({ database, keyRing: next, clock })).rejects.toThrow(/secrets\.encryption_previous/);
+  });
+});
+
+describe('setting an app up', () => {
+  test('stores one secret for an account and one set of codes, also when it is done twice at once', async () => {
+    const outcomes = await Promise.all([store(), store({ secret: newTotpSecret() }), store()]);
+    expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(outcomes.filter(({ ok }) => !ok)).toEqual(Array(2).fill({ ok: false, reason: 'already-enrolled' }));
+    const codes = await sql(database, 'select id from user_recovery_codes where user_id = $1::uuid', [toUuid(user)]);
+    expect(codes).toHaveLength(10);
+    expect(await events()).toEqual([{ kind: 'totp_added', ip: from.address, detail: null }]);
+  });
+
+  test('ends what other browsers of the account are setting up, and stores nothing for an account that is gone', async () => {
+    const session = await insertBrowserSession(database, user, clock.now());
+    await sql(
+      database,
+      `insert into user_totp_enrolments (id, user_id, user_session_id, secret_sealed, created_at)
+       values ($1::uuid, $2::uuid, $1::uuid, '', $3::timestamptz)`,
+      [toUuid(session), toUuid(user), new Date(clock.now())],
+    );
+    await stored();
+    expect(await sql(database, 'select id from user_totp_enrolments where user_id = $1::uuid', [toUuid(user)])).toEqual(
+      [],
+    );
+    const locked = await insertUser(database, clock.now());
+    await sql(database, 'update users set locked_at = now() where id = $1::uuid', [toUuid(locked)]);
+    expect(await store({ user: locked })).toEqual({ ok: false, reason: 'unusable' });
+  });
+
+  test('shows the secret to type, and a link that names service and person', () => {
+    const shown = showTotpSecret(Buffer.from('12345678901234567890'), { issuer: 'Harbour', account: 'dana' });
+    expect(shown.secret).toBe('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ');
+    expect(shown.otpauthUrl).toMatch(/^otpauth:\/\/totp\/Harbour:dana\?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&/);
+  });
+});

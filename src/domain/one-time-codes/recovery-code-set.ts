@@ -1,0 +1,52 @@
+import { createHmac } from 'node:crypto';
+import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
+import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { formatRecoveryCode, newRecoveryCodes } from '#protocol/one-time-codes/recovery-codes.ts';
+
+export type RecoveryCodeKeys = Pick<SecretKeys, 'recoveryCodes'>;
+
+/** What a code is found by; whose it is counts, so that equal codes of two accounts are told by nothing. */
+export function recoveryCodeHmac({ recoveryCodes }: RecoveryCodeKeys, user: UserId, code: string): Buffer {
+  return createHmac('sha256', recoveryCodes).update(`${user}|${code}`).digest();
+}
+
+const replaceCodes = statement<
+  never,
+  {
+    readonly userId: string;
+    readonly ids: readonly string[];
+    readonly codeHmacs: readonly Buffer[];
+    readonly now: Date;
+  }
+>(
+  'replace-recovery-codes',
+  `with former as (
+    delete from user_recovery_codes c where c.user_id = :userId::uuid
+  )
+  insert into user_recovery_codes (id, user_id, code_hmac, created_at)
+  select made.id, :userId::uuid, made.code_hmac, :now::timestamptz
+    from unnest(:ids::uuid[], :codeHmacs::bytea[]) as made (id, code_hmac)`,
+);
+
+/**
+ * Gives a person another set of recovery codes; those of the former one work no more. Expects the caller's transaction,
+ * which has locked the account: two sets at once would be added up.
+ * @returns the codes as they are shown, once
+ */
+export async function replaceRecoveryCodes(
+  transaction: Queryable,
+  secretKeys: RecoveryCodeKeys,
+  user: UserId,
+  now: number,
+): Promise<readonly string[]> {
+  const codes = newRecoveryCodes();
+  await transaction.execute(replaceCodes, {
+    userId: toUuid(user),
+    ids: codes.map(() => toUuid(newId(now))),
+    codeHmacs: codes.map((code) => recoveryCodeHmac(secretKeys, user, code)),
+    now: new Date(now),
+  });
+  return codes.map(formatRecoveryCode);
+}

@@ -1,0 +1,80 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+import type { Transaction } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { type FactorChange, recordFactorChange } from './record-factor-change.ts';
+import { type RecoveryCodeKeys, replaceRecoveryCodes } from './recovery-code-set.ts';
+import { sealTotpSecret } from './totp-secret.ts';
+
+export interface StoreTotpDeps {
+  readonly keyRing: KeyRing;
+  readonly secretKeys: RecoveryCodeKeys;
+}
+
+/** A secret of which a code was shown to be right. */
+export interface ProvenTotp extends FactorChange {
+  readonly secret: Buffer;
+  /** Time step of that code, which is not accepted again. */
+  readonly step: number;
+}
+
+export type StoreTotpOutcome =
+  /** The codes as they are shown, once. */
+  | { readonly ok: true; readonly recoveryCodes: readonly string[] }
+  /** `unusable`: the account is locked or deactivated. */
+  | { readonly ok: false; readonly reason: 'already-enrolled' | 'unusable' };
+
+/**
+ * Gives an account a secret and a fresh set of recovery codes, in the caller's transaction. Whatever else is being set
+ * up for the account ends. The lock of the account comes first: of two at once one is stored, none after a deactivation.
+ */
+export async function storeTotp(
+  { keyRing, secretKeys }: StoreTotpDeps,
+  transaction: Transaction,
+  proven: ProvenTotp,
+): Promise<StoreTotpOutcome> {
+  const { user, secret, step, now } = proven;
+  const userId = toUuid(user);
+  if ((await transaction.first(lockAccount, { userId })) === undefined) return { ok: false, reason: 'unusable' };
+  const id = newId<'totp-secret'>(now);
+  const stored = await transaction.first(insertSecret, {
+    id: toUuid(id),
+    userId,
+    secretSealed: sealTotpSecret(keyRing, 'user_totp_secrets', id, secret),
+    step,
+    now: new Date(now),
+  });
+  if (stored === undefined) return { ok: false, reason: 'already-enrolled' };
+  const recoveryCodes = await replaceRecoveryCodes(transaction, secretKeys, user, now);
+  await recordFactorChange(transaction, 'totp_added', proven);
+  return { ok: true, recoveryCodes };
+}
+
+const lockAccount = statement<{ id: string }, { readonly userId: string }>(
+  'lock-account-to-store-totp',
+  `select u.id from users u where ${accountIsUsable('u')} and u.id = :userId::uuid for no key update`,
+);
+
+/** No row when the account has one. */
+const insertSecret = statement<
+  { id: string },
+  {
+    readonly id: string;
+    readonly userId: string;
+    readonly secretSealed: Buffer;
+    readonly step: number;
+    readonly now: Date;
+  }
+>(
+  'insert-totp-secret',
+  `with stored as (
+    insert into user_totp_secrets (id, user_id, secret_sealed, last_used_step, created_at)
+    values (:id::uuid, :userId::uuid, :secretSealed::bytea, :step::integer, :now::timestamptz)
+    on conflict (user_id) do nothing
+    returning id, user_id
+  ), ended as (
+    delete from user_totp_enrolments e using stored where e.user_id = stored.user_id
+  )
+  select id from stored`,
+);

@@ -1,0 +1,18 @@
+const SIX_DIGITS = /^[0-9]{6}$/;
+
+/**
+ * A code as a person typed or pasted it, without blanks, hyphens and invisible characters. Digits of other scripts count
+ * as what they are.
+ */
+export function cleanTypedCode(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Pd}\p{Bidi_Control}]/gu, '')
+    .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15));
+}
+
+/** Six digits, however they were typed; undefined when it is anything else. */
+export function parseSixDigits(text: string): string | undefined {
+  const code = cleanTypedCode(text);
+  return SIX_DIGITS.test(code) ? code : undefined;
+}
