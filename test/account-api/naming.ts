@@ -12,7 +12,7 @@ const TYPE_OF: Readonly<Record<string, string>> = {
   challengeId: 'User',
   compatSessionId: 'CompatSession',
   consentId: 'Consent',
-  enrolmentId: 'User',
+  enrolmentId: 'TotpEnrolment',
   linkId: 'UpstreamOAuth2Link',
   oauth2SessionId: 'Oauth2Session',
   passkeyId: 'Passkey',

@@ -143,6 +143,10 @@ const MADE_BY: Readonly<Record<string, { readonly mutation: string; readonly doc
       object: authentication { id }
     } }`,
   },
+  TotpEnrolment: {
+    mutation: 'startTotpEnrolment',
+    document: 'mutation { made: startTotpEnrolment { object: enrolmentId } }',
+  },
   DataExport: { mutation: 'startDataExport', document: 'mutation { made: startDataExport { object: export { id } } }' },
 };
 
@@ -153,7 +157,8 @@ async function findIds(schema: GraphQLSchema, owner: GraphqlClient): Promise<Map
   for (const [type, { mutation, document }] of Object.entries(MADE_BY)) {
     if (mutations[mutation] === undefined) continue;
     const { data, text } = await owner.query(document);
-    const id: unknown = Object(Object(Object(data).made).object).id;
+    const object: unknown = Object(Object(data).made).object;
+    const id: unknown = typeof object === 'string' ? object : Object(object).id;
     if (typeof id !== 'string') throw new Error(`${mutation} made nothing: ${text}`);
     made.set(type, id);
   }

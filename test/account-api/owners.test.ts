@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 /** `node` never gives these, not even to their owner. */
-const NEVER_NODES = ['Authentication', 'CompatSsoLogin', 'TotpEnrolment', 'UserRecoveryTicket'];
+const NEVER_NODES = ['Authentication', 'CompatSsoLogin', 'UserRecoveryTicket'];
 /** Anybody may know of these. */
 const PUBLIC = ['Anonymous', 'Oauth2Client', 'SiteConfig', 'UpstreamOAuth2Provider'];
 /** What a recovery ticket opens is for whoever holds it, signed in or not. */

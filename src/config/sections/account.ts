@@ -42,6 +42,12 @@ export const accountSection = mapping({
   data_export_enabled: bool()
     .prefault(true)
     .describe('People may take with them, as an archive, what is stored about them here.'),
+  totp_enabled: bool()
+    .prefault(true)
+    .describe(
+      'People may set up an authenticator app, whose codes they are asked for when they sign in. `false`: those that are ' +
+        'set up stay, and can be removed.',
+    ),
   activity_retention: duration('30d', '1095d')
     .prefault('180d')
     .describe('How long the events of accounts (sign-ins, changes) are kept.'),
@@ -81,6 +87,7 @@ export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial
     displayNameChangeAllowed: parsed.displayname_change_allowed,
     deactivationAllowed: parsed.account_deactivation_allowed,
     dataExportEnabled: parsed.data_export_enabled,
+    totpEnabled: parsed.totp_enabled,
     /** No effect while passwords are switched off. */
     passwordRecoveryEnabled: parsed.password_recovery_enabled,
     recoveryTicketTtlSeconds: parsed.recovery_ticket_ttl,

@@ -1,8 +1,8 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { lockAccount } from './lock-account.ts';
 import { type FactorChange, recordFactorChange } from './record-factor-change.ts';
 import { type RecoveryCodeKeys, replaceRecoveryCodes } from './recovery-code-set.ts';
 import { sealTotpSecret } from './totp-secret.ts';
@@ -36,7 +36,7 @@ export async function storeTotp(
 ): Promise<StoreTotpOutcome> {
   const { user, secret, step, now } = proven;
   const userId = toUuid(user);
-  if ((await transaction.first(lockAccount, { userId })) === undefined) return { ok: false, reason: 'unusable' };
+  if (!(await lockAccount(transaction, user))) return { ok: false, reason: 'unusable' };
   const id = newId<'totp-secret'>(now);
   const stored = await transaction.first(insertSecret, {
     id: toUuid(id),
@@ -50,11 +50,6 @@ export async function storeTotp(
   await recordFactorChange(transaction, 'totp_added', proven);
   return { ok: true, recoveryCodes };
 }
-
-const lockAccount = statement<{ id: string }, { readonly userId: string }>(
-  'lock-account-to-store-totp',
-  `select u.id from users u where ${accountIsUsable('u')} and u.id = :userId::uuid for no key update`,
-);
 
 /** No row when the account has one. */
 const insertSecret = statement<

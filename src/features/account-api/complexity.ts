@@ -20,15 +20,19 @@ const COUNT_COST = 5;
 /** The homeserver is asked. */
 const HOMESERVER_COST = 5;
 
-/** Each of them checks a password, a code or a ticket: one request tries one of them (security S-135). */
+/** Each of them checks a password, a code or a ticket, or changes a factor: one request tries one of them (S-135). */
 const GUESSABLE: ReadonlySet<string> = new Set([
   'completeEmailAuthentication',
+  'completeTotpEnrolment',
   'deactivateUser',
+  'regenerateRecoveryCodes',
   'removeEmail',
+  'removeTotp',
   'resendRecoveryEmail',
   'setPassword',
   'setPasswordByRecovery',
   'startEmailAuthentication',
+  'startTotpEnrolment',
 ]);
 
 export interface ValidOperation {

@@ -28,7 +28,7 @@ test('without settings the configuration of the site is the default, and what th
       accountDeactivationAllowed: true,
       dataExportEnabled: true,
       passkeysEnabled: false,
-      totpEnabled: false,
+      totpEnabled: true,
       passwordLoginEnabled: true,
       passwordChangeAllowed: true,
       passwordRegistrationEnabled: false,

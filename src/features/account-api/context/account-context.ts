@@ -61,6 +61,7 @@ import {
   findConnectionFacts,
   listConnectedClients,
 } from '#domain/oauth-sessions/list-connected-applications.ts';
+import { findOneTimeCodes, findTotpEnrolments } from '#domain/one-time-codes/find-one-time-codes.ts';
 import { findProviderTimes } from '#domain/upstream/find-providers.ts';
 import { countLinks, findLinks, type ListedLink, listLinks } from '#domain/upstream/list-links.ts';
 import { findLoginMethods } from '#domain/upstream/login-methods.ts';
@@ -72,6 +73,7 @@ import type {
   ConsentId,
   DataExportId,
   OAuth2SessionId,
+  TotpEnrolmentId,
   UpstreamLinkId,
   UpstreamProviderId,
   UserId,
@@ -178,6 +180,12 @@ function makeLoaders({ core, caller, reads }: AccountContext) {
       (users) => countSsoLogins(database, users),
     ),
     loginMethods: loader((ids: readonly UserId[]) => findLoginMethods(database, ids, config.passwords.enabled)),
+    oneTimeCodes: loader((ids: readonly UserId[]) => findOneTimeCodes(database, ids)),
+    totpEnrolments: loader(async (ids: readonly TotpEnrolmentId[]) =>
+      caller.kind === 'browser'
+        ? await findTotpEnrolments(database, ids, caller.session.id, clock.now())
+        : ids.map(() => undefined),
+    ),
     connectedClients: loader(async (ids: readonly ClientId[]) =>
       self === undefined ? ids.map(() => undefined) : await findConnectedClients(database, self, ids),
     ),

@@ -10,6 +10,7 @@ import type {
   CompatSessionId,
   ConsentId,
   OAuth2SessionId,
+  TotpEnrolmentId,
   UpstreamLinkId,
   UpstreamProviderId,
   UserId,
@@ -28,6 +29,7 @@ import {
   linkModel,
   type Oauth2ClientModel,
   type Oauth2SessionModel,
+  type TotpEnrolmentModel,
   type UpstreamLinkModel,
   type UpstreamProviderModel,
   type UserEmailAuthenticationModel,
@@ -127,4 +129,13 @@ export async function findEmailAuthentication(
 ): Promise<UserEmailAuthenticationModel | undefined> {
   const found = await load.emailAuthentications(id);
   return found === undefined ? undefined : userEmailAuthenticationModel(found);
+}
+
+/** One that the browser session of the request began. */
+export async function findTotpEnrolment(
+  id: TotpEnrolmentId,
+  { load }: AccountContext,
+): Promise<TotpEnrolmentModel | undefined> {
+  const found = await load.totpEnrolments(id);
+  return found === undefined ? undefined : { type: 'TotpEnrolment', ...found };
 }

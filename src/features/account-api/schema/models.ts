@@ -12,6 +12,7 @@ import type {
   ListedOAuth2Session,
 } from '#domain/oauth-sessions/list-app-sessions.ts';
 import type { ConnectedClient } from '#domain/oauth-sessions/list-connected-applications.ts';
+import type { TotpEnrolment as BegunTotpEnrolment } from '#domain/one-time-codes/find-one-time-codes.ts';
 import type { ListedLink } from '#domain/upstream/list-links.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import type { UpstreamProviderId, UserId } from '#platform/base/ids.ts';
@@ -76,6 +77,10 @@ export interface UpstreamLinkModel extends ListedLink {
   readonly type: 'UpstreamOAuth2Link';
 }
 
+export interface TotpEnrolmentModel extends BegunTotpEnrolment {
+  readonly type: 'TotpEnrolment';
+}
+
 export const User = builder.objectRef<UserModel>('User');
 export const UserEmail = builder.objectRef<UserEmailModel>('UserEmail');
 export const UserEmailAuthentication = builder.objectRef<UserEmailAuthenticationModel>('UserEmailAuthentication');
@@ -93,6 +98,7 @@ export const Consent = builder.objectRef<ConsentModel>('Consent');
 
 export const UpstreamOAuth2Provider = builder.objectRef<UpstreamProviderModel>('UpstreamOAuth2Provider');
 export const UpstreamOAuth2Link = builder.objectRef<UpstreamLinkModel>('UpstreamOAuth2Link');
+export const TotpEnrolment = builder.objectRef<TotpEnrolmentModel>('TotpEnrolment');
 
 export const ANONYMOUS: AnonymousModel = { type: 'Anonymous' };
 export const SITE_CONFIG: SiteConfigModel = { type: 'SiteConfig' };

@@ -15,6 +15,7 @@ interface Kinds {
   readonly Oauth2Client: 'client';
   readonly Oauth2Session: 'oauth2-session';
   readonly SecurityEvent: 'audit-event';
+  readonly TotpEnrolment: 'totp-enrolment';
   readonly UpstreamOAuth2Link: 'upstream-link';
   readonly UpstreamOAuth2Provider: 'upstream-provider';
   readonly User: 'user';
@@ -35,6 +36,7 @@ const PREFIXES: Readonly<Record<keyof Kinds, string>> = {
   Oauth2Client: 'oauth2_client',
   Oauth2Session: 'oauth2_session',
   SecurityEvent: 'security_event',
+  TotpEnrolment: 'totp_enrolment',
   UpstreamOAuth2Link: 'upstream_oauth2_link',
   UpstreamOAuth2Provider: 'upstream_oauth2_provider',
   User: 'user',
@@ -70,7 +72,8 @@ export const CreationEvent = builder.interfaceRef<Created>('CreationEvent').impl
   fields: (t) => ({ createdAt: t.expose('createdAt', { type: 'DateTime' }) }),
 });
 
-function nodeId(name: NodeName): string {
+/** The identifier of an object. */
+export function nodeId(name: NodeName): string {
   return 'id' in name ? `${PREFIXES[name.type]}:${name.id}` : FIXED_IDS[name.type];
 }
 

@@ -11,6 +11,7 @@ import {
   findLink,
   findOauth2Session,
   findProvider,
+  findTotpEnrolment,
   findUser,
   findUserEmail,
 } from './find-objects.ts';
@@ -60,6 +61,8 @@ async function findNode(name: NodeName, context: AccountContext): Promise<NodeNa
       return await findSecurityEvent(name.id, context);
     case 'SiteConfig':
       return SITE_CONFIG;
+    case 'TotpEnrolment':
+      return await findTotpEnrolment(name.id, context);
     case 'UpstreamOAuth2Link':
       return await findLink(name.id, context);
     case 'UpstreamOAuth2Provider':

@@ -18,6 +18,8 @@ import './lock-user.ts';
 import './matrix-user.ts';
 import './name-sessions.ts';
 import './oauth2-client.ts';
+import './one-time-codes.ts';
+import './change-one-time-codes.ts';
 import './query-node.ts';
 import './recover-password.ts';
 import './recovery-ticket.ts';

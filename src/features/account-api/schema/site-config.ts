@@ -51,7 +51,10 @@ builder.objectFields(SiteConfig, (t) => ({
     resolve: (_, __, { core }) => core.config.account.dataExportEnabled,
   }),
   passkeysEnabled: t.boolean({ description: 'People may sign in with passkeys.', resolve: () => false }),
-  totpEnabled: t.boolean({ description: 'People may have a second factor.', resolve: () => false }),
+  totpEnabled: t.boolean({
+    description: 'People may set up an authenticator app as a second factor.',
+    resolve: (_, __, { core }) => core.config.account.totpEnabled,
+  }),
 }));
 
 builder.objectType(SiteConfig, {

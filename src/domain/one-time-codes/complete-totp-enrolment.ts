@@ -1,0 +1,90 @@
+import type { Clock } from '#platform/base/clock.ts';
+import { type BrowserSessionId, type TotpEnrolmentId, toUuid } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { matchingTotpStep } from '#protocol/one-time-codes/totp.ts';
+import { parseSixDigits } from '#protocol/one-time-codes/typed-codes.ts';
+import { enrolmentIsExhausted, enrolmentIsExpired } from './liveness.ts';
+import { lockAccount } from './lock-account.ts';
+import type { FactorChange } from './record-factor-change.ts';
+import { type StoreTotpDeps, storeTotp } from './store-totp.ts';
+import { openTotpSecret } from './totp-secret.ts';
+
+export interface CompleteTotpDeps extends StoreTotpDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface TotpCompletion extends Omit<FactorChange, 'admin' | 'now'> {
+  readonly enrolment: TotpEnrolmentId;
+  /** Which began it, or nobody may go on. */
+  readonly session: BrowserSessionId;
+  /** As it was typed. */
+  readonly code: string;
+}
+
+export type CompleteTotpOutcome =
+  /** The codes as they are shown, once. */
+  | { readonly ok: true; readonly recoveryCodes: readonly string[] }
+  /** `expired`: also one that is unknown, of another session, or over because the account has an app. */
+  | { readonly ok: false; readonly reason: 'expired' | 'too-many-codes' | 'wrong' };
+
+/**
+ * Gives an account the secret of an enrolment whose app shows the right code, and a set of recovery codes. A try is
+ * counted before the code is looked at, so that guesses in parallel are no more than guesses in turn.
+ */
+export async function completeTotpEnrolment(
+  deps: CompleteTotpDeps,
+  completion: TotpCompletion,
+): Promise<CompleteTotpOutcome> {
+  const { database, clock, keyRing, log } = deps;
+  const { user, enrolment } = completion;
+  const code = parseSixDigits(completion.code);
+  if (code === undefined) return { ok: false, reason: 'wrong' };
+  const now = clock.now();
+  const own = { id: toUuid(enrolment), userId: toUuid(user), sessionId: toUuid(completion.session) };
+  const tried = await database.first(countTry, { ...own, now: new Date(now) });
+  if (tried === undefined) return { ok: false, reason: 'expired' };
+  if (tried.secret_sealed === null) return { ok: false, reason: 'too-many-codes' };
+  const secret = openTotpSecret(keyRing, 'user_totp_enrolments', enrolment, tried.secret_sealed);
+  const step = matchingTotpStep(secret, code, now);
+  if (step === undefined) return { ok: false, reason: 'wrong' };
+  const stored = await database.transaction(
+    async (transaction) => {
+      if (!(await lockAccount(transaction, user))) return undefined;
+      if ((await transaction.execute(consumeEnrolment, own)) === 0) return undefined;
+      return await storeTotp(deps, transaction, { ...completion, secret, step, now });
+    },
+    { isRepeatable: true },
+  );
+  if (stored?.ok !== true) return { ok: false, reason: 'expired' };
+  log.info('totp.added', 'a person set up an authenticator app', { user });
+  return stored;
+}
+
+/** No row: there is none, or not any more. No secret: too many codes were wrong. */
+const countTry = statement<
+  { secret_sealed: Buffer | null },
+  { readonly id: string; readonly userId: string; readonly sessionId: string; readonly now: Date }
+>(
+  'count-totp-enrolment-try',
+  `with own as materialized (
+    select e.id from user_totp_enrolments e
+     where e.id = :id::uuid and e.user_id = :userId::uuid and e.user_session_id = :sessionId::uuid
+       and not (${enrolmentIsExpired('e', ':now::timestamptz')})
+  ), tried as (
+    update user_totp_enrolments e set wrong_codes = e.wrong_codes + 1
+      from own where e.id = own.id and not (${enrolmentIsExhausted('e')})
+    returning e.secret_sealed
+  )
+  select tried.secret_sealed from own left join tried on true`,
+);
+
+/** None when another browser of the account was faster, or the app was removed since. */
+const consumeEnrolment = statement<never, { readonly id: string; readonly userId: string; readonly sessionId: string }>(
+  'consume-totp-enrolment',
+  `delete from user_totp_enrolments e
+    where e.id = :id::uuid and e.user_id = :userId::uuid and e.user_session_id = :sessionId::uuid`,
+);

@@ -1,0 +1,17 @@
+import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Transaction } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+const lock = statement<{ id: string }, { readonly userId: string }>(
+  'lock-account-to-change-factors',
+  `select u.id from users u where ${accountIsUsable('u')} and u.id = :userId::uuid for no key update`,
+);
+
+/**
+ * Makes whoever changes the second factors of an account wait for one another, before anything else is read.
+ * @returns false when the account is locked or deactivated
+ */
+export async function lockAccount(transaction: Transaction, user: UserId): Promise<boolean> {
+  return (await transaction.first(lock, { userId: toUuid(user) })) !== undefined;
+}

@@ -1,0 +1,35 @@
+import { toUuid } from '#platform/base/ids.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { lockAccount } from './lock-account.ts';
+import { type FactorChange, recordFactorChange } from './record-factor-change.ts';
+import { type RecoveryCodeKeys, replaceRecoveryCodes } from './recovery-code-set.ts';
+import type { ChangeFactorDeps } from './remove-totp.ts';
+
+/**
+ * Gives a person with an authenticator app another set of recovery codes.
+ * @returns the codes as they are shown, once; undefined when there is no app
+ */
+export async function regenerateRecoveryCodes(
+  { database, clock, log, secretKeys }: ChangeFactorDeps & { readonly secretKeys: RecoveryCodeKeys },
+  change: Omit<FactorChange, 'now'>,
+): Promise<readonly string[] | undefined> {
+  const { user } = change;
+  const codes = await database.transaction(
+    async (transaction) => {
+      if (!(await lockAccount(transaction, user))) return undefined;
+      if ((await transaction.first(findApp, { userId: toUuid(user) })) === undefined) return undefined;
+      const now = clock.now();
+      const made = await replaceRecoveryCodes(transaction, secretKeys, user, now);
+      await recordFactorChange(transaction, 'recovery_codes_generated', { ...change, now });
+      return made;
+    },
+    { isRepeatable: true },
+  );
+  if (codes !== undefined) log.info('recovery_codes.generated', 'a person made other recovery codes', { user });
+  return codes;
+}
+
+const findApp = statement<{ id: string }, { readonly userId: string }>(
+  'find-totp-of-user',
+  'select t.id from user_totp_secrets t where t.user_id = :userId::uuid',
+);

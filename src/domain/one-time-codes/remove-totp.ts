@@ -1,0 +1,31 @@
+import type { Clock } from '#platform/base/clock.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Database } from '#platform/postgres/database.ts';
+import { deleteOneTimeCodes } from './delete-one-time-codes.ts';
+import { lockAccount } from './lock-account.ts';
+import { type FactorChange, recordFactorChange } from './record-factor-change.ts';
+
+export interface ChangeFactorDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Takes the authenticator app of a person away, with the recovery codes. @returns false when there is none */
+export async function removeTotp(
+  { database, clock, log }: ChangeFactorDeps,
+  change: Omit<FactorChange, 'now'>,
+): Promise<boolean> {
+  const { user } = change;
+  const isRemoved = await database.transaction(
+    async (transaction) => {
+      if (!(await lockAccount(transaction, user))) return false;
+      if (!(await deleteOneTimeCodes(transaction, user))) return false;
+      await recordFactorChange(transaction, 'totp_removed', { ...change, now: clock.now() });
+      return true;
+    },
+    { isRepeatable: true },
+  );
+  if (isRemoved) log.info('totp.removed', 'a person removed the authenticator app', { user });
+  return isRemoved;
+}

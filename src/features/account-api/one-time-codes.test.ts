@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { parseId, toUuid } from '#platform/base/ids.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import { codeOfApp } from '#test/support/totp.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const RECOVERY_CODE = /^[23456789abcdefghjkmnpqrstuvwxyz]{5}-[23456789abcdefghjkmnpqrstuvwxyz]{5}$/;
+
+const clock = new FakeClock();
+let service: TestService;
+let count = 0;
+/** Somebody new for each test. */
+let username: string;
+let personId: string;
+let person: GraphqlClient;
+
+function settings(account: Record<string, unknown> = {}) {
+  return {
+    account,
+    branding: { service_name: 'Harbour: the club' },
+    email: { transport: 'file' },
+    rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+  };
+}
+
+beforeAll(async () => {
+  service = await startService(settings(), { clock });
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+beforeEach(async () => {
+  count += 1;
+  username = `person${count}`;
+  personId = toUuid(parseId(await service.registerUser(username, PASSWORD)) ?? expect.fail('no id'));
+  person = await GraphqlClient.signedIn(service, username, PASSWORD);
+});
+
+const START = 'mutation StartTotpEnrolment { startTotpEnrolment { status enrolmentId secret otpauthUrl expiresAt } }';
+const COMPLETE = `mutation CompleteTotpEnrolment($enrolmentId: ID!, $code: String!) {
+  completeTotpEnrolment(input: { enrolmentId: $enrolmentId, code: $code }) { status recoveryCodes }
+}`;
+const REMOVE = 'mutation RemoveTotp { removeTotp { status } }';
+const REGENERATE = 'mutation RegenerateRecoveryCodes { regenerateRecoveryCodes { status recoveryCodes } }';
+const SHOWN = `{ viewer { ... on User {
+  totp { createdAt lastUsedAt } recoveryCodes { createdAt total remaining } loginMethods
+} } }`;
+
+/** What a mutation answers, or the codes of its errors. */
+async function run(caller: GraphqlClient, document: string, variables = {}): Promise<Record<string, unknown>> {
+  const answer = await caller.query(document, variables);
+  if (answer.errors.length > 0) return { refused: codesOf(answer) };
+  return Object(Object.values(Object(answer.data))[0]);
+}
+
+interface Started {
+  readonly enrolmentId: string;
+  readonly secret: string;
+}
+
+async function start(caller = person): Promise<Started> {
+  const { status, enrolmentId, secret } = await run(caller, START);
+  expect(status).toBe('STARTED');
+  return { enrolmentId: String(enrolmentId), secret: String(secret) };
+}
+
+/** @param away from the current step */
+const complete = ({ enrolmentId, secret }: Started, away = 0, caller = person) =>
+  run(caller, COMPLETE, { enrolmentId, code: codeOfApp(secret, clock.now(), away) });
+
+async function enrol(): Promise<readonly string[]> {
+  const { status, recoveryCodes } = await complete(await start());
+  expect(status).toBe('ENROLLED');
+  return Array.isArray(recoveryCodes) ? recoveryCodes : [];
+}
+
+async function shown(): Promise<unknown> {
+  const { data } = await person.query(SHOWN);
+  return Object(data).viewer;
+}
+
+async function events(): Promise<unknown> {
+  return await sql(
+    service.database,
+    `select kind, host(ip) as ip from audit_events
+      where user_id = $1::uuid and (kind like 'totp%' or kind like 'recovery_code%') order by created_at, kind desc`,
+    [personId],
+  );
+}
+
+test('an authenticator app is set up with a code of it, and recovery codes are told once (account-graphql 7.2)', async () => {
+  expect(await shown()).toMatchObject({ totp: null, recoveryCodes: null });
+  const started = await run(person, START);
+  const secret = String(started['secret']);
+  expect(started).toMatchObject({
+    status: 'STARTED',
+    enrolmentId: expect.stringMatching(/^totp_enrolment:[0-9A-Z]{26}$/),
+    secret: expect.stringMatching(/^[A-Z2-7]{32}$/),
+    otpauthUrl:
+      `otpauth://totp/Harbour%20%20the%20club:${username}?secret=${secret}` +
+      '&issuer=Harbour%20%20the%20club&algorithm=SHA1&digits=6&period=30',
+    expiresAt: new Date(clock.now() + 600_000).toISOString(),
+  });
+  // Until then nothing is asked for at sign-in.
+  expect(await shown()).toMatchObject({ totp: null, recoveryCodes: null });
+  clock.advanceSeconds(599);
+  const ended = await complete({ enrolmentId: String(started['enrolmentId']), secret }, -1);
+  expect(ended).toEqual({ status: 'ENROLLED', recoveryCodes: Array(10).fill(expect.stringMatching(RECOVERY_CODE)) });
+  expect(await shown()).toEqual({
+    totp: { createdAt: new Date(clock.now()).toISOString(), lastUsedAt: null },
+    recoveryCodes: { createdAt: new Date(clock.now()).toISOString(), total: 10, remaining: 10 },
+    loginMethods: ['PASSWORD'],
+  });
+  expect(await run(person, START)).toMatchObject({ status: 'ALREADY_ENROLLED', secret: null, enrolmentId: null });
+  expect(await events()).toEqual([{ kind: 'totp_added', ip: '127.0.0.1' }]);
+});
+
+test('five wrong codes end it, also when they come at once, and the right one comes too late then', async () => {
+  const started = await start();
+  const { enrolmentId, secret } = started;
+  const wrong = codeOfApp(secret, clock.now(), 5);
+  const tries = await Promise.all(
+    Array.from({ length: 12 }, () => run(person, COMPLETE, { enrolmentId, code: wrong })),
+  );
+  const statuses = tries.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 'INVALID_CODE')).toHaveLength(5);
+  expect(statuses.filter((status) => status === 'RATE_LIMITED')).toHaveLength(7);
+  expect(await complete(started)).toEqual({ status: 'RATE_LIMITED', recoveryCodes: null });
+  // What is no code is not one of them, and another enrolment begins afresh.
+  const again = await start();
+  for (const code of ['', '12345', 'abcdef'])
+    expect(await run(person, COMPLETE, { enrolmentId: again.enrolmentId, code })).toMatchObject({
+      status: 'INVALID_CODE',
+    });
+  expect(await complete(again)).toMatchObject({ status: 'ENROLLED' });
+});
+
+test('it takes ten minutes at most, and what was begun before in the same browser is over', async () => {
+  const late = await start();
+  clock.advanceSeconds(600);
+  expect(await complete(late)).toEqual({ status: 'EXPIRED', recoveryCodes: null });
+  const node = 'query ($id: ID!) { node(id: $id) { id } }';
+  expect((await person.query(node, { id: late.enrolmentId })).data).toEqual({ node: null });
+  const former = await start();
+  const newer = await start();
+  expect(await complete(former)).toMatchObject({ status: 'EXPIRED' });
+  expect((await person.query(node, { id: newer.enrolmentId })).data).toEqual({ node: { id: newer.enrolmentId } });
+  expect(await complete(newer)).toMatchObject({ status: 'ENROLLED' });
+});
+
+test('another browser of the same person cannot go on with it, nor anybody else: their app would get in (S-90)', async () => {
+  const started = await start();
+  const second = await GraphqlClient.signedIn(service, username, PASSWORD);
+  await service.registerUser(`other${count}`, PASSWORD);
+  const other = await GraphqlClient.signedIn(service, `other${count}`, PASSWORD);
+  for (const caller of [second, other])
+    expect(await complete(started, 0, caller)).toEqual({ status: 'EXPIRED', recoveryCodes: null });
+  expect(await complete(started)).toMatchObject({ status: 'ENROLLED' });
+});
+
+test('of two browsers that set one up at once one does, and what the other began is over for good', async () => {
+  const second = await GraphqlClient.signedIn(service, username, PASSWORD);
+  const [mine, theirs] = [await start(), await start(second)];
+  const ended = await Promise.all([complete(mine), complete(mine), complete(theirs, 0, second)]);
+  expect(ended.map(({ status }) => status).sort()).toEqual(['ENROLLED', 'EXPIRED', 'EXPIRED']);
+  await run(person, REMOVE);
+  expect(await complete(mine, 1)).toMatchObject({ status: 'EXPIRED' });
+  expect(await complete(theirs, 1, second)).toMatchObject({ status: 'EXPIRED' });
+});
+
+test('one that is being set up ends when the app is removed: it would come back by somebody else', async () => {
+  await enrol();
+  const second = await GraphqlClient.signedIn(service, username, PASSWORD);
+  // As if it had been begun in the moment before.
+  await sql(
+    service.database,
+    `insert into user_totp_enrolments (id, user_id, user_session_id, secret_sealed, created_at)
+     select s.id, s.user_id, s.id, '', $2::timestamptz from user_sessions s where s.user_id = $1::uuid`,
+    [personId, new Date(clock.now())],
+  );
+  expect(await run(second, REMOVE)).toEqual({ status: 'REMOVED' });
+  expect(
+    await sql(service.database, 'select id from user_totp_enrolments where user_id = $1::uuid', [personId]),
+  ).toEqual([]);
+});
+
+test('the app is removed with its recovery codes, which is recorded', async () => {
+  expect(await run(person, REMOVE)).toEqual({ status: 'NOT_ENROLLED' });
+  await enrol();
+  clock.advanceSeconds(60);
+  expect(await run(person, REMOVE)).toEqual({ status: 'REMOVED' });
+  expect(await shown()).toMatchObject({ totp: null, recoveryCodes: null });
+  expect(
+    await sql(service.database, 'select id from user_recovery_codes where user_id = $1::uuid', [personId]),
+  ).toEqual([]);
+  expect(await run(person, REMOVE)).toEqual({ status: 'NOT_ENROLLED' });
+  expect(await events()).toEqual([
+    { kind: 'totp_added', ip: '127.0.0.1' },
+    { kind: 'totp_removed', ip: '127.0.0.1' },
+  ]);
+});
+
+test('other recovery codes take the place of the former ones', async () => {
+  expect(await run(person, REGENERATE)).toEqual({ status: 'NOT_ENROLLED', recoveryCodes: null });
+  const former = await enrol();
+  clock.advanceSeconds(60);
+  const { status, recoveryCodes } = await run(person, REGENERATE);
+  expect(status).toBe('GENERATED');
+  expect(recoveryCodes).toEqual(Array(10).fill(expect.stringMatching(RECOVERY_CODE)));
+  expect(Array.isArray(recoveryCodes) && recoveryCodes.filter((code) => former.includes(code))).toEqual([]);
+  expect(await shown()).toMatchObject({
+    recoveryCodes: { createdAt: new Date(clock.now()).toISOString(), total: 10, remaining: 10 },
+  });
+  // Many at once leave one set.
+  await Promise.all(Array.from({ length: 5 }, () => run(person, REGENERATE)));
+  expect(await shown()).toMatchObject({ recoveryCodes: { total: 10, remaining: 10 } });
+  expect(await events()).toContainEqual({ kind: 'recovery_codes_generated', ip: '127.0.0.1' });
+});
+
+test('each change takes a recent sign-in (R-32): who finds an open browser cannot take the account over', async () => {
+  await enrol();
+  clock.advanceSeconds(601);
+  const before = await shown();
+  for (const document of [START, REMOVE, REGENERATE])
+    expect(await run(person, document)).toEqual({ refused: ['REAUTH_REQUIRED'] });
+  expect(await shown()).toEqual(before);
+});
+
+test('nobody without a browser session changes anything, and one request changes one factor', async () => {
+  const anonymous = new GraphqlClient(service);
+  for (const document of [START, REMOVE, REGENERATE])
+    expect(await run(anonymous, document)).toEqual({ refused: ['UNAUTHENTICATED'] });
+  const twice = await person.query('mutation { a: startTotpEnrolment { status } b: removeTotp { status } }');
+  expect(codesOf(twice)).toEqual(['QUERY_TOO_COMPLEX']);
+});
+
+test('with account.totp_enabled switched off nobody sets one up, and who has one can take it away', async () => {
+  const off = await startService(settings({ totp_enabled: false }), { clock, like: service });
+  const there = await GraphqlClient.signedIn(off, username, PASSWORD);
+  expect((await there.query('{ siteConfig { totpEnabled } }')).data).toEqual({ siteConfig: { totpEnabled: false } });
+  expect(await run(there, START)).toMatchObject({ status: 'DISABLED', secret: null });
+  await enrol();
+  expect(await run(there, REGENERATE)).toMatchObject({ status: 'GENERATED' });
+  expect(await run(there, REMOVE)).toEqual({ status: 'REMOVED' });
+  await off.stop();
+});
