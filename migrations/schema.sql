@@ -564,6 +564,25 @@ create table user_emails (
 CREATE INDEX user_emails_user_id ON user_emails USING btree (user_id, created_at);
 comment on table user_emails is 'confirmed addresses only';
 
+create table user_passkeys (
+  id uuid not null,
+  user_id uuid not null,
+  credential_id bytea not null,
+  public_key bytea not null,
+  sign_count bigint not null,
+  transports text[] not null,
+  backed_up boolean not null,
+  aaguid uuid,
+  name text not null,
+  created_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  constraint user_passkeys_pkey PRIMARY KEY (id),
+  constraint user_passkeys_credential_id_key UNIQUE (credential_id),
+  constraint user_passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX user_passkeys_user ON user_passkeys USING btree (user_id, id);
+comment on table user_passkeys is 'keys by which people sign in without a password';
+
 create table user_passwords (
   user_id uuid not null,
   id uuid not null,
@@ -762,6 +781,20 @@ create table users (
 );
 CREATE INDEX users_admins ON users USING btree (id) WHERE can_request_admin;
 CREATE INDEX users_case_variants ON users USING btree (lower((username COLLATE "C"))) WHERE (username_key <> lower((username COLLATE "C")));
+
+create table webauthn_challenges (
+  id uuid not null,
+  challenge_hash bytea not null,
+  purpose text not null,
+  login_id uuid,
+  user_session_id uuid,
+  expires_at timestamp with time zone not null,
+  constraint webauthn_challenges_pkey PRIMARY KEY (id),
+  constraint webauthn_challenges_challenge_hash_key UNIQUE (challenge_hash),
+  constraint webauthn_challenges_one_holder CHECK ((num_nonnulls(login_id, user_session_id) = 1))
+);
+CREATE INDEX webauthn_challenges_expires_at ON webauthn_challenges USING btree (expires_at);
+comment on table webauthn_challenges is 'what authenticators of passkeys are asked to sign, once each';
 
 -- also: function note_profile_change()
 

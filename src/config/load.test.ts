@@ -205,11 +205,6 @@ describe('the report', () => {
       'clients[0].cleint_name: unknown key; did you mean "clients[0].client_name"? (latchkey.yaml:1:26)',
     );
   });
-
-  test('keys of features that do not work yet are unknown', () => {
-    const yaml = 'account: {passkeys_enabled: true}\n';
-    expect(problemsOfYaml(yaml).filter((problem) => problem.includes('unknown key'))).toHaveLength(1);
-  });
 });
 
 describe('paths', () => {

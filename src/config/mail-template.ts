@@ -16,6 +16,7 @@ export const MAIL_NAMES = [
   'data_export',
   'email_added',
   'email_removed',
+  'factor_changed',
   'failed_logins',
   'new_signin',
   'password_changed',

@@ -18,6 +18,7 @@ import type { Homeserver } from '#domain/homeserver/homeserver.ts';
 import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import { SessionLimit } from '#domain/oauth-sessions/session-limit.ts';
+import { relyingPartyOf } from '#domain/passkeys/relying-party.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { PolicyModule } from '#domain/policy/module/policy-module.ts';
@@ -25,6 +26,7 @@ import { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import { PublishedKeys } from '#domain/published-keys/published-keys.ts';
 import type { SecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
+import type { EnabledMethods } from '#domain/upstream/login-methods.ts';
 import { UpstreamMetadata } from '#domain/upstream/provider-metadata.ts';
 import { ConfiguredRegistrationWays } from '#domain/upstream/registration-ways.ts';
 import { UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
@@ -39,6 +41,7 @@ import type { PasswordHasher } from '#platform/password-hash/password-hasher.ts'
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
+import type { RelyingParty } from '#protocol/webauthn/ceremony.ts';
 import type { InstanceState } from './instance-state.ts';
 
 /** What is opened before the service starts, and closed after it has stopped. */
@@ -90,6 +93,10 @@ export interface Core extends Resources {
   readonly sendsNotices: boolean;
   readonly homeserver: Homeserver;
   readonly captcha: Captcha;
+  /** The site that people's passkeys are for; undefined: nobody signs in with one. */
+  readonly relyingParty: RelyingParty | undefined;
+  /** What lets people in, besides other services. */
+  readonly enabledMethods: EnabledMethods;
   /** Other services that people may sign in with. */
   readonly upstreamProviders: UpstreamProviders;
   readonly upstreamMetadata: UpstreamMetadata;
@@ -110,6 +117,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
   const moduleRules = new ModuleRules({ module: resources.policyModule, policy, log });
   const publishedKeys = new PublishedKeys(resources);
   const upstreamProviders = new UpstreamProviders(config.upstreamOauth2);
+  const relyingParty = relyingPartyOf(config);
   const registrationWays = new ConfiguredRegistrationWays(config, upstreamProviders);
   return {
     ...resources,
@@ -151,6 +159,8 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
     homeserver: openHomeserver(resources),
     captcha: new Captcha(resources),
     leakedPasswords: new LeakedPasswords({ ...resources, isAsked: config.passwords.hasBreachCheck }),
+    relyingParty,
+    enabledMethods: { isPasswordEnabled: config.passwords.enabled, isPasskeyEnabled: relyingParty !== undefined },
     upstreamProviders,
     upstreamMetadata: new UpstreamMetadata(resources),
     registrationWays,

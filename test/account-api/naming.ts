@@ -9,7 +9,7 @@ const TYPE_OF: Readonly<Record<string, string>> = {
   applicationId: 'ConnectedApplication',
   browserSession: 'BrowserSession',
   browserSessionId: 'BrowserSession',
-  challengeId: 'User',
+  challengeId: 'PasskeyChallenge',
   compatSessionId: 'CompatSession',
   consentId: 'Consent',
   enrolmentId: 'TotpEnrolment',

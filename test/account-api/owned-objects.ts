@@ -127,11 +127,18 @@ async function addRows({ database }: TestService, username: string, now: number)
      select $1, $2, $4, id, $3 from users where username = $4`,
     [toUuid(newId(now)), toUuid(parseId(PROVIDER) ?? newId(now)), at, username],
   );
+  await sql(
+    database,
+    `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, name, created_at)
+     select $1, id, convert_to($3, 'UTF8'), '', 0, '{}', true, 'Phone', $2 from users where username = $3`,
+    [toUuid(newId(now)), at, username],
+  );
 }
 
 /** What anybody may ask for. */
 const PUBLIC_IDS = new Map([
   ['Oauth2Client', `oauth2_client:${CLIENT}`],
+  ['PasskeyChallenge', `passkey_challenge:${CLIENT}`],
   ['UpstreamOAuth2Provider', `upstream_oauth2_provider:${PROVIDER}`],
 ]);
 

@@ -30,6 +30,7 @@ const FIRST_FLAT_STEP = 180 / STEP_DAYS + 1;
 const KEPT: Readonly<Record<string, string>> = {
   users: 'accounts',
   user_passwords: 'one of each account',
+  user_passkeys: 'of accounts',
   user_emails: 'of accounts',
   user_terms: 'what an account has agreed to',
   user_unsupported_threepids: 'of accounts that were imported',
@@ -307,6 +308,18 @@ async function administer(step: number): Promise<void> {
     `insert into queue_jobs (id, queue, payload, created_at, due_at, failed_at)
      values ($1::uuid, 'send-mail', '{}', $2::timestamptz, $2::timestamptz, $2::timestamptz)`,
     [id(), now],
+  );
+  await sql(
+    database,
+    `insert into webauthn_challenges (id, challenge_hash, purpose, login_id, expires_at)
+     values ($1::uuid, sha256($1::text::bytea), 'login', $1::uuid, $2::timestamptz + interval '5 minutes')`,
+    [id(), now],
+  );
+  await sql(
+    database,
+    `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, name, created_at)
+     values ($1::uuid, $2::uuid, sha256($1::text::bytea), '', 0, '{}', true, 'Phone', $3::timestamptz)`,
+    [id(), user, now],
   );
   const link = id();
   await sql(

@@ -32,6 +32,10 @@ const DETAILS: Readonly<Partial<Record<Notice, Readonly<Record<string, (text: st
     account_deactivated: { own: () => ({ own: true }), other: () => ({}) },
     email_added: { '': (text) => ({ email: text }) },
     email_removed: { '': (text) => ({ email: text }) },
+    factor_changed: {
+      passkey_added: (text) => ({ change: 'passkey_added', passkey: text }),
+      passkey_removed: (text) => ({ change: 'passkey_removed', passkey: text }),
+    },
     new_signin: {
       password: () => ({ method: 'password' }),
       provider: (text) => ({ method: 'upstream', provider: text }),

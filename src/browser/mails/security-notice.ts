@@ -18,7 +18,8 @@ export const securityNotices: MailSource = {
   },
 };
 
-const METHODS = ['password', 'upstream'] as const;
+const METHODS = ['passkey', 'password', 'upstream'] as const;
+const FACTOR_CHANGES = ['passkey_added', 'passkey_removed'] as const;
 
 type Text = (deps: MailTextDeps, translations: Translations, facts: NoticeFacts) => MailText;
 
@@ -84,6 +85,17 @@ export const NOTICE_TEXTS: Readonly<Record<Notice, Text>> = {
       text(translations.t('mail.email_removed.text', { username: quoted(facts.username) })),
       circumstances(translations, facts, changedAddress(translations, facts)),
       text(translations.t('mail.email_removed.advice')),
+      ...changePassword(deps, translations),
+    ],
+  }),
+  factor_changed: (deps, translations, facts) => ({
+    name: 'factor_changed',
+    subject: translations.t('mail.factor_changed.title'),
+    heading: translations.t('mail.factor_changed.title'),
+    parts: [
+      ...factorChange(translations, facts),
+      circumstances(translations, facts, changedPasskey(translations, facts)),
+      text(translations.t('mail.upstream_linked.advice')),
       ...changePassword(deps, translations),
     ],
   }),
@@ -180,6 +192,18 @@ function method(translations: Translations, { detail }: NoticeFacts): Fact[] {
 function linkedProvider(translations: Translations, { detail }: NoticeFacts): Fact[] {
   const { provider } = detail;
   return typeof provider === 'string' ? [[translations.t('mail.fact.provider'), inert(provider)]] : [];
+}
+
+function factorChange(translations: Translations, { detail, username }: NoticeFacts): MailPart[] {
+  const change = FACTOR_CHANGES.find((name) => name === detail['change']);
+  if (change === undefined) return [];
+  return [text(translations.t(`mail.factor_changed.${change}`, { username: quoted(username) }))];
+}
+
+/** As its owner calls it. */
+function changedPasskey(translations: Translations, { detail }: NoticeFacts): Fact[] {
+  const { passkey } = detail;
+  return typeof passkey === 'string' ? [[translations.t('mail.fact.passkey'), inert(passkey)]] : [];
 }
 
 /** In part: whoever reads one mailbox of a person need not learn of the others. */

@@ -48,6 +48,9 @@ export const accountSection = mapping({
       'People may set up an authenticator app, whose codes they are asked for when they sign in. `false`: those that are ' +
         'set up stay, and can be removed.',
     ),
+  passkeys_enabled: bool()
+    .prefault(true)
+    .describe('People may sign in with passkeys. Browsers make them for a domain with TLS, and for `localhost`.'),
   activity_retention: duration('30d', '1095d')
     .prefault('180d')
     .describe('How long the events of accounts (sign-ins, changes) are kept.'),
@@ -86,6 +89,7 @@ export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial
     keepsOneEmail: parsed.keep_one_email,
     displayNameChangeAllowed: parsed.displayname_change_allowed,
     deactivationAllowed: parsed.account_deactivation_allowed,
+    passkeysEnabled: parsed.passkeys_enabled,
     dataExportEnabled: parsed.data_export_enabled,
     totpEnabled: parsed.totp_enabled,
     /** No effect while passwords are switched off. */

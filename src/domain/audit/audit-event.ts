@@ -25,6 +25,8 @@ export const AUDIT_EVENT_KINDS = [
   'login',
   'login_failed',
   'logout',
+  'passkey_added',
+  'passkey_removed',
   'password_changed',
   'password_recovered',
   'reauthenticated',

@@ -80,7 +80,7 @@ const COLUMNS = {
   user_agent: 'e.user_agent',
   session_id: 'e.session_id',
   client_id: 'e.client_id',
-  subject: `coalesce(e.detail ->> 'email', e.detail ->> 'provider', (${NAME_OF_SESSION} limit 1))`,
+  subject: `coalesce(e.detail ->> 'email', e.detail ->> 'provider', e.detail ->> 'passkey', (${NAME_OF_SESSION} limit 1))`,
   reason: `e.detail ->> 'reason'`,
   by_admin: `coalesce(e.detail -> 'admin' is not null, false)`,
   count: `coalesce((e.detail ->> 'count')::integer, 1)`,

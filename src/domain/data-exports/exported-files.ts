@@ -11,6 +11,7 @@ import { listBrowserSessions } from '#domain/browser-sessions/list-browser-sessi
 import type { ClientPresentation } from '#domain/clients/client-presentations.ts';
 import { listConsents } from '#domain/clients/list-consents.ts';
 import { type AppSessionList, listAppSessions } from '#domain/oauth-sessions/list-app-sessions.ts';
+import { listPasskeys } from '#domain/passkeys/list-passkeys.ts';
 import { listEveryLink } from '#domain/upstream/list-links.ts';
 import { providerName, type UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
 import { fromUuid, toUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
@@ -123,6 +124,14 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
           last_used_at: time(lastUsedAt),
         };
       },
+    ),
+  },
+  {
+    name: 'passkeys.json',
+    holds: 'what you sign in with in place of a password',
+    write: list(
+      async ({ database, user }, window) => one(await listPasskeys(database, [user], window)),
+      ({ name, createdAt, lastUsedAt }) => ({ name, added_at: time(createdAt), last_used_at: time(lastUsedAt) }),
     ),
   },
   {

@@ -15,6 +15,7 @@ import {
   type EndedApplicationSessions,
   endApplicationSessionsOfUser,
 } from '#domain/oauth-sessions/end-oauth2-session.ts';
+import { deletePasskeys } from '#domain/passkeys/remove-passkey.ts';
 import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { deletePendingRecoveries } from '#domain/recoveries/delete-recoveries.ts';
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
@@ -113,6 +114,7 @@ export async function deactivateUser(
   const personalSessions = await revokePersonalSessionsOfUser(transaction, user, told);
   await forgetConsentsOfUser(transaction, user);
   await deleteDataExports(transaction, user);
+  await deletePasskeys(transaction, user);
   if (isOwn || isErased) await unlinkAccount(transaction, user);
   if (homeserver.isConnected) {
     const id = toUuid(newId(now));

@@ -20,6 +20,7 @@ export const NOTICES = [
   'data_export',
   'email_added',
   'email_removed',
+  'factor_changed',
   'failed_logins',
   'new_signin',
   'password_changed',

@@ -4,7 +4,13 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { providerIsEnabled } from './liveness.ts';
 
-export type LoginMethod = 'password' | 'upstream';
+export type LoginMethod = 'password' | 'upstream' | 'passkey';
+
+/** Which of them the operator lets people use; the fragments below expect them as parameters. */
+export type EnabledMethods = {
+  readonly isPasswordEnabled: boolean;
+  readonly isPasskeyEnabled: boolean;
+};
 
 /** A password lets nobody in where the operator has switched passwords off. Expects `:isPasswordEnabled`. */
 export function hasUsablePassword(user: string): string {
@@ -22,26 +28,41 @@ export function hasUsableLink(user: string, condition = 'true'): string {
   )`;
 }
 
+/**
+ * Expects `:isPasskeyEnabled`. Index `user_passkeys_user`.
+ * @param user SQL of the account's id; @param condition on `device`, a row of `user_passkeys`
+ */
+export function hasUsablePasskey(user: string, condition = 'true'): string {
+  return `(:isPasskeyEnabled::boolean and exists (
+    select from user_passkeys device where device.user_id = ${user} and ${condition}
+  ))`;
+}
+
 const ofUsers = statement<
-  { id: string; has_password: boolean; has_link: boolean },
-  { readonly ids: readonly string[]; readonly isPasswordEnabled: boolean }
+  { id: string; has_password: boolean; has_link: boolean; has_passkey: boolean },
+  EnabledMethods & { readonly ids: readonly string[] }
 >(
   'login-methods-of-users',
-  `select u.id, ${hasUsablePassword('u.id')} as has_password, ${hasUsableLink('u.id')} as has_link
+  `select u.id, ${hasUsablePassword('u.id')} as has_password, ${hasUsableLink('u.id')} as has_link,
+          ${hasUsablePasskey('u.id')} as has_passkey
      from users u where u.id = any(:ids::uuid[])`,
 );
 
-/** Those of each of these accounts, in the same order. @param isPasswordEnabled `passwords.enabled` */
+/** Those of each of these accounts, in the same order. */
 export async function findLoginMethods(
   queryable: Queryable,
   ids: readonly UserId[],
-  isPasswordEnabled: boolean,
+  enabled: EnabledMethods,
 ): Promise<(readonly LoginMethod[])[]> {
-  const rows = await queryable.rows(ofUsers, { ids: ids.map(toUuid), isPasswordEnabled });
+  const rows = await queryable.rows(ofUsers, { ids: ids.map(toUuid), ...enabled });
   const found = new Map(
     rows.map((row): [UserId, LoginMethod[]] => [
       fromUuid(row.id),
-      [...(row.has_password ? (['password'] as const) : []), ...(row.has_link ? (['upstream'] as const) : [])],
+      [
+        ...(row.has_password ? (['password'] as const) : []),
+        ...(row.has_link ? (['upstream'] as const) : []),
+        ...(row.has_passkey ? (['passkey'] as const) : []),
+      ],
     ]),
   );
   return ids.map((id) => found.get(id) ?? []);

@@ -7,14 +7,13 @@ import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { providerIsEnabled } from './liveness.ts';
-import { hasUsableLink, hasUsablePassword } from './login-methods.ts';
+import { type EnabledMethods, hasUsableLink, hasUsablePasskey, hasUsablePassword } from './login-methods.ts';
 import { providerName, type UpstreamProvider } from './upstream-providers.ts';
 
 export interface RemoveLinkDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** `passwords.enabled` */
-  readonly isPasswordEnabled: boolean;
+  readonly enabledMethods: EnabledMethods;
   /** People are told by mail. */
   readonly sendsNotices: boolean;
 }
@@ -38,7 +37,7 @@ export type LinkRemovalOutcome = 'removed' | 'not-found' | 'last-login-method';
  * next one finds is what others that waited for it left, so that two removals cannot take the last two ways at once.
  */
 export async function removeLink(deps: RemoveLinkDeps, removal: LinkRemoval): Promise<LinkRemovalOutcome> {
-  const { database, clock, isPasswordEnabled, sendsNotices } = deps;
+  const { database, clock, enabledMethods, sendsNotices } = deps;
   const { linkId, provider, address, userAgent } = removal;
   const userId = toUuid(removal.userId);
   const now = clock.now();
@@ -48,7 +47,7 @@ export async function removeLink(deps: RemoveLinkDeps, removal: LinkRemoval): Pr
       const row = await transaction.first(removeOwnLink, {
         userId,
         linkId: toUuid(linkId),
-        isPasswordEnabled,
+        ...enabledMethods,
         now: new Date(now),
         auditEventId: newAuditEventId(now),
         ip: address ?? null,
@@ -71,10 +70,9 @@ const lockAccount = statement<{ id: string }, { readonly userId: string }>(
 
 const removeOwnLink = statement<
   { is_removed: boolean },
-  {
+  EnabledMethods & {
     readonly userId: string;
     readonly linkId: string;
-    readonly isPasswordEnabled: boolean;
     readonly now: Date;
     readonly auditEventId: string;
     readonly ip: string | null;
@@ -87,7 +85,8 @@ const removeOwnLink = statement<
   'remove-upstream-link',
   `with own as materialized (
     select l.id, l.human_account_name,
-           ${hasUsablePassword(':userId::uuid')} or ${hasUsableLink(':userId::uuid', 'way.id <> :linkId::uuid')} as has_other
+           ${hasUsablePassword(':userId::uuid')} or ${hasUsableLink(':userId::uuid', 'way.id <> :linkId::uuid')}
+             or ${hasUsablePasskey(':userId::uuid')} as has_other
       from upstream_links l join upstream_providers p on p.id = l.provider_id
      where l.id = :linkId::uuid and l.user_id = :userId::uuid and ${providerIsEnabled('p')}
   ), removed as (

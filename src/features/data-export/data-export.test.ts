@@ -174,6 +174,7 @@ describe('an export', () => {
       'personal-sessions.json',
       'consents.json',
       'linked-accounts.json',
+      'passkeys.json',
       'activity.json',
     ]);
     expect(service.requestLines().at(-1)?.queries).toBe(3);
@@ -252,6 +253,7 @@ describe('what an archive holds', () => {
     expect(read('linked-accounts.json')).toEqual([
       { service: expect.any(String), subject: username, account_name: `${username} there`, linked_at: time },
     ]);
+    expect(read('passkeys.json')).toEqual([{ name: 'Phone', added_at: time }]);
     const activity = read('activity.json');
     expect(Array.isArray(activity) && activity.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['login', 'session_started', 'consent_given']),
@@ -302,6 +304,9 @@ describe('what an archive holds', () => {
       `insert into upstream_links (id, provider_id, subject, user_id, human_account_name, created_at)
        select gen_random_uuid(), (select id from upstream_providers limit 1), username, id, username || ' there', now()
          from users`,
+      `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, name, created_at)
+       select gen_random_uuid(), id, convert_to(username, 'UTF8'), convert_to('key of ' || username, 'UTF8'), 0, '{}', true, 'Phone', now()
+         from users`,
       `insert into audit_events (id, kind, user_id, ip, user_agent, created_at)
        select gen_random_uuid(), 'reauthenticated', id, '127.0.0.1',
               case when username like 'person%' then 'Mozilla/5.0 of the person' else 'of the neighbour' end, now()
@@ -318,7 +323,8 @@ describe('what an archive holds', () => {
       service.database,
       `select key_hash as digest from user_sessions
        union select token_hash from oauth2_access_tokens union select token_hash from oauth2_refresh_tokens
-       union select token_hash from compat_access_tokens union select token_hash from compat_refresh_tokens`,
+       union select token_hash from compat_access_tokens union select token_hash from compat_refresh_tokens
+       union select credential_id from user_passkeys union select public_key from user_passkeys`,
     );
     expect(digests.length).toBeGreaterThan(5);
     const written = digests.flatMap(({ digest }) => [

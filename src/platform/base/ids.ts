@@ -20,6 +20,7 @@ export type UpstreamAuthorizationId = Ulid<'upstream-authorization'>;
 export type OAuth2SessionId = Ulid<'oauth2-session'>;
 export type CompatSessionId = Ulid<'compat-session'>;
 export type CompatSsoLoginId = Ulid<'compat-sso-login'>;
+export type PasskeyId = Ulid<'passkey'>;
 export type PersonalSessionId = Ulid<'personal-session'>;
 export type ConsentId = Ulid<'consent'>;
 export type AuditEventId = Ulid<'audit-event'>;

@@ -62,6 +62,8 @@ import {
   listConnectedClients,
 } from '#domain/oauth-sessions/list-connected-applications.ts';
 import { findOneTimeCodes, findTotpEnrolments } from '#domain/one-time-codes/find-one-time-codes.ts';
+import { countPasskeys, findPasskeys, listPasskeys } from '#domain/passkeys/list-passkeys.ts';
+import type { Passkey } from '#domain/passkeys/passkey.ts';
 import { findProviderTimes } from '#domain/upstream/find-providers.ts';
 import { countLinks, findLinks, type ListedLink, listLinks } from '#domain/upstream/list-links.ts';
 import { findLoginMethods } from '#domain/upstream/login-methods.ts';
@@ -73,6 +75,7 @@ import type {
   ConsentId,
   DataExportId,
   OAuth2SessionId,
+  PasskeyId,
   TotpEnrolmentId,
   UpstreamLinkId,
   UpstreamProviderId,
@@ -130,7 +133,7 @@ type Unfiltered = Readonly<Record<never, never>>;
 type Loaders = ReturnType<typeof makeLoaders>;
 
 function makeLoaders({ core, caller, reads }: AccountContext) {
-  const { clock, config, database, homeserver } = core;
+  const { clock, database, enabledMethods, homeserver } = core;
   const self = caller.kind === 'anonymous' ? undefined : caller.user?.id;
   const appSessions = (list: AppSessionList) =>
     new ListLoader<UserId | BrowserSessionId, AppSessionFilter, ListedAppSession>(
@@ -179,7 +182,7 @@ function makeLoaders({ core, caller, reads }: AccountContext) {
       (users, _, window) => listSsoLogins(database, users, window),
       (users) => countSsoLogins(database, users),
     ),
-    loginMethods: loader((ids: readonly UserId[]) => findLoginMethods(database, ids, config.passwords.enabled)),
+    loginMethods: loader((ids: readonly UserId[]) => findLoginMethods(database, ids, enabledMethods)),
     oneTimeCodes: loader((ids: readonly UserId[]) => findOneTimeCodes(database, ids)),
     totpEnrolments: loader(async (ids: readonly TotpEnrolmentId[]) =>
       caller.kind === 'browser'
@@ -214,6 +217,13 @@ function makeLoaders({ core, caller, reads }: AccountContext) {
     securityEventsOfUser: new ListLoader<UserId, SecurityEventFilter, SecurityEvent>(
       (users, filter, window) => listSecurityEvents(database, users, filter, window),
       (users, filter) => countSecurityEvents(database, users, filter),
+    ),
+    passkeys: loader(async (ids: readonly PasskeyId[]) =>
+      reads === undefined ? ids.map(() => undefined) : await findPasskeys(database, ids, reads),
+    ),
+    passkeysOfUser: new ListLoader<UserId, Unfiltered, Passkey>(
+      (users, _, window) => listPasskeys(database, users, window),
+      (users) => countPasskeys(database, users),
     ),
     providerTimes: loader((ids: readonly UpstreamProviderId[]) => findProviderTimes(database, ids)),
     links: loader(async (ids: readonly UpstreamLinkId[]) =>

@@ -11,6 +11,7 @@ export const builder = new SchemaBuilder<{
     /** Milliseconds since the epoch. */
     DateTime: { Input: number; Output: number };
     ID: { Input: string; Output: string };
+    Json: { Input: unknown; Output: unknown };
     Url: { Input: string; Output: string };
   };
 }>({ defaultFieldNullability: false });
@@ -29,6 +30,12 @@ builder.scalarType('DateTime', {
     if (Number.isNaN(time)) throw new GraphQLError('DateTime must be a date with time and offset (RFC 3339).');
     return time;
   },
+});
+
+builder.scalarType('Json', {
+  description: 'Any JSON value.',
+  serialize: (value) => value,
+  parseValue: (value) => value,
 });
 
 builder.scalarType('Url', {

@@ -10,6 +10,7 @@ import type {
   CompatSessionId,
   ConsentId,
   OAuth2SessionId,
+  PasskeyId,
   TotpEnrolmentId,
   UpstreamLinkId,
   UpstreamProviderId,
@@ -29,6 +30,8 @@ import {
   linkModel,
   type Oauth2ClientModel,
   type Oauth2SessionModel,
+  type PasskeyModel,
+  passkeyModel,
   type TotpEnrolmentModel,
   type UpstreamLinkModel,
   type UpstreamProviderModel,
@@ -90,6 +93,11 @@ export async function findClient(id: ClientId, { load }: AccountContext): Promis
 export async function findLink(id: UpstreamLinkId, { load }: AccountContext): Promise<UpstreamLinkModel | undefined> {
   const found = await load.links(id);
   return found === undefined ? undefined : linkModel(found);
+}
+
+export async function findPasskey(id: PasskeyId, { load }: AccountContext): Promise<PasskeyModel | undefined> {
+  const found = await load.passkeys(id);
+  return found === undefined ? undefined : passkeyModel(found);
 }
 
 /** Anybody may; of those that people may use. */

@@ -13,6 +13,7 @@ import type {
 } from '#domain/oauth-sessions/list-app-sessions.ts';
 import type { ConnectedClient } from '#domain/oauth-sessions/list-connected-applications.ts';
 import type { TotpEnrolment as BegunTotpEnrolment } from '#domain/one-time-codes/find-one-time-codes.ts';
+import type { Passkey as StoredPasskey } from '#domain/passkeys/passkey.ts';
 import type { ListedLink } from '#domain/upstream/list-links.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import type { UpstreamProviderId, UserId } from '#platform/base/ids.ts';
@@ -80,6 +81,9 @@ export interface UpstreamLinkModel extends ListedLink {
 export interface TotpEnrolmentModel extends BegunTotpEnrolment {
   readonly type: 'TotpEnrolment';
 }
+export interface PasskeyModel extends StoredPasskey {
+  readonly type: 'Passkey';
+}
 
 export const User = builder.objectRef<UserModel>('User');
 export const UserEmail = builder.objectRef<UserEmailModel>('UserEmail');
@@ -99,6 +103,7 @@ export const Consent = builder.objectRef<ConsentModel>('Consent');
 export const UpstreamOAuth2Provider = builder.objectRef<UpstreamProviderModel>('UpstreamOAuth2Provider');
 export const UpstreamOAuth2Link = builder.objectRef<UpstreamLinkModel>('UpstreamOAuth2Link');
 export const TotpEnrolment = builder.objectRef<TotpEnrolmentModel>('TotpEnrolment');
+export const Passkey = builder.objectRef<PasskeyModel>('Passkey');
 
 export const ANONYMOUS: AnonymousModel = { type: 'Anonymous' };
 export const SITE_CONFIG: SiteConfigModel = { type: 'SiteConfig' };
@@ -138,6 +143,10 @@ export function ssoLoginModel(login: ListedSsoLogin): SsoLoginModel {
 
 export function linkModel(link: ListedLink): UpstreamLinkModel {
   return { type: 'UpstreamOAuth2Link', ...link };
+}
+
+export function passkeyModel(passkey: StoredPasskey): PasskeyModel {
+  return { type: 'Passkey', ...passkey };
 }
 
 export function connectedApplicationModel(client: ConnectedClient): ConnectedApplicationModel {

@@ -14,6 +14,7 @@ interface Kinds {
   readonly DataExport: 'data-export';
   readonly Oauth2Client: 'client';
   readonly Oauth2Session: 'oauth2-session';
+  readonly Passkey: 'passkey';
   readonly SecurityEvent: 'audit-event';
   readonly TotpEnrolment: 'totp-enrolment';
   readonly UpstreamOAuth2Link: 'upstream-link';
@@ -35,6 +36,7 @@ const PREFIXES: Readonly<Record<keyof Kinds, string>> = {
   DataExport: 'data_export',
   Oauth2Client: 'oauth2_client',
   Oauth2Session: 'oauth2_session',
+  Passkey: 'passkey',
   SecurityEvent: 'security_event',
   TotpEnrolment: 'totp_enrolment',
   UpstreamOAuth2Link: 'upstream_oauth2_link',
@@ -92,7 +94,8 @@ export function idOf<Type extends keyof Kinds>(type: Type, text: string): Ulid<K
   return ulidAfter(PREFIXES[type], text);
 }
 
-function ulidAfter<Kind extends string>(prefix: string, text: string): Ulid<Kind> {
+/** Reads what comes after a prefix and a colon. @throws GraphQLError `BAD_USER_INPUT` */
+export function ulidAfter<Kind extends string>(prefix: string, text: string): Ulid<Kind> {
   const id = text.startsWith(`${prefix}:`) ? parseId<Kind>(text.slice(prefix.length + 1)) : undefined;
   if (id === undefined) throw invalidId();
   return id;

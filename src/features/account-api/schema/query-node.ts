@@ -10,6 +10,7 @@ import {
   findEmailAuthentication,
   findLink,
   findOauth2Session,
+  findPasskey,
   findProvider,
   findTotpEnrolment,
   findUser,
@@ -57,6 +58,8 @@ async function findNode(name: NodeName, context: AccountContext): Promise<NodeNa
       return await findClient(name.id, context);
     case 'Oauth2Session':
       return await findOauth2Session(name.id, context);
+    case 'Passkey':
+      return await findPasskey(name.id, context);
     case 'SecurityEvent':
       return await findSecurityEvent(name.id, context);
     case 'SiteConfig':

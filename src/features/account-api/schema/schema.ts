@@ -20,6 +20,8 @@ import './name-sessions.ts';
 import './oauth2-client.ts';
 import './one-time-codes.ts';
 import './change-one-time-codes.ts';
+import './change-passkeys.ts';
+import './passkeys.ts';
 import './query-node.ts';
 import './recover-password.ts';
 import './recovery-ticket.ts';

@@ -50,7 +50,10 @@ builder.objectFields(SiteConfig, (t) => ({
     description: 'People may take their data with them.',
     resolve: (_, __, { core }) => core.config.account.dataExportEnabled,
   }),
-  passkeysEnabled: t.boolean({ description: 'People may sign in with passkeys.', resolve: () => false }),
+  passkeysEnabled: t.boolean({
+    description: 'People may sign in with passkeys.',
+    resolve: (_, _arguments, { core }) => core.relyingParty !== undefined,
+  }),
   totpEnabled: t.boolean({
     description: 'People may set up an authenticator app as a second factor.',
     resolve: (_, __, { core }) => core.config.account.totpEnabled,

@@ -8,7 +8,7 @@ import { User, type UserModel } from './models.ts';
 import { idOf } from './node.ts';
 
 const LoginMethod = builder.enumType('LoginMethod', { values: ['PASSWORD', 'UPSTREAM', 'PASSKEY'] as const });
-const METHODS = { password: 'PASSWORD', upstream: 'UPSTREAM' } as const;
+const METHODS = { password: 'PASSWORD', upstream: 'UPSTREAM', passkey: 'PASSKEY' } as const;
 
 builder.objectField(User, 'loginMethods', (t) =>
   t.field({
@@ -53,9 +53,9 @@ async function unlink(nodeId: string, context: AccountContext): Promise<Unlinked
   if (link === undefined || provider === undefined) return { status: 'NOT_FOUND' };
   requireRecentAuthentication(context);
   if (!provider.isUnlinkAllowed) return await answer('MANAGED_BY_PROVIDER', context, user.id);
-  const { database, clock, config, sendsNotices } = core;
+  const { database, clock, enabledMethods, sendsNotices } = core;
   const outcome = await removeLink(
-    { database, clock, isPasswordEnabled: config.passwords.enabled, sendsNotices },
+    { database, clock, enabledMethods, sendsNotices },
     { userId: user.id, linkId: link.id, provider, address: request.clientAddress, userAgent: request.userAgent },
   );
   if (outcome === 'not-found') return { status: 'NOT_FOUND' };

@@ -1,0 +1,95 @@
+import { deleteOldestSql, type Sweep, sweepAll } from '#domain/clean-up/sweep.ts';
+import { type BrowserSessionId, newId, toUuid, type Ulid } from '#platform/base/ids.ts';
+import { randomBase64Url } from '#platform/base/random.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+/** `login`: nothing is known of the person yet. `second_factor`: after a password. */
+export type ChallengePurpose = 'login' | 'second_factor' | 'reauth' | 'registration';
+
+/** The browser that a challenge is for: by its `login` cookie, or by its session. */
+export type ChallengeHolder = { readonly loginId: Ulid<'pending-login'> } | { readonly sessionId: BrowserSessionId };
+
+export interface Challenge {
+  readonly id: Ulid<'passkey-challenge'>;
+  /** 32 random bytes, base64url; only the browser is told. */
+  readonly text: string;
+}
+
+const LIFETIME_MS = 5 * 60_000;
+/** What browsers are told; they may take less. */
+export const CHALLENGE_TIMEOUT_MS = LIFETIME_MS;
+
+const insertChallenge = statement<
+  never,
+  {
+    readonly id: string;
+    readonly challengeHash: Buffer;
+    readonly purpose: ChallengePurpose;
+    readonly loginId: string | null;
+    readonly sessionId: string | null;
+    readonly expiresAt: Date;
+  }
+>(
+  'insert-webauthn-challenge',
+  `insert into webauthn_challenges (id, challenge_hash, purpose, login_id, user_session_id, expires_at)
+   values (:id::uuid, :challengeHash::bytea, :purpose::text, :loginId::uuid, :sessionId::uuid, :expiresAt::timestamptz)`,
+);
+
+/** @param now milliseconds since the epoch */
+export async function createChallenge(
+  queryable: Queryable,
+  {
+    purpose,
+    holder,
+    now,
+  }: { readonly purpose: ChallengePurpose; readonly holder: ChallengeHolder; readonly now: number },
+): Promise<Challenge> {
+  const id = newId<'passkey-challenge'>(now);
+  const text = randomBase64Url();
+  await queryable.execute(insertChallenge, {
+    id: toUuid(id),
+    challengeHash: sha256(text),
+    purpose,
+    ...holderParams(holder),
+    expiresAt: new Date(now + LIFETIME_MS),
+  });
+  return { id, text };
+}
+
+export type TakeChallengeParams = {
+  readonly challengeHash: Buffer;
+  readonly purposes: readonly ChallengePurpose[];
+  readonly loginId: string | null;
+  readonly sessionId: string | null;
+  readonly now: Date;
+};
+
+/**
+ * Takes a challenge, once, whatever comes of the answer to it; another browser's is not found. Returns `id` and `purpose`.
+ * @see TakeChallengeParams
+ */
+export const TAKE_CHALLENGE = `delete from webauthn_challenges c
+  where c.challenge_hash = :challengeHash::bytea and c.purpose = any(:purposes::text[])
+    and (c.login_id = :loginId::uuid or c.user_session_id = :sessionId::uuid) and c.expires_at > :now::timestamptz
+  returning c.id, c.purpose`;
+
+export function holderParams(holder: ChallengeHolder): Pick<TakeChallengeParams, 'loginId' | 'sessionId'> {
+  return 'loginId' in holder
+    ? { loginId: toUuid(holder.loginId), sessionId: null }
+    : { loginId: null, sessionId: toUuid(holder.sessionId) };
+}
+
+const sweepChallenges = statement<never, { readonly now: Date }>(
+  'sweep-webauthn-challenges',
+  deleteOldestSql('webauthn_challenges', 'id', 'expires_at', 't.expires_at <= :now::timestamptz'),
+);
+
+export const passkeySweeps: readonly Sweep[] = [
+  {
+    name: 'cleanup-webauthn-challenges',
+    minute: 44,
+    sweep: (database, now) => sweepAll(database, sweepChallenges, { now: new Date(now) }),
+  },
+];

@@ -1,0 +1,138 @@
+import type { PasskeyId } from '#platform/base/ids.ts';
+import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import {
+  assertionProblem,
+  type CeremonyProblem,
+  challengeHash,
+  parseAssertion,
+  type RelyingParty,
+} from '#protocol/webauthn/ceremony.ts';
+import {
+  type ChallengeHolder,
+  type ChallengePurpose,
+  holderParams,
+  TAKE_CHALLENGE,
+  type TakeChallengeParams,
+} from './challenges.ts';
+
+export interface ProofDeps {
+  readonly database: Queryable;
+  readonly log: Log;
+  readonly party: RelyingParty;
+}
+
+export interface PasskeyAnswer {
+  /** What the browser sent (`AuthenticationResponseJSON`), as text. */
+  readonly credential: string;
+  readonly purposes: readonly Exclude<ChallengePurpose, 'registration'>[];
+  readonly holder: ChallengeHolder;
+  /** Whose passkey it has to be; undefined: anybody’s. */
+  readonly user: UserId | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** A passkey whose owner has just used it; it counts once `USED_PASSKEY` has taken it. */
+export interface PasskeyProof {
+  readonly passkeyId: PasskeyId;
+  readonly userId: UserId;
+  readonly purpose: string;
+  /** Its key can be on several devices. */
+  readonly isSynced: boolean;
+  readonly isBackedUp: boolean;
+  readonly signCount: number;
+}
+
+/** `purpose` of the challenge, if it was one of this browser’s. */
+export type PasskeyOutcome =
+  | { readonly ok: true; readonly proof: PasskeyProof }
+  | { readonly ok: false; readonly purpose: string | undefined };
+
+/** Why an answer is refused, for the log; the person is told that it failed. */
+type Refusal = CeremonyProblem | 'malformed' | 'unknown_challenge' | 'unknown_credential' | 'wrong_user';
+
+interface TakenRow {
+  readonly purpose: string;
+  /** Those of the passkey are null when there is none with this name. */
+  readonly id: string | null;
+  readonly user_id: string | null;
+  readonly public_key: Buffer | null;
+  readonly sign_count: string | null;
+}
+
+/** Looks up two unique keys. */
+const takeChallenge = statement<TakenRow, TakeChallengeParams & { readonly credentialId: Buffer }>(
+  'take-challenge-of-passkey',
+  `with taken as (${TAKE_CHALLENGE})
+   select taken.purpose, k.id, k.user_id, k.public_key, k.sign_count::text as sign_count
+     from taken left join user_passkeys k on k.credential_id = :credentialId::bytea`,
+);
+
+/** Checks what a browser sends to prove who is in front of it (WebAuthn 7.2). */
+export async function provePasskey(deps: ProofDeps, answer: PasskeyAnswer): Promise<PasskeyOutcome> {
+  const { database, log, party } = deps;
+  const { user, now } = answer;
+  const refuse = (code: Refusal, taken?: TakenRow): PasskeyOutcome => {
+    const owner = taken?.user_id == null ? undefined : fromUuid<'user'>(taken.user_id);
+    log.info('passkey.refused', 'a passkey was refused', { code, ...(owner !== undefined && { user: owner }) });
+    return { ok: false, purpose: taken?.purpose };
+  };
+  const assertion = parseAssertion(parseJson(answer.credential));
+  if (assertion === undefined) return refuse('malformed');
+  const taken = await database.first(takeChallenge, {
+    challengeHash: challengeHash(assertion),
+    purposes: answer.purposes,
+    ...holderParams(answer.holder),
+    now: new Date(now),
+    credentialId: assertion.credentialId,
+  });
+  if (taken === undefined) return refuse('unknown_challenge');
+  const { id, user_id: owner, public_key: key } = taken;
+  if (id === null || owner === null || key === null) return refuse('unknown_credential', taken);
+  const problem = assertionProblem(assertion, party, key);
+  if (problem !== undefined) return refuse(problem, taken);
+  if (!isOwner(owner, assertion.userHandle, user)) return refuse('wrong_user', taken);
+  const { signCount, isBackedUp, isBackupEligible } = assertion.authenticator;
+  const proof = {
+    passkeyId: fromUuid<'passkey'>(id),
+    userId: fromUuid<'user'>(owner),
+    purpose: taken.purpose,
+    isSynced: isBackupEligible,
+    isBackedUp,
+    signCount,
+  };
+  const stored = Number(taken.sign_count);
+  if (stored === 0 || signCount > stored) return { ok: true, proof };
+  logCounter(log, proof);
+  return { ok: false, purpose: taken.purpose };
+}
+
+/** Its authenticator, or a copy of it, has signed since: somebody may have copied the key (WebAuthn 6.1.1). */
+export function logCounter(log: Log, { passkeyId, userId }: Pick<PasskeyProof, 'passkeyId' | 'userId'>): void {
+  log.warn('passkey.counter', 'a passkey was refused whose counter went back; its key may have been copied', {
+    user: userId,
+    passkey: passkeyId,
+  });
+}
+
+/** Where nobody has said who they are, the authenticator has to. */
+function isOwner(owner: string, handle: Buffer | undefined, expected: UserId | undefined): boolean {
+  if (expected !== undefined && toUuid(expected) !== owner) return false;
+  return handle === undefined ? expected !== undefined : handle.equals(userHandle(owner));
+}
+
+/** The 16 bytes of an account’s identifier, by which authenticators know it. @param uuid as the database writes it */
+export function userHandle(uuid: string): Buffer {
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

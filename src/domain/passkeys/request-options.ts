@@ -1,0 +1,38 @@
+import type { UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import type { RelyingParty } from '#protocol/webauthn/ceremony.ts';
+import { CHALLENGE_TIMEOUT_MS, type ChallengeHolder, type ChallengePurpose, createChallenge } from './challenges.ts';
+import { listDescriptors, type PasskeyDescriptor } from './list-passkeys.ts';
+
+/** What a browser needs to ask for a passkey (`PublicKeyCredentialRequestOptionsJSON`). */
+export interface RequestOptions {
+  readonly challenge: string;
+  readonly timeout: number;
+  readonly rpId: string;
+  readonly allowCredentials: readonly PasskeyDescriptor[];
+  readonly userVerification: 'required';
+}
+
+export interface PasskeyRequest {
+  readonly purpose: Exclude<ChallengePurpose, 'registration'>;
+  readonly holder: ChallengeHolder;
+  /** Whose passkeys the browser may offer. Undefined: any, so that nothing tells whether there is an account. */
+  readonly user: UserId | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export async function requestPasskey(
+  queryable: Queryable,
+  party: RelyingParty,
+  request: PasskeyRequest,
+): Promise<RequestOptions> {
+  const challenge = await createChallenge(queryable, request);
+  return {
+    challenge: challenge.text,
+    timeout: CHALLENGE_TIMEOUT_MS,
+    rpId: party.id,
+    allowCredentials: request.user === undefined ? [] : await listDescriptors(queryable, request.user),
+    userVerification: 'required',
+  };
+}

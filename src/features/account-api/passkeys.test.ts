@@ -1,0 +1,319 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
+import { type Deviations, PasskeyAuthenticator } from '#test/support/passkey-authenticator.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const BASE = 'https://auth.example.org/';
+
+const clock = new FakeClock();
+let service: TestService;
+/** The same without passwords, and one without passkeys. */
+let passwordless: TestService;
+let without: TestService;
+let count = 0;
+/** Somebody new for each test. */
+let person: GraphqlClient;
+let personId: string;
+
+beforeAll(async () => {
+  const settings = (passwords: boolean, passkeys: boolean) => ({
+    http: { public_base: BASE },
+    passwords: { enabled: passwords },
+    account: { passkeys_enabled: passkeys },
+    email: { transport: 'file' },
+    rate_limiting: { graphql: { authenticated: AMPLE, anonymous: AMPLE }, login: { per_ip: AMPLE } },
+  });
+  service = await startService(settings(true, true), { clock });
+  passwordless = await startService(settings(false, true), { clock, like: service });
+  without = await startService(settings(true, false), { clock, like: service });
+});
+
+afterAll(async () => {
+  for (const each of [without, passwordless, service]) await each.stop();
+});
+
+beforeEach(async () => {
+  count += 1;
+  personId = await service.registerUser(`person${count}`, PASSWORD);
+  person = await GraphqlClient.signedIn(service, `person${count}`, PASSWORD);
+});
+
+const START = `mutation StartPasskeyRegistration($input: StartPasskeyRegistrationInput!) {
+  startPasskeyRegistration(input: $input) { status challengeId options }
+}`;
+const COMPLETE = `mutation CompletePasskeyRegistration($challengeId: ID!, $response: Json!, $name: String) {
+  completePasskeyRegistration(input: { challengeId: $challengeId, response: $response, name: $name }) {
+    status passkey { id name createdAt lastUsedAt transports backedUp aaguid providerName }
+  }
+}`;
+const RENAME = `mutation SetPasskeyName($id: ID!, $name: String!) {
+  setPasskeyName(input: { passkeyId: $id, name: $name }) { status passkey { name } }
+}`;
+const REMOVE = 'mutation RemovePasskey($id: ID!) { removePasskey(input: { passkeyId: $id }) { status } }';
+const LIST = `{ viewer { ... on User { loginMethods passkeys(first: 20) { totalCount nodes { id name } } } } siteConfig { passkeysEnabled } }`;
+
+function uuid(id: string): string {
+  return toUuid(parseId(id.replace(/^.*:/, '')) ?? expect.fail(`no id: ${id}`));
+}
+
+async function run(caller: GraphqlClient, query: string, variables: object) {
+  const { data, errors } = await caller.query(query, variables);
+  expect(errors).toEqual([]);
+  const [result] = Object.values(Object(data));
+  return Object(result);
+}
+
+async function start(caller = person) {
+  return await run(caller, START, { input: {} });
+}
+
+async function complete(
+  authenticator: PasskeyAuthenticator,
+  wrong: Deviations & { readonly name?: string } = {},
+  started: { challengeId: string; options: { challenge: string; user: { id: string } } } | undefined = undefined,
+  caller = person,
+) {
+  const { challengeId, options } = started ?? (await start(caller));
+  const response = authenticator.create(options, wrong);
+  return await run(caller, COMPLETE, { challengeId, response, name: wrong.name });
+}
+
+const authenticator = (): PasskeyAuthenticator => new PasskeyAuthenticator(BASE);
+
+async function list(caller = person) {
+  const { data } = await caller.query(LIST);
+  return Object(data);
+}
+
+async function dropPassword(): Promise<void> {
+  await sql(service.database, 'delete from user_passwords where user_id = $1::uuid', [uuid(personId)]);
+}
+
+/** Past all rules. */
+async function addPasskeys(many: number): Promise<string[]> {
+  const ids = Array.from({ length: many }, () => newId(clock.now()));
+  for (const id of ids) {
+    await sql(
+      service.database,
+      `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, name, created_at)
+       values ($1::text::uuid, $2::uuid, decode(replace($1::text, '-', ''), 'hex'), ''::bytea, 0, '{}', false, 'Key', $3::timestamptz)`,
+      [toUuid(id), uuid(personId), new Date(clock.now())],
+    );
+  }
+  return ids.map((id) => `passkey:${id}`);
+}
+
+test('a passkey is asked for as WebAuthn Level 3 wants it', async () => {
+  const [known] = await addPasskeys(1);
+  const { status, challengeId, options } = await start();
+  expect(status).toBe('STARTED');
+  expect(challengeId).toMatch(/^passkey_challenge:/);
+  const idOfUser = Buffer.from(uuid(personId).replaceAll('-', ''), 'hex').toString('base64url');
+  expect(options).toEqual({
+    rp: { id: 'auth.example.org', name: expect.any(String) },
+    user: { id: idOfUser, name: `person${count}`, displayName: `person${count}` },
+    challenge: expect.stringMatching(/^[\w-]{43}$/),
+    pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: 'public-key', alg })),
+    timeout: 300_000,
+    excludeCredentials: [
+      {
+        type: 'public-key',
+        id: Buffer.from(uuid(known ?? '').replaceAll('-', ''), 'hex').toString('base64url'),
+        transports: [],
+      },
+    ],
+    authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+    attestation: 'none',
+  });
+});
+
+test.each(['P-256', 'Ed25519', 'RSA'] as const)('a passkey with a key of the kind %s is added', async (kind) => {
+  const answer = await complete(new PasskeyAuthenticator(BASE, kind), { name: '  My key ', isBackedUp: false });
+  expect(answer).toMatchObject({
+    status: 'ADDED',
+    passkey: {
+      name: 'My key',
+      lastUsedAt: null,
+      transports: ['internal', 'hybrid'],
+      backedUp: false,
+      aaguid: null,
+      providerName: null,
+    },
+  });
+  expect(await list()).toMatchObject({
+    viewer: { loginMethods: ['PASSWORD', 'PASSKEY'], passkeys: { totalCount: 1, nodes: [{ name: 'My key' }] } },
+    siteConfig: { passkeysEnabled: true },
+  });
+});
+
+test('an event and a mail tell of a passkey that was added, and of one that was removed', async () => {
+  await sql(
+    service.database,
+    `insert into user_emails (id, user_id, email, email_key, created_at)
+     values (gen_random_uuid(), $1::uuid, $2::text, $2::text, now())`,
+    [uuid(personId), `person${count}@mail.example`],
+  );
+  const { passkey } = await complete(authenticator(), { name: 'My key' });
+  expect(await run(person, REMOVE, { id: passkey.id })).toEqual({ status: 'REMOVED' });
+  const events = await sql(
+    service.database,
+    `select kind, detail from audit_events where user_id = $1::uuid and kind like 'passkey%' order by id`,
+    [uuid(personId)],
+  );
+  expect(events).toEqual([
+    { kind: 'passkey_added', detail: { passkey: 'My key' } },
+    { kind: 'passkey_removed', detail: { passkey: 'My key' } },
+  ]);
+  const mails = await sql(
+    service.database,
+    `select payload ->> 'notice' as notice, payload -> 'detail' as detail from queue_jobs
+      where payload ->> 'user_id' = $1 and payload ->> 'notice' = 'factor_changed' order by id`,
+    [uuid(personId)],
+  );
+  expect(mails).toHaveLength(2);
+  expect(mails).toContainEqual({ notice: 'factor_changed', detail: { change: 'passkey_added', passkey: 'My key' } });
+  expect(mails).toContainEqual({ notice: 'factor_changed', detail: { change: 'passkey_removed', passkey: 'My key' } });
+});
+
+test('a passkey without a name is called as what keeps it, else as the browser', async () => {
+  const known = await complete(authenticator(), { aaguid: Buffer.from('bada5566a7aa401fbd9645619a55120d', 'hex') });
+  expect(known.passkey).toMatchObject({
+    name: '1Password',
+    providerName: '1Password',
+    aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d',
+  });
+  const linux = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+  const unknown = await complete(authenticator(), { name: ' ' }, undefined, person.with({ 'user-agent': linux }));
+  expect(unknown.passkey.name).toBe('Firefox, Linux');
+});
+
+test('a challenge is good for one answer, of its own browser session, within five minutes', async () => {
+  const started = await start();
+  const other = await GraphqlClient.signedIn(service, `person${count}`, PASSWORD);
+  expect(await complete(authenticator(), {}, started, other)).toMatchObject({ status: 'EXPIRED' });
+  expect(await complete(authenticator(), {}, started)).toMatchObject({ status: 'ADDED' });
+  expect(await complete(authenticator(), {}, started)).toMatchObject({ status: 'EXPIRED' });
+  const late = await start();
+  clock.advanceSeconds(5 * 60);
+  expect(await complete(authenticator(), {}, late)).toMatchObject({ status: 'EXPIRED' });
+});
+
+test('an answer that is wrong uses its challenge up, and the log says what is wrong', async () => {
+  const started = await start();
+  expect(await complete(authenticator(), { origin: 'https://evil.example' }, started)).toEqual({
+    status: 'INVALID_RESPONSE',
+    passkey: null,
+  });
+  expect(service.logLines().at(-2)).toMatch(/ passkey\.refused .*code=wrong_origin/);
+  expect(await complete(authenticator(), {}, started)).toMatchObject({ status: 'EXPIRED' });
+});
+
+test.each<[string, Deviations]>([
+  ['another challenge', { challenge: Buffer.alloc(32).toString('base64url') }],
+  ['the site of another', { rpId: 'example.org' }],
+  ['no look at the person', { isUserVerified: false }],
+  ['a frame of another site', { crossOrigin: true }],
+  ['another algorithm', { algorithm: -35 }],
+  ['the answer of a sign-in', { type: 'webauthn.get' }],
+])('a new passkey with %s is refused', async (_, wrong) => {
+  expect(await complete(authenticator(), wrong)).toMatchObject({ status: 'INVALID_RESPONSE' });
+  expect(await list()).toMatchObject({ viewer: { passkeys: { totalCount: 0 } } });
+});
+
+test.each([7, 'text', [], {}, { response: null }])('%j in place of a passkey is refused', async (response) => {
+  const { challengeId } = await start();
+  expect(await run(person, COMPLETE, { challengeId, response })).toEqual({ status: 'INVALID_RESPONSE', passkey: null });
+});
+
+test('a credential belongs to one account', async () => {
+  const key = authenticator();
+  await complete(key);
+  const other = await service.registerUser(`other${count}`, PASSWORD);
+  expect(other).toBeDefined();
+  const stranger = await GraphqlClient.signedIn(service, `other${count}`, PASSWORD);
+  expect(await complete(key, {}, undefined, stranger)).toEqual({ status: 'ALREADY_REGISTERED', passkey: null });
+});
+
+test('an account has twenty passkeys at most, also when two are added at once', async () => {
+  await addPasskeys(19);
+  const begun = [await start(), await start()];
+  const answers = await Promise.all(begun.map((each) => complete(authenticator(), {}, each)));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual(['ADDED', 'LIMIT_REACHED']);
+  expect(await start()).toEqual({ status: 'LIMIT_REACHED', challengeId: null, options: null });
+  expect(await list()).toMatchObject({ viewer: { passkeys: { totalCount: 20 } } });
+});
+
+test('adding and removing ask for a fresh authentication, renaming does not', async () => {
+  const [id] = await addPasskeys(1);
+  clock.advanceSeconds(11 * 60);
+  for (const [query, variables] of [
+    [START, { input: {} }],
+    [REMOVE, { id }],
+  ] as const) {
+    expect(codesOf(await person.query(query, variables))).toEqual(['REAUTH_REQUIRED']);
+  }
+  expect(await run(person, RENAME, { id, name: 'Blue key' })).toEqual({
+    status: 'UPDATED',
+    passkey: { name: 'Blue key' },
+  });
+});
+
+test.each(['', '   ', 'x'.repeat(101), 'a\nb'])('a passkey cannot be called %j', async (name) => {
+  const [id] = await addPasskeys(1);
+  expect(codesOf(await person.query(RENAME, { id, name }))).toEqual(['BAD_USER_INPUT']);
+});
+
+test('the passkey of another is not found', async () => {
+  const [id] = await addPasskeys(1);
+  await service.registerUser(`other${count}`, PASSWORD);
+  const stranger = await GraphqlClient.signedIn(service, `other${count}`, PASSWORD);
+  expect(await run(stranger, RENAME, { id, name: 'Mine' })).toEqual({ status: 'NOT_FOUND', passkey: null });
+  expect(await run(stranger, REMOVE, { id })).toEqual({ status: 'NOT_FOUND' });
+  expect(await stranger.query('query ($id: ID!) { node(id: $id) { id } }', { id })).toMatchObject({
+    data: { node: null },
+  });
+  expect(await list()).toMatchObject({ viewer: { passkeys: { nodes: [{ name: 'Key' }] } } });
+});
+
+test('the last way in stays: a password counts, unless passwords are switched off', async () => {
+  const [id] = await addPasskeys(1);
+  const switched = new GraphqlClient(passwordless, {}, person.browser);
+  expect(await list(switched)).toMatchObject({ viewer: { loginMethods: ['PASSKEY'] } });
+  expect(await run(switched, REMOVE, { id })).toEqual({ status: 'LAST_LOGIN_METHOD' });
+  expect(await run(person, REMOVE, { id })).toEqual({ status: 'REMOVED' });
+});
+
+test('of two passkeys that are the only ways in, two removals at once take one (security S-101)', async () => {
+  await dropPassword();
+  const ids = await addPasskeys(2);
+  const answers = await Promise.all(ids.map((id) => run(person, REMOVE, { id })));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual(['LAST_LOGIN_METHOD', 'REMOVED']);
+});
+
+test('where passkeys are switched off, none is added and none counts', async () => {
+  await addPasskeys(1);
+  const switched = new GraphqlClient(without, {}, person.browser);
+  expect(await start(switched)).toEqual({ status: 'DISABLED', challengeId: null, options: null });
+  expect(await list(switched)).toMatchObject({
+    viewer: { loginMethods: ['PASSWORD'] },
+    siteConfig: { passkeysEnabled: false },
+  });
+});
+
+test('passkeys go with an account that is deactivated', async () => {
+  await addPasskeys(2);
+  await run(
+    person,
+    'mutation ($password: String) { deactivateUser(input: { hsErase: false, password: $password }) { status } }',
+    {
+      password: PASSWORD,
+    },
+  );
+  const left = await sql(service.database, 'select from user_passkeys where user_id = $1::uuid', [uuid(personId)]);
+  expect(left).toEqual([]);
+});

@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  type CborInput,
+  cbor,
+  type Deviations,
+  type KeyKind,
+  PasskeyAuthenticator,
+} from '#test/support/passkey-authenticator.ts';
+import { assertionProblem, attestationProblem, challengeHash, parseAssertion, parseAttestation } from './ceremony.ts';
+import { exportCredentialKey } from './credential-key.ts';
+
+const BASE = 'https://auth.example.org/';
+const PARTY = { id: 'auth.example.org', origin: 'https://auth.example.org' };
+const OPTIONS = {
+  challenge: randomBytes(32).toString('base64url'),
+  user: { id: randomBytes(16).toString('base64url') },
+};
+
+function made(authenticator: PasskeyAuthenticator, wrong: Deviations = {}) {
+  const attestation = parseAttestation(authenticator.create(OPTIONS, wrong));
+  return attestation ?? expect.fail('the answer cannot be read');
+}
+
+function problemOfSignIn(authenticator: PasskeyAuthenticator, wrong: Deviations = {}) {
+  const spki = exportCredentialKey(made(authenticator).key);
+  const assertion = parseAssertion(JSON.parse(authenticator.get(OPTIONS, wrong))) ?? expect.fail('cannot be read');
+  return assertionProblem(assertion, PARTY, spki);
+}
+
+const WRONG: readonly (readonly [string, Deviations])[] = [
+  ['wrong_origin', { origin: 'https://auth.example.org.evil.example' }],
+  ['wrong_origin', { origin: 'http://auth.example.org' }],
+  ['wrong_origin', { origin: 'https://auth.example.org:8443' }],
+  ['cross_origin', { crossOrigin: true }],
+  ['cross_origin', { topOrigin: 'https://evil.example' }],
+  ['wrong_rp_id', { rpId: 'example.org' }],
+  ['user_not_present', { isUserPresent: false }],
+  ['user_not_verified', { isUserVerified: false }],
+  ['wrong_backup_state', { isBackupEligible: false }],
+];
+
+describe('passkey ceremonies', () => {
+  test.each<KeyKind>(['P-256', 'Ed25519', 'RSA'])('a passkey with a key of the kind %s is made and used', (kind) => {
+    const authenticator = new PasskeyAuthenticator(BASE, kind);
+    const attestation = made(authenticator, { aaguid: Buffer.from('bada5566a7aa401fbd9645619a55120d', 'hex') });
+    expect(attestationProblem(attestation, PARTY)).toBeUndefined();
+    expect(attestation).toMatchObject({
+      credentialId: authenticator.credentialId,
+      aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d',
+      transports: ['internal', 'hybrid'],
+    });
+    expect(challengeHash(attestation)).toHaveLength(32);
+    expect(problemOfSignIn(authenticator)).toBeUndefined();
+  });
+
+  test.each(WRONG)('one that is used the wrong way is refused: %s %o', (problem, wrong) => {
+    const authenticator = new PasskeyAuthenticator(BASE);
+    expect(problemOfSignIn(authenticator, wrong)).toBe(problem);
+    expect(attestationProblem(made(authenticator, wrong), PARTY)).toBe(problem);
+  });
+
+  test('the answer of one ceremony is none for the other', () => {
+    const authenticator = new PasskeyAuthenticator(BASE);
+    expect(problemOfSignIn(authenticator, { type: 'webauthn.create' })).toBe('wrong_type');
+    expect(attestationProblem(made(authenticator, { type: 'webauthn.get' }), PARTY)).toBe('wrong_type');
+  });
+
+  test('a signature by another key is refused', () => {
+    const [one, other] = [new PasskeyAuthenticator(BASE), new PasskeyAuthenticator(BASE)];
+    const assertion = parseAssertion(JSON.parse(other.get(OPTIONS))) ?? expect.fail('cannot be read');
+    expect(assertionProblem(assertion, PARTY, exportCredentialKey(made(one).key))).toBe('wrong_signature');
+  });
+
+  test('a flag that was changed after signing is noticed', () => {
+    const authenticator = new PasskeyAuthenticator(BASE);
+    const answer = JSON.parse(authenticator.get(OPTIONS, { isUserVerified: false }));
+    const data = Buffer.from(answer.response.authenticatorData, 'base64url');
+    data.writeUInt8(data.readUInt8(32) | 0x04, 32);
+    answer.response.authenticatorData = data.toString('base64url');
+    const assertion = parseAssertion(answer) ?? expect.fail('cannot be read');
+    expect(assertionProblem(assertion, PARTY, exportCredentialKey(made(authenticator).key))).toBe('wrong_signature');
+  });
+
+  test('an authenticator that states its make is taken, whatever the statement says', () => {
+    const authenticator = new PasskeyAuthenticator(BASE);
+    const plain = made(authenticator);
+    const attStmt = new Map<string, CborInput>([
+      ['alg', -7],
+      ['sig', Buffer.alloc(70)],
+      ['x5c', [Buffer.alloc(600), Buffer.alloc(600)]],
+    ]);
+    const answer = JSON.parse(JSON.stringify(authenticator.create(OPTIONS)));
+    const authData = authDataOf(answer);
+    answer.response.attestationObject = cbor(
+      new Map<string, CborInput>([
+        ['fmt', 'packed'],
+        ['attStmt', attStmt],
+        ['authData', authData],
+      ]),
+    ).toString('base64url');
+    expect(parseAttestation(answer)?.credentialId).toEqual(plain.credentialId);
+  });
+
+  test('extensions of the authenticator are read over', () => {
+    const authenticator = new PasskeyAuthenticator(BASE);
+    const answer = JSON.parse(JSON.stringify(authenticator.create(OPTIONS)));
+    const authData = Buffer.concat([authDataOf(answer), cbor(new Map([['credProtect', 3]]))]);
+    expect(parseAttestation(withAuthData(answer, authData))).toBeUndefined();
+    authData.writeUInt8(authData.readUInt8(32) | 0x80, 32);
+    expect(parseAttestation(withAuthData(answer, authData))).toBeDefined();
+  });
+
+  test.each<[string, Deviations]>([
+    ['an algorithm that was not offered', { algorithm: -35 }],
+    ['the algorithm of another kind of key', { algorithm: -257 }],
+    ['bytes behind the data', { trailer: Buffer.alloc(1) }],
+    ['another credential than it says', { credentialId: Buffer.alloc(16, 1) }],
+    ['a credential without a name', { credentialId: Buffer.alloc(0) }],
+    ['a name of 1,024 bytes', { credentialId: Buffer.alloc(1024, 1) }],
+    ['an attestation that is no map', { attestationObject: cbor([1]) }],
+    ['an attestation without data', { attestationObject: cbor(new Map<string, CborInput>([['fmt', 'none']])) }],
+    [
+      'an attestation that goes on',
+      { attestationObject: Buffer.concat([cbor(new Map([['authData', Buffer.alloc(37)]])), Buffer.alloc(1)]) },
+    ],
+    ['no credential', { attestationObject: cbor(new Map([['authData', Buffer.alloc(37)]])) }],
+    ['data that is cut off', { attestationObject: cbor(new Map([['authData', Buffer.alloc(36)]])) }],
+    ['32 KiB of lists', { attestationObject: Buffer.alloc(24_000, 0x81) }],
+    ['more than 32 KiB', { attestationObject: cbor(new Map([['authData', Buffer.alloc(40_000)]])) }],
+  ])('a registration with %s cannot be read', (_, wrong) => {
+    expect(parseAttestation(new PasskeyAuthenticator(BASE).create(OPTIONS, wrong))).toBeUndefined();
+  });
+
+  test.each<[string, (answer: Record<string, unknown>) => unknown]>([
+    ['null', () => null],
+    ['a text', () => 'passkey'],
+    ['a list', () => []],
+    ['another type', (answer) => ({ ...answer, type: 'password' })],
+    ['two names', (answer) => ({ ...answer, rawId: 'AAAA' })],
+    ['no response', (answer) => ({ ...answer, response: undefined })],
+    ['client data that is no JSON', (answer) => withResponse(answer, { clientDataJSON: 'AAAA' })],
+    ['client data that is null', (answer) => withResponse(answer, { clientDataJSON: 'bnVsbA' })],
+    ['a signature that is no base64url', (answer) => withResponse(answer, { signature: 'a+b/' })],
+    ['an empty signature', (answer) => withResponse(answer, { signature: '' })],
+    ['a handle that is a number', (answer) => withResponse(answer, { userHandle: 7 })],
+    ['a handle of 65 bytes', (answer) => withResponse(answer, { userHandle: Buffer.alloc(65).toString('base64url') })],
+    [
+      'authenticator data of 36 bytes',
+      (answer) => withResponse(answer, { authenticatorData: Buffer.alloc(36).toString('base64url') }),
+    ],
+  ])('an answer that is %s cannot be read', (_, change) => {
+    const authenticator = new PasskeyAuthenticator(BASE);
+    expect(parseAssertion(change(JSON.parse(authenticator.get(OPTIONS))))).toBeUndefined();
+  });
+
+  test('no bytes of an answer bring it down: each is changed, and each end is cut off', () => {
+    const authenticator = new PasskeyAuthenticator(BASE);
+    const answer = JSON.parse(JSON.stringify(authenticator.create(OPTIONS)));
+    const attestation = Buffer.from(answer.response.attestationObject, 'base64url');
+    for (let index = 0; index < attestation.length; index += 1) {
+      for (const value of [0x00, 0x1b, 0x5f, 0x7f, 0x9f, 0xbf, 0xff]) {
+        const changed = Buffer.from(attestation);
+        changed.writeUInt8(value, index);
+        parseAttestation(withResponse(answer, { attestationObject: changed.toString('base64url') }));
+      }
+      const cut = withResponse(answer, { attestationObject: attestation.toString('base64url', 0, index) });
+      expect(parseAttestation(cut)).toBeUndefined();
+    }
+  });
+});
+
+function withResponse(answer: Record<string, unknown>, members: object): object {
+  return { ...answer, response: { ...Object(answer['response']), ...members } };
+}
+
+function withAuthData(answer: Record<string, unknown>, authData: Buffer): object {
+  const attestationObject = cbor(
+    new Map<string, CborInput>([
+      ['fmt', 'none'],
+      ['attStmt', new Map()],
+      ['authData', authData],
+    ]),
+  );
+  return withResponse(answer, { attestationObject: attestationObject.toString('base64url') });
+}
+
+/** The last member, which ends the attestation. */
+function authDataOf(answer: { readonly response: { readonly attestationObject: string } }): Buffer {
+  const bytes = Buffer.from(answer.response.attestationObject, 'base64url');
+  const at = bytes.indexOf('authData') + 'authData'.length;
+  return bytes.subarray(at + (bytes.readUInt8(at) === 0x58 ? 2 : 3));
+}
