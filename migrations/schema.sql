@@ -594,6 +594,33 @@ create table user_passwords (
   constraint user_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
+create table user_pending_logins (
+  id uuid not null,
+  user_id uuid not null,
+  user_session_id uuid,
+  first_factor text not null,
+  password_id uuid,
+  upstream_authorization_id uuid,
+  upstream_amr text[] default '{}'::text[] not null,
+  post_auth_action jsonb,
+  ip inet,
+  user_agent text,
+  failed_attempts integer default 0 not null,
+  setup_sealed bytea,
+  enrolled_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  constraint user_pending_logins_pkey PRIMARY KEY (id),
+  constraint user_pending_logins_upstream_authorization_id_fkey FOREIGN KEY (upstream_authorization_id) REFERENCES upstream_authorizations(id) ON DELETE CASCADE,
+  constraint user_pending_logins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint user_pending_logins_user_session_id_fkey FOREIGN KEY (user_session_id) REFERENCES user_sessions(id) ON DELETE CASCADE
+);
+CREATE INDEX user_pending_logins_expires_at ON user_pending_logins USING btree (expires_at);
+CREATE INDEX user_pending_logins_upstream_authorization_id ON user_pending_logins USING btree (upstream_authorization_id) WHERE (upstream_authorization_id IS NOT NULL);
+CREATE INDEX user_pending_logins_user_id ON user_pending_logins USING btree (user_id);
+CREATE INDEX user_pending_logins_user_session_id ON user_pending_logins USING btree (user_session_id) WHERE (user_session_id IS NOT NULL);
+
 create table user_recovery_codes (
   id uuid not null,
   user_id uuid not null,
@@ -752,6 +779,18 @@ create table user_totp_secrets (
   constraint user_totp_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 comment on table user_totp_secrets is 'secrets that accounts share with an authenticator app';
+
+create table user_trusted_browsers (
+  nonce_hash bytea not null,
+  user_id uuid not null,
+  password_id uuid,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint user_trusted_browsers_pkey PRIMARY KEY (nonce_hash),
+  constraint user_trusted_browsers_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX user_trusted_browsers_expires_at ON user_trusted_browsers USING btree (expires_at);
+CREATE INDEX user_trusted_browsers_user_id ON user_trusted_browsers USING btree (user_id);
 
 create table user_unsupported_threepids (
   user_id uuid not null,

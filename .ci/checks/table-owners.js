@@ -27,6 +27,7 @@ const OWNED = {
   'domain/one-time-codes': ['user_recovery_codes', 'user_totp_enrolments', 'user_totp_secrets'],
   'domain/oauth-sessions': ['oauth2_access_tokens', 'oauth2_refresh_tokens', 'oauth2_sessions'],
   'domain/passkeys': ['user_passkeys', 'webauthn_challenges'],
+  'domain/pending-logins': ['user_pending_logins', 'user_trusted_browsers'],
   'domain/personal-sessions': ['personal_access_tokens', 'personal_sessions'],
   'domain/recoveries': ['user_recovery_sessions', 'user_recovery_tickets'],
   'domain/policy': ['policy_data'],

@@ -501,7 +501,7 @@ export const FORM_TEXTS: Readonly<Record<string, string>> = {
   invalid: 'The field holds something that cannot be used.',
   invalid_action: 'The button or method is not one that the form offers.',
   invalid_code:
-    'No device waits with this user code: it is mistyped, used or expired. Or the code that proves an e-mail address is wrong, expired, or not the one of the last mail.',
+    'No device waits with this user code: it is mistyped, used or expired. Or the code that proves an e-mail address is wrong, expired, or not the one of the last mail. Or a code of an authenticator app, or a recovery code, is wrong or was used before.',
   invalid_credentials: 'Wrong name or password. Nothing tells which, so that accounts cannot be found out.',
   overloaded: 'Too many password checks are waiting; the status is 503 with `Retry-After`.',
   password_compromised:
@@ -519,6 +519,7 @@ export const FORM_TEXTS: Readonly<Record<string, string>> = {
     'The policy forbids the address or the user agent (`policy.data.requester`); at consent, on the page of a device and at the end of a registration a page with status 403.',
   required: 'The field is empty.',
   too_long: 'The field is longer than it may be.',
+  too_many_attempts: 'The fifth wrong code: the sign-in is over, and begins again with the password.',
   unknown_provider: 'The form names a provider that does not exist.',
   too_many_links: 'The account is linked to 20 accounts at sign-in providers.',
   state_changed: 'What the form was for is not possible any more: look at the page again.',

@@ -27,6 +27,7 @@ import { mount as reauth } from '#features/reauth/routes.tsx';
 import { mount as recovery } from '#features/recovery/routes.ts';
 import { mount as registration } from '#features/registration/routes.ts';
 import { mount as revocation } from '#features/revocation/routes.ts';
+import { mount as secondFactor } from '#features/second-factor/routes.ts';
 import { mount as token } from '#features/token/routes.ts';
 import { mount as upstreamLogin } from '#features/upstream-login/routes.ts';
 import { mount as userinfo } from '#features/userinfo/routes.ts';
@@ -40,6 +41,7 @@ const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
   discovery,
   indexPage,
   login,
+  secondFactor,
   upstreamLogin,
   logout,
   endSession,

@@ -11,6 +11,7 @@ import { expirySweeps } from '#domain/oauth-sessions/expire-sessions.ts';
 import { oauth2SessionSweeps, tokenSweeps } from '#domain/oauth-sessions/sweeps.ts';
 import { oneTimeCodeSweeps } from '#domain/one-time-codes/sweeps.ts';
 import { passkeySweeps } from '#domain/passkeys/challenges.ts';
+import { pendingLoginSweeps } from '#domain/pending-logins/sweeps.ts';
 import { personalSessionSweeps } from '#domain/personal-sessions/sweeps.ts';
 import { rateLimitSweeps } from '#domain/rate-limits/rate-limits.ts';
 import { recoverySweeps } from '#domain/recoveries/sweeps.ts';
@@ -34,6 +35,7 @@ export const sweeps: readonly Sweep[] = [
   ...oauth2SessionSweeps,
   ...compatSessionSweeps,
   ...personalSessionSweeps,
+  ...pendingLoginSweeps,
   ...browserSessionSweeps,
   ...passkeySweeps,
   ...upstreamSweeps,

@@ -9,6 +9,7 @@ import type { MessageKey, Translations } from './i18n/translations.ts';
 const NOTICES = {
   code_sent: 'notice.code_sent',
   email_sent: 'notice.email_sent',
+  login_expired: 'notice.login_expired',
   password_recovered: 'notice.password_recovered',
   upstream_cancelled: 'notice.upstream_cancelled',
 } as const satisfies Readonly<Record<string, MessageKey>>;
@@ -80,7 +81,7 @@ export function NoticeLine({
 }): VNode | null {
   if (code === undefined) return null;
   return (
-    <Notice kind={code === 'upstream_cancelled' ? 'info' : 'success'}>
+    <Notice kind={code === 'upstream_cancelled' || code === 'login_expired' ? 'info' : 'success'}>
       <span role="status" data-notice={code}>
         {translations.t(NOTICES[code])}
       </span>

@@ -45,6 +45,16 @@ export class Urls {
     return this.path('login') + query(fields);
   }
 
+  /** Where a person who gave the first factor gives, or sets up, another. */
+  loginStep(step: 'totp' | 'recovery-code' | 'setup', action?: PostAuthAction): string {
+    return this.path(`login/${step}`) + query(postAuthActionFields(action));
+  }
+
+  /** The same for a person who proves again who they are. */
+  reauthStep(step: 'totp' | 'recovery-code', action?: PostAuthAction): string {
+    return this.path(`reauth/${step}`) + query(postAuthActionFields(action));
+  }
+
   logout(): string {
     return this.path('logout');
   }

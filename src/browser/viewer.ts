@@ -86,10 +86,17 @@ export class Viewers {
     return parseKnownBrowsers(context.cookies.open(KNOWN_COOKIE));
   }
 
-  /** Sets the cookies of a session just opened, and makes its user the requester. */
-  signIn(context: ViewerRequest, session: SessionCredentials, user: User): void {
+  /**
+   * Sets the cookies of a session just opened, and makes its user the requester.
+   * @param known what the browser knows then, where that was needed before
+   */
+  signIn(
+    context: ViewerRequest,
+    session: SessionCredentials,
+    user: User,
+    known: readonly KnownBrowser[] = rememberAccount(this.knownBrowsers(context), user.id),
+  ): void {
     this.rotate(context, session);
-    const known = rememberAccount(this.knownBrowsers(context), user.id);
     context.cookies.set(
       KNOWN_COOKIE,
       known.map((entry) => ({ user: entry.user, nonce: entry.nonce })),

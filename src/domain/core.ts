@@ -19,6 +19,7 @@ import { openHomeserver } from '#domain/homeserver/open-homeserver.ts';
 import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import { SessionLimit } from '#domain/oauth-sessions/session-limit.ts';
 import { relyingPartyOf } from '#domain/passkeys/relying-party.ts';
+import { type SecondFactorRules, secondFactorRulesOf } from '#domain/pending-logins/due-factor.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { PolicyModule } from '#domain/policy/module/policy-module.ts';
@@ -75,6 +76,7 @@ export interface Core extends Resources {
   readonly publishedKeys: PublishedKeys;
   readonly clientKeys: ClientKeys;
   readonly passwordChecks: PasswordChecks;
+  readonly secondFactors: SecondFactorRules;
   /** Writes last-seen times in the background, between `start` and `stop`. */
   readonly activity: ActivityBuffer;
   readonly sessionLimits: SessionLimits;
@@ -141,6 +143,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
       maximumBytes: config.passwords.maximumLength,
       sendsNotices: config.email.securityNotices,
     }),
+    secondFactors: secondFactorRulesOf(config),
     activity: before?.activity ?? new ActivityBuffer(database, log),
     sessionLimits: { idleSeconds: undefined, lifetimeSeconds: undefined },
     scopeRules,

@@ -33,6 +33,8 @@ export interface AuthorizationServiceOptions {
   readonly arePasswordsEnabled?: boolean;
   readonly clientLogos?: Config['account']['clientLogos'];
   readonly hasher?: PasswordHasher;
+  /** What is asked for after the password; as by default unless given. */
+  readonly secondFactor?: Partial<Config['account']>;
 }
 
 /** Authorization, sign-in, sign-out and re-authentication behind a real server, with people and clients to use them. */
@@ -118,6 +120,7 @@ function configOf(options: AuthorizationServiceOptions): Config {
       passwordRegistrationEnabled: false,
       clientLogos: options.clientLogos ?? 'initials',
       reauthMaxAgeSeconds: options.reauthMaxAgeSeconds ?? 600,
+      ...options.secondFactor,
     },
     passwords: { ...passwords, enabled: options.arePasswordsEnabled ?? true },
   };

@@ -42,6 +42,8 @@ export interface PageServiceOptions {
   /** Lets people set a new password by mail; closed unless given. */
   readonly recovery?: RecoveryOptions;
   readonly planManagementIframeUri?: string;
+  /** What is asked for after the password; as by default unless given. */
+  readonly secondFactor?: Partial<Config['account']>;
   /** No exporter unless given. */
   readonly tracing?: Tracing;
   /** No puzzles unless given. */
@@ -177,6 +179,7 @@ function configOf(options: PageServiceOptions): Config {
       registrationTtlSeconds: registration?.ttlSeconds ?? 3600,
       passwordRecoveryEnabled: recovery !== undefined,
       ...recovery?.account,
+      ...options.secondFactor,
     },
     policy: {
       ...config.policy,

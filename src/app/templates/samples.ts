@@ -14,6 +14,7 @@ import { samples as logout } from '#features/logout/samples.tsx';
 import { samples as reauth } from '#features/reauth/samples.tsx';
 import { samples as recovery } from '#features/recovery/samples.tsx';
 import { samples as registration } from '#features/registration/samples.tsx';
+import { samples as secondFactor } from '#features/second-factor/samples.tsx';
 import { samples as upstreamLogin } from '#features/upstream-login/samples.tsx';
 
 export const pageSamples: readonly Sample[] = [
@@ -31,5 +32,6 @@ export const pageSamples: readonly Sample[] = [
   ...reauth,
   ...recovery,
   ...registration,
+  ...secondFactor,
   ...upstreamLogin,
 ];

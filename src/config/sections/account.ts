@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { hint } from '#platform/config/shape.ts';
-import { bool, choice, duration, mapping } from '#platform/config/values.ts';
+import { bool, choice, duration, integer, mapping } from '#platform/config/values.ts';
 
 export const accountSection = mapping({
   login_with_email_allowed: bool().prefault(false).describe('People may type their e-mail address as user name.'),
@@ -8,6 +8,23 @@ export const accountSection = mapping({
     .nullable()
     .prefault('10m')
     .describe('Age of a sign-in after which sensitive actions ask again. `null`: never.'),
+  second_factor: choice(['off', 'optional', 'required'])
+    .prefault('optional')
+    .describe(
+      'Whether a one-time code is asked for after the password. `optional`: of people who have set them up. ' +
+        '`required`: everybody with a password has to set them up. `off`: nobody is asked.',
+    ),
+  second_factor_after_upstream: choice(['never', 'if_enrolled'])
+    .prefault('never')
+    .describe(
+      'Whether people who have set up one-time codes are asked for one after a sign-in through another service.',
+    ),
+  second_factor_on_reauth: bool()
+    .prefault(true)
+    .describe('People who have set up one-time codes are asked for one when they prove again who they are.'),
+  second_factor_trust_days: integer(0, 90)
+    .prefault(0)
+    .describe('How long people may have a browser trusted, in which they are not asked for a code. `0`: not at all.'),
   password_registration_enabled: hint(bool(), { defaultText: '`false`; `true` in trial mode' })
     .optional()
     .describe('People may make accounts for themselves, with a password.'),
@@ -76,6 +93,10 @@ export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial
     loginWithEmailAllowed: parsed.login_with_email_allowed,
     /** Undefined: sensitive actions never ask for a fresh authentication. */
     reauthMaxAgeSeconds: parsed.reauth_max_age ?? undefined,
+    secondFactor: parsed.second_factor,
+    secondFactorAfterUpstream: parsed.second_factor_after_upstream,
+    secondFactorOnReauth: parsed.second_factor_on_reauth,
+    secondFactorTrustDays: parsed.second_factor_trust_days,
     /** No effect while passwords are switched off. */
     passwordRegistrationEnabled: parsed.password_registration_enabled ?? isTrial,
     /** Making an account with a password takes a proven e-mail address. */

@@ -24,6 +24,13 @@ export const rateLimitingSection = mapping({
   })
     .prefault({})
     .describe('Tries to sign in.'),
+  second_factor: mapping({
+    per_account: limiter(10, 10, 'hour').describe(
+      'Wrong codes for one account; for each browser that it was used in, apart.',
+    ),
+  })
+    .prefault({})
+    .describe('Second factors.'),
   registration: limiter(3, 3, 'hour').describe('Registrations begun from one client address.'),
   registration_check: limiter(30, 30, 'hour').describe(
     'Registration forms sent from one client address, each of which tells whether a name is taken.',
@@ -105,6 +112,7 @@ export function rateLimitingConfig(parsed: ParsedRateLimiting) {
       perAccount: limiterConfig(parsed.login.per_account),
       perKnownBrowser: limiterConfig(parsed.login.per_known_browser),
     },
+    secondFactor: { perAccount: limiterConfig(parsed.second_factor.per_account) },
     registration: limiterConfig(parsed.registration),
     registrationCheck: limiterConfig(parsed.registration_check),
     registrationToken: limiterConfig(parsed.registration_token),

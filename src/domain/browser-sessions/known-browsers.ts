@@ -25,6 +25,11 @@ export function parseKnownBrowsers(value: unknown): KnownBrowser[] {
   });
 }
 
+/** By which this browser is known for the account; undefined when nobody has signed in to it here. */
+export function nonceOf(known: readonly KnownBrowser[], user: UserId): string | undefined {
+  return known.find((entry) => entry.user === user)?.nonce;
+}
+
 /** The list with this account first, as the newest; its nonce stays, the oldest beyond ten is dropped. */
 export function rememberAccount(known: readonly KnownBrowser[], user: UserId): KnownBrowser[] {
   const entry = known.find((candidate) => candidate.user === user) ?? {

@@ -1,6 +1,5 @@
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import type { UserId } from '#platform/base/ids.ts';
-import type { AuthenticationKind } from '#protocol/oidc/authentication-classes.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 
 /** At least; what an older account did before may be forgotten, so its owner is told in any case. */
@@ -15,8 +14,9 @@ export function isUnknownBrowser(known: readonly KnownBrowser[], account: UserId
  * CTEs that tell the owner of a session that a statement has just opened (browser-flows 11.4), but for the first one of
  * an account. In the language that the owner has used last, `:language` while none is known. Expects `opened` with
  * `user_id`, and `:isTold`, `:auditEventId`, `:language`, `:queuedBy` and `:now`.
+ * @param method SQL expression for the first factor, an `AuthenticationKind`
  */
-export function newSigninCtes(method: AuthenticationKind): string {
+export function newSigninCtes(method: string): string {
   return noticeCtes({
     told: `select opened.user_id from opened join users owner on owner.id = opened.user_id
       where :isTold::boolean and owner.created_at < :now::timestamptz - interval '1 hour'
@@ -26,7 +26,7 @@ export function newSigninCtes(method: AuthenticationKind): string {
         ))`,
     notice: 'new_signin',
     eventId: ':auditEventId::uuid',
-    detail: `'{"method": "${method}"}'::jsonb`,
+    detail: `jsonb_build_object('method', ${method})`,
     // Who signs in with somebody else's password does not choose a language that the owner cannot read.
     language: `coalesce((select owner.locale from users owner where owner.id = told_user.user_id), :language::text)`,
     now: ':now::timestamptz',

@@ -24,6 +24,7 @@ let userId: UserId;
 let cookie: SessionCookie;
 let accounts = 0;
 const clock = new FakeClock();
+const secondFactors = { policy: 'optional', isAskedAfterUpstream: false, isAskedOnReauth: true, trustDays: 0 } as const;
 const ample = { burst: 100_000, perSecond: 1000 };
 
 beforeAll(async () => {
@@ -39,7 +40,7 @@ beforeAll(async () => {
     maximumBytes: 1024,
     sendsNotices: false,
   });
-  deps = { database, clock, passwordChecks };
+  deps = { database, clock, passwordChecks, secondFactors };
 });
 
 afterAll(() => testDatabase.drop());
@@ -55,6 +56,8 @@ async function signIn(): Promise<SessionCredentials> {
   const outcome = await signInWithPassword(
     {
       ...deps,
+      secondFactors,
+      keyRing: new KeyRing(Buffer.alloc(32)),
       log: silentLog,
       loginNames: { serverName: 'example.org', isEmailAllowed: false },
       sendsNotices: false,

@@ -72,7 +72,23 @@ function depsOn(on: Database, limits = NO_LIMITS): SignInDeps {
   const checks = { database: on, hasher, clock, log, keyRing, limits, maximumBytes: 1024, sendsNotices };
   const passwordChecks = new PasswordChecks(checks);
   const loginNames = { serverName: 'example.org', isEmailAllowed: true };
-  return { database: on, clock, log, passwordChecks, loginNames, sendsNotices, captcha: noCaptcha };
+  const secondFactors = {
+    policy: 'optional',
+    isAskedAfterUpstream: false,
+    isAskedOnReauth: true,
+    trustDays: 0,
+  } as const;
+  return {
+    database: on,
+    clock,
+    log,
+    keyRing,
+    secondFactors,
+    passwordChecks,
+    loginNames,
+    sendsNotices,
+    captcha: noCaptcha,
+  };
 }
 
 function signIn(

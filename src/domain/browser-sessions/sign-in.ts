@@ -10,16 +10,31 @@ import type { Overloaded, PasswordChecks } from '#domain/accounts/passwords/chec
 import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
+import {
+  insertPendingLogin,
+  newPendingLogin,
+  type PendingLoginParams,
+} from '#domain/pending-logins/begin-pending-login.ts';
+import {
+  type DueFactor,
+  type DueFactorParams,
+  dueFactorCte,
+  dueFactorParams,
+  type SecondFactorRules,
+} from '#domain/pending-logins/due-factor.ts';
+import { newSealedSetup } from '#domain/pending-logins/factor-setup.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { newId, toUuid } from '#platform/base/ids.ts';
+import { newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
+import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { newSessionKey, type SessionCredentials } from './browser-session.ts';
-import type { KnownBrowser } from './known-browsers.ts';
+import { type KnownBrowser, nonceOf } from './known-browsers.ts';
 import { isUnknownBrowser, newSigninCtes } from './new-signin-notice.ts';
 import { insertAuthentication, insertSession } from './start-browser-session.ts';
 import { finishSurplusSessions, liveSessionsSql } from './surplus-sessions.ts';
@@ -28,6 +43,8 @@ export interface SignInDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  readonly keyRing: KeyRing;
+  readonly secondFactors: SecondFactorRules;
   readonly passwordChecks: PasswordChecks;
   readonly captcha: Pick<Captcha, 'check' | 'countFailure'>;
   readonly loginNames: LoginNameRules;
@@ -40,6 +57,8 @@ export interface SignInAttempt {
   /** As typed. */
   readonly password: string;
   readonly captcha: CaptchaAnswer;
+  /** Where the person goes on; for the step of a further factor. */
+  readonly action?: PostAuthAction | undefined;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   readonly knownBrowsers: readonly KnownBrowser[];
@@ -54,6 +73,8 @@ export type SignInOutcome =
   | { readonly ok: true; readonly session: SessionCredentials; readonly user: User }
   | { readonly ok: false; readonly reason: 'required'; readonly fields: readonly ('username' | 'password')[] }
   | CaptchaRefusal
+  /** The password was right, and nobody is signed in until this factor is given as well. */
+  | { readonly ok: false; readonly reason: 'factor-due'; readonly pending: PendingLoginId; readonly factor: DueFactor }
   | { readonly ok: false; readonly reason: 'invalid-credentials' }
   | Overloaded
   /** Only after the right password. */
@@ -62,36 +83,51 @@ export type SignInOutcome =
 /** The account as it is now; no row when its password was changed since it was checked. */
 type OpenedSessionRow = UserRow & {
   readonly is_opened: boolean;
+  /** Null: none, or the account may not be used. */
+  readonly due_factor: DueFactor | null;
   /** See `liveSessionsSql`. */
   readonly live_sessions: number;
 };
 
 /**
  * Opens the session of a person whose password was right, with its authentication and audit event, unless the account
- * is locked or deactivated.
+ * is locked or deactivated. Where a further factor is due, a pending login is begun in its place.
  */
 const openBrowserSession = statement<
   OpenedSessionRow,
-  AcceptedPasswordParams & {
-    readonly sessionId: string;
-    readonly keyHash: Buffer;
-    readonly userAgent: string | null;
-    readonly ip: string | null;
-    readonly authenticationId: string;
-    readonly auditEventId: string;
-    readonly acr: string;
-    readonly amr: readonly string[];
-    readonly isTold: boolean;
-    readonly language: string;
-    readonly queuedBy: string | null;
-  }
+  AcceptedPasswordParams &
+    DueFactorParams &
+    PendingLoginParams & {
+      readonly setupSealed: Buffer | null;
+      readonly sessionId: string;
+      readonly keyHash: Buffer;
+      readonly userAgent: string | null;
+      readonly ip: string | null;
+      readonly authenticationId: string;
+      readonly auditEventId: string;
+      readonly acr: string;
+      readonly amr: readonly string[];
+      readonly isTold: boolean;
+      readonly language: string;
+      readonly queuedBy: string | null;
+    }
 >(
   'open-browser-session',
   `with ${acceptedPasswordCtes},
+  ${dueFactorCte('proven')},
   opened as (
     ${insertSession('proven.user_id')}
-    from proven
+    from proven cross join due where due.factor is null
     returning id, user_id
+  ),
+  pending as (
+    ${insertPendingLogin({
+      userId: 'proven.user_id',
+      firstFactor: 'password',
+      passwordId: ':passwordId::uuid',
+      setup: `case when due.factor = 'setup' then :setupSealed::bytea end`,
+    })}
+    from proven cross join due where due.factor is not null
   ),
   authenticated as (
     ${insertAuthentication('opened', 'password')}
@@ -100,9 +136,10 @@ const openBrowserSession = statement<
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, 'login', opened.user_id, null, opened.id, :ip::inet, :userAgent::text, null, :now::timestamptz from opened
   ),
-  ${newSigninCtes('password')}
+  ${newSigninCtes(`'password'`)}
   select ${ACCEPTED_ACCOUNT_COLUMNS},
     exists (select from opened) as is_opened,
+    (select due.factor from due) as due_factor,
     ${liveSessionsSql(':userId::uuid')} as live_sessions
   from account`,
 );
@@ -129,13 +166,17 @@ export async function signInWithPassword(deps: SignInDeps, attempt: SignInAttemp
     return check;
   }
   const outcome = check.ok ? await open(deps, attempt, check.accepted) : check;
-  metrics?.count('latchkey_login_attempts_total', { result: resultOf(outcome) });
+  const result = metrics === undefined ? undefined : resultOf(outcome);
+  if (result !== undefined) metrics?.count('latchkey_login_attempts_total', { result });
   return outcome;
 }
 
-function resultOf(outcome: SignInOutcome): string {
+/** Undefined: it goes on, and ends elsewhere. */
+function resultOf(outcome: SignInOutcome): string | undefined {
   if (outcome.ok) return 'success';
   switch (outcome.reason) {
+    case 'factor-due':
+      return undefined;
     case 'locked':
     case 'deactivated':
       return 'locked';
@@ -153,8 +194,13 @@ async function open(deps: SignInDeps, attempt: SignInAttempt, accepted: Accepted
   const now = deps.clock.now();
   const id = newId<'browser-session'>(now);
   const { key, keyHash } = newSessionKey();
+  const { policy } = deps.secondFactors;
+  const pending = newPendingLogin(attempt.action, now);
   const row = await deps.database.first(openBrowserSession, {
     ...acceptedPasswordParams(accepted, now),
+    ...dueFactorParams(policy, nonceOf(attempt.knownBrowsers, accepted.user.id)),
+    ...pending.params,
+    setupSealed: policy === 'required' ? newSealedSetup(deps.keyRing, pending.id) : null,
     sessionId: toUuid(id),
     keyHash,
     userAgent: attempt.userAgent ?? null,
@@ -168,6 +214,7 @@ async function open(deps: SignInDeps, attempt: SignInAttempt, accepted: Accepted
   });
   if (row === undefined) return { ok: false, reason: 'invalid-credentials' };
   const user = toUser(row);
+  if (row.due_factor !== null) return { ok: false, reason: 'factor-due', pending: pending.id, factor: row.due_factor };
   if (!row.is_opened) return refuse(deps.log, user);
   await finishSurplusSessions(deps.database, row.user_id, row.live_sessions, now);
   return { ok: true, session: { id, key }, user };

@@ -48,6 +48,16 @@ const startWithUpstream = statement<never, StartParams>(
   ${insertAuthentication('opened', 'upstream')}`,
 );
 
+/**
+ * The same for several factors, one after the other.
+ * @param session name of a CTE with its `id`
+ */
+export function insertAuthentications(session: string): string {
+  return `insert into user_session_authentications (id, user_session_id, kind, created_at)
+    select given.id, ${session}.id, given.kind, :now::timestamptz
+    from ${session}, unnest(:authenticationIds::uuid[], :authenticationKinds::text[]) as given (id, kind)`;
+}
+
 export interface BrowserSessionStart {
   readonly userId: UserId;
   /** How the person of the new account has just proved who they are. */

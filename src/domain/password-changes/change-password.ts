@@ -53,7 +53,7 @@ export async function changePassword(
   const replacement = { ...attempt, user: user.id, stored: hashed.stored, keptSession: cookie.id };
   const { renewed, ended } = await deps.database.transaction(
     async (transaction) => {
-      const renewed = await renewAuthentication(transaction, attempt, accepted, now);
+      const renewed = await renewAuthentication(deps, transaction, attempt, accepted);
       const ended = renewed.ok ? await replacePassword(deps, transaction, replacement, now) : undefined;
       return { renewed, ended };
     },

@@ -193,6 +193,7 @@ interface AddressCharge {
   readonly name:
     | 'captcha'
     | 'captcha-login'
+    | 'login'
     | 'registration'
     | 'registration-check'
     | 'registration-token'

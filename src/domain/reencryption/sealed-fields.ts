@@ -17,6 +17,7 @@ export const SEALED_FIELDS = [
   sealedField('user_registration_tokens', 'token_sealed', 'token_sealed'),
   sealedField('upstream_authorizations', 'secrets_sealed', 'secrets'),
   sealedField('upstream_authorizations', 'answer_sealed', 'answer'),
+  sealedField('user_pending_logins', 'setup_sealed', 'setup_sealed'),
   sealedField('user_totp_secrets', 'secret_sealed', 'secret_sealed'),
   sealedField('user_totp_enrolments', 'secret_sealed', 'secret_sealed'),
   sealedField('secret_keys', 'key_sealed', 'key_sealed', 'purpose'),

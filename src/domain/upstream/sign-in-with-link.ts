@@ -89,7 +89,7 @@ const openLinkedSession = statement<
     ${INSERT_AUDIT_EVENT}
     select :auditEventId::uuid, 'login', opened.user_id, null, opened.id, :ip::inet, :userAgent::text,
            '{"method": "upstream"}'::jsonb, :now::timestamptz from opened
-  ), ${newSigninCtes('upstream')}
+  ), ${newSigninCtes(`'upstream'`)}
   select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,
          account.is_locked, account.is_deactivated,
          exists (select from opened) as is_opened, ${liveSessionsSql('account.user_id')} as live_sessions

@@ -122,7 +122,7 @@ export const MAX_USERNAME_CHARACTERS = 255;
 
 /** Why the sign-in form is shown again. */
 export type LoginProblem =
-  | Exclude<SignInOutcome, { readonly ok: true } | { readonly reason: 'locked' | 'deactivated' }>
+  | Exclude<SignInOutcome, { readonly ok: true } | { readonly reason: 'locked' | 'deactivated' | 'factor-due' }>
   | { readonly reason: 'csrf-expired' | 'too-long' };
 
 /** The problem in words, with the codes of browser-flows 3.2.4. */

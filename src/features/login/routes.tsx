@@ -9,6 +9,7 @@ import { readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/cap
 import type { FormProblem } from '#browser/components/form.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
+import { rememberPendingLogin } from '#browser/pending-login.ts';
 import { query } from '#browser/urls.ts';
 import { usernameOfHint } from '#domain/accounts/login-name.ts';
 import {
@@ -76,6 +77,7 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
     username,
     password: form.get('password') ?? '',
     captcha: readCaptchaAnswer(form),
+    action,
     address: context.clientAddress,
     userAgent: context.userAgent,
     knownBrowsers: deps.viewers.knownBrowsers(context),
@@ -86,6 +88,10 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
     deps.viewers.signIn(context, outcome.session, outcome.user);
     deps.csrf.rotate(context);
     return redirect(deps.urls.afterAuthentication(action));
+  }
+  if (outcome.reason === 'factor-due') {
+    rememberPendingLogin(context, outcome.pending);
+    return redirect(deps.urls.loginStep(outcome.factor, action));
   }
   if ('user' in outcome) {
     const viewer = { kind: outcome.reason, user: outcome.user };

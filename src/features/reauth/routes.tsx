@@ -10,10 +10,11 @@ import type { FormProblem } from '#browser/components/form.tsx';
 import type { ShownProvider } from '#browser/components/provider-buttons.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
+import { rememberPendingLogin } from '#browser/pending-login.ts';
 import { REAUTH_FIELD, sealReauthRequest } from '#browser/upstream-reauth.ts';
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import { deviceCodeGrantIsPending, grantIsPending } from '#domain/authorizations/liveness.ts';
-import { type ReauthOutcome, reauthenticate } from '#domain/browser-sessions/reauthenticate.ts';
+import { beginReauthentication, type FactorDue, type ReauthOutcome } from '#domain/browser-sessions/reauthenticate.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
 import { providerName } from '#domain/upstream/upstream-providers.ts';
@@ -92,11 +93,15 @@ async function submitReauth(deps: PageDeps, context: RequestContext): Promise<Ht
     return await showForm(deps, context, viewer, action, { reason: 'invalid-method' });
   }
 
-  const outcome = await attempt(deps, context, viewer, form.get('password') ?? '');
+  const outcome = await attempt(deps, context, viewer, form.get('password') ?? '', action);
   if (outcome.ok) {
     if (outcome.session !== undefined) deps.viewers.rotate(context, outcome.session);
     deps.csrf.rotate(context);
     return redirect(deps.urls.afterAuthentication(action));
+  }
+  if (outcome.reason === 'factor-due') {
+    rememberPendingLogin(context, outcome.pending);
+    return redirect(deps.urls.reauthStep('totp', action));
   }
   if ('user' in outcome) {
     return await showInterstitial(deps, context, { kind: outcome.reason, user: outcome.user }, action);
@@ -109,10 +114,11 @@ async function attempt(
   context: RequestContext,
   viewer: ActiveViewer,
   password: string,
-): Promise<ReauthOutcome> {
+  action: PostAuthAction | undefined,
+): Promise<ReauthOutcome | FactorDue> {
   const cookie = deps.viewers.cookie(context);
   if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
-  return await reauthenticate(deps, {
+  const typed = {
     cookie,
     user: viewer.user,
     password,
@@ -120,7 +126,8 @@ async function attempt(
     userAgent: context.userAgent,
     knownBrowsers: deps.viewers.knownBrowsers(context),
     signal: context.signal,
-  });
+  };
+  return await beginReauthentication(deps, typed, { action, isFactorNeeded: false });
 }
 
 async function answerWithoutSession(

@@ -23,6 +23,7 @@ export type CompatSsoLoginId = Ulid<'compat-sso-login'>;
 export type PasskeyId = Ulid<'passkey'>;
 export type PersonalSessionId = Ulid<'personal-session'>;
 export type ConsentId = Ulid<'consent'>;
+export type PendingLoginId = Ulid<'pending-login'>;
 export type AuditEventId = Ulid<'audit-event'>;
 export type DataExportId = Ulid<'data-export'>;
 export type TotpEnrolmentId = Ulid<'totp-enrolment'>;

@@ -47,6 +47,7 @@ export const LIMITER_LABELS = [
   'registration',
   'registration-check',
   'registration-token',
+  'second-factor',
   'sso-redirect',
   'upstream',
   'upstream-logout',

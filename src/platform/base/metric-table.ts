@@ -115,6 +115,14 @@ export const METRICS = {
     method: ['password', 'upstream'],
     result: ['success', 'bad_password', 'locked', 'ended', 'rate_limited', 'error'],
   }),
+  latchkey_second_factor_total: counter(
+    'Second factors that were given, or set up, in the course of a sign-in.',
+    ['method', 'result'],
+    {
+      method: ['totp', 'recovery_code', 'passkey', 'setup'],
+      result: ['success', 'bad_code', 'too_many_attempts', 'rate_limited', 'locked', 'ended'],
+    },
+  ),
   latchkey_rate_limited_total: counter('Requests that a rate limit refused.', ['limiter'], { limiter: LIMITER_LABELS }),
   latchkey_activity_pending: gauge('Sessions whose last activity is not written yet.', []),
   latchkey_activity_flush_seconds: histogram('Time that writing gathered activity took.', [], STATEMENT_BUCKETS),

@@ -1,0 +1,267 @@
+/**
+ * Gives a person the session that they have proven to be entitled to, by a passkey alone or by the last factor of a
+ * pending login. Owns no table: the session, the pending login, the event and the mail are written by one statement,
+ * out of what their modules contribute.
+ */
+import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
+import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import {
+  newSessionKey,
+  type SessionCookie,
+  type SessionCredentials,
+} from '#domain/browser-sessions/browser-session.ts';
+import type { KnownBrowser } from '#domain/browser-sessions/known-browsers.ts';
+import { isUnknownBrowser, newSigninCtes } from '#domain/browser-sessions/new-signin-notice.ts';
+import { renewSessionSql } from '#domain/browser-sessions/renew-session.ts';
+import { insertAuthentications, insertSession } from '#domain/browser-sessions/start-browser-session.ts';
+import { finishSurplusSessions, liveSessionsSql } from '#domain/browser-sessions/surplus-sessions.ts';
+import { COMPLETED_LOGIN_CTES, type CompletedLoginParams } from '#domain/pending-logins/complete-pending-login.ts';
+import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
+import { type TrustParams, trustBrowserCte } from '#domain/pending-logins/trusted-browsers.ts';
+import { bindAuthorization } from '#domain/upstream/bind-authorization.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Log } from '#platform/base/log.ts';
+import { sha256 } from '#platform/base/secret.ts';
+import { queuedBy } from '#platform/jobs/queue.ts';
+import type { Transaction } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { type ProvenFactor, strengthOf } from '#protocol/oidc/authentication-classes.ts';
+
+export interface CompletionDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** People are told by mail. */
+  readonly sendsNotices: boolean;
+}
+
+/** The request that ends in a session. */
+export interface CompletionRequest {
+  readonly address: string | undefined;
+  readonly userAgent: string | undefined;
+  readonly knownBrowsers: readonly KnownBrowser[];
+  /** Of the page, for the mail to an owner whose own language is not known. */
+  readonly language: string;
+  /** The cookie of the session that is renewed. */
+  readonly cookie?: SessionCookie | undefined;
+  /** The person does not want to be asked again in this browser. */
+  readonly trust?: { readonly nonce: string; readonly until: Date } | undefined;
+}
+
+export type CompletionOutcome =
+  /** `session`: what the cookie has to hold now; undefined: it stays. */
+  | { readonly ok: true; readonly session: SessionCredentials | undefined; readonly user: User }
+  | { readonly ok: false; readonly reason: 'locked' | 'deactivated'; readonly user: User }
+  /** The session that was to be renewed has ended. */
+  | { readonly ok: false; readonly reason: 'ended'; readonly user: User }
+  /** The login was completed by another request or is too old, or what it began with was taken away. */
+  | { readonly ok: false; readonly reason: 'not-open' };
+
+/**
+ * Completes a pending login with a further factor, once. Pass the transaction that uses the factor up, and undo it
+ * unless the outcome is `ok`.
+ */
+export async function completePendingLogin(
+  deps: CompletionDeps,
+  transaction: Transaction,
+  pending: PendingLogin,
+  factor: ProvenFactor,
+  request: CompletionRequest,
+): Promise<CompletionOutcome> {
+  const given = { factors: [pending.firstFactor, factor], userId: pending.user.id, pendingId: toUuid(pending.id) };
+  if (pending.sessionId !== undefined) return await renew(deps, transaction, given, request);
+  const outcome = await open(deps, transaction, given, request);
+  if (outcome.ok && outcome.session !== undefined && pending.authorizationId !== undefined) {
+    await bindAuthorization(transaction, pending.authorizationId, outcome.session.id);
+  }
+  return outcome;
+}
+
+/** Opens the session of a person who needs no other factor than this one. Pass the transaction that uses it up. */
+export async function openSessionWithFactor(
+  deps: CompletionDeps,
+  transaction: Transaction,
+  userId: UserId,
+  factor: Extract<ProvenFactor, { readonly kind: 'passkey' }>,
+  request: CompletionRequest,
+): Promise<CompletionOutcome> {
+  return await open(deps, transaction, { factors: [factor], userId, pendingId: undefined }, request);
+}
+
+/** What was proven, and the pending login that it completes. */
+interface Given {
+  readonly factors: readonly ProvenFactor[];
+  readonly userId: UserId;
+  readonly pendingId: string | undefined;
+}
+
+type OpenedRow = UserRow & { readonly is_opened: boolean; readonly live_sessions: number };
+
+/** @param proven CTEs `account` (columns of `userColumns`) and `completed(user_id, user_session_id)`, the account if it may sign in */
+function openingSql(proven: string): string {
+  return `with ${proven},
+  opened as (
+    ${insertSession('completed.user_id')} from completed where completed.user_session_id is null
+    returning id, user_id
+  ),
+  authenticated as (
+    ${insertAuthentications('opened')}
+  ),
+  ${trustBrowserCte('opened')},
+  audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'login', opened.user_id, null, opened.id, :ip::inet, :userAgent::text, :detail::jsonb,
+           :now::timestamptz from opened
+  ),
+  ${newSigninCtes(':method::text')}
+  select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,
+         account.is_locked, account.is_deactivated,
+         exists (select from opened) as is_opened, ${liveSessionsSql('account.user_id')} as live_sessions
+    from account`;
+}
+
+interface EvidenceParams {
+  readonly now: Date;
+  readonly sessionId: string;
+  readonly userAgent: string | null;
+  readonly ip: string | null;
+  readonly authenticationIds: readonly string[];
+  readonly authenticationKinds: readonly string[];
+  readonly auditEventId: string;
+  readonly detail: string;
+  readonly acr: string;
+  readonly amr: readonly string[];
+}
+
+type OpeningParams = EvidenceParams &
+  TrustParams & {
+    readonly keyHash: Buffer;
+    readonly method: string;
+    readonly isTold: boolean;
+    readonly language: string;
+    readonly queuedBy: string | null;
+  };
+
+const openPending = statement<OpenedRow, OpeningParams & CompletedLoginParams>(
+  'open-session-of-pending-login',
+  openingSql(COMPLETED_LOGIN_CTES),
+);
+
+// The lock makes a lock of the account that commits at the same moment come first or wait.
+const openAlone = statement<OpenedRow, OpeningParams & { readonly userId: string }>(
+  'open-session-with-factor',
+  openingSql(`account as (
+    select ${userColumns('u')} from users u where u.id = :userId::uuid for share of u
+  ),
+  completed as (
+    select account.user_id, null::uuid as user_session_id from account where not account.is_locked and not account.is_deactivated
+  )`),
+);
+
+async function open(
+  deps: CompletionDeps,
+  transaction: Transaction,
+  { factors, userId, pendingId }: Given,
+  request: CompletionRequest,
+): Promise<CompletionOutcome> {
+  const now = deps.clock.now();
+  const id = newId<'browser-session'>(now);
+  const { key, keyHash } = newSessionKey();
+  const { knownBrowsers, language, trust } = request;
+  const params: OpeningParams = {
+    ...evidence(factors, request, now),
+    sessionId: toUuid(id),
+    keyHash,
+    method: factors[0]?.kind ?? '',
+    isTold: deps.sendsNotices && isUnknownBrowser(knownBrowsers, userId),
+    language,
+    queuedBy: queuedBy(),
+    trustedNonceHash: trust === undefined ? null : sha256(trust.nonce),
+    trustedUntil: trust?.until ?? null,
+  };
+  const row = await (pendingId === undefined
+    ? transaction.first(openAlone, { ...params, userId: toUuid(userId) })
+    : transaction.first(openPending, { ...params, pendingId }));
+  if (row === undefined) return { ok: false, reason: 'not-open' };
+  const user = toUser(row);
+  if (!row.is_opened) return refuse(deps.log, user);
+  await finishSurplusSessions(transaction, row.user_id, row.live_sessions, now);
+  return { ok: true, session: { id, key }, user };
+}
+
+type RenewedRow = UserRow & { readonly is_renewed: boolean; readonly is_rotated: boolean };
+
+const renewPending = statement<
+  RenewedRow,
+  EvidenceParams & CompletedLoginParams & { readonly keyHash: Buffer; readonly newKeyHash: Buffer }
+>(
+  'renew-session-of-pending-login',
+  `with ${COMPLETED_LOGIN_CTES},
+  here as (
+    select completed.user_id from completed where completed.user_session_id = :sessionId::uuid
+  ),
+  renewed as (
+    ${renewSessionSql('here')}
+  ),
+  authenticated as (
+    ${insertAuthentications('renewed')}
+  ),
+  audited as (
+    ${INSERT_AUDIT_EVENT}
+    select :auditEventId::uuid, 'reauthenticated', renewed.user_id, null, renewed.id, :ip::inet, :userAgent::text,
+           :detail::jsonb, :now::timestamptz from renewed
+  )
+  select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,
+         account.is_locked, account.is_deactivated, exists (select from renewed) as is_renewed,
+         exists (select from renewed where renewed.is_rotated) as is_rotated
+    from account`,
+);
+
+async function renew(
+  deps: CompletionDeps,
+  transaction: Transaction,
+  { factors, pendingId }: Given,
+  request: CompletionRequest,
+): Promise<CompletionOutcome> {
+  const { cookie } = request;
+  if (cookie === undefined || pendingId === undefined) return { ok: false, reason: 'not-open' };
+  const now = deps.clock.now();
+  const next = newSessionKey();
+  const row = await transaction.first(renewPending, {
+    ...evidence(factors, request, now),
+    sessionId: toUuid(cookie.id),
+    pendingId,
+    keyHash: cookie.keyHash,
+    newKeyHash: next.keyHash,
+  });
+  if (row === undefined) return { ok: false, reason: 'not-open' };
+  const user = toUser(row);
+  if (row.is_renewed) return { ok: true, session: row.is_rotated ? { id: cookie.id, key: next.key } : undefined, user };
+  return user.isLocked || user.isDeactivated ? refuse(deps.log, user) : { ok: false, reason: 'ended', user };
+}
+
+/** What every statement records of how the person proved who they are. */
+function evidence(
+  factors: readonly ProvenFactor[],
+  { address, userAgent }: CompletionRequest,
+  now: number,
+): Omit<EvidenceParams, 'sessionId'> {
+  const [first, second] = factors;
+  const detail = { method: first?.kind, second_factor: second?.kind };
+  return {
+    now: new Date(now),
+    userAgent: userAgent ?? null,
+    ip: address ?? null,
+    authenticationIds: factors.map(() => toUuid(newId(now))).toSorted(),
+    authenticationKinds: factors.map(({ kind }) => kind),
+    auditEventId: newAuditEventId(now),
+    detail: JSON.stringify(detail),
+    ...strengthOf(factors),
+  };
+}
+
+function refuse(log: Log, user: User): CompletionOutcome {
+  const reason = user.isDeactivated ? 'deactivated' : 'locked';
+  log.info('auth.refused', 'the account may not sign in', { code: reason, user: user.id });
+  return { ok: false, reason, user };
+}

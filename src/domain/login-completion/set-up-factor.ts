@@ -1,0 +1,56 @@
+import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
+import { storeTotp } from '#domain/one-time-codes/store-totp.ts';
+import { enrollPendingLogin, keepSetup } from '#domain/pending-logins/enroll-pending-login.ts';
+import { openSetup, sealSetup } from '#domain/pending-logins/factor-setup.ts';
+import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
+import { matchingTotpStep } from '#protocol/one-time-codes/totp.ts';
+import { parseSixDigits } from '#protocol/one-time-codes/typed-codes.ts';
+import type { CompletionOutcome, CompletionRequest } from './complete-login.ts';
+import { type CodeDeps, type CodeRefusal, countFactor, withinLimits, wrongCode } from './try-code.ts';
+
+export interface SetupAttempt {
+  readonly pending: PendingLogin;
+  /** As typed. */
+  readonly code: string;
+  readonly request: CompletionRequest;
+}
+
+export type SetupOutcome =
+  | { readonly ok: true }
+  | CodeRefusal
+  /** The account has a factor by now, may not be used, or the login is over. */
+  | Extract<CompletionOutcome, { readonly reason: 'not-open' }>;
+
+/**
+ * Enrolls a person who has to have a second factor (browser-flows 4.5): the code shows that their app knows the secret.
+ * Signs nobody in: the recovery codes are read first. An account that has a factor by now keeps it.
+ */
+export async function setUpFactor(deps: CodeDeps, attempt: SetupAttempt): Promise<SetupOutcome> {
+  const { pending, code, request } = attempt;
+  const outcome = await withinLimits<SetupOutcome>(deps, attempt, async (isLast) => {
+    const { clock, database, keyRing } = deps;
+    const { setupSealed, user } = pending;
+    if (setupSealed === undefined) return { ok: false, reason: 'not-open' };
+    const now = clock.now();
+    const { secret } = openSetup(keyRing, pending.id, setupSealed);
+    const digits = parseSixDigits(code);
+    const step = digits === undefined ? undefined : matchingTotpStep(secret, digits, now);
+    if (step === undefined) return wrongCode(isLast);
+    const { address, userAgent } = request;
+    const proven = { user: user.id, secret, step, address, userAgent, now };
+    return await refusableTransaction<SetupOutcome>(
+      database,
+      async (transaction, refuse) => {
+        // In the order in which a login is completed: the login, then the account.
+        const isOpen = await enrollPendingLogin(transaction, pending.id, now);
+        const stored = isOpen ? await storeTotp(deps, transaction, proven) : undefined;
+        if (stored?.ok !== true) return refuse({ ok: false, reason: 'not-open' });
+        const setup = { secret, recoveryCodes: stored.recoveryCodes };
+        await keepSetup(transaction, pending.id, sealSetup(keyRing, pending.id, setup));
+        return { ok: true };
+      },
+      { isRepeatable: true },
+    );
+  });
+  return countFactor(deps, pending, 'setup', outcome);
+}

@@ -1,0 +1,35 @@
+/**
+ * What a person who has to enroll at sign-in is given (browser-flows 4.5): a secret for their app, then recovery codes.
+ * It is kept under seal in the pending login until that ends, so that leaving the page and coming back shows the same.
+ */
+import { newTotpSecret } from '#domain/one-time-codes/totp-secret.ts';
+import type { PendingLoginId } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
+
+export interface FactorSetup {
+  readonly secret: Buffer;
+  /** As they are shown; none until the app was set up. */
+  readonly recoveryCodes: readonly string[];
+}
+
+/** A fresh secret, sealed for the pending login that keeps it. */
+export function newSealedSetup(keyRing: KeyRing, id: PendingLoginId): Buffer {
+  return sealSetup(keyRing, id, { secret: newTotpSecret(), recoveryCodes: [] });
+}
+
+export function sealSetup(keyRing: KeyRing, id: PendingLoginId, { secret, recoveryCodes }: FactorSetup): Buffer {
+  const value = [secret.toString('base64url'), ...recoveryCodes];
+  return keyRing.seal('column', JSON.stringify(value), associatedData(id));
+}
+
+export function openSetup(keyRing: KeyRing, id: PendingLoginId, sealed: Buffer): FactorSetup {
+  const opened = keyRing.open('column', sealed, associatedData(id));
+  if (opened === undefined) throw new Error('a pending login cannot be opened with secrets.encryption');
+  const value: unknown = JSON.parse(opened.toString());
+  const [secret = '', ...recoveryCodes] = Array.isArray(value) ? value.map(String) : [];
+  return { secret: Buffer.from(secret, 'base64url'), recoveryCodes };
+}
+
+function associatedData(id: PendingLoginId): string {
+  return `user_pending_logins|setup_sealed|${id}`;
+}

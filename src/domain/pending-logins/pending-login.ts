@@ -1,0 +1,86 @@
+/**
+ * Sign-ins that wait for another factor, table `user_pending_logins` (browser-flows 4.1): somebody gave the first one,
+ * and is asked for the next. A pending login is named by a cookie of the browser that began it, and is no session: it
+ * lets nobody do anything but give a factor. It is open until it is completed, given up after wrong codes, or too old.
+ *
+ * One with a session is an authentication again in that session, which the first factor alone does not renew.
+ *
+ * This folder also owns `user_trusted_browsers`. It knows no session: `login-completion` opens and renews those.
+ */
+import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
+import {
+  type BrowserSessionId,
+  fromUuid,
+  type PendingLoginId,
+  toUuid,
+  type UpstreamAuthorizationId,
+} from '#platform/base/ids.ts';
+import { FormParameters } from '#platform/http/form-parameters.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import type { ProvenFactor } from '#protocol/oidc/authentication-classes.ts';
+import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
+import { firstFactorStands, pendingLoginIsOpen } from './liveness.ts';
+
+export interface PendingLogin {
+  readonly id: PendingLoginId;
+  readonly user: User;
+  /** The session that gets a fresh authentication; undefined: one is opened. */
+  readonly sessionId: BrowserSessionId | undefined;
+  readonly firstFactor: Extract<ProvenFactor, { readonly kind: 'password' | 'upstream' }>;
+  /** The sign-in through another service that was the first factor. */
+  readonly authorizationId: UpstreamAuthorizationId | undefined;
+  readonly action: PostAuthAction | undefined;
+  /** The person has one-time codes. */
+  readonly hasTotp: boolean;
+  /** What the person is given to enroll with, see `factor-setup.ts`; undefined: they have a factor. */
+  readonly setupSealed: Buffer | undefined;
+  /** They have enrolled here, and read their recovery codes. */
+  readonly isEnrolled: boolean;
+}
+
+type PendingLoginRow = UserRow & {
+  readonly id: string;
+  readonly user_session_id: string | null;
+  readonly first_factor: string;
+  readonly upstream_authorization_id: string | null;
+  readonly upstream_amr: readonly string[];
+  readonly post_auth_action: Readonly<Record<string, string>> | null;
+  readonly setup_sealed: Buffer | null;
+  readonly is_enrolled: boolean;
+  readonly has_totp: boolean;
+};
+
+const findOpen = statement<PendingLoginRow, { readonly id: string; readonly now: Date }>(
+  'find-pending-login',
+  `select l.id, l.user_session_id, l.first_factor, l.upstream_authorization_id, l.upstream_amr, l.post_auth_action,
+          l.setup_sealed, l.enrolled_at is not null as is_enrolled, ${userColumns('u')},
+          exists (select from user_totp_secrets enrolled where enrolled.user_id = l.user_id) as has_totp
+     from user_pending_logins l join users u on u.id = l.user_id
+    where l.id = :id::uuid and ${pendingLoginIsOpen('l', ':now::timestamptz')} and ${firstFactorStands('l')}`,
+);
+
+/**
+ * One that is open, with its account, which may be locked or deactivated by now.
+ * @param protocolName names the actions of the chat protocol, see `parsePostAuthAction`
+ */
+export async function findPendingLogin(
+  queryable: Queryable,
+  id: PendingLoginId,
+  { protocolName, now }: { readonly protocolName: string; readonly now: number },
+): Promise<PendingLogin | undefined> {
+  const row = await queryable.first(findOpen, { id: toUuid(id), now: new Date(now) });
+  if (row === undefined) return undefined;
+  const { user_session_id: session, upstream_authorization_id: authorization } = row;
+  return {
+    id,
+    user: toUser(row),
+    sessionId: session === null ? undefined : fromUuid<'browser-session'>(session),
+    firstFactor: row.first_factor === 'password' ? { kind: 'password' } : { kind: 'upstream', amr: row.upstream_amr },
+    authorizationId: authorization === null ? undefined : fromUuid<'upstream-authorization'>(authorization),
+    action: parsePostAuthAction(FormParameters.of(row.post_auth_action ?? {}), protocolName),
+    hasTotp: row.has_totp,
+    setupSealed: row.setup_sealed ?? undefined,
+    isEnrolled: row.is_enrolled,
+  };
+}

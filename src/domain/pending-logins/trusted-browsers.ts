@@ -1,0 +1,26 @@
+/**
+ * Browsers in which their person does not have to give the second factor (browser-flows 4.2), table
+ * `user_trusted_browsers`: a browser is told by the nonce that its `known` cookie has for the account. Another password
+ * and another enrollment end the trust by themselves.
+ */
+import { passwordOf } from './liveness.ts';
+
+/** Parameters of `trustBrowserCte`. */
+export interface TrustParams {
+  /** Null: the person did not ask for it. */
+  readonly trustedNonceHash: Buffer | null;
+  readonly trustedUntil: Date | null;
+}
+
+/** A CTE that trusts the browser in which a session was opened. @param opened name of a CTE with its `user_id` */
+export function trustBrowserCte(opened: string): string {
+  return `trusting as (
+    insert into user_trusted_browsers as former (user_id, nonce_hash, password_id, created_at, expires_at)
+    select ${opened}.user_id, :trustedNonceHash::bytea, ${passwordOf(`${opened}.user_id`)}, :now::timestamptz,
+      :trustedUntil::timestamptz
+    from ${opened} where :trustedNonceHash::bytea is not null
+    on conflict (nonce_hash) do update set
+      password_id = excluded.password_id, created_at = excluded.created_at, expires_at = excluded.expires_at
+      where former.user_id = excluded.user_id
+  )`;
+}

@@ -1,0 +1,17 @@
+import { type BrowserSessionId, toUuid, type UpstreamAuthorizationId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+
+const bind = statement<never, { readonly id: string; readonly sessionId: string }>(
+  'bind-upstream-authorization',
+  'update upstream_authorizations set user_session_id = :sessionId::uuid where id = :id::uuid',
+);
+
+/** Notes which session came in the end of a sign-in that was used up before: the provider may want to end it. */
+export async function bindAuthorization(
+  transaction: Queryable,
+  id: UpstreamAuthorizationId,
+  session: BrowserSessionId,
+): Promise<void> {
+  await transaction.execute(bind, { id: toUuid(id), sessionId: toUuid(session) });
+}

@@ -1,0 +1,46 @@
+import { pageSample, type SampleContext } from '#browser/sample.ts';
+import type { CodeKind } from '#domain/login-completion/try-code.ts';
+import { CodePage, type CodeProblem, codeProblem } from './code.page.tsx';
+
+const PROBLEMS = {
+  required: { ok: false, reason: 'required' },
+  rejected: { ok: false, reason: 'invalid-code' },
+  over: { ok: false, reason: 'too-many-attempts' },
+  limited: { ok: false, reason: 'rate-limited', retryAfterSeconds: 61 },
+  expired: { reason: 'csrf-expired' },
+} as const satisfies Readonly<Record<string, CodeProblem>>;
+
+function codePage({ translations, token, text }: SampleContext, kind: CodeKind, problem?: CodeProblem) {
+  return (
+    <CodePage
+      translations={translations}
+      kind={kind}
+      serviceName={text}
+      path={problem?.reason === 'too-many-attempts' ? undefined : '/login/totp?kind=change_password'}
+      csrf={token}
+      problems={problem === undefined ? [] : [codeProblem(translations, kind, problem)]}
+      trustDays={30}
+      isTrustAsked
+      otherPath="/login/recovery-code?kind=change_password"
+      startAgainPath="/login?kind=change_password"
+    />
+  );
+}
+
+export const samples = [
+  pageSample('second-factor-totp', (context) => ({
+    title: context.translations.t('second_factor.title'),
+    content: codePage(context, 'totp'),
+  })),
+  pageSample('second-factor-recovery-code', (context) => ({
+    title: context.translations.t('second_factor.title'),
+    content: codePage(context, 'recovery_code'),
+  })),
+  ...Object.entries(PROBLEMS).map(([name, problem]) =>
+    pageSample(`second-factor-${name}`, (context) => ({
+      title: context.translations.t('second_factor.title'),
+      isRejected: true,
+      content: codePage(context, 'totp', problem),
+    })),
+  ),
+];

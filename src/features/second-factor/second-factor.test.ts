@@ -1,0 +1,366 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { insertTestAccount } from '#test/support/accounts.ts';
+import { type AuthenticatorApp, giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
+import type { Browser } from '#test/support/browser.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const ORIGIN = 'https://auth.example.org';
+const TARGET = 'kind=change_password';
+
+let testDatabase: TestDatabase;
+let service: PageService;
+let people = 0;
+let username: string;
+let user: UserId;
+let app: AuthenticatorApp;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  service = await startPages(testDatabase.database);
+});
+afterAll(async () => {
+  await service.stop();
+  await testDatabase.drop();
+});
+beforeEach(async () => {
+  service.clock.advanceSeconds(3600);
+  people += 1;
+  username = `person-${people}`;
+  user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
+  app = await giveAuthenticatorApp(service.core, user);
+});
+
+async function withService(options: PageServiceOptions, work: (other: PageService) => Promise<void>): Promise<void> {
+  const other = await startPages(testDatabase.database, { clock: service.clock, ...options });
+  try {
+    await work(other);
+  } finally {
+    await other.stop();
+  }
+}
+
+/** A browser in which the password was typed. */
+async function afterPassword(from = service, browser = from.browser()): Promise<Browser> {
+  await browser.get(`/login?${TARGET}`);
+  await browser.submit({ username, password: PASSWORD });
+  return browser;
+}
+
+async function atCode(from = service, browser?: Browser): Promise<Browser> {
+  const opened = await afterPassword(from, browser);
+  await opened.get(opened.shown.location ?? '');
+  return opened;
+}
+
+async function sessions() {
+  return await sql<{ acr: string; amr: string[]; kinds: string[] }>(
+    testDatabase.database,
+    `select s.acr, s.amr,
+            array(select a.kind from user_session_authentications a where a.user_session_id = s.id order by a.id) as kinds
+       from user_sessions s where s.user_id = $1::uuid order by s.id`,
+    [toUuid(user)],
+  );
+}
+
+async function events(): Promise<string[]> {
+  const rows = await sql<{ kind: string }>(
+    testDatabase.database,
+    'select kind from audit_events where user_id = $1::uuid order by id',
+    [toUuid(user)],
+  );
+  return rows.map(({ kind }) => kind);
+}
+
+describe('the right password of a person with one-time codes (acceptance 8)', () => {
+  test('leads to the code: no session, no event, no requester, no known browser', async () => {
+    const { shown, cookies } = await afterPassword();
+    expect(shown.status).toBe(303);
+    expect(shown.location).toBe(`${ORIGIN}/login/totp?${TARGET}`);
+    expect(service.lastRequest()).toMatchObject({ status: 303, requester: undefined });
+    expect(service.lastRequest().queries).toBeLessThanOrEqual(3);
+    expect([...cookies.keys()].sort()).toEqual(['__Host-latchkey_csrf', '__Host-latchkey_login']);
+    const cookie = shown.headers['set-cookie']?.find((line) => line.startsWith('__Host-latchkey_login='));
+    expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=600$/);
+    expect(await sessions()).toEqual([]);
+    expect(await events()).toEqual(['totp_added']);
+  });
+
+  test('then a code signs in, once', async () => {
+    const browser = await atCode();
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.body).toMatch(/<input[^>]*autocomplete="one-time-code"/);
+    expect(browser.shown.body).toMatch(/<input[^>]*inputmode="numeric"/i);
+    expect(service.lastRequest().requester).toBeUndefined();
+    const code = app.code();
+    await browser.submit({ code: `${code.slice(0, 3)} ${code.slice(3)}` });
+    expect(browser.shown.status).toBe(303);
+    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(service.lastRequest().requester).toBe(`user:${user}(${username})`);
+    expect(browser.cookies.has('__Host-latchkey_login')).toBe(false);
+    expect(browser.cookies.has('__Host-latchkey_known')).toBe(true);
+    expect(await sessions()).toEqual([
+      { acr: 'urn:latchkey:acr:2', amr: ['pwd', 'otp', 'mfa'], kinds: ['password', 'totp'] },
+    ]);
+    expect(await events()).toEqual(['totp_added', 'login']);
+
+    const other = await atCode();
+    await other.submit({ code });
+    expect(other.shown.errorCodes).toEqual(['invalid_code']);
+    expect(await sessions()).toHaveLength(1);
+  });
+
+  test('then a recovery code signs in, once', async () => {
+    const browser = await atCode();
+    await browser.get(`/login/recovery-code?${TARGET}`);
+    const [code = ''] = app.recoveryCodes;
+    await browser.submit({ code });
+    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(await sessions()).toMatchObject([{ amr: ['pwd', 'otp', 'mfa'], kinds: ['password', 'recovery_code'] }]);
+    expect((await events()).toSorted()).toEqual(['login', 'recovery_code_used', 'totp_added']);
+    const other = await atCode();
+    await other.get(`/login/recovery-code?${TARGET}`);
+    await other.submit({ code });
+    expect(other.shown.errorCodes).toEqual(['invalid_code']);
+  });
+
+  test('costs people without one-time codes no further statement', async () => {
+    username = `plain-${people}`;
+    await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
+    const { shown } = await afterPassword();
+    expect(shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(service.lastRequest().queries).toBeLessThanOrEqual(2);
+  });
+
+  test('is enough where second factors are switched off', async () => {
+    await withService({ secondFactor: { secondFactor: 'off' } }, async (other) => {
+      expect((await afterPassword(other)).shown.location).toBe(`${ORIGIN}/account/password/change`);
+    });
+    expect(await sessions()).toMatchObject([{ acr: 'urn:latchkey:acr:1', kinds: ['password'] }]);
+  });
+});
+
+describe('a pending login', () => {
+  test.each(['/login/totp', '/login/recovery-code'])('without one, %s begins again and says so', async (path) => {
+    const browser = service.browser();
+    await browser.get(`${path}?${TARGET}`);
+    expect(browser.shown.status).toBe(303);
+    expect(browser.shown.location).toMatch(new RegExp(`^${ORIGIN}/login\\?${TARGET}&notice=`));
+    await browser.follow();
+    expect(browser.shown.body).toContain('data-notice="login_expired"');
+    await browser.get('/login');
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    await browser.post(path, new URLSearchParams({ csrf, code: app.code() }));
+    expect(browser.shown.location).toMatch(/\/login\?notice=/);
+  });
+
+  test('lives for 10 minutes', async () => {
+    const browser = await atCode();
+    service.clock.advanceSeconds(599);
+    await browser.get(`/login/totp?${TARGET}`);
+    expect(browser.shown.status).toBe(200);
+    service.clock.advanceSeconds(1);
+    await browser.submit({ code: app.code() });
+    expect(browser.shown.location).toMatch(/\/login\?/);
+    expect(await sessions()).toEqual([]);
+  });
+
+  test('keeps the continuation that it began with, whatever a link says', async () => {
+    const browser = await afterPassword();
+    await browser.get('/login/totp?kind=manage_account');
+    await browser.submit({ code: app.code() });
+    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+  });
+
+  test('shows the page of a locked or deactivated account, and signs nobody in', async () => {
+    const browser = await atCode();
+    await sql(testDatabase.database, 'update users set locked_at = now() where id = $1::uuid', [toUuid(user)]);
+    await browser.submit({ code: app.code() });
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.text).toContain('locked');
+    expect(service.lastRequest().requester).toBeUndefined();
+    expect(await sessions()).toEqual([]);
+  });
+
+  test('of a person who is signed in here by now leads on', async () => {
+    const browser = await atCode();
+    const other = browser.cookies.get('__Host-latchkey_login') ?? '';
+    await atCode(service, browser);
+    await browser.submit({ code: app.code() });
+    browser.cookies.set('__Host-latchkey_login', other);
+    await browser.get(`/login/totp?${TARGET}`);
+    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+  });
+});
+
+describe('limits of codes (browser-flows 4.2)', () => {
+  test('the fifth wrong code ends the login, the right one does not help', async () => {
+    await withService({ limits: { perIp: { burst: 100, perSecond: 1 } } }, async (other) => {
+      const browser = await atCode(other);
+      for (let wrong = 1; wrong < 5; wrong += 1) {
+        await browser.submit({ code: '000000' });
+        expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+      }
+      await browser.submit({ code: '12' });
+      expect(browser.shown.status).toBe(200);
+      expect(browser.shown.errorCodes).toEqual(['too_many_attempts']);
+      expect(browser.shown.forms).toHaveLength(0);
+      await browser.get(`/login/totp?${TARGET}`);
+      expect(browser.shown.location).toMatch(/\/login\?/);
+      expect(await events()).toEqual(['totp_added', 'login_failed']);
+    });
+  });
+
+  test('the last of five may be right; an empty one does not count', async () => {
+    await withService({ limits: { perIp: { burst: 100, perSecond: 1 } } }, async (other) => {
+      const browser = await atCode(other);
+      await browser.submit({ code: ' ' });
+      expect(browser.shown.errorCodes).toEqual(['required']);
+      for (let wrong = 1; wrong < 5; wrong += 1) await browser.submit({ code: '000000' });
+      await browser.submit({ code: app.code() });
+      expect(browser.shown.status).toBe(303);
+    });
+  });
+
+  test('ten wrong codes for one account in an hour, whatever logins they are for; a known browser has its own', async () => {
+    await withService({ limits: { perIp: { burst: 1000, perSecond: 100 } } }, async (other) => {
+      const known = await atCode(other);
+      await known.submit({ code: app.code() });
+      await known.get('/');
+      await known.submit({}, { action: '/logout' });
+      service.clock.advanceSeconds(30);
+      for (let login = 0; login < 2; login += 1) {
+        const browser = await atCode(other);
+        for (let wrong = 0; wrong < 5; wrong += 1) await browser.submit({ code: '000000' });
+      }
+      const stranger = await atCode(other);
+      await stranger.submit({ code: app.code() });
+      expect(stranger.shown.status).toBe(200);
+      expect(stranger.shown.errorCodes).toEqual(['rate_limit_exceeded']);
+      expect(stranger.shown.text).toMatch(/wait (a minute|\d+ minutes)/);
+      await atCode(other, known);
+      await known.submit({ code: app.code() });
+      expect(known.shown.status).toBe(303);
+    });
+  });
+});
+
+describe('a trusted browser', () => {
+  const TRUSTING = { secondFactor: { secondFactorTrustDays: 30 } } as const;
+
+  async function signOut(browser: Browser): Promise<void> {
+    await browser.get('/');
+    await browser.submit({}, { action: '/logout' });
+    service.clock.advanceSeconds(60);
+  }
+
+  test('is offered only where the operator wants it', async () => {
+    expect((await atCode()).shown.body).not.toContain('trust_browser');
+  });
+
+  test('is asked for no code until its time is over, and no other browser is spared', async () => {
+    await withService(TRUSTING, async (other) => {
+      const browser = await atCode(other);
+      await browser.submit({ code: app.code(), trust_browser: 'on' });
+      await signOut(browser);
+      expect((await afterPassword(other, browser)).shown.location).toBe(`${ORIGIN}/account/password/change`);
+      expect((await sessions()).at(-1)).toMatchObject({ acr: 'urn:latchkey:acr:1' });
+      await signOut(browser);
+      expect((await afterPassword(other)).shown.location).toMatch(/\/login\/totp/);
+      service.clock.advanceSeconds(30 * 86_400);
+      expect((await afterPassword(other, browser)).shown.location).toMatch(/\/login\/totp/);
+    });
+  });
+
+  test.each([
+    ['another password', 'update user_passwords set id = gen_random_uuid() where user_id = $1::uuid'],
+    ['another app', `update user_totp_secrets set created_at = created_at + interval '1 day' where user_id = $1::uuid`],
+  ])('is trusted no more after %s', async (_, change) => {
+    await withService(TRUSTING, async (other) => {
+      const browser = await atCode(other);
+      await browser.submit({ code: app.code(), trust_browser: 'on' });
+      await signOut(browser);
+      await sql(testDatabase.database, change, [toUuid(user)]);
+      expect((await afterPassword(other, browser)).shown.location).toMatch(/\/login\/totp/);
+    });
+  });
+
+  test('keeps its box ticked after a wrong code', async () => {
+    await withService(TRUSTING, async (other) => {
+      const browser = await atCode(other);
+      await browser.submit({ code: '000000', trust_browser: 'on' });
+      expect(browser.shown.body).toMatch(/<input[^>]*trust_browser[^>]*>/);
+      expect(browser.shown.body).toMatch(/<input[^>]*checked[^>]*>/);
+    });
+  });
+});
+
+describe('proving again who it is', () => {
+  async function signedIn(from = service): Promise<Browser> {
+    const browser = await atCode(from);
+    await browser.submit({ code: app.code() });
+    service.clock.advanceSeconds(120);
+    return browser;
+  }
+
+  async function authentications(): Promise<string[]> {
+    return (await sessions())[0]?.kinds ?? [];
+  }
+
+  test('takes a code after the password: the password alone renews nothing', async () => {
+    const browser = await signedIn();
+    const before = browser.cookies.get('__Host-latchkey_session');
+    await browser.get(`/reauth?${TARGET}`);
+    await browser.submit({ password: PASSWORD }, { action: `/reauth?${TARGET}` });
+    expect(browser.shown.location).toBe(`${ORIGIN}/reauth/totp?${TARGET}`);
+    expect(await authentications()).toEqual(['password', 'totp']);
+    await browser.get('/reauth?max_age=60');
+    expect(browser.shown.status).toBe(200);
+    await browser.get(`/reauth/totp?${TARGET}`);
+    await browser.submit({ code: app.code() });
+    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(service.lastRequest().requester).toBe(`user:${user}(${username})`);
+    expect(browser.cookies.get('__Host-latchkey_session')).not.toBe(before);
+    expect(await authentications()).toEqual(['password', 'totp', 'password', 'totp']);
+    expect((await events()).at(-1)).toBe('reauthenticated');
+    expect(await sessions()).toHaveLength(1);
+    await browser.get('/reauth?max_age=60');
+    expect(browser.shown.status).toBe(303);
+  });
+
+  test('takes a recovery code as well', async () => {
+    const browser = await signedIn();
+    await browser.get('/reauth');
+    await browser.submit({ password: PASSWORD }, { action: '/reauth' });
+    await browser.get('/reauth/recovery-code');
+    await browser.submit({ code: app.recoveryCodes[3] ?? '' });
+    expect(browser.shown.location).toBe(`${ORIGIN}/`);
+    expect((await authentications()).at(-1)).toBe('recovery_code');
+  });
+
+  test('takes the password alone where the operator wants no more', async () => {
+    await withService({ secondFactor: { secondFactorOnReauth: false } }, async (other) => {
+      const browser = await signedIn(other);
+      await browser.get('/reauth');
+      await browser.submit({ password: PASSWORD }, { action: '/reauth' });
+      expect(browser.shown.location).toBe(`${ORIGIN}/`);
+    });
+  });
+
+  test('is of one session: neither another one nor a sign-in takes the code', async () => {
+    const first = await signedIn();
+    await first.get('/reauth');
+    await first.submit({ password: PASSWORD }, { action: '/reauth' });
+    const second = await signedIn();
+    second.cookies.set('__Host-latchkey_login', first.cookies.get('__Host-latchkey_login') ?? '');
+    await second.get('/reauth/totp');
+    expect(second.shown.location).toBe(`${ORIGIN}/reauth`);
+    const anonymous = service.browser();
+    anonymous.cookies.set('__Host-latchkey_login', first.cookies.get('__Host-latchkey_login') ?? '');
+    await anonymous.get('/login/totp');
+    expect(anonymous.shown.location).toMatch(/\/login\?notice=/);
+  });
+});
