@@ -134,7 +134,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
       sendsNotices: config.email.securityNotices,
     }),
     activity: before?.activity ?? new ActivityBuffer(database, log),
-    sessionLimits: { idleSeconds: undefined, lifetimeSeconds: undefined },
+    sessionLimits: { idleSeconds: config.retention.unusedBrowserSessionsSeconds },
     scopeRules,
     resourceRules: new ResourceRules(scopeRules, [config.http.issuer], resourceServers),
     adminRights: new AdminRights({
