@@ -43,7 +43,7 @@ export const upstreamLinks = new Listing<UpstreamLinkRecord, UpstreamLinkFilters
     user: 'l.user_id = :user::uuid',
     provider: 'l.provider_id = :provider::uuid',
     subject: 'l.subject = :subject::text',
-    accountName: 'lower(l.human_account_name) like :accountName::text',
+    accountName: 'l.human_account_name = :accountName::text',
   },
 });
 
