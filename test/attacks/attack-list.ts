@@ -170,7 +170,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [165, 'unsafe configuration'],
   [166, 'rotation of keys'],
   [167, 'leaked signing key'],
-  [168, 'dump of the database', 'back-ups'],
+  [168, 'dump of the database'],
   [169, 'dump restored elsewhere'],
   [170, 'release artefacts'],
   [171, 'hostile dependency'],

@@ -131,7 +131,7 @@ export const ADMIN_API: readonly Protection[] = [
       { text: "            and ${ownerIsUsable('s', 'o', 'c')} as is_live,", instead: '            as is_live,' },
     ],
     test: MATRIX,
-    testName: 'a personal token whose owner is',
+    testName: 'whose owner is locked',
   },
   {
     name: 'admin-personal-actor',
@@ -144,7 +144,7 @@ export const ADMIN_API: readonly Protection[] = [
       },
     ],
     test: MATRIX,
-    testName: 'a personal token whose actor is deactivated',
+    testName: 'whose actor is deactivated',
   },
   {
     name: 'admin-personal-revoked',
@@ -152,7 +152,7 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 129,
     removals: [{ text: ":now::timestamptz')} and ${personalSessionIsLive('s')}\n", instead: ":now::timestamptz')}\n" }],
     test: MATRIX,
-    testName: 'a personal token that is revoked',
+    testName: 'that is revoked',
   },
   {
     name: 'admin-personal-expired',
