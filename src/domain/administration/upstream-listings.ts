@@ -1,4 +1,4 @@
-import { providerIsEnabled } from '#domain/upstream/liveness.ts';
+import { providerIsEnabled } from '#domain/upstream/provider-state/liveness.ts';
 import { Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
