@@ -66,14 +66,16 @@ async function fillExpired(client, count) {
 
 const EXPIRED = `
   with owners as (
-    select id, scope, row_number() over (order by id) - 1 as position, count(*) over () as total from oauth2_sessions
+    select id, scope, row_number() over (order by id) - 1 as position from oauth2_sessions
   ), made as (
-    select g, now() - interval '90 days' + g * interval '0.5 s' as at
+    -- The number of sessions comes from here, so that the two are joined by hashing and not row by row.
+    select g, g % (select count(*) from oauth2_sessions) as position,
+        now() - interval '90 days' + g * interval '0.5 s' as at
       from generate_series($1::integer, $1::integer + $2::integer - 1) g
   )
   insert into oauth2_access_tokens (id, session_id, token_hash, scope, created_at, expires_at, first_used_at)
   select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || substr(md5(g::text), 1, 20))::uuid,
     owners.id, sha256(g::text::bytea), owners.scope, at, at + interval '5 minutes', at
-    from made join owners on owners.position = made.g % owners.total`;
+    from made join owners on owners.position = made.position`;
 
 const REMOVED = `select n_tup_del as count from pg_stat_user_tables where relname = 'oauth2_access_tokens'`;

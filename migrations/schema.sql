@@ -507,11 +507,13 @@ create table upstream_links (
   human_account_name text,
   created_at timestamp with time zone not null,
   last_used_at timestamp with time zone,
+  groups text[],
   constraint upstream_links_pkey PRIMARY KEY (id),
   constraint upstream_links_provider_id_subject_key UNIQUE (provider_id, subject),
   constraint upstream_links_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES upstream_providers(id) ON DELETE CASCADE,
   constraint upstream_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
+CREATE INDEX upstream_links_groups ON upstream_links USING gin (groups) WHERE ((groups IS NOT NULL) AND (user_id IS NOT NULL));
 CREATE INDEX upstream_links_unowned ON upstream_links USING btree (created_at) WHERE (user_id IS NULL);
 CREATE INDEX upstream_links_user ON upstream_links USING btree (user_id, provider_id) WHERE (user_id IS NOT NULL);
 comment on table upstream_links is 'which account a subject of such a service belongs to';
@@ -814,12 +816,15 @@ create table users (
   deactivated_at timestamp with time zone,
   updated_at timestamp with time zone,
   is_guest boolean default false not null,
+  groups text[],
+  claims jsonb,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_username_key UNIQUE (username),
   constraint users_username_key_key UNIQUE (username_key)
 );
 CREATE INDEX users_admins ON users USING btree (id) WHERE can_request_admin;
 CREATE INDEX users_case_variants ON users USING btree (lower((username COLLATE "C"))) WHERE (username_key <> lower((username COLLATE "C")));
+CREATE INDEX users_groups ON users USING gin (groups) WHERE (groups IS NOT NULL);
 
 create table webauthn_challenges (
   id uuid not null,

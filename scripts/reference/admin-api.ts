@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { BASE_PATH } from '../../src/features/admin-api/definition/documents.ts';
 import type { Operation } from '../../src/features/admin-api/definition/operation.ts';
+import { adminCode } from '../../src/features/admin-api/error-format.ts';
 import { OPERATIONS, TAGS } from '../../src/features/admin-api/operations.ts';
 import { code, table } from './markdown.ts';
 
@@ -41,7 +42,9 @@ one that names what does not exist is 404.
 
 **Errors** are \`{"errors": [{"title", "status", "code", "detail", "source", "id"}]}\`; \`id\` is that of the request in the
 log. [Error codes](error-codes.md) says what to do. Those that every operation can answer are left out below:
-\`missing_token\`, \`invalid_token\` (401), \`insufficient_scope\` (403), \`rate_limited\` (429).`;
+\`missing_token\`, \`invalid_token\` (401), \`insufficient_scope\` (403), \`rate_limited\` (429), \`internal\` (500),
+\`unavailable\` (503); and those of every body: \`invalid_request\` (400), \`body_too_large\` (413),
+\`unsupported_media_type\` (415).`;
 
 export function adminApiPage(): string {
   const sections = TAGS.map((tag) => {
@@ -59,7 +62,7 @@ function rowOf({ method, path, id, summary, filters, body, answers, errors }: Op
       .map(code)
       .join(', '),
     answers.map(({ status }) => status).join(', '),
-    errors.map(code).join(', '),
+    [...new Set(errors.map(adminCode))].map(code).join(', '),
   ];
 }
 

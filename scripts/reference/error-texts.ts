@@ -128,7 +128,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   invalid_body: {
     meaning:
-      'A member of the body of a request to the admin API is missing, unknown or of another type; `source` names it.',
+      'A member of the body of a request to the admin API is missing, unknown or of another type; `source` names it. Its answer says `invalid_request`.',
     remedy: 'Send what `/api/spec.json` describes.',
   },
   invalid_client: {
@@ -240,7 +240,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Try again with the right ones; `auth.refused` in the log says which it was.',
   },
   malformed_request: {
-    meaning: 'The request cannot be read: bad encoding, a repeated field, a cut body, a contradictory head.',
+    meaning:
+      'The request cannot be read: bad encoding, a repeated field, a cut body, a contradictory head. The admin API says `invalid_request`.',
     remedy: 'Correct the program that sent it.',
   },
   method_not_allowed: {
@@ -264,7 +265,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Check the address, and whether the listener serves that resource.',
   },
   not_json: {
-    meaning: 'The body is not JSON in UTF-8, or for chat clients not of such a type.',
+    meaning:
+      'The body is not JSON in UTF-8, or for chat clients not of such a type. The admin API says `invalid_request`.',
     remedy: 'Correct the program that sent it.',
   },
   not_owner: {

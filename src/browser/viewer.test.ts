@@ -99,7 +99,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = testDatabase.database;
   activity = new ActivityBuffer(database, silentLog);
-  viewers = viewersWith({ idleSeconds: undefined, lifetimeSeconds: undefined });
+  viewers = viewersWith({ idleSeconds: undefined });
   userId = await insertTestAccount(database, { username: 'ada' });
 });
 
@@ -196,9 +196,9 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
   });
 
   test('with a session idle for too long is anonymous, and the row ends for everybody (S-66)', async () => {
-    clock.advanceSeconds(600);
+    clock.advanceSeconds(600 + 121);
     const request = requestWith({ session: cookie() });
-    const strict = viewersWith({ idleSeconds: 600, lifetimeSeconds: undefined });
+    const strict = viewersWith({ idleSeconds: 600 });
     expect(await strict.read(request)).toEqual({ kind: 'anonymous' });
     expect(request.written(SESSION_COOKIE)).toHaveProperty('logged_out_at');
     expect(await database.first(activityOf, { id: toUuid(sessionId) })).toMatchObject({ finish_reason: 'expired' });

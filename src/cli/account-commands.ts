@@ -48,6 +48,22 @@ export function addAccountCommands(manage: Command, configuration: () => Configu
       await run((deps, json) => demoteAdminCommand(deps, { user, killSessions, json }));
     });
   manage
+    .command('set-groups <user> [groups...]')
+    .description('put a user into these groups and no others; those of sign-in providers stay')
+    .action(async (user: string, groups: string[]) => {
+      const { setGroupsCommand } = await import('./user-claims.ts');
+      await run((deps, json) => setGroupsCommand(deps, { user, groups, json }));
+    });
+  manage
+    .command('set-claims <user> <claims>')
+    .description(
+      'set the further claims about a user, a JSON object, for applications with the scope profile; "{}": none',
+    )
+    .action(async (user: string, claims: string) => {
+      const { setClaimsCommand } = await import('./user-claims.ts');
+      await run((deps, json) => setClaimsCommand(deps, { user, claims, json }));
+    });
+  manage
     .command('list-admin-users')
     .description('identifier and name of everybody who may ask for the admin scope')
     .action(async () => {

@@ -14,6 +14,7 @@ import { lockUserCommand, unlockUserCommand } from './lock-user.ts';
 import { manageDeps, type Printed } from './manage-deps.test-support.ts';
 import { registerUserCommand } from './register-user.ts';
 import { listUsersCommand, showUserCommand } from './show-users.ts';
+import { setClaimsCommand, setGroupsCommand } from './user-claims.ts';
 import { addEmailCommand, removeEmailCommand, verifyEmailCommand } from './user-emails.ts';
 
 let testDatabase: TestDatabase;
@@ -239,6 +240,63 @@ describe('manage promote-admin and demote-admin', () => {
     printed.err = '';
     await listAdminUsersCommand(named, { json: true });
     expect(printed.err).toContain(`also named in policy.data.admin_users: ${name}, somebody\n`);
+  });
+});
+
+describe('manage set-groups and set-claims', () => {
+  test('set them as a whole, say whether that was new, and are remembered and shown', async () => {
+    const set = async (...groups: string[]) => {
+      printed.out = '';
+      await setGroupsCommand(deps, { user: name, groups, json: false });
+      return printed.out;
+    };
+    expect(await set('ops', 'Admins', 'ops')).toBe(`${name} is in Admins, ops\n`);
+    expect(await set('Admins', 'ops')).toBe(`${name} is in Admins, ops, as before\n`);
+    printed.out = '';
+    await setClaimsCommand(deps, { user: name, claims: '{"role": "pilot"}', json: true });
+    expect(JSON.parse(printed.out)).toEqual({ id: user, username: name, claims: { role: 'pilot' }, changed: true });
+    printed.out = '';
+    await showUserCommand(deps, { user: name, json: true });
+    expect(JSON.parse(printed.out)).toMatchObject({ groups: ['Admins', 'ops'], claims: { role: 'pilot' } });
+    printed.out = '';
+    await showUserCommand(deps, { user: name, json: false });
+    expect(printed.out).toContain('groups            Admins, ops\nfurther claims    {"role":"pilot"}\n');
+    expect(await set()).toBe(`${name} is in no group\n`);
+    printed.out = '';
+    await setClaimsCommand(deps, { user: name, claims: '{}', json: false });
+    expect(printed.out).toBe(`${name} has no further claims\n`);
+    expect([await events('groups_changed'), await events('claims_changed')]).toEqual([2, 2]);
+  });
+
+  test.each([
+    ['', /^"" is not a name of a group: 1 to 255 characters/],
+    ['a\u001b[2J', /^"a\ufffd\[2J" is not a name/],
+    ['x'.repeat(256), /is not a name/],
+  ])('refuse the group %j', async (group, message) => {
+    await expect(setGroupsCommand(deps, { user: name, groups: ['ops', group], json: false })).rejects.toMatchObject({
+      ...{ exitCode: 1, message: expect.stringMatching(message) },
+    });
+  });
+
+  test.each([
+    ['{', 'the claims are not JSON'],
+    ['[]', 'the claims cannot be used: expected an object'],
+    ['{"sub": "root"}', 'the claim "sub" cannot be used: this claim is written by the service itself'],
+    ['{"a\\u001b": 1}', 'the claim "a\ufffd" cannot be used: expected a name of'],
+    ['{"__proto__": {}}', 'the claim "__proto__" cannot be used'],
+    ['{"a": "\\u0000"}', 'the claim "a" cannot be used: a text holds what is not a character'],
+  ])('refuse the claims %s', async (claims, message) => {
+    await expect(setClaimsCommand(deps, { user: name, claims, json: true })).rejects.toMatchObject({
+      ...{ exitCode: 1, message: expect.stringContaining(message) },
+    });
+  });
+
+  test('refuse more groups than a person may have, and people who are not there', async () => {
+    const groups = Array.from({ length: 201 }, (_, index) => `g${index}`);
+    await expect(setGroupsCommand(deps, { user: name, groups, json: false })).rejects.toMatchObject({ exitCode: 1 });
+    await expect(setGroupsCommand(deps, { user: 'nobody', groups: [], json: false })).rejects.toMatchObject({
+      message: 'user not found',
+    });
   });
 });
 

@@ -71,7 +71,7 @@ export async function showUserCommand(deps: ManageDeps, options: ShowUserOptions
 }
 
 function wholeDocument(user: User, { sessions, ...described }: UserDescription) {
-  const { createdAt, lockedAt, deactivatedAt, hasPassword, emails, links } = described;
+  const { createdAt, lockedAt, deactivatedAt, hasPassword, emails, groups, claims, links } = described;
   return {
     id: user.id,
     username: user.username,
@@ -84,6 +84,8 @@ function wholeDocument(user: User, { sessions, ...described }: UserDescription) 
     deactivated_at: deactivatedAt === undefined ? null : timeOf(deactivatedAt),
     has_password: hasPassword,
     emails,
+    groups,
+    claims,
     upstream_links: links.map(({ provider, subject, accountName }) => {
       return { provider, subject, account_name: accountName ?? null };
     }),
@@ -92,7 +94,7 @@ function wholeDocument(user: User, { sessions, ...described }: UserDescription) 
 }
 
 function lines(user: User, { sessions, ...described }: UserDescription): string {
-  const { createdAt, lockedAt, deactivatedAt, hasPassword, emails, links } = described;
+  const { createdAt, lockedAt, deactivatedAt, hasPassword, emails, groups, claims, links } = described;
   const rows: (readonly [string, string])[] = [
     ['id', user.id],
     ['username', user.username],
@@ -105,6 +107,8 @@ function lines(user: User, { sessions, ...described }: UserDescription): string 
     ...(deactivatedAt === undefined ? [] : [['deactivated', timeOf(deactivatedAt)] as const]),
     ['password', hasPassword ? 'yes' : 'no'],
     ['e-mail addresses', emails.join(', ') || '-'],
+    ['groups', groups.join(', ') || '-'],
+    ['further claims', Object.keys(claims).length === 0 ? '-' : JSON.stringify(claims)],
     ...links.map(({ provider, subject, accountName }) => {
       const name = accountName === undefined ? '' : ` (${accountName})`;
       return ['linked to', `${provider}: ${subject}${name}`] as const;

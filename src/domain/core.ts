@@ -145,7 +145,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
     }),
     secondFactors: secondFactorRulesOf(config),
     activity: before?.activity ?? new ActivityBuffer(database, log),
-    sessionLimits: { idleSeconds: undefined, lifetimeSeconds: undefined },
+    sessionLimits: { idleSeconds: config.retention.unusedBrowserSessionsSeconds },
     scopeRules,
     resourceRules: new ResourceRules(scopeRules, [config.http.issuer], resourceServers),
     adminRights: new AdminRights({

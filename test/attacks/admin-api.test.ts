@@ -4,7 +4,7 @@ import { deleteClient } from '#domain/clients/delete-client.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { parseId } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import { AdminClient } from '#test/support/admin-client.ts';
+import { type AdminAnswer, AdminClient } from '#test/support/admin-client.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings, type OAuthTokens } from '#test/support/chat-oauth-client.ts';
 import { ProofKey } from '#test/support/dpop-proofs.ts';
@@ -189,6 +189,55 @@ test('no answer of a list or record holds a secret (S-130)', async () => {
   }
   expect(records).toBeGreaterThan(10);
 });
+
+describe('what an operator ends (S-126)', () => {
+  test.each([
+    [
+      'the session of an application',
+      async (admin: AdminClient, id: string) => await finish(admin, 'oauth2-sessions', id),
+    ],
+    ['every session', async (admin: AdminClient, id: string) => await admin.post(`users/${id}/kill-sessions`)],
+    ['the account, for a while', async (admin: AdminClient, id: string) => await admin.post(`users/${id}/lock`)],
+    ['the account', async (admin: AdminClient, id: string) => await admin.post(`users/${id}/deactivate`)],
+  ])('%s: its tokens are refused at once, refresh included', async (_, end) => {
+    const { id, tokens } = await administrator();
+    expect((await userInfo(tokens.accessToken)).status).toBe(200);
+    expect((await end(new AdminClient(service, await ownToken()), id)).status).toBe(200);
+    expect((await userInfo(tokens.accessToken)).status).toBe(401);
+    expect(await application.refresh(tokens.refreshToken)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+  });
+
+  test('the session of a chat client: its token is refused at once, and the others stay', async () => {
+    const { id, tokens } = await administrator();
+    const chat = new ChatClient(service);
+    const { accessToken } = await chat.login(`adele${people}`, PASSWORD);
+    const logout = { method: 'POST', headers: { authorization: `Bearer ${accessToken}` } };
+    await finish(new AdminClient(service, await ownToken()), 'compat-sessions', id);
+    expect(await chat.request('/logout', logout)).toMatchObject({ status: 401, body: { errcode: 'M_UNKNOWN_TOKEN' } });
+    expect((await userInfo(tokens.accessToken)).status).toBe(200);
+  });
+
+  test('the session of a browser: its cookie shows that it is over, and applications stay signed in', async () => {
+    const { id, tokens, cookie } = await administrator();
+    await finish(new AdminClient(service, await ownToken()), 'user-sessions', id);
+    const page = await fetch(service.address, { headers: { cookie } });
+    expect(await page.text()).toContain('<title>You were signed out');
+    expect((await userInfo(tokens.accessToken)).status).toBe(200);
+  });
+});
+
+/** The only one of its kind that the person has. */
+async function finish(admin: AdminClient, kind: string, userId: string): Promise<AdminAnswer> {
+  const [session] = (await admin.get(`${kind}?filter[user]=${userId}&filter[status]=active`)).body.data ?? [];
+  return await admin.post(`${kind}/${session?.id}/finish`);
+}
+
+async function userInfo(accessToken: string): Promise<Response> {
+  return await fetch(`${service.address}/oauth2/userinfo`, { headers: { authorization: `Bearer ${accessToken}` } });
+}
 
 describe('input that makes no sense', () => {
   test.each([

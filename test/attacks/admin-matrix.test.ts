@@ -96,8 +96,6 @@ type Refusal = Omit<RawRequest, 'target' | 'method'> & { readonly query?: string
 
 const MISSING = [401, 'missing_token', 'Bearer'] as const;
 const INVALID = [401, 'invalid_token', 'Bearer error="invalid_token"'] as const;
-/** Before anything knows which API was meant. */
-const MALFORMED = [400, 'malformed_request', undefined] as const;
 const LACKING = [403, 'insufficient_scope', `Bearer error="insufficient_scope", scope="${ADMIN}"`] as const;
 
 /** What is refused, how, and the request for it. */
@@ -135,7 +133,7 @@ const REFUSALS: readonly [
   ],
   [
     'two headers',
-    MALFORMED,
+    INVALID,
     async () => {
       const { accessToken: token } = await accessToken();
       return { headers: [...bearer(token), ...bearer(token)] };

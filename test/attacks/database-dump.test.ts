@@ -1,6 +1,13 @@
-/** OAuth specification, fact 4 of section 20: nothing in a copy of the database works as a token, a code or a password. */
+/**
+ * OAuth specification, fact 4 of section 20: nothing in a copy of the database works as a token, a code or a password;
+ * and nothing in it works in another place of it (S-168).
+ */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
+import { openRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
+import { SEALED_FIELDS } from '#domain/reencryption/sealed-fields.ts';
+import { sealAnswer, sealAuthorizationSecrets } from '#domain/upstream/sealed-columns.ts';
+import { fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import type { Browser } from '../support/browser.ts';
@@ -20,6 +27,7 @@ import {
   isConsent,
   P1,
   PASSWORD,
+  SETTINGS,
   VERIFIER,
 } from './attacked-service.ts';
 import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
@@ -27,7 +35,12 @@ import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 const WRONG_PASSWORD = 'what amira types by mistake';
 /** Shorter texts are no secrets, and would be found by chance. */
 const LEAST_LENGTH = 8;
-const attacked = attackedService({}, { arePasswordsChosen: true });
+const AMPLE = { burst: 100_000, per_second: 1000 };
+const attacked = attackedService(
+  { rate_limiting: { ...SETTINGS.rate_limiting, client_authentication: { per_client: AMPLE } } },
+  // What a swapped row gives, and nothing else does here.
+  { arePasswordsChosen: true, expectedStatuses: [500], expectedErrors: ['cannot be opened with secrets.encryption'] },
+);
 const { secrets } = attacked;
 
 /** Cookies and form tokens that a browser was given. */
@@ -199,6 +212,40 @@ async function chatClient(browser: Browser): Promise<void> {
   }
 }
 
+async function registrationTokens(): Promise<void> {
+  for (const token of ['invited-by-the-harbour', 'invited-by-the-quay']) {
+    await attacked.service.issueRegistrationToken(token, undefined);
+  }
+}
+
+/** Two that wait for the same provider, of which each has been answered. */
+async function upstreamSignIns(): Promise<void> {
+  const { keyRing } = attacked.service.core;
+  const now = attacked.clock.now();
+  const provider = toUuid(newId(now));
+  await attacked.change(
+    `insert into upstream_providers (id, issuer, client_id, ui_order, created_at) values ($1::uuid, $2::text, 'latchkey', 0, $3::timestamptz)`,
+    [...[provider, 'https://login.example', new Date(now)]],
+  );
+  for (const name of ['first', 'second']) {
+    const id = newId<'upstream-authorization'>(now);
+    const waiting = { nonce: `the-nonce-of-the-${name}`, verifier: `the-verifier-of-the-${name}` };
+    const sealed = sealAuthorizationSecrets(keyRing, id, {
+      ...waiting,
+      isReauthentication: false,
+      registrationToken: undefined,
+    });
+    const subject = `the-subject-of-the-${name}`;
+    const claims = { idTokenClaims: { sub: subject }, userinfoClaims: {}, extraCallbackParameters: {} };
+    for (const secret of [...Object.values(waiting), subject]) secrets.add(secret);
+    await attacked.change(
+      `insert into upstream_authorizations (id, provider_id, state_hash, secrets_sealed, answer_sealed, created_at)
+       values ($1::uuid, $2::uuid, sha256($3::text::bytea), $4::bytea, $5::bytea, $6::timestamptz)`,
+      [toUuid(id), provider, `state-of-${name}`, sealed, sealAnswer(keyRing, id, claims), new Date(now)],
+    );
+  }
+}
+
 interface Cell {
   readonly column: string;
   /** One character for each byte of a `bytea`. */
@@ -275,6 +322,8 @@ beforeAll(async () => {
   await pushed(browser);
   await registeredClient(browser);
   await chatClient(browser);
+  await registrationTokens();
+  await upstreamSignIns();
 });
 
 test('a dump of the database after every flow holds nothing that was handed out or sent as a secret', async () => {
@@ -328,4 +377,148 @@ test.each([
   } finally {
     await attacked.change(change, [kept, row?.id]);
   }
+});
+
+/** Columns of hashes and ciphertexts that these flows leave empty, and what shows that their values are worth nothing. */
+const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
+  'data_exports.archive': 'the data of a person, which nobody presents',
+  'personal_access_tokens.token_hash': 'test/attacks/admin-matrix.test.ts: the same look-up as of other tokens',
+  'queue_workers.config_digest': 'a digest of the configuration, which nobody presents',
+  'queue_workers.root_keys': 'check values of root keys, which nobody presents',
+  'server_state.value': 'the same',
+  'user_recovery_tickets.ticket_hash': 'test/attacks/recovery.test.ts',
+  'user_registrations.password_hash': 'until the end of a registration what user_passwords has then',
+  'user_sessions.previous_key_hash': 'what key_hash was before',
+};
+
+/** By column, the first values of each that hold a hash, a ciphertext or a salt. */
+async function storedSecrets(): Promise<Map<string, Cell[]>> {
+  const guarded = /(_hash|_hmac|_sealed|_salt|_family)$/;
+  const found = new Map<string, Cell[]>();
+  for (const cell of await dump(attacked.service.database)) {
+    if (!cell.isBinary && !guarded.test(cell.column)) continue;
+    const cells = found.get(cell.column) ?? [];
+    if (cells.length < 2) found.set(cell.column, [...cells, cell]);
+  }
+  return found;
+}
+
+/** Everywhere that something is taken for the proof of a right. @returns what was given for it */
+async function present(value: string): Promise<readonly string[]> {
+  const bearer = `Bearer ${value}`;
+  const form = { redirect_uri: C1.callback };
+  const gained: string[] = [];
+  const tried = (what: string, isGained: boolean) => {
+    if (isGained) gained.push(`${what}: ${value.slice(0, 12)}`);
+  };
+  const ask = async (target: string, headers: [string, string][]) => await attacked.ask({ target, headers });
+  for (const hint of ['access_token', 'refresh_token']) {
+    const answer = await attacked.post('/oauth2/introspect', { token: value, token_type_hint: hint }, basic(C1));
+    tried(`introspection as ${hint}`, jsonOf(answer)['active'] !== false);
+  }
+  for (const fields of [
+    { grant_type: 'refresh_token', refresh_token: value },
+    { grant_type: 'authorization_code', code: value, ...form },
+    { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: value },
+  ]) {
+    tried(fields.grant_type, (await attacked.post('/oauth2/token', fields, basic(C1))).status !== 400);
+  }
+  const asClient = basic({ ...C1, secret: value });
+  tried('client secret', (await attacked.post('/oauth2/introspect', { token: 'x' }, asClient)).status !== 401);
+  tried('homeserver', (await attacked.post('/oauth2/introspect', { token: 'x' }, bearer)).status !== 401);
+  for (const target of ['/oauth2/userinfo', '/api/admin/v1/version', `/oauth2/registration/${C1.id}`]) {
+    tried(target, (await ask(target, [['Authorization', bearer]])).status < 400);
+  }
+  const chat = new ChatClient(attacked.service);
+  tried('chat', (await chat.post('/logout', undefined, { authorization: bearer })).status !== 401);
+  tried('chat refresh', (await chat.post('/refresh', { refresh_token: value })).status !== 401);
+  tried('login token', (await chat.post('/login', { type: 'm.login.token', token: value })).status !== 403);
+  const cookie = await ask('/account/', [['Cookie', `__Host-latchkey_session=${value}`]]);
+  tried('session cookie', cookie.status === 200);
+  const request_uri = `urn:ietf:params:oauth:request_uri:${value}`;
+  const pushedRequest = await ask(`/authorize?${new URLSearchParams({ client_id: C1.id, request_uri })}`, []);
+  tried('pushed request', pushedRequest.status < 400);
+  return gained;
+}
+
+test('no hash and no ciphertext of a dump (S-168) is taken for a token, code, secret, cookie or request', async () => {
+  const stored = await storedSecrets();
+  const columns = await sql<{ name: string }>(
+    attacked.service.database,
+    `select table_name || '.' || column_name as name from information_schema.columns
+      where table_schema = current_schema()
+        and (data_type in ('bytea', 'ARRAY') and udt_name like '%bytea' or column_name like '%\\_hash')`,
+  );
+  const missing = columns.map(({ name }) => name).filter((name) => !stored.has(name) && !(name in SHOWN_ELSEWHERE));
+  expect(missing, 'columns that are neither filled here nor shown elsewhere').toEqual([]);
+  const values = new Set(
+    [...stored.values()].flat().flatMap((cell) => {
+      if (!cell.isBinary) return [cell.value];
+      const bytes = Buffer.from(cell.value, 'latin1');
+      return [bytes.toString('hex'), bytes.toString('base64url')];
+    }),
+  );
+  const gained: string[] = [];
+  for (const value of values) gained.push(...(await present(value)));
+  expect(gained).toEqual([]);
+});
+
+test('a ciphertext opens in its own row and column and nowhere else, in every sealed column', async () => {
+  const { core, database } = attacked.service;
+  const places: { readonly name: string; readonly sealed: Buffer; readonly boundTo: string }[] = [];
+  for (const { name, associatedData, read, start } of SEALED_FIELDS) {
+    const rows = await database.rows(read, { after: start });
+    expect(rows.length, `${name} has rows to swap`).toBeGreaterThan(name.startsWith('secret_keys.') ? 0 : 1);
+    for (const { key, sealed } of rows.slice(0, 3)) places.push({ name, sealed, boundTo: associatedData(key) });
+  }
+  for (const { name, sealed, boundTo } of places) {
+    for (const place of places) {
+      const isOpened = core.keyRing.open('column', sealed, place.boundTo) !== undefined;
+      expect([name, place.boundTo, isOpened]).toEqual([name, place.boundTo, place.boundTo === boundTo]);
+    }
+  }
+});
+
+test('a secret that was moved to the row of another client opens nothing, and the log tells of it', async () => {
+  const register = async () => {
+    const registered = await attacked.ask({
+      method: 'POST',
+      target: '/oauth2/registration',
+      headers: [['Content-Type', 'application/json']],
+      body: JSON.stringify({ client_uri: 'https://app.example/', redirect_uris: [C1.callback] }),
+    });
+    const [id, secret] = [textMember(registered, 'client_id'), textMember(registered, 'client_secret')];
+    secrets.add(secret);
+    return { id, secret, callback: C1.callback };
+  };
+  const [own, foreign] = [await register(), await register()];
+  const uuids = [own, foreign].map(({ id }) => toUuid(parseId<'client'>(id) ?? expect.fail('no id')));
+  await attacked.change(
+    `update oauth2_clients c set client_secret_sealed = o.client_secret_sealed from oauth2_clients o
+      where (c.id, o.id) in (($1::uuid, $2::uuid), ($2::uuid, $1::uuid))`,
+    uuids,
+  );
+  for (const secret of [own.secret, foreign.secret]) {
+    for (const { id, callback } of [own, foreign]) {
+      const answer = await attacked.post('/oauth2/introspect', { token: 'x' }, basic({ id, secret, callback }));
+      expect(answer.status).toBe(500);
+      const line = attacked.service.logLines().findLast((text) => text.includes(' ERROR error '));
+      expect(line).toContain(`the stored secret of client ${id} cannot be opened`);
+    }
+  }
+});
+
+test('a registration token that was moved to another row is not shown for it', async () => {
+  const rows = await sql<{ id: string; token_sealed: Buffer }>(
+    attacked.service.database,
+    'select id, token_sealed from user_registration_tokens order by id limit 2',
+  );
+  const [own, foreign] = rows;
+  const { keyRing } = attacked.service.core;
+  expect(openRegistrationToken(keyRing, fromUuid(own?.id ?? ''), own?.token_sealed ?? Buffer.alloc(0))).toMatch(
+    /^invited/,
+  );
+  expect(() =>
+    openRegistrationToken(keyRing, fromUuid(own?.id ?? ''), foreign?.token_sealed ?? Buffer.alloc(0)),
+  ).toThrow('none of the keys opens the registration token');
 });

@@ -74,6 +74,11 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.delete(`oauth2-clients/${walk.dynamicClientId}`);
   await admin.get(`users/${user}`);
   await admin.post(`users/${user}/set-admin`, { admin: true });
+  await admin.send('PUT', `users/${user}/groups`, { groups: ['crew'] });
+  await admin.get(`users/${user}/groups`);
+  await admin.send('PUT', `users/${user}/claims`, { claims: { department: 'Harbour' } });
+  await admin.get(`users/${user}/claims`);
+  await admin.get('users?filter[group]=crew');
   await admin.post(`users/${user}/lock`);
   await admin.post(`users/${user}/unlock`);
   await admin.delete(`user-emails/${email}`);

@@ -66,8 +66,7 @@ export function behindProxy(config: Config): Config {
 
 /** What a test decides for itself; the rest is cheap and does not change. */
 export type AppOptions = Pick<Resources, 'config' | 'database' | 'clock' | 'log' | 'keyRing' | 'signingKeys'> &
-  Partial<Pick<Resources, 'hasher' | 'estimator' | 'metricsPage' | 'outbound' | 'policyModule' | 'tracing'>> &
-  Partial<Pick<Core, 'sessionLimits'>> & {
+  Partial<Pick<Resources, 'hasher' | 'estimator' | 'metricsPage' | 'outbound' | 'policyModule' | 'tracing'>> & {
     /** Files of the build; none unless given. */
     readonly assets?: AssetFiles;
   };
@@ -79,10 +78,10 @@ export interface RunningApp extends App {
 }
 
 /** Starts an instance on the first address of its listeners. */
-export async function startApp({ sessionLimits, assets, ...options }: AppOptions): Promise<RunningApp> {
+export async function startApp({ assets, ...options }: AppOptions): Promise<RunningApp> {
   const instance = new InstanceState();
   instance.isStarted = true;
-  const made = createCore({
+  const core = createCore({
     hasher: cheapHasher(),
     estimator: new StrengthEstimator(NO_WORKER),
     lag: { isLagging: false, isStalled: false },
@@ -93,7 +92,6 @@ export async function startApp({ sessionLimits, assets, ...options }: AppOptions
     outbound: new OutboundHttp({ ...options.config.outbound, clock: options.clock, log: options.log }),
     ...options,
   });
-  const core = sessionLimits === undefined ? made : { ...made, sessionLimits };
   const app = buildApp(core, assets ?? new AssetFiles({}, () => undefined));
   const [bound] = await app.server.listen();
   if (bound === undefined) throw new Error('the server bound no address');

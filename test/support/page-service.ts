@@ -1,7 +1,6 @@
 import type { AssetFiles } from '#browser/asset-files.ts';
 import type { Config } from '#config/config.ts';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
-import type { SessionLimits } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
 import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
@@ -24,7 +23,8 @@ export interface PageServiceOptions {
   /** Files of the build; none unless given. */
   readonly assets?: AssetFiles;
   readonly limits?: Partial<Config['rateLimiting']['login']>;
-  readonly sessionLimits?: SessionLimits;
+  /** Of `experimental.inactive_session_expiration`; sessions may go unused for ever unless given. */
+  readonly unusedBrowserSessionsSeconds?: number;
   readonly hasher?: PasswordHasher;
   readonly arePasswordsEnabled?: boolean;
   readonly isPasswordChangeAllowed?: boolean;
@@ -100,7 +100,7 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
   const log = new RecordingLog({ clock, level: 'info' });
   const keyRing = new KeyRing(Buffer.alloc(32, 9));
   const config = configOf(options);
-  const { assets, hasher, outbound, sessionLimits, registration, tracing } = options;
+  const { assets, hasher, outbound, registration, tracing } = options;
   const { core, server, origin } = await startApp({
     config,
     database,
@@ -112,7 +112,6 @@ export async function startPages(database: OpenDatabase, options: PageServiceOpt
     ...(hasher !== undefined && { hasher }),
     ...(tracing !== undefined && { tracing }),
     ...(outbound !== undefined && { outbound: outbound({ ...config.outbound, clock, log }) }),
-    ...(sessionLimits !== undefined && { sessionLimits }),
     ...(registration !== undefined && { estimator: registration.estimator }),
   });
 
@@ -153,6 +152,7 @@ function configOf(options: PageServiceOptions): Config {
     experimental: { ...config.experimental, planManagementIframeUri: options.planManagementIframeUri },
     protocolName: options.protocolName ?? config.protocolName,
     homeserver: { ...config.homeserver, homeserver: 'example.org', ...options.homeserver },
+    retention: { ...config.retention, unusedBrowserSessionsSeconds: options.unusedBrowserSessionsSeconds },
     branding: {
       ...config.branding,
       serviceName: 'example.org',

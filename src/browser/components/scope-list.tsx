@@ -18,6 +18,7 @@ const HOMESERVER: KnownScope = {
 
 const KNOWN = new Map<string, KnownScope>([
   ['email', { text: 'scope.email' }],
+  ['groups', { text: 'scope.groups' }],
   ['offline_access', { text: 'scope.offline_access' }],
   ['profile', { text: 'scope.profile' }],
   ['urn:latchkey:admin', ADMIN],

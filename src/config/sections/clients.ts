@@ -33,6 +33,7 @@ import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
 import { canSignWith } from '#protocol/oauth/registered-keys.ts';
 import { isReservedScope } from '#protocol/oauth/scopes.ts';
 import { commonHost } from '#protocol/oidc/sector.ts';
+import { extraClaims } from './extra-claims.ts';
 import { keySet } from './key-set.ts';
 
 const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((uri, context) => {
@@ -52,7 +53,8 @@ const exchangeableScope = text({
   pattern: /^[\x21\x23-\x5b\x5d-\x7e]+$/,
   expected: 'expected a scope',
 }).refine(
-  (scope) => ['openid', 'email', 'profile'].includes(scope) || !(isReservedScope(scope) || scope === 'offline_access'),
+  (scope) =>
+    ['openid', 'email', 'profile', 'groups'].includes(scope) || !(isReservedScope(scope) || scope === 'offline_access'),
   { error: 'expected a scope other than those for administrators, accounts, chat clients and offline_access' },
 );
 
@@ -154,7 +156,14 @@ const client = mapping({
     .describe('Authentication classes, best first, that count for requests without `acr_values`.'),
   id_token_claims: bool()
     .prefault(true)
-    .describe('ID tokens carry the claims of the scopes `profile` and `email`; otherwise only userinfo has them.'),
+    .describe(
+      'ID tokens carry the claims of the scopes `profile`, `email` and `groups` and those of `claims`; otherwise only userinfo has them.',
+    ),
+  claims: extraClaims()
+    .optional()
+    .describe(
+      'Claims about everybody who signs in at the client, in ID tokens and at userinfo, as they are. Those of the account and those that the service writes itself win over them.',
+    ),
   strict_auth_method: bool()
     .prefault(false)
     .describe('The secret is accepted only in the place that `client_auth_method` names, header or form.'),
@@ -314,6 +323,8 @@ export function staticClientConfig(parsed: ParsedClient) {
     requestObjectSigningAlg: parsed.request_object_signing_alg,
     defaultAcrValues: parsed.default_acr_values,
     idTokenClaims: parsed.id_token_claims,
+    /** Undefined: none. */
+    claims: parsed.claims,
     strictAuthMethod: parsed.strict_auth_method,
     subjectType: parsed.subject_type,
     /** Undefined: the sector is the host of the redirect URIs. */

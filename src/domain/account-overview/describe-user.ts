@@ -1,3 +1,4 @@
+import { groupsOfUser } from '#domain/accounts/user-facts.ts';
 import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
@@ -5,6 +6,8 @@ import { personalSessionsOfUser } from '#domain/personal-sessions/end-personal-s
 import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import { type ExtraClaims, extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
+import { sortedGroups } from '#protocol/oidc/group-names.ts';
 
 /** What belongs to an account, for an operator; nothing secret. */
 export interface UserDescription {
@@ -16,6 +19,10 @@ export interface UserDescription {
   readonly hasPassword: boolean;
   /** Confirmed ones, oldest first. */
   readonly emails: readonly string[];
+  /** All that applications get, sorted. */
+  readonly groups: readonly string[];
+  /** That administrators made up. */
+  readonly claims: ExtraClaims;
   readonly links: readonly IdentityLink[];
   /** How many are live. */
   readonly sessions: {
@@ -42,6 +49,8 @@ const description = statement<
     deactivated_at: number | null;
     has_password: boolean;
     emails: readonly string[];
+    groups: readonly string[];
+    claims: unknown;
     browser: number;
     oauth2: number;
     compat: number;
@@ -54,6 +63,7 @@ const description = statement<
           ${ms('u.deactivated_at')} as deactivated_at,
           exists (select from user_passwords p where p.user_id = u.id) as has_password,
           array(select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id) as emails,
+          array(${groupsOfUser('u.id', 'u.groups')}) as groups, u.claims,
           (select count(*)::integer from user_sessions s
             where s.user_id = u.id and ${browserSessionIsLive('s')}) as browser,
           (select count(*)::integer from oauth2_sessions s
@@ -85,6 +95,8 @@ export async function describeUser(queryable: Queryable, user: UserId): Promise<
     deactivatedAt: row.deactivated_at ?? undefined,
     hasPassword: row.has_password,
     emails: row.emails,
+    groups: sortedGroups(row.groups),
+    claims: extraClaimsFromJson(row.claims),
     links: identities.map(({ provider_id, subject, human_account_name }) => ({
       provider: fromUuid(provider_id),
       subject,

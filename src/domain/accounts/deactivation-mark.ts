@@ -1,4 +1,4 @@
-/** The mark `deactivated_at` of accounts, and what goes with it: addresses, and the password where all is erased. */
+/** The mark `deactivated_at` of accounts, and what goes with it: addresses, and password, groups and the like where all is erased. */
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -27,10 +27,10 @@ const deletePassword = statement<never, { readonly userId: string }>(
 );
 
 /** The username stays: nobody else is to get it. */
-const eraseDisplayName = statement<never, { readonly userId: string; readonly now: Date }>(
-  'erase-display-name',
-  `update users set display_name = null, updated_at = :now::timestamptz
-    where id = :userId::uuid and display_name is not null`,
+const eraseFacts = statement<never, { readonly userId: string; readonly now: Date }>(
+  'erase-facts',
+  `update users set display_name = null, groups = null, claims = null, updated_at = :now::timestamptz
+    where id = :userId::uuid and (display_name is not null or groups is not null or claims is not null)`,
 );
 
 /** Expects the caller's transaction, which holds the account from here on. @returns whether this call deactivated it */
@@ -53,7 +53,7 @@ export async function forgetPerson(
   const freed = await transaction.rows(deleteEmails, { userId });
   if (isErased) {
     await transaction.execute(deletePassword, { userId });
-    await transaction.execute(eraseDisplayName, { userId, now: new Date(now) });
+    await transaction.execute(eraseFacts, { userId, now: new Date(now) });
   }
   return freed.map(({ email_key }) => email_key);
 }

@@ -1,4 +1,7 @@
+import { providerIsEnabled } from '#domain/upstream/provider-state/liveness.ts';
 import { ms } from '#platform/postgres/statement.ts';
+import { extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
+import { sortedGroups } from '#protocol/oidc/group-names.ts';
 import type { UserFacts } from '#protocol/oidc/user-claims.ts';
 
 /** When the profile of the user `u` changed, milliseconds since the epoch. */
@@ -12,11 +15,31 @@ export interface UserFactsRow {
   readonly updated_at: number;
   /** The oldest address, null unless it was granted. */
   readonly email: string | null;
+  /** Null unless they were granted; a name may be there twice. */
+  readonly groups: readonly string[] | null;
+  /** Null: none, or not granted. */
+  readonly extra_claims: unknown;
+}
+
+/**
+ * The groups of a user: those that administrators set, and what the providers of the configuration said at the last
+ * sign-in there. A query with one column for `array()`, by the index `upstream_links_user`.
+ * @param user expression of the id; @param groups column of `users`
+ */
+export function groupsOfUser(user: string, groups: string): string {
+  return `select unnest(${groups}) union all
+          select unnest(gl.groups) from upstream_links gl join upstream_providers gp on gp.id = gl.provider_id
+           where gl.user_id = ${user} and ${providerIsEnabled('gp')}`;
+}
+
+/** Whether a statement has to look for a claim with the scope of this name. */
+export function isAsked(name: 'email' | 'groups', scope: string, claims: string): string {
+  return `('${name}' = any(${scope}) or ${claims} is not null)`;
 }
 
 /**
  * Selects the columns of a `UserFactsRow` from the user `u`. The address is looked up, by the index
- * `user_emails_user_id`, only with the scope `email` or when single claims were requested.
+ * `user_emails_user_id`, only with the scope `email` or when single claims were requested; so are the groups with theirs.
  * @param scope an expression of type `text[]`
  * @param claims an expression of type `jsonb`: the claims that were requested one by one, or null
  */
@@ -25,9 +48,11 @@ export function userFactsColumns(scope: string, claims: string): string {
           u.display_name,
           u.locale,
           ${PROFILE_UPDATED_AT} as updated_at,
-          case when 'email' = any(${scope}) or ${claims} is not null then (
+          case when ${isAsked('email', scope, claims)} then (
             select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id limit 1
-          ) end as email`;
+          ) end as email,
+          case when ${isAsked('groups', scope, claims)} then array(${groupsOfUser('u.id', 'u.groups')}) end as groups,
+          case when 'profile' = any(${scope}) then u.claims end as extra_claims`;
 }
 
 export function userFacts(row: UserFactsRow): UserFacts {
@@ -37,5 +62,7 @@ export function userFacts(row: UserFactsRow): UserFacts {
     locale: row.locale ?? undefined,
     updatedAt: row.updated_at,
     email: row.email ?? undefined,
+    groups: sortedGroups(row.groups ?? []),
+    extra: extraClaimsFromJson(row.extra_claims),
   };
 }

@@ -1,4 +1,4 @@
-import { providerIsEnabled } from '#domain/upstream/liveness.ts';
+import { providerIsEnabled } from '#domain/upstream/provider-state/liveness.ts';
 import { Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
@@ -43,7 +43,7 @@ export const upstreamLinks = new Listing<UpstreamLinkRecord, UpstreamLinkFilters
     user: 'l.user_id = :user::uuid',
     provider: 'l.provider_id = :provider::uuid',
     subject: 'l.subject = :subject::text',
-    accountName: 'lower(l.human_account_name) like :accountName::text',
+    accountName: 'l.human_account_name = :accountName::text',
   },
 });
 

@@ -2,6 +2,7 @@
 import { accountIsDeactivated, accountIsLocked, accountIsUsable } from '#domain/accounts/liveness.ts';
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
+import { providerIsEnabled } from '#domain/upstream/provider-state/liveness.ts';
 import { Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
@@ -27,6 +28,8 @@ export interface UserFilters {
   readonly hasCompatSession: boolean;
   /** Somebody with a live session at any of these clients. */
   readonly clients: readonly string[];
+  /** Somebody who is in it, by the word of an administrator or of a provider of the configuration. */
+  readonly group: string;
 }
 
 export const users = new Listing<UserRecord, UserFilters>('admin-users', {
@@ -52,5 +55,9 @@ export const users = new Listing<UserRecord, UserFilters>('admin-users', {
       = :hasCompatSession::boolean`,
     clients: `exists (select from oauth2_sessions s
       where s.user_id = u.id and s.client_id = any(:clients::uuid[]) and ${oauthSessionIsLive('s')})`,
+    group: `u.id in (select m.id from users m where m.groups is not null and m.groups @> array[:group::text]
+      union all select l.user_id from upstream_links l join upstream_providers p on p.id = l.provider_id
+       where l.groups is not null and l.user_id is not null and l.groups @> array[:group::text]
+         and ${providerIsEnabled('p')})`,
   },
 });

@@ -98,7 +98,7 @@ function reauth(password: string, by = cookie): Promise<ReauthOutcome> {
 
 async function kindOf(by: SessionCookie): Promise<string> {
   const row = await findViewerRow(database, by.id);
-  return judgeViewer(row, by, { idleSeconds: undefined, lifetimeSeconds: undefined }, clock.now()).viewer.kind;
+  return judgeViewer(row, by, { idleSeconds: undefined }, clock.now()).viewer.kind;
 }
 
 const sessionState = statement<

@@ -1,4 +1,5 @@
 import type { User } from '#domain/accounts/user.ts';
+import { unusedSince } from '#domain/clean-up/sweep.ts';
 import { type BrowserSessionId, fromUuid, toUuid } from '#platform/base/ids.ts';
 import { equalDigests } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -77,12 +78,10 @@ export async function findViewerRow(database: Queryable, id: BrowserSessionId): 
   return await database.first(findRow, { id: toUuid(id) });
 }
 
-/** How long a session may last; undefined: no such limit. */
+/** How long a session may last. */
 export interface SessionLimits {
-  /** Seconds since its last activity. */
+  /** Seconds without activity, as far as it was written (`unusedSince`); undefined: for ever. */
   readonly idleSeconds: number | undefined;
-  /** Seconds since it was opened. */
-  readonly lifetimeSeconds: number | undefined;
 }
 
 /** A viewer, and why one with a cookie is anonymous: its row is gone, or a limit has passed. */
@@ -138,13 +137,10 @@ function keyFits(row: PresentRow, keyHash: Buffer, now: number): boolean {
   );
 }
 
-function isExpired(row: PresentRow, limits: SessionLimits, now: number): boolean {
+/** As the clean-up decides, which ends the sessions that no browser shows again. */
+function isExpired(row: PresentRow, { idleSeconds }: SessionLimits, now: number): boolean {
   const lastActiveAt = row.viewer_last_active_at ?? row.viewer_created_at;
-  return isOver(lastActiveAt, limits.idleSeconds, now) || isOver(row.viewer_created_at, limits.lifetimeSeconds, now);
-}
-
-function isOver(since: number, seconds: number | undefined, now: number): boolean {
-  return seconds !== undefined && now - since >= seconds * 1000;
+  return idleSeconds !== undefined && lastActiveAt < unusedSince(now, idleSeconds).getTime();
 }
 
 function viewerUser(row: PresentRow): User {

@@ -13,6 +13,7 @@ import { MANDATORY_ALGORITHM, settledName } from '#protocol/jose/signing-algorit
 import { CLIENT_AUTH_METHODS, type ClientAuthMethod, usesSecret } from '#protocol/oauth/client-metadata.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
 import type { ApplicationType } from '#protocol/oauth/registered-uris.ts';
+import { type ExtraClaims, extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
 import { sectorHost, sectorUri } from './subjects.ts';
 
 /** An OAuth client (application), as cached from its row. */
@@ -54,8 +55,10 @@ export interface Client {
   readonly requiresSignedRequests: boolean;
   /** Algorithm of its request objects; undefined: any with a private key. */
   readonly requestObjectSigningAlg: string | undefined;
-  /** Its ID tokens carry the claims of the scopes `profile` and `email`, too. */
+  /** Its ID tokens carry the claims of the scopes `profile`, `email` and `groups`, and `claims`. */
   readonly hasIdTokenClaims: boolean;
+  /** About everybody who signs in at it. */
+  readonly claims: ExtraClaims;
   /** Its secret is accepted only in the place that `authMethod` names, header or form. */
   readonly hasStrictAuthMethod: boolean;
   /** Host of its sector: it knows people by pairwise subjects (see `Subjects`). Undefined: by the account's identifier. */
@@ -136,6 +139,8 @@ export interface ClientMetadata {
   readonly first_party?: boolean;
   /** Ours: claims of the scopes in ID tokens; true when it is not set. */
   readonly id_token_claims?: boolean;
+  /** Ours, of static clients only. */
+  readonly claims?: ExtraClaims;
   /** Ours: no other way to send the secret than the registered one. */
   readonly strict_auth_method?: boolean;
 }
@@ -179,6 +184,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     requiresSignedRequests: metadata.require_signed_request_object ?? false,
     requestObjectSigningAlg: settledName(metadata.request_object_signing_alg),
     hasIdTokenClaims: metadata.id_token_claims ?? true,
+    claims: extraClaimsFromJson(row.is_static ? metadata.claims : undefined),
     hasStrictAuthMethod: metadata.strict_auth_method ?? false,
     sector: sectorHost(sectorUri(metadata)),
     hasBoundTokens: metadata.dpop_bound_access_tokens ?? false,

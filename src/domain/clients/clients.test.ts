@@ -52,6 +52,7 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     defaultAcrValues: [],
     backchannelLogoutSessionRequired: false,
     idTokenClaims: true,
+    claims: undefined,
     strictAuthMethod: false,
     subjectType: 'public',
     sectorIdentifierUri: undefined,

@@ -172,6 +172,7 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       first_party: configured.firstParty,
       id_token_claims: configured.idTokenClaims,
       strict_auth_method: configured.strictAuthMethod,
+      ...(configured.claims !== undefined && { claims: configured.claims }),
       ...(configured.tokenExchange !== undefined && { token_exchange: configured.tokenExchange }),
       ...(configured.applicationType !== undefined && { application_type: configured.applicationType }),
       ...(configured.dpopBoundAccessTokens ? { dpop_bound_access_tokens: true } : {}),

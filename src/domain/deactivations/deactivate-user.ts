@@ -60,7 +60,7 @@ export type DeactivatedBy =
 export interface Deactivation {
   readonly user: UserId;
   readonly by: DeactivatedBy;
-  /** The homeserver hides what the person wrote as well; here the password and the display name go. */
+  /** The homeserver hides what the person wrote as well; here password, display name, groups and claims go. */
   readonly isErased: boolean;
   /** The person is told by mail, at the addresses that they had. */
   readonly isTold: boolean;

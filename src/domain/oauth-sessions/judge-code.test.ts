@@ -14,6 +14,8 @@ const good: CodeRow = {
   locale: null,
   updated_at: NOW,
   email: null,
+  groups: null,
+  extra_claims: null,
   claims: null,
   can_request_admin: false,
   sign_in_is_usable: true,

@@ -16,6 +16,8 @@ const valid: RefreshTokenRow = {
   locale: null,
   updated_at: NOW,
   email: null,
+  groups: null,
+  extra_claims: null,
   can_request_admin: false,
   auth_time: null,
   acr: null,

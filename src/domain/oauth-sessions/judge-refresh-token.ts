@@ -1,10 +1,11 @@
-import { userFactsColumns } from '#domain/accounts/user-facts.ts';
+import { type UserFactsRow, userFactsColumns } from '#domain/accounts/user-facts.ts';
 import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { sessionUserIsUsable } from './liveness.ts';
 
 /** A session found by the family tag of a presented refresh token, and what is stored of that token. */
-export interface RefreshTokenRow {
+export interface RefreshTokenRow
+  extends Pick<UserFactsRow, 'display_name' | 'email' | 'extra_claims' | 'groups' | 'locale'> {
   readonly session_id: string;
   readonly is_own_client: boolean;
   /** False: the cached record of the presenting client is out of date. */
@@ -13,11 +14,7 @@ export interface RefreshTokenRow {
   readonly user_is_usable: boolean;
   readonly user_id: string | null;
   readonly username: string | null;
-  readonly display_name: string | null;
-  readonly locale: string | null;
   readonly updated_at: number | null;
-  /** The oldest address, null unless it was granted. */
-  readonly email: string | null;
   readonly can_request_admin: boolean | null;
   readonly auth_time: number | null;
   readonly acr: string | null;

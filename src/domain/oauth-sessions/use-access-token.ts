@@ -1,5 +1,5 @@
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
-import { PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/accounts/user-facts.ts';
+import { groupsOfUser, isAsked, PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/accounts/user-facts.ts';
 import { clientIsEnabled } from '#domain/clients/liveness.ts';
 import { sectorUriColumn } from '#domain/clients/subjects.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -46,6 +46,8 @@ export interface UserOfTokenRow extends UserFactsRow {
   readonly sector_uri: string | null;
   /** Null: the client gets JSON at userinfo. */
   readonly userinfo_alg: string | null;
+  /** Of the operator, about everybody who signs in at the client; null: none. */
+  readonly client_claims: unknown;
   readonly can_request_admin: boolean;
   readonly is_live: boolean;
 }
@@ -54,7 +56,7 @@ export interface UserOfTokenRow extends UserFactsRow {
  * A person's access token presented at a resource of this service, and its first use in the same statement. The mark
  * is set only for a live token that has the scope. Live is also a condition of the mark itself: a token that is
  * revoked in the same instant counts as revoked, or the reuse of its refresh token would go unseen.
- * Unique index on `token_hash`, then primary keys and `user_emails_user_id`.
+ * Unique index on `token_hash`, then primary keys, `user_emails_user_id` and `upstream_links_user`.
  */
 const useAccessToken = statement<
   UserOfTokenRow,
@@ -70,10 +72,13 @@ const useAccessToken = statement<
            u.locale,
            ${PROFILE_UPDATED_AT} as updated_at,
            u.can_request_admin,
+           u.groups as own_groups,
+           case when 'profile' = any(t.scope) then u.claims end as extra_claims,
            c.id as client_id,
            c.metadata ->> 'scope' as client_scope,
            ${sectorUriColumn('c')} as sector_uri,
            c.metadata ->> 'userinfo_signed_response_alg' as userinfo_alg,
+           case when c.is_static then c.metadata -> 'claims' end as client_claims,
            t.scope,
            s.claims,
            t.first_used_at is not null as was_used,
@@ -106,9 +111,14 @@ const useAccessToken = statement<
          p.userinfo_alg,
          p.scope,
          p.claims,
-         case when p.is_live and ('email' = any(p.scope) or p.claims is not null) then (
+         case when p.is_live and ${isAsked('email', 'p.scope', 'p.claims')} then (
            select e.email from user_emails e where e.user_id = p.user_id order by e.created_at, e.id limit 1
          ) end as email,
+         case when p.is_live and ${isAsked('groups', 'p.scope', 'p.claims')} then array(
+           ${groupsOfUser('p.user_id', 'p.own_groups')}
+         ) end as groups,
+         p.extra_claims,
+         p.client_claims,
          p.is_live
            and (p.was_used or not :neededScope::text = any(p.scope) or exists (select from marked)) as is_live
     from presented p`,

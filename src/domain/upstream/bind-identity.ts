@@ -8,7 +8,7 @@ import {
 } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { providerIsEnabled } from './liveness.ts';
+import { providerIsEnabled } from './provider-state/liveness.ts';
 
 /** Somebody as a provider names them. */
 export interface Identity {

@@ -9,7 +9,7 @@ import {
   selectedColumns,
 } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-import { providerIsEnabled } from './liveness.ts';
+import { providerIsEnabled } from './provider-state/liveness.ts';
 
 /** An identity that an account has at a provider that people may use. Times in milliseconds since the epoch. */
 export interface ListedLink {

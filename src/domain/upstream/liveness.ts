@@ -1,12 +1,4 @@
 /**
- * The provider is in the configuration, and switched on there. A condition for statements.
- * @param provider alias of `upstream_providers`
- */
-export function providerIsEnabled(provider: string): string {
-  return `${provider}.disabled_at is null`;
-}
-
-/**
  * No browser session or account came of the authorization yet. A condition for statements.
  * @param authorization alias of `upstream_authorizations`
  */

@@ -2,7 +2,7 @@
 import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { providerIsEnabled } from './liveness.ts';
+import { providerIsEnabled } from './provider-state/liveness.ts';
 
 export type LoginMethod = 'password' | 'upstream' | 'passkey';
 

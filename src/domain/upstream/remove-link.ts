@@ -6,8 +6,8 @@ import { toUuid, type UpstreamLinkId, type UserId } from '#platform/base/ids.ts'
 import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { providerIsEnabled } from './liveness.ts';
 import { type EnabledMethods, hasUsableLink, hasUsablePasskey, hasUsablePassword } from './login-methods.ts';
+import { providerIsEnabled } from './provider-state/liveness.ts';
 import { providerName, type UpstreamProvider } from './upstream-providers.ts';
 
 export interface RemoveLinkDeps {

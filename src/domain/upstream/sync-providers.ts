@@ -3,7 +3,7 @@ import { fromUuid, toUuid, type UpstreamProviderId } from '#platform/base/ids.ts
 import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { providerIsEnabled } from './liveness.ts';
+import { providerIsEnabled } from './provider-state/liveness.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 export interface ProviderSyncDeps {

@@ -150,6 +150,7 @@ describe('lists (operations 4.2)', () => {
   test.each([
     ['page[first]=0', 'page[first]'],
     ['page[first]=101', 'page[first]'],
+    ['page[first]=01', 'page[first]'],
     ['page[first]=1&page[last]=1', 'page[last]'],
     ['page[after]=x', 'page[after]'],
     ['count=maybe', 'count'],
@@ -214,10 +215,10 @@ describe('accounts (operations 4.4)', () => {
     expect(codes(await admin.get('users/x'))).toEqual(['invalid_id']);
     expect((await admin.get(`users/${ABSENT}`)).status).toBe(404);
     const unknown = await admin.post('users', { username: 'a', colour: 'red' });
-    expect(unknown.body.errors).toMatchObject([{ code: 'invalid_body', source: { pointer: '/colour' } }]);
-    expect(codes(await admin.post('user-registration-tokens', null))).toEqual(['invalid_body']);
+    expect(unknown.body.errors).toMatchObject([{ code: 'invalid_request', source: { pointer: '/colour' } }]);
+    expect(codes(await admin.post('user-registration-tokens', null))).toEqual(['invalid_request']);
     const typed = await admin.post('users', { username: 1 });
-    expect(typed.body.errors).toMatchObject([{ code: 'invalid_body', source: { pointer: '/username' } }]);
+    expect(typed.body.errors).toMatchObject([{ code: 'invalid_request', source: { pointer: '/username' } }]);
   });
 
   test('are locked and unlocked, and get and lose the right to administer; each change is in the log', async () => {
@@ -292,7 +293,7 @@ describe('all sessions of an account (operations 4.4)', () => {
 
   test.each([{ kinds: [] }, { kinds: ['all'] }, { kind: 'browser' }])('are not ended by %j', async (body) => {
     const { id } = await person();
-    expect(codes(await admin.post(`users/${id}/kill-sessions`, body))).toEqual(['invalid_body']);
+    expect(codes(await admin.post(`users/${id}/kill-sessions`, body))).toEqual(['invalid_request']);
   });
 
   test('of nobody are 404', async () => {
@@ -414,7 +415,7 @@ describe('registration tokens (operations 4.8)', () => {
     const path = `user-registration-tokens/${id}`;
     expect((await admin.get(path)).body.data?.attributes).toMatchObject({ times_used: 2, valid: false });
     const lowered = await admin.send('PUT', path, { usage_limit: 1 });
-    expect(lowered.body.errors).toMatchObject([{ code: 'invalid_body', source: { pointer: '/usage_limit' } }]);
+    expect(lowered.body.errors).toMatchObject([{ code: 'invalid_request', source: { pointer: '/usage_limit' } }]);
   });
 
   test.each([
@@ -428,7 +429,7 @@ describe('registration tokens (operations 4.8)', () => {
     [{ times_used: 0 }, '/times_used'],
   ])('are not made of %j', async (body, pointer) => {
     const refused = await admin.post('user-registration-tokens', body);
-    expect(refused.body.errors).toMatchObject([{ code: 'invalid_body', source: { pointer } }]);
+    expect(refused.body.errors).toMatchObject([{ code: 'invalid_request', source: { pointer } }]);
   });
 });
 
@@ -522,8 +523,10 @@ describe('identities at sign-in providers (operations 4.10)', () => {
     expect((await admin.post('upstream-oauth-links', identity(ABSENT, 'x'))).status).toBe(404);
     const elsewhere = { ...identity(user, 'x'), provider_id: ABSENT };
     expect((await admin.post('upstream-oauth-links', elsewhere)).status).toBe(404);
-    expect(codes(await admin.post('upstream-oauth-links', identity(user, '')))).toEqual(['invalid_body']);
-    expect(codes(await admin.post('upstream-oauth-links', identity(user, 'x'.repeat(256))))).toEqual(['invalid_body']);
+    expect(codes(await admin.post('upstream-oauth-links', identity(user, '')))).toEqual(['invalid_request']);
+    expect(codes(await admin.post('upstream-oauth-links', identity(user, 'x'.repeat(256))))).toEqual([
+      'invalid_request',
+    ]);
   });
 
   test('are given once, however many ask at the same time (S-100)', async () => {
@@ -606,9 +609,9 @@ describe('policy data (operations 4.11)', () => {
     [{ data: { admin_users: ['ok', 7] } }, 'invalid_policy_data', '/data/admin_users/2'],
     [{ data: { unknown: [] } }, 'invalid_policy_data', '/data/unknown'],
     [{ data: { requester: { banned_ips: ['192.0.2.1/8'] } } }, 'invalid_policy_data', '/data/requester/banned_ips/0'],
-    [{ data: [] }, 'invalid_body', '/data'],
-    [{ data: {}, more: 1 }, 'invalid_body', '/more'],
-    [{}, 'invalid_body', '/data'],
+    [{ data: [] }, 'invalid_request', '/data'],
+    [{ data: {}, more: 1 }, 'invalid_request', '/more'],
+    [{}, 'invalid_request', '/data'],
   ])('is refused with the place of what is wrong: %j', async (body, code, pointer) => {
     const before = (await admin.get('policy-data/latest')).body.data?.id;
     expect((await admin.post('policy-data', body)).body.errors).toMatchObject([{ code, source: { pointer } }]);

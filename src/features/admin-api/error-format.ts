@@ -10,10 +10,19 @@ export function adminStatus(code: ErrorCode): number {
   return code === 'client_is_static' ? 409 : ERRORS[code].status;
 }
 
+/** What `code` says where the API has a name of its own (operations 4.2, 4.7). */
+const OWN_CODES: { readonly [Code in ErrorCode]?: string } = {
+  invalid_body: 'invalid_request',
+  malformed_request: 'invalid_request',
+  not_json: 'invalid_request',
+  overloaded: 'unavailable',
+  session_revoked: 'already_revoked',
+  temporarily_unavailable: 'unavailable',
+};
+
 /** What `code` says. */
 export function adminCode(code: ErrorCode): string {
-  if (code === 'session_revoked') return 'already_revoked';
-  return code === 'temporarily_unavailable' ? 'unavailable' : code;
+  return OWN_CODES[code] ?? code;
 }
 
 /** `{ errors: [{ title, status, code, detail?, source?, id? }] }` (operations 4.2). */

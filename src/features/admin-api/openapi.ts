@@ -47,7 +47,8 @@ function describe({ urls, version }: Service) {
   const body = JSON.stringify({
     openapi: '3.1.0',
     info: { title: 'Latchkey admin API', version },
-    servers: [{ url: urls.base }],
+    // Clients put the paths below right behind it.
+    servers: [{ url: urls.base.replace(/\/$/, '') }],
     security: [{ oauth2: [SCOPE] }, { token: [] }],
     tags: TAGS.map((name) => ({ name })),
     paths: pathsOf(OPERATIONS),

@@ -7,6 +7,7 @@ import { registrationTokenOperations } from './operations/registration-tokens.ts
 import { serverOperations } from './operations/server.ts';
 import { sessionOperations } from './operations/sessions.ts';
 import { upstreamOperations } from './operations/upstream.ts';
+import { userClaimOperations } from './operations/user-claims.ts';
 import { userEmailOperations } from './operations/user-emails.ts';
 import { userSecretOperations } from './operations/user-secrets.ts';
 import { userOperations } from './operations/users.ts';
@@ -33,6 +34,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...serverOperations,
   ...userOperations,
   ...userSecretOperations,
+  ...userClaimOperations,
   ...userEmailOperations,
   ...sessionOperations,
   ...personalSessionOperations,

@@ -162,15 +162,15 @@ describe('a personal session (operations 4.7)', () => {
     [{ scope: `${API} offline_access` }, 403, 'scope_not_allowed'],
     [{ scope: ADMIN }, 403, 'scope_not_allowed'],
     [{ scope: 'urn:synapse:admin:*' }, 403, 'scope_not_allowed'],
-    [{ human_name: '' }, 400, 'invalid_body'],
-    [{ human_name: 'x'.repeat(101) }, 400, 'invalid_body'],
-    [{ human_name: 'a\u0007b' }, 400, 'invalid_body'],
-    [{ expires_in: 0 }, 400, 'invalid_body'],
-    [{ expires_in: 315_360_001 }, 400, 'invalid_body'],
-    [{ expires_in: 1.5 }, 400, 'invalid_body'],
-    [{ actor_user_id: 'x' }, 400, 'invalid_body'],
+    [{ human_name: '' }, 400, 'invalid_request'],
+    [{ human_name: 'x'.repeat(101) }, 400, 'invalid_request'],
+    [{ human_name: 'a\u0007b' }, 400, 'invalid_request'],
+    [{ expires_in: 0 }, 400, 'invalid_request'],
+    [{ expires_in: 315_360_001 }, 400, 'invalid_request'],
+    [{ expires_in: 1.5 }, 400, 'invalid_request'],
+    [{ actor_user_id: 'x' }, 400, 'invalid_request'],
     [{ actor_user_id: ABSENT }, 404, 'not_found'],
-    [{ owner_user_id: ABSENT }, 400, 'invalid_body'],
+    [{ owner_user_id: ABSENT }, 400, 'invalid_request'],
   ])('is not made with %j: %i %s', async (more, status, code) => {
     const { id } = await person();
     const answer = await admin.post('personal-sessions', {
@@ -233,7 +233,7 @@ describe('another token of a personal session', () => {
   test('is refused to others, for sessions that are over, and with a bad body', async () => {
     const { id } = await make((await person()).id);
     expect(codes(await regenerate(id, undefined, other))).toEqual(['not_owner']);
-    expect(codes(await regenerate(id, { expires_in: 'x' }))).toEqual(['invalid_body']);
+    expect(codes(await regenerate(id, { expires_in: 'x' }))).toEqual(['invalid_request']);
     expect((await regenerate(ABSENT)).status).toBe(404);
     await admin.post(`personal-sessions/${id}/revoke`);
     const over = await regenerate(id);

@@ -28,6 +28,7 @@ function routeOf(core: Core, operation: Operation): Route {
     ...SHARED,
     method: operation.method,
     path: `${BASE_PATH}/${operation.path}`,
+    judgesRepeatedAuthorization: true,
     handle: async (context) => {
       const caller = await identifyAdmin(core, context);
       return await operation.run({ core, context, caller, base: context.prefix + BASE_PATH });

@@ -35,6 +35,7 @@ const CLIENT: Client = {
   requiresSignedRequests: false,
   requestObjectSigningAlg: undefined,
   hasIdTokenClaims: true,
+  claims: {},
   hasStrictAuthMethod: false,
   sector: undefined,
   hasBoundTokens: false,

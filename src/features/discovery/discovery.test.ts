@@ -223,7 +223,7 @@ function wholeDocument(service: TestService, protocolName: string): Readonly<Rec
     pushed_authorization_request_endpoint: at('oauth2/par'),
     end_session_endpoint: at('oauth2/logout'),
     scopes_supported: [
-      ...['openid', 'email', 'profile', 'offline_access'],
+      ...['openid', 'email', 'profile', 'groups', 'offline_access'],
       ...[`urn:${protocolName}:client:api:*`, `urn:${protocolName}:org.${protocolName}.msc2967.client:api:*`],
     ],
     response_types_supported: ['code'],
@@ -247,7 +247,7 @@ function wholeDocument(service: TestService, protocolName: string): Readonly<Rec
     claim_types_supported: ['normal'],
     claims_supported: [
       ...['iss', 'sub', 'aud', 'iat', 'exp', 'nonce', 'auth_time', 'at_hash', 'c_hash', 'sid', 'acr', 'amr'],
-      ...['username', 'preferred_username', 'name', 'email', 'email_verified', 'locale', 'updated_at'],
+      ...['username', 'preferred_username', 'name', 'email', 'email_verified', 'locale', 'updated_at', 'groups'],
     ],
     claims_parameter_supported: true,
     acr_values_supported: ['urn:latchkey:acr:1'],

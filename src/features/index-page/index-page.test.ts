@@ -18,7 +18,7 @@ let service: PageService;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   service = await startPages(testDatabase.database, {
-    sessionLimits: { idleSeconds: 3600, lifetimeSeconds: undefined },
+    unusedBrowserSessionsSeconds: 3600,
   });
   await insertTestAccount(testDatabase.database, { username: 'amira', password: PASSWORD });
 });
@@ -56,7 +56,7 @@ describe('GET /', () => {
 
   test('ignores a session beyond its idle time, whatever the cookie says (S-66)', async () => {
     const browser = await signedIn(service);
-    service.clock.advanceSeconds(3601);
+    service.clock.advanceSeconds(3600 + 121);
     await browser.get('/');
     expect(browser.shown.body).toContain('href="/login"');
     expect(service.lastRequest().requester).toBeUndefined();

@@ -11,8 +11,9 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import type { GrantType } from '#protocol/oauth/client-metadata.ts';
+import { NO_EXTRA_CLAIMS } from '#protocol/oidc/extra-claims.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
-import { type UserClaimName, type UserFacts, userClaims } from '#protocol/oidc/user-claims.ts';
+import { fittingClaims, personClaims, type UserClaimName, type UserFacts } from '#protocol/oidc/user-claims.ts';
 
 /** Core, and what it derives for the grant types. */
 export interface TokenDeps extends Omit<Core, 'database'> {
@@ -128,6 +129,15 @@ export async function signIdToken(
   const { scope } = subject;
   if (!scope.includes('openid')) return undefined;
   const algorithm = client.idTokenSignedResponseAlg;
+  const [shown, ofClient] = client.hasIdTokenClaims ? [scope, client.claims] : [[], NO_EXTRA_CLAIMS];
+  const fitting = fittingClaims(personClaims(subject.user, shown, subject.namedClaims, ofClient));
+  if (fitting.leftOut.length > 0) {
+    deps.log.warn('id_token.claims_left_out', 'an ID token would be too large; userinfo has what is left out', {
+      client: client.id,
+      user: subject.userId,
+      left_out: fitting.leftOut.join(' '),
+    });
+  }
   const claims = idTokenClaims({
     issuer: deps.config.http.issuer,
     clientId: client.id,
@@ -141,7 +151,7 @@ export async function signIdToken(
     sessionId: subject.sessionId,
     accessToken: subject.accessToken,
     code: subject.code,
-    userClaims: userClaims(subject.user, client.hasIdTokenClaims ? scope : [], subject.namedClaims),
+    personClaims: fitting.claims,
     algorithm,
   });
   return await deps.signingKeys.signJwt(claims, { alg: algorithm });

@@ -19,7 +19,8 @@ import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { parseBearer, parseDpop } from '#protocol/oauth/presented-credentials.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
-import { type UserClaims, userClaims } from '#protocol/oidc/user-claims.ts';
+import { extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
+import { mergedClaims, personClaims } from '#protocol/oidc/user-claims.ts';
 
 const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['body_too_large', 'malformed_request', 'unsupported_media_type']);
 
@@ -164,7 +165,7 @@ function scheme(core: Core): string {
 }
 
 /** OpenID Connect Core 1.0 5.3.2. */
-export interface UserinfoClaims extends UserClaims {
+export interface UserinfoClaims extends Readonly<Record<string, unknown>> {
   readonly sub: string;
   /** Absent where only a pairwise subject was granted, which it would make useless. */
   readonly username?: string;
@@ -172,9 +173,12 @@ export interface UserinfoClaims extends UserClaims {
 
 function userinfoClaims(row: UserOfTokenRow, subjects: Subjects): UserinfoClaims {
   const sector = sectorHost(row.sector_uri);
-  return {
+  const named = claimsFromJson(row.claims).userinfo;
+  const who = {
     sub: subjects.of(fromUuid(row.user_id), sector),
     ...(sector === undefined || row.scope.includes('profile') ? { username: row.username } : {}),
-    ...userClaims(userFacts(row), row.scope, claimsFromJson(row.claims).userinfo),
   };
+  const claims = personClaims(userFacts(row), row.scope, named, extraClaimsFromJson(row.client_claims));
+  // First for people who read it, last so that nothing replaces it.
+  return { ...who, ...mergedClaims(claims), ...who };
 }

@@ -13,19 +13,13 @@ import { DURATION, secondsOf } from './durations.ts';
 import { hint } from './shape.ts';
 
 /** What a section's function returns, as everybody else sees it: nobody changes the configuration. */
-export type Immutable<Value> = Value extends
-  | string
-  | number
-  | boolean
-  | null
-  | undefined
-  | Secret
-  | Buffer
-  | ((...given: never[]) => unknown)
+export type Immutable<Value> = unknown extends Value
   ? Value
-  : Value extends readonly (infer Element)[]
-    ? readonly Immutable<Element>[]
-    : { readonly [Key in keyof Value]: Immutable<Value[Key]> };
+  : Value extends string | number | boolean | null | undefined | Secret | Buffer | ((...given: never[]) => unknown)
+    ? Value
+    : Value extends readonly (infer Element)[]
+      ? readonly Immutable<Element>[]
+      : { readonly [Key in keyof Value]: Immutable<Value[Key]> };
 
 export function bool() {
   return hint(z.boolean({ error: 'expected true or false' }), { type: 'boolean' });

@@ -32,13 +32,14 @@ export function dispatch(
   const { connection, request, table } = exchange;
   const path = table.relative(exchange.path);
   exchange.errorFormat = path === undefined ? 'page' : settings.formatOfPath(path);
-  const flaw = judgeHead(request, settings.limits);
-  if (flaw !== undefined) {
-    connection.endAfterCurrent();
-    throw flaw;
-  }
   const method = request.method ?? '';
-  const match = path === undefined ? NO_MATCH : table.match(method, path);
+  const flaw = judgeHead(request, settings.limits);
+  const match = flaw !== undefined || path === undefined ? NO_MATCH : table.match(method, path);
+  const problem = flaw ?? judgeCaller(exchange, match);
+  if (problem !== undefined) {
+    connection.endAfterCurrent();
+    throw problem;
+  }
   if (match.kind === 'route') exchange.capacity = match.route.capacity;
   settings.inFlight.enter(exchange);
   if (method === 'OPTIONS') return answerOptions(exchange, match);
@@ -63,6 +64,12 @@ export function dispatch(
     throw new LatchkeyError('method_not_allowed', { headers: { allow: SERVER_METHODS } });
   }
   throw new LatchkeyError('not_found');
+}
+
+/** One caller, unless the route says itself what becomes of several. */
+function judgeCaller({ isAuthorizationRepeated: isRepeated }: Exchange, match: Match): LatchkeyError | undefined {
+  if (!isRepeated || (match.kind === 'route' && match.route.judgesRepeatedAuthorization === true)) return undefined;
+  return new LatchkeyError('malformed_request');
 }
 
 /** A preflight, or a plain question for the methods of a path. */

@@ -14,7 +14,7 @@ import type { OutgoingResponse, ReceivedRequest } from './message.ts';
 import type { CountedRequest, InFlight } from './overload.ts';
 import { isFormType, parseForm, RequestBody, requirePageForm } from './request-body.ts';
 import type { RequestContext } from './request-context.ts';
-import { loggedMethod, splitTarget } from './request-head.ts';
+import { isAuthorizationRepeated, loggedMethod, splitTarget } from './request-head.ts';
 import type { ErrorFormat, Route } from './route.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -135,6 +135,10 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
 
   get headers(): ReceivedRequest['headers'] {
     return this.request.headers;
+  }
+
+  get isAuthorizationRepeated(): boolean {
+    return isAuthorizationRepeated(this.request);
   }
 
   get prefix(): string {

@@ -20,6 +20,8 @@ export interface RequestContext {
   /** The query string as received, without `?`. */
   readonly rawQuery: string;
   readonly headers: IncomingHttpHeaders;
+  /** Several `Authorization` headers, of which `headers` has the first; only routes that judge this get such a request. */
+  readonly isAuthorizationRepeated: boolean;
   /** Canonical text of the caller's address (operations 5.6); undefined behind a Unix socket without header. */
   readonly clientAddress: string | undefined;
   /** What the listener knows of the connection, for who looks for a fault in what is in front of it. */

@@ -36,12 +36,10 @@ export function judgeHead(request: ReceivedRequest, limits: HeadLimits): Latchke
   }
   let bytes = 0;
   let hosts = 0;
-  let authorizations = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
     bytes += name.length + (rawHeaders[index + 1] ?? '').length + FIELD_REST_BYTES;
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-    if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations += 1;
   }
   if (rawHeaders.length > MAX_HEADER_FIELDS * 2 || bytes > limits.maxHeadersBytes) {
     return new LatchkeyError('headers_too_large');
@@ -54,10 +52,22 @@ export function judgeHead(request: ReceivedRequest, limits: HeadLimits): Latchke
     encoding === undefined ||
     (encoding.toLowerCase() === 'chunked' && httpVersion !== '1.0' && !('content-length' in request.headers));
   const isVersionOk = httpVersion === '1.1' || httpVersion === '1.0' || httpVersion === '2.0';
-  // Node takes the first and drops the others, a proxy may have judged another one (RFC 9110 5.3).
-  const isCallerOk = authorizations <= 1;
-  const isOk = isHostOk && isCallerOk && isFramingOk && isVersionOk && isTargetOk(method, url);
+  const isOk = isHostOk && isFramingOk && isVersionOk && isTargetOk(method, url);
   return isOk ? undefined : new LatchkeyError('malformed_request');
+}
+
+/**
+ * Whether a request names its caller several times: Node takes the first header and drops the others, a proxy may have
+ * judged another one (RFC 9110 5.3).
+ */
+export function isAuthorizationRepeated({ headers, rawHeaders }: ReceivedRequest): boolean {
+  if (headers.authorization === undefined) return false;
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length === 13 && name.toLowerCase() === 'authorization') count += 1;
+  }
+  return count > 1;
 }
 
 /**

@@ -20,6 +20,8 @@ export interface Route {
   /** The path belongs to the origin, not to the prefix of the listener; it has no parameters. */
   readonly isAtOrigin?: boolean;
   readonly errorFormat: ErrorFormat;
+  /** Says itself what becomes of a request with several `Authorization` headers; elsewhere it is malformed. */
+  readonly judgesRepeatedAuthorization?: boolean;
   /** HEAD is answered as GET without a body unless the GET changes state. */
   readonly headRefused?: boolean;
   /** It answers 405 with a page of its own, so that `Allow` does not list its method. */

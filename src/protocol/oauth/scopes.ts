@@ -30,6 +30,7 @@ const FIXED_KINDS = new Map<string, ScopeKind>([
   ['openid', 'openid'],
   ['email', 'claims'],
   ['profile', 'claims'],
+  ['groups', 'claims'],
   ['offline_access', 'offline-access'],
   ['urn:synapse:admin:*', 'homeserver-admin'],
   ['urn:latchkey:admin', 'admin'],
@@ -63,7 +64,7 @@ const RESERVED_SCOPE = /^urn:(?:latchkey|mas|synapse):|^urn:[a-z0-9]+:(?:org\.[a
 /** What the discovery document names; scopes of devices and for administrators are left out. */
 export function publishedScopes(protocolName: string, resourceScopes: readonly string[] = []): readonly string[] {
   const { stableScopePrefix: stable, unstableScopePrefix: unstable } = chatNames(protocolName);
-  const own = ['openid', 'email', 'profile', 'offline_access', `${stable}api:*`, `${unstable}api:*`];
+  const own = ['openid', 'email', 'profile', 'groups', 'offline_access', `${stable}api:*`, `${unstable}api:*`];
   return [...own, ...new Set(resourceScopes)];
 }
 

@@ -14,7 +14,7 @@ const facts: IdTokenFacts = {
   sessionId: '01J11111111111111111111111',
   accessToken: 'jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y',
   code: 'Qcb0Orv1zh30vL1MPRsbm-diHiMwcLyZvn1arpZv-Jxf_11jnpEX3Tgfvk',
-  userClaims: {},
+  personClaims: {},
   algorithm: 'RS256',
 };
 

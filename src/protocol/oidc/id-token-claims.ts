@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { hashOfAlgorithm } from '#protocol/jose/signing-algorithms.ts';
-import type { UserClaimName, UserClaims } from './user-claims.ts';
 
 /** Claims of ID tokens that say nothing about the person, in the order in which metadata lists them. */
 export const ID_TOKEN_CLAIM_NAMES = [
@@ -25,16 +24,19 @@ export interface IdTokenFacts {
   readonly accessToken: string;
   readonly code: string | undefined;
   /** About the person, for the granted scopes. */
-  readonly userClaims: UserClaims;
+  readonly personClaims: Readonly<Record<string, unknown>>;
   /** The algorithm that will sign; it decides the hash of `at_hash` and `c_hash`. */
   readonly algorithm: string;
 }
 
 /** @see OpenID Connect Core 1.0 2, 3.1.3.6, 3.3.2.11 */
-export function idTokenClaims(facts: IdTokenFacts): Partial<Record<IdTokenClaimName | UserClaimName, unknown>> {
+export function idTokenClaims(
+  facts: IdTokenFacts,
+): Readonly<Record<string, unknown>> & Partial<Record<IdTokenClaimName, unknown>> {
   const issuedAt = Math.floor(facts.now / 1000);
   return {
-    ...facts.userClaims,
+    // First, so that nothing of the others can be replaced.
+    ...facts.personClaims,
     iss: facts.issuer,
     sub: facts.subject,
     aud: facts.clientId,

@@ -3,6 +3,8 @@ import type { Protection } from './protection.ts';
 
 const TEST = 'test/attacks/admin-api.test.ts';
 
+const MATRIX = 'test/attacks/admin-matrix.test.ts';
+
 const PERSONAL = 'src/features/admin-api/personal-sessions.test.ts';
 
 export const ADMIN_API: readonly Protection[] = [
@@ -81,6 +83,92 @@ export const ADMIN_API: readonly Protection[] = [
     ],
     test: TEST,
     testName: 'refused at every route, before any record is read',
+  },
+  {
+    name: 'admin-finished-session',
+    what: 'a token of a session that has ended is dead at the admin API',
+    attack: 129,
+    removals: [
+      {
+        text: "const SESSION_IS_LIVE = `${oauthSessionIsLive('s')} and ${clientIsEnabled('c')} and",
+        instead: "const SESSION_IS_LIVE = `${clientIsEnabled('c')} and",
+      },
+    ],
+    test: MATRIX,
+    testName: 'a token of a finished session',
+  },
+  {
+    name: 'admin-dead-tokens',
+    what: 'an expired or revoked token is dead at the admin API',
+    attack: 129,
+    removals: [
+      {
+        text: "${accessTokenIsLive('t', ':now::timestamptz')} and ${SESSION_IS_LIVE} as is_live,\n          ${CALLER",
+        instead: '${SESSION_IS_LIVE} as is_live,\n          ${CALLER',
+      },
+    ],
+    test: MATRIX,
+    testName: 'an expired token',
+  },
+  {
+    name: 'admin-locked-people',
+    what: 'a token of somebody who is locked or deactivated is dead at the admin API',
+    attack: 129,
+    removals: [
+      {
+        text: "sessionUserIsUsable('s', 'u')}`;\n\nconst SESSION_JOINS",
+        instead: "oauthSessionIsLive('s')}`;\n\nconst SESSION_JOINS",
+      },
+    ],
+    test: MATRIX,
+    testName: 'a token of a person whose',
+  },
+  {
+    name: 'admin-personal-owner',
+    what: 'a personal token whose owner is locked or deactivated is dead at the admin API',
+    attack: 129,
+    removals: [
+      { text: "            and ${ownerIsUsable('s', 'o', 'c')} as is_live,", instead: '            as is_live,' },
+    ],
+    test: MATRIX,
+    testName: 'whose owner is locked',
+  },
+  {
+    name: 'admin-personal-actor',
+    what: 'a personal token whose actor is deactivated is dead at the admin API',
+    attack: 129,
+    removals: [
+      {
+        text: "(:mayBeLocked::boolean and not (${accountIsDeactivated('u')}))",
+        instead: ':mayBeLocked::boolean',
+      },
+    ],
+    test: MATRIX,
+    testName: 'whose actor is deactivated',
+  },
+  {
+    name: 'admin-personal-revoked',
+    what: 'a personal token of a revoked session is dead at the admin API',
+    attack: 129,
+    removals: [{ text: ":now::timestamptz')} and ${personalSessionIsLive('s')}\n", instead: ":now::timestamptz')}\n" }],
+    test: MATRIX,
+    testName: 'that is revoked',
+  },
+  {
+    name: 'admin-personal-expired',
+    what: 'a personal token that has expired is dead at the admin API',
+    attack: 129,
+    removals: [{ text: "${personalTokenIsLive('t', ':now::timestamptz')} and " }],
+    test: MATRIX,
+    testName: 'an expired personal token',
+  },
+  {
+    name: 'admin-one-authorization',
+    what: 'a request with several tokens administers with none of them',
+    attack: 129,
+    removals: [{ text: ' && !context.isAuthorizationRepeated' }],
+    test: MATRIX,
+    testName: 'two headers',
   },
   {
     name: 'admin-bound-tokens',

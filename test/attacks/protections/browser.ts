@@ -55,6 +55,16 @@ export const BROWSER: readonly Protection[] = [
     testName: '(S-67)',
   },
   {
+    name: 'idle-session',
+    what: 'a browser session that nobody used for too long is over for whoever shows its cookie',
+    attack: 66,
+    removals: [
+      { text: 'idleSeconds: config.retention.unusedBrowserSessionsSeconds', instead: 'idleSeconds: undefined' },
+    ],
+    test: 'src/features/index-page/index-page.test.ts',
+    testName: '(S-66)',
+  },
+  {
     name: 'form-session',
     what: 'the token of a form belongs to one browser session',
     attack: 62,

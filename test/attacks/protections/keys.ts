@@ -3,6 +3,30 @@ import type { Protection } from './protection.ts';
 
 export const KEYS: readonly Protection[] = [
   {
+    name: 'sealed-for-a-place',
+    what: 'a sealed value opens in its own row and column',
+    attack: 168,
+    removals: [
+      { text: '    cipher.setAAD(Buffer.from(associatedData));\n    const sealed', instead: '    const sealed' },
+      { text: '  decipher.setAAD(Buffer.from(associatedData));' },
+    ],
+    test: 'test/attacks/database-dump.test.ts',
+    testName: 'a ciphertext opens in its own row',
+  },
+  {
+    name: 'client-secret-of-a-row',
+    what: 'the secret of a client opens in its own row',
+    attack: 168,
+    removals: [
+      {
+        text: '`oauth2_clients|client_secret|${fromUuid(uuid)}`',
+        instead: '`oauth2_clients|client_secret|${fromUuid(uuid).slice(0, 1)}`',
+      },
+    ],
+    test: 'test/attacks/database-dump.test.ts',
+    testName: 'a secret that was moved',
+  },
+  {
     name: 'owner-of-files',
     what: 'a service that runs as root refuses files of other users',
     attack: 184,

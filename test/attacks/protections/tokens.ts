@@ -50,7 +50,7 @@ export const TOKENS: readonly Protection[] = [
     name: 'one-authorization',
     what: 'a request has one `Authorization` header',
     attack: 47,
-    removals: [{ text: 'const isCallerOk = authorizations <= 1;', instead: 'const isCallerOk = authorizations >= 0;' }],
+    removals: [{ text: '  return count > 1;\n}', instead: '  return count < 0;\n}' }],
     test: 'test/attacks/tokens.test.ts',
     testName: 'is refused in the query',
   },

@@ -43,7 +43,8 @@ export async function identifyAdmin(core: Core, context: RequestContext): Promis
     );
   }
   const presented = parseBearer(authorization);
-  const token = presented.kind === 'token' ? await readToken(core, presented.token) : undefined;
+  const isClear = presented.kind === 'token' && !context.isAuthorizationRepeated;
+  const token = isClear ? await readToken(core, presented.token) : undefined;
   if (token === undefined) throw await refused(core, context, unknownToken());
   const { caller, scope } = token;
   context.setRequester(token.requester);

@@ -6,13 +6,25 @@ import { type HttpResponse, json } from '#platform/http/response.ts';
 
 /** What is shown of one kind of records. @template Item a record, whose `id` is a UUID */
 export interface Resource<Item extends { readonly id: string }> {
-  /** `type` of its documents, and the tag of its operations. */
+  /** `type` of its documents. */
   readonly type: string;
   /** Segment of its addresses. */
   readonly path: string;
+  /** Of something that every record of another kind has one of: that kind, and the end of its address. */
+  readonly part?: { readonly of: string; readonly path: string };
   /** Members of `attributes`, for the description of the API. */
   readonly attributes: z.ZodObject;
   attributesOf(item: Item, core: Core): Readonly<Record<string, unknown>>;
+}
+
+/** Segments of the address of a record. @param id itself, or the name of the parameter */
+export function addressOf<Item extends { readonly id: string }>({ path, part }: Resource<Item>, id: string): string[] {
+  return [path, id, ...(part === undefined ? [] : [part.path])];
+}
+
+/** The tag of its operations. */
+export function tagOf<Item extends { readonly id: string }>({ type, part }: Resource<Item>): string {
+  return part?.of ?? type;
 }
 
 /** Where the API is, below the prefix of the listener. */
@@ -48,7 +60,7 @@ export function document<Item extends { readonly id: string }>(
     type: resource.type,
     id,
     attributes: resource.attributesOf(item, core),
-    links: { self: `${base}/${resource.path}/${id}` },
+    links: { self: [base, ...addressOf(resource, id)].join('/') },
   };
 }
 

@@ -86,7 +86,7 @@ function repeatedParameters(
 }
 
 function readSize(name: string, text: string): number {
-  const size = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0;
+  const size = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 0;
   if (size < 1 || size > MAX_SIZE) throw badParameter(name, `a page has 1 to ${MAX_SIZE} items`);
   return size;
 }

@@ -10,7 +10,7 @@ import type { Route } from '#platform/http/route.ts';
 import type { Chosen, Listing } from '#platform/postgres/listing.ts';
 import type { Page, PageWindow } from '#platform/postgres/page.ts';
 import type { AdminCaller } from './caller.ts';
-import { document, type Resource, single } from './documents.ts';
+import { addressOf, document, type Resource, single, tagOf } from './documents.ts';
 import { linkQuery, readFilters, readListQuery } from './list-parameters.ts';
 
 export interface AdminCall {
@@ -79,8 +79,8 @@ export function getOperation<Item extends { readonly id: string }>(definition: G
   return {
     id,
     method: 'GET',
-    path: `${resource.path}/:id`,
-    tag: resource.type,
+    path: addressOf(resource, ':id').join('/'),
+    tag: tagOf(resource),
     summary,
     answers: [singleAnswer(200, resource)],
     errors: ['invalid_id', 'not_found'],
@@ -191,8 +191,8 @@ export function actionOperation<Item extends { readonly id: string }>(definition
   return {
     id,
     method,
-    path: [resource.path, ':id', ...(action === undefined ? [] : [action])].join('/'),
-    tag: resource.type,
+    path: [...addressOf(resource, ':id'), ...(action === undefined ? [] : [action])].join('/'),
+    tag: tagOf(resource),
     summary,
     ...(body !== undefined && { body }),
     answers: [isSilent ? NOTHING : singleAnswer(200, resource)],
@@ -233,11 +233,16 @@ export async function readBody<Body extends z.ZodType>(
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const keys = issue?.code === 'unrecognized_keys' ? issue.keys : [];
-  const pointer = ['', ...(issue?.path ?? []).map(String), ...keys.slice(0, 1)].join('/');
+  const pointer = ['', ...(issue?.path ?? []).map(String), ...keys.slice(0, 1)].map(escaped).join('/');
   throw new LatchkeyError('invalid_body', {
     description: `${pointer}: ${keys.length > 0 ? 'there is no such member' : (issue?.message ?? 'it cannot be read')}`,
     members: { pointer },
   });
+}
+
+/** RFC 6901 3. */
+function escaped(segment: string): string {
+  return segment.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** The identifier in the path. @throws LatchkeyError `invalid_id` */
@@ -250,10 +255,10 @@ export function idOfPath<Kind extends string>({ params }: RequestContext): Ulid<
 async function findOr404<Item extends { readonly id: string }>(
   { core, context }: AdminCall,
   source: Source<Item>,
-  { type }: Resource<Item>,
+  { type, part }: Resource<Item>,
 ): Promise<Item> {
   const item = await source.find(core, idOfPath(context));
-  if (item === undefined) throw missing(type);
+  if (item === undefined) throw missing(part?.of ?? type);
   return item;
 }
 

@@ -12,7 +12,6 @@ import { deleteLink } from '#domain/upstream/delete-link.ts';
 import { providerName } from '#domain/upstream/upstream-providers.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
-import { containing } from '#platform/postgres/like.ts';
 import { actorOf } from '../definition/caller.ts';
 import { idOrNull, type Resource, single, time, timeOrNull } from '../definition/documents.ts';
 import { flag, text, ulid } from '../definition/fields.ts';
@@ -96,7 +95,7 @@ export const upstreamOperations: readonly Operation[] = [
       user: values.user,
       provider: values.provider,
       subject: values.subject,
-      accountName: values['human-account-name'] && containing(values['human-account-name']),
+      accountName: values['human-account-name'],
     }),
     check: async ({ core }, { user, provider }) => {
       if (user !== undefined && (await users.find(core.database, fromUuid(user))) === undefined) throw missing('user');

@@ -61,6 +61,7 @@ const filters = z.object({
   search: text(255).optional(),
   status: z.enum(['active', 'locked', 'deactivated'], 'active, locked or deactivated').optional(),
   'active-oauth2-client': z.array(ulid()).optional(),
+  group: text(255).optional(),
 });
 
 const adminBody = z.strictObject({ admin: z.boolean() });
@@ -95,6 +96,7 @@ export const userOperations: readonly Operation[] = [
       hasOAuth2Session: values['has-active-oauth2-session'],
       hasCompatSession: values['has-active-compat-session'],
       clients: values['active-oauth2-client'],
+      group: values.group,
     }),
     check: async ({ core }, values) => {
       for (const id of values['active-oauth2-client'] ?? []) {

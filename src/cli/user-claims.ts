@@ -1,0 +1,72 @@
+import { setClaims } from '#domain/accounts/set-claims.ts';
+import { setGroups } from '#domain/accounts/set-groups.ts';
+import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { type ExtraClaims, extraClaimsProblem, isExtraClaims } from '#protocol/oidc/extra-claims.ts';
+import { GROUP_NAME_RULE, isGroupName, MAX_GROUPS, sortedGroups } from '#protocol/oidc/group-names.ts';
+import { findManagedUser, type ManageDeps } from './accounts.ts';
+import { visible } from './visible-text.ts';
+
+export interface GroupsOptions {
+  /** A username, `@user:server` or an identifier. */
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly json: boolean;
+}
+
+/** `manage set-groups`. Throws `ExitError` 1 when there is no such user, or when a name cannot be that of a group. */
+export async function setGroupsCommand(deps: ManageDeps, options: GroupsOptions): Promise<void> {
+  const { id, username } = await findManagedUser(deps, options.user);
+  const groups = sortedGroups(options.groups);
+  const wrong = groups.find((name) => !isGroupName(name));
+  if (wrong !== undefined) {
+    throw new ExitError(ExitCode.failure, `"${visible(wrong)}" is not a name of a group: ${GROUP_NAME_RULE}`);
+  }
+  if (groups.length > MAX_GROUPS) throw new ExitError(ExitCode.failure, `more than ${MAX_GROUPS} groups`);
+  const change = { user: id, groups, now: deps.clock.now() };
+  const isChanged = await deps.database.transaction((open) => setGroups(open, change));
+  if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, groups, changed: isChanged })}\n`);
+  else deps.io.stdout(`${username} is in ${groupsInWords(groups)}${isChanged ? '' : ', as before'}\n`);
+}
+
+function groupsInWords(groups: readonly string[]): string {
+  return groups.length === 0 ? 'no group' : visible(groups.join(', '));
+}
+
+export interface ClaimsOptions {
+  readonly user: string;
+  /** JSON. */
+  readonly claims: string;
+  readonly json: boolean;
+}
+
+/** `manage set-claims`. Throws `ExitError` 1 when there is no such user, or when the claims cannot be given on. */
+export async function setClaimsCommand(deps: ManageDeps, options: ClaimsOptions): Promise<void> {
+  const { id, username } = await findManagedUser(deps, options.user);
+  const claims = parseClaims(options.claims);
+  const change = { user: id, claims, now: deps.clock.now() };
+  const isChanged = await deps.database.transaction((open) => setClaims(open, change));
+  if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, claims, changed: isChanged })}\n`);
+  else deps.io.stdout(`${username} has ${claimsInWords(claims)}${isChanged ? '' : ', as before'}\n`);
+}
+
+function parseClaims(text: string): ExtraClaims {
+  const claims = parseJson(text);
+  const found = extraClaimsProblem(claims);
+  if (found === undefined && isExtraClaims(claims)) return claims;
+  const { member, problem } = found ?? { member: undefined, problem: 'expected an object' };
+  const where = member === undefined ? 'the claims cannot be used' : `the claim "${visible(member)}" cannot be used`;
+  throw new ExitError(ExitCode.failure, `${where}: ${problem}`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ExitError(ExitCode.failure, 'the claims are not JSON');
+  }
+}
+
+function claimsInWords(claims: ExtraClaims): string {
+  const names = Object.keys(claims);
+  return names.length === 0 ? 'no further claims' : `further claims: ${visible(names.join(', '))}`;
+}

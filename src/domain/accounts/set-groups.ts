@@ -1,0 +1,33 @@
+import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { sortedGroups } from '#protocol/oidc/group-names.ts';
+
+export interface GroupChange {
+  readonly user: UserId;
+  /** Names that are valid, at most `MAX_GROUPS`; they replace those of before. */
+  readonly groups: readonly string[];
+  /** Undefined: somebody at the command line. */
+  readonly by?: AuditActor;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Puts a person into groups, and takes them out of others; what a sign-in provider says stays. Expects the caller's
+ * transaction.
+ * @returns whether this call changed it
+ */
+export async function setGroups(transaction: Queryable, { user, groups, by, now }: GroupChange): Promise<boolean> {
+  const wanted = groups.length === 0 ? null : sortedGroups(groups);
+  if ((await transaction.execute(storeGroups, { userId: toUuid(user), groups: wanted })) === 0) return false;
+  await recordAuditEvent(transaction, { kind: 'groups_changed', at: now, userId: user, ...by });
+  return true;
+}
+
+const storeGroups = statement<never, { readonly userId: string; readonly groups: readonly string[] | null }>(
+  'store-groups',
+  `update users set groups = :groups::text[]
+    where id = :userId::uuid and groups is distinct from :groups::text[]`,
+);

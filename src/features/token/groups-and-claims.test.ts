@@ -1,0 +1,226 @@
+/** The scope `groups`, and claims that the operator made up, in what clients get (decision 0035). */
+import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setClaims } from '#domain/accounts/set-claims.ts';
+import { setGroups } from '#domain/accounts/set-groups.ts';
+import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import type { ExtraClaims } from '#protocol/oidc/extra-claims.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import {
+  CLIENT_SECRET,
+  type MachineAnswer,
+  member,
+  type OAuthService,
+  startOAuthService,
+  TEST_ISSUER,
+} from '#test/support/oauth-service.ts';
+
+let db: TestDatabase;
+let service: OAuthService;
+let client: ClientId;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  service = await startOAuthService(db.database);
+  client = await service.client();
+});
+afterAll(async () => {
+  await service.close();
+  await db.drop();
+});
+
+async function put(user: UserId, groups: readonly string[], claims: ExtraClaims = {}): Promise<void> {
+  const now = service.clock.now();
+  await db.database.transaction(async (transaction) => {
+    await setGroups(transaction, { user, groups, now });
+    await setClaims(transaction, { user, claims, now });
+  });
+}
+
+async function provider(isEnabled = true): Promise<string> {
+  const id = toUuid(newId(0));
+  const now = new Date(service.clock.now());
+  await sql(
+    db.database,
+    `insert into upstream_providers (id, client_id, ui_order, created_at, disabled_at)
+     values ($1::uuid, 'x', 0, $2::timestamptz, $3::timestamptz)`,
+    [id, now, isEnabled ? null : now],
+  );
+  return id;
+}
+
+async function link(providerId: string, userId: UserId, groups: readonly string[] | null): Promise<void> {
+  await sql(
+    db.database,
+    `insert into upstream_links (id, provider_id, subject, user_id, created_at, groups)
+     values ($1::uuid, $2::uuid, $1::text, $3::uuid, $4::timestamptz, $5::text[])`,
+    [toUuid(newId(0)), providerId, toUuid(userId), new Date(service.clock.now()), groups],
+  );
+}
+
+/** The verified claims of the ID token in an answer. */
+async function inToken(answer: MachineAnswer, audience = client): Promise<JWTPayload> {
+  const keys = createLocalJWKSet({ keys: [...service.publicJwks.keys] });
+  const currentDate = new Date(service.clock.now());
+  const expected = { issuer: TEST_ISSUER, audience, currentDate };
+  return (await jwtVerify(member(answer, 'id_token'), keys, expected)).payload;
+}
+
+async function atUserinfo(answer: MachineAnswer): Promise<MachineAnswer['body']> {
+  const headers = { authorization: `Bearer ${member(answer, 'access_token')}` };
+  return (await service.request('/oauth2/userinfo', { headers })).body;
+}
+
+describe('the claim groups', () => {
+  test('comes with its scope, sorted, from every source, without a further statement', async () => {
+    const person = await service.signIn(client, { scope: ['openid', 'groups'] });
+    await put(person.userId, ['ops', 'Admins']);
+    await link(await provider(), person.userId, ['staff', 'ops']);
+    await link(await provider(), person.userId, null);
+    const answer = await service.exchange(client, person.code);
+    expect(service.lastRequest().queries).toBe(2);
+    expect(await inToken(answer)).toMatchObject({ groups: ['Admins', 'ops', 'staff'] });
+    expect(await atUserinfo(answer)).toMatchObject({ groups: ['Admins', 'ops', 'staff'] });
+    expect(service.lastRequest().queries).toBe(1);
+  });
+
+  test('is an empty list for who is in none, and not there without the scope', async () => {
+    const nobody = await service.exchange(client, (await service.signIn(client, { scope: ['openid', 'groups'] })).code);
+    expect((await inToken(nobody))['groups']).toEqual([]);
+    expect((await atUserinfo(nobody))['groups']).toEqual([]);
+    const person = await service.signIn(client, { scope: ['openid', 'profile'] });
+    await put(person.userId, ['ops']);
+    const without = await service.exchange(client, person.code);
+    expect(await inToken(without)).not.toHaveProperty('groups');
+    expect(await atUserinfo(without)).not.toHaveProperty('groups');
+  });
+
+  test('shows what holds at a refresh, and nothing of a provider that was taken out of the configuration', async () => {
+    const person = await service.signIn(client, { scope: ['openid', 'groups'] });
+    await put(person.userId, ['ops']);
+    await link(await provider(false), person.userId, ['superusers']);
+    const first = await service.exchange(client, person.code);
+    expect((await inToken(first))['groups']).toEqual(['ops']);
+    await put(person.userId, []);
+    const renewed = await service.refresh(client, member(first, 'refresh_token'));
+    expect(service.lastRequest().queries).toBe(2);
+    expect((await inToken(renewed))['groups']).toEqual([]);
+    expect((await atUserinfo(renewed))['groups']).toEqual([]);
+  });
+
+  test('is left to userinfo by id_token_claims: false, and may be named one by one (OpenID Connect Core 5.5)', async () => {
+    const slim = await service.client({ secret: CLIENT_SECRET, metadata: { id_token_claims: false } });
+    const person = await service.signIn(slim, { scope: ['openid', 'groups'] });
+    await put(person.userId, ['ops']);
+    const answer = await service.exchange(slim, person.code);
+    expect(await inToken(answer, slim)).not.toHaveProperty('groups');
+    expect(await atUserinfo(answer)).toMatchObject({ groups: ['ops'] });
+    const named = await service.signIn(slim, { scope: ['openid'], claims: { id_token: ['groups'], userinfo: [] } });
+    await put(named.userId, ['ops']);
+    const asked = await service.exchange(slim, named.code);
+    expect(await inToken(asked, slim)).toMatchObject({ groups: ['ops'] });
+    expect(await atUserinfo(asked)).not.toHaveProperty('groups');
+  });
+});
+
+describe('claims of an account', () => {
+  test('come with the scope profile, as they are', async () => {
+    const claims = { department: 'Harbour', level: 7, tags: ['a', { b: null }], 'https://example.com/role': 'pilot' };
+    const person = await service.signIn(client, { scope: ['openid', 'profile'] });
+    await put(person.userId, [], claims);
+    const answer = await service.exchange(client, person.code);
+    expect(await inToken(answer)).toMatchObject(claims);
+    expect(await atUserinfo(answer)).toMatchObject(claims);
+    const other = await service.signIn(client, { scope: ['openid', 'email'] });
+    await put(other.userId, [], claims);
+    const without = await service.exchange(client, other.code);
+    expect(await inToken(without)).not.toHaveProperty('department');
+    expect(await atUserinfo(without)).not.toHaveProperty('department');
+  });
+
+  test('never replace what the service says itself, whatever is stored: nobody becomes somebody else', async () => {
+    const forged = {
+      ...{ iss: 'https://evil.example', sub: 'somebody', aud: 'another', exp: 9_999_999_999, iat: 0, nonce: 'x' },
+      ...{ auth_time: 1, acr: 'phr', amr: ['hwk'], azp: 'x', sid: 'x', at_hash: 'x', c_hash: 'x', jti: 'x', nbf: 1 },
+      ...{ username: 'root', preferred_username: 'root', email: 'root@example.org', email_verified: true },
+      ...{ groups: ['admins'], act: { sub: 'x' }, cnf: { jkt: 'x' }, scope: 'x', client_id: 'x', role: 'pilot' },
+    };
+    const named = await service.client({ secret: CLIENT_SECRET, metadata: { userinfo_signed_response_alg: 'RS256' } });
+    for (const of of [client, named]) {
+      const person = await service.signIn(of, { scope: ['openid', 'profile'] });
+      const plain = await service.signIn(of, { scope: ['openid', 'profile'] });
+      await sql(db.database, 'update users set claims = $2::jsonb where id = $1::uuid', [
+        toUuid(person.userId),
+        JSON.stringify(forged),
+      ]);
+      const answer = await service.exchange(of, person.code);
+      const expected = await inToken(await service.exchange(of, plain.code), of);
+      const claims = await inToken(answer, of);
+      expect(Object.keys(claims).toSorted()).toEqual([...Object.keys(expected), 'role'].toSorted());
+      expect(claims).toMatchObject({ sub: person.userId, iss: expected.iss, aud: of, acr: expected['acr'] });
+      expect(claims['preferred_username']).not.toBe('root');
+    }
+    const person = await service.signIn(client, { scope: ['openid', 'profile'] });
+    await sql(db.database, 'update users set claims = $2::jsonb where id = $1::uuid', [
+      toUuid(person.userId),
+      JSON.stringify(forged),
+    ]);
+    const shown = await atUserinfo(await service.exchange(client, person.code));
+    expect(Object.keys(shown).toSorted()).toEqual(['preferred_username', 'role', 'sub', 'updated_at', 'username']);
+    expect(shown['sub']).toBe(person.userId);
+  });
+});
+
+describe('claims of a client', () => {
+  test('are said of everybody who signs in there, below those of the account, and not of dynamic clients', async () => {
+    const metadata = { claims: { tenant: 'acme', role: 'viewer', sub: 'forged' } };
+    const configured = await service.client({ secret: CLIENT_SECRET, isStatic: true, metadata });
+    const person = await service.signIn(configured, { scope: ['openid', 'profile'] });
+    await put(person.userId, [], { role: 'editor' });
+    const answer = await service.exchange(configured, person.code);
+    const expected = { tenant: 'acme', role: 'editor', sub: person.userId };
+    expect(await inToken(answer, configured)).toMatchObject(expected);
+    expect(await atUserinfo(answer)).toMatchObject(expected);
+    const registered = await service.client({ secret: CLIENT_SECRET, isStatic: false, metadata });
+    const other = await service.signIn(registered, { scope: ['openid', 'profile'] });
+    const plain = await service.exchange(registered, other.code);
+    expect(await inToken(plain, registered)).not.toHaveProperty('tenant');
+    expect(await atUserinfo(plain)).not.toHaveProperty('tenant');
+  });
+});
+
+describe('an ID token stays small enough for headers and cookies', () => {
+  const long = (length: number) => Array.from({ length }, (_, index) => `group ${index} `.padEnd(250, 'x'));
+
+  test('groups that are too many are left to userinfo, with one line in the log', async () => {
+    const person = await service.signIn(client, { scope: ['openid', 'groups', 'profile'] });
+    await put(person.userId, long(200), { role: 'pilot' });
+    const answer = await service.exchange(client, person.code);
+    expect(member(answer, 'id_token').length).toBeLessThan(8192);
+    const claims = await inToken(answer);
+    expect(claims).not.toHaveProperty('groups');
+    expect(claims).toMatchObject({ role: 'pilot' });
+    expect((await atUserinfo(answer))['groups']).toHaveLength(200);
+    const lines = service.logged('id_token.claims_left_out');
+    expect(lines).toMatchObject([{ level: 'warn', fields: { client, user: person.userId, left_out: 'groups' } }]);
+  });
+
+  test('then claims of the account, then those of the client', async () => {
+    const metadata = { claims: { shared: 'x'.repeat(8000) } };
+    const configured = await service.client({ secret: CLIENT_SECRET, isStatic: true, metadata });
+    for (const [of, expected] of [
+      [client, ['preferred_username']],
+      [configured, ['preferred_username']],
+    ] as const) {
+      const person = await service.signIn(of, { scope: ['openid', 'profile'] });
+      await put(person.userId, [], { own: 'x'.repeat(8000) });
+      const answer = await service.exchange(of, person.code);
+      expect(member(answer, 'id_token').length).toBeLessThan(8192);
+      const claims = await inToken(answer, of);
+      for (const name of ['own', 'shared']) expect(claims).not.toHaveProperty(name);
+      for (const name of expected) expect(claims).toHaveProperty(name);
+      expect(await atUserinfo(answer)).toHaveProperty('own');
+    }
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { extraClaimsFromJson, extraClaimsProblem } from './extra-claims.ts';
+import { isGroupName, sortedGroups } from './group-names.ts';
+import { ID_TOKEN_CLAIM_NAMES } from './id-token-claims.ts';
+import { USER_CLAIM_NAMES } from './user-claims.ts';
+
+function nested(levels: number): unknown {
+  return levels === 0 ? 'x' : { inner: nested(levels - 1) };
+}
+
+describe('claims that the operator makes up', () => {
+  test.each([
+    ['none', {}],
+    [
+      'one of each kind',
+      { text: 'x', number: 1.5, truth: false, nothing: null, list: ['a', 1], mapping: { a: ['b'] } },
+    ],
+    ['one of OpenID Connect that this service does not know', { given_name: 'Ada', picture: 'https://a.example/p' }],
+    ['a name that is an address', { 'https://example.com/roles': ['admin'] }],
+    ['names of JavaScript', { constructor: 1, toString: 2 }],
+    ['as many as allowed', Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`claim${index}`, index]))],
+    ['as deep as allowed', nested(5)],
+    ['as large as allowed', { text: 'x'.repeat(8192 - '{"text":""}'.length) }],
+  ])('may be %s', (_, claims) => expect(extraClaimsProblem(claims)).toBeUndefined());
+
+  test.each([
+    ['a list', [], undefined, 'an object'],
+    ['a text', 'x', undefined, 'an object'],
+    ['nothing', null, undefined, 'an object'],
+    ['undefined', undefined, undefined, 'an object'],
+    ['a date', new Date(0), undefined, 'an object'],
+    ['too many', Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`claim${i}`, i])), undefined, 'more than 32'],
+    ['too deep', nested(6), 'inner', 'levels deep'],
+    ['too large', { text: 'x'.repeat(8192) }, undefined, 'more than 8192 bytes'],
+    ['without a name', { '': 1 }, '', 'a name of'],
+    ['with a name too long', { ['x'.repeat(256)]: 1 }, 'x'.repeat(256), 'a name of'],
+    ['with a control character in a name', { 'a\u0007': 1 }, 'a\u0007', 'a name of'],
+    ['with half of a character', { a: 'x\ud800' }, 'a', 'not a character'],
+    ['with NUL', { a: ['\u0000'] }, 'a', 'not a character'],
+    ['with NUL in a name within', { a: { 'b\u0000': 1 } }, 'a', 'not a character'],
+    ['with a number that JSON lacks', { a: Number.POSITIVE_INFINITY }, 'a', 'a number'],
+    ['with what JSON lacks', { a: undefined }, 'a', 'a value of JSON'],
+    ['with a date within', { a: { b: new Date(0) } }, 'a', 'a value of JSON'],
+    ['with a prototype', JSON.parse('{"__proto__": 1}'), '__proto__', 'itself'],
+  ])('are refused when they are %s', (_, claims, member, problem) => {
+    expect(extraClaimsProblem(claims)).toEqual({ member, problem: expect.stringContaining(problem) });
+  });
+
+  test.each([
+    ...ID_TOKEN_CLAIM_NAMES,
+    ...USER_CLAIM_NAMES,
+    ...['username', 'nbf', 'jti', 'azp', 'scope', 'client_id', 'events', 'cnf', 'act', 'active', 'token_type'],
+  ])('cannot be %s, which the service writes itself, also where that was stored before', (name) => {
+    expect(extraClaimsProblem({ [name]: 'x' })).toEqual({ member: name, problem: expect.stringContaining('itself') });
+    expect(extraClaimsFromJson({ [name]: 'x', role: 'y' })).toEqual({ role: 'y' });
+  });
+});
+
+describe('names of groups', () => {
+  test.each(['admins', 'Domain Admins', 'cn=ops,dc=example,dc=org', 'مشرفون', '🦉', 'x'.repeat(255), '🦉'.repeat(255)])(
+    'may be %j',
+    (name) => expect(isGroupName(name)).toBe(true),
+  );
+  test.each(['', ' ', ' ops', 'ops\t', 'a\nb', 'a\u0000', '\u009f', 'x\ud800', 'x'.repeat(256)])(
+    'cannot be %j',
+    (name) => expect(isGroupName(name)).toBe(false),
+  );
+  test('are sorted alike everywhere, each once', () => {
+    expect(sortedGroups(['b', 'a', 'B', 'ä', 'b', 'Z'])).toEqual(['B', 'Z', 'a', 'b', 'ä']);
+  });
+});

@@ -1,0 +1,105 @@
+/** Claims that the operator makes up, of an account or of a client, and what they must not be. */
+
+/** An object of JSON, whose members this service gives on as they are. */
+export type ExtraClaims = Readonly<Record<string, unknown>>;
+
+export const NO_EXTRA_CLAIMS: ExtraClaims = {};
+
+const MAX_MEMBERS = 32;
+const MAX_NAME_CHARACTERS = 255;
+const MAX_BYTES = 8192;
+const MAX_DEPTH = 5;
+
+/** Control characters, and halves of characters, which no database stores. */
+const UNUSABLE_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is refused
+const UNSTORABLE = /[\u0000\p{Cs}]/u;
+
+/**
+ * What tokens, userinfo and introspection say themselves, or might: protocol, session and what is known of the person. A
+ * claim of the operator with such a name could stand in for one that is left out, such as `email_verified`.
+ */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...['iss', 'sub', 'aud', 'exp', 'iat', 'nbf', 'jti', 'typ', 'cty', 'sid', 'sub_jwk', 'events', 'txn', 'toe'],
+  ...['nonce', 'auth_time', 'acr', 'amr', 'azp', 'at_hash', 'c_hash', 's_hash', 'rt_hash'],
+  ...[
+    'active',
+    'scope',
+    'scp',
+    'client_id',
+    'username',
+    'token_type',
+    'expires_in',
+    'device_id',
+    'token_introspection',
+  ],
+  ...['act', 'may_act', 'cnf', 'authorization_details', '_claim_names', '_claim_sources', 'verified_claims'],
+  ...['preferred_username', 'name', 'locale', 'updated_at', 'email', 'email_verified', 'groups'],
+  // Not a claim of anybody: what reads it as a JavaScript object would be misled.
+  '__proto__',
+]);
+
+/**
+ * What is wrong with claims, as a phrase, and with which member; undefined when they may be given on.
+ * @param value JSON
+ */
+export function extraClaimsProblem(
+  value: unknown,
+): { readonly member: string | undefined; readonly problem: string } | undefined {
+  if (!isExtraClaims(value)) return { member: undefined, problem: 'expected an object' };
+  const members = Object.entries(value);
+  if (members.length > MAX_MEMBERS) return { member: undefined, problem: `more than ${MAX_MEMBERS} claims` };
+  for (const [name, claim] of members) {
+    const problem = nameProblem(name) ?? valueProblem(claim, 2);
+    if (problem !== undefined) return { member: name, problem };
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  return bytes > MAX_BYTES ? { member: undefined, problem: `more than ${MAX_BYTES} bytes of JSON` } : undefined;
+}
+
+/** Of a stored document: members whose names have come to mean something else since are left out. */
+export function extraClaimsFromJson(stored: unknown): ExtraClaims {
+  if (!isExtraClaims(stored)) return NO_EXTRA_CLAIMS;
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => !RESERVED.has(name)));
+}
+
+function nameProblem(name: string): string | undefined {
+  if (RESERVED.has(name)) return 'this claim is written by the service itself';
+  if (name === '' || [...name].length > MAX_NAME_CHARACTERS || UNUSABLE_IN_NAMES.test(name)) {
+    return `expected a name of 1 to ${MAX_NAME_CHARACTERS} characters, none of them a control character`;
+  }
+  return undefined;
+}
+
+/** @param depth of the value in the document, which is itself the first level */
+function valueProblem(value: unknown, depth: number): string | undefined {
+  switch (typeof value) {
+    case 'boolean':
+      return undefined;
+    case 'number':
+      return Number.isFinite(value) ? undefined : 'expected a number that JSON has';
+    case 'string':
+      return UNSTORABLE.test(value) ? 'a text holds what is not a character' : undefined;
+    case 'object':
+      return value === null ? undefined : membersProblem(value, depth);
+    default:
+      return 'expected a value of JSON';
+  }
+}
+
+function membersProblem(value: object, depth: number): string | undefined {
+  if (depth > MAX_DEPTH) return `more than ${MAX_DEPTH} levels deep`;
+  if (!Array.isArray(value) && !isExtraClaims(value)) return 'expected a value of JSON';
+  for (const [name, inner] of Object.entries<unknown>(value)) {
+    const problem = UNSTORABLE.test(name) ? 'a name holds what is not a character' : valueProblem(inner, depth + 1);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Whether it is an object of JSON at all; see `extraClaimsProblem`. */
+export function isExtraClaims(value: unknown): value is ExtraClaims {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
