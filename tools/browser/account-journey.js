@@ -6,6 +6,7 @@ import { changeEmails, EMAIL_OPERATIONS } from './account-emails.js';
 import { SECURITY_OPERATIONS, signOutEverywhere } from './account-security.js';
 import { nameSessions, SESSION_OPERATIONS } from './account-sessions.js';
 import { meetTroubles } from './account-states.js';
+import { setUpApp, TOTP_OPERATIONS } from './account-totp.js';
 import { watch } from './journey.js';
 import { press, tabTo, typeInto } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
@@ -24,6 +25,7 @@ const OPERATIONS = [
   ...EMAIL_OPERATIONS,
   ...SECURITY_OPERATIONS,
   ...SESSION_OPERATIONS,
+  ...TOTP_OPERATIONS,
   'AppSessionsList',
   'BrowserSessionList',
   'ChangePassword',
@@ -72,6 +74,7 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
     await signOutChatClient(page, base);
     await lookAtMissing(page, base);
     await lookForPlan(page, base);
+    await setUpApp({ page, base, username });
     await lookAtActivity({ page, latchkey, username });
     await signOutEverywhere({
       ...{ page, latchkey, username },

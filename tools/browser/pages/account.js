@@ -188,6 +188,62 @@ export const accountPages = [
       await page.locator('#end-all-trouble').waitFor();
     },
   },
+  {
+    name: 'account-security-app',
+    reach: (page, site) => withApp(page, site, 'security', () => page.locator('h3').waitFor()),
+  },
+  {
+    name: 'account-security-app-remove',
+    reach: (page, site) =>
+      withApp(page, site, 'security', async () => {
+        await page.locator('.section > .button-secondary').first().click();
+        await page.locator('dialog .button-danger').waitFor();
+      }),
+  },
+  {
+    name: 'account-security-codes',
+    reach: (page, site) =>
+      withApp(page, site, 'security', async () => {
+        await page.locator('h3 ~ .button-secondary').click();
+        await page.locator('dialog .button-danger').click();
+        await page.locator('dialog').waitFor({ state: 'detached' });
+        await page.locator('.section form .button').click();
+        await page.locator('.section [role=alert]').waitFor();
+      }),
+  },
+  { name: 'account-totp', reach: (page, site) => open(page, site, 'security/totp', 'main > .button') },
+  { name: 'account-totp-code', reach: beginTotp },
+  {
+    name: 'account-totp-code-refused',
+    reach: async (page, site) => {
+      await beginTotp(page, site);
+      await page.locator('#code').fill('12345');
+      await page.locator('main form .button').click();
+      await page.locator('#code-error').waitFor();
+    },
+  },
+  {
+    name: 'account-totp-ended',
+    reach: async (page, site) => {
+      await beginTotp(page, site);
+      await site.latchkey.sql('delete from user_totp_enrolments');
+      await page.locator('#code').fill('123456');
+      await page.locator('main form .button').click();
+      await page.locator('main [role=alert]').waitFor();
+    },
+  },
+  {
+    name: 'account-totp-codes',
+    reach: async (page, site) => {
+      await beginTotp(page, site);
+      const answer = { completeTotpEnrolment: { status: 'ENROLLED', recoveryCodes: SAMPLE_CODES } };
+      await answering(page, 'CompleteTotpEnrolment', answer, async () => {
+        await page.locator('#code').fill('123456');
+        await page.locator('main form .button').click();
+      });
+      await page.locator('.recovery-codes').waitFor();
+    },
+  },
   { name: 'account-applications-none', reach: (page, site) => open(page, site, 'applications', '.section > p') },
   {
     name: 'account-applications',
@@ -240,6 +296,32 @@ async function openEmailDialog(page, site) {
   await open(page, site, '', '.section > .button');
   await page.locator('.section > .button').first().click();
   await page.locator('dialog #password').waitFor();
+}
+
+const SAMPLE_CODES = Array.from({ length: 10 }, (_, index) => `wmwm${index}-mwmw${index}`.replaceAll(/[01]/g, 'k'));
+
+async function beginTotp(page, site) {
+  await open(page, site, 'security/totp', 'main > .button');
+  await page.locator('main > .button').click();
+  await page.locator('.qr-code').waitFor();
+}
+
+/** What is seen while `bo` has an authenticator app: set up after the sign-in, which would ask for it. */
+async function withApp(page, site, path, work) {
+  await open(page, site, path, 'main h2');
+  await site.latchkey.sql(
+    `insert into user_totp_secrets (id, user_id, secret_sealed, last_used_step, created_at, last_used_at)
+     select gen_random_uuid(), u.id, '', 0, now(), now() from users u where u.username = 'bo'`,
+  );
+  await site.latchkey.sql(
+    `insert into user_recovery_codes (id, user_id, code_hmac, created_at)
+     select gen_random_uuid(), u.id, sha256(n::text::bytea), now() from users u, generate_series(1, 2) n
+      where u.username = 'bo'`,
+  );
+  await look(page, site, path, 'h3');
+  await work();
+  await site.latchkey.sql('delete from user_totp_secrets');
+  await site.latchkey.sql('delete from user_recovery_codes');
 }
 
 /** By an account action. */

@@ -8,6 +8,7 @@ import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { useSessionsOverview } from '../sessions/overview.ts';
 import { EndAllSessionsSection } from './end-all-sessions.tsx';
+import { OneTimeCodes } from './one-time-codes.tsx';
 import { SecurityOverview, type SecurityOverviewData } from './security.generated.ts';
 
 const NONE = {};
@@ -22,8 +23,14 @@ export function Security(): VNode {
       <PageTitle title={t('account.security.title')} />
       <Loaded query={query}>
         {({ viewer, siteConfig }) =>
-          viewer.__typename === 'User' &&
-          siteConfig.passwordLoginEnabled && <Password user={viewer} mayChange={siteConfig.passwordChangeAllowed} />
+          viewer.__typename === 'User' && (
+            <>
+              {siteConfig.passwordLoginEnabled && (
+                <Password user={viewer} mayChange={siteConfig.passwordChangeAllowed} />
+              )}
+              <OneTimeCodes user={viewer} isAllowed={siteConfig.totpEnabled} />
+            </>
+          )
         }
       </Loaded>
       {query.data !== undefined && (

@@ -1,0 +1,61 @@
+import type { TypedDocumentNode } from '@urql/core';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { Notice } from '../../../src/browser/components/text.tsx';
+import { useAction } from '../../api/action.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ProblemNotice } from '../../components/states.tsx';
+import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
+
+type NoVariables = { readonly [name: string]: never };
+
+const NONE = {};
+
+/** Asks before a second factor changes. */
+export function ChangeFactorDialog<Data>({
+  mutation,
+  texts,
+  refusalOf,
+  onDone,
+  onClose,
+}: {
+  mutation: TypedDocumentNode<Data, NoVariables>;
+  texts: { readonly title: AreaKey; readonly text: AreaKey; readonly button: AreaKey };
+  /** What the person reads of an answer, unless it is done. */
+  refusalOf: (answer: Data) => AreaKey | 'done';
+  onDone: (answer: Data) => void;
+  onClose: () => void;
+}): VNode {
+  const { t } = useTranslations();
+  const { run, isPending, problem } = useAction(mutation);
+  const [refusal, setRefusal] = useState<AreaKey | undefined>();
+  const confirm = async () => {
+    setRefusal(undefined);
+    const answer = await run(NONE);
+    if (answer === undefined) return;
+    const result = refusalOf(answer);
+    if (result !== 'done') return setRefusal(result);
+    onDone(answer);
+    onClose();
+  };
+  return (
+    <Dialog title={t(texts.title)} isPending={isPending} onClose={onClose}>
+      <p>{t(texts.text)}</p>
+      <ProblemNotice problem={problem} />
+      {refusal !== undefined && (
+        <div role="alert">
+          <Notice kind="danger">{t(refusal)}</Notice>
+        </div>
+      )}
+      <div class="dialog-buttons">
+        <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
+          {t(texts.button)}
+        </Button>
+        <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
+          {t('account.cancel')}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
