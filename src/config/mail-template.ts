@@ -21,6 +21,7 @@ export const MAIL_NAMES = [
   'new_signin',
   'password_changed',
   'recovery',
+  'recovery_code_used',
   'recovery_no_password',
   'recovery_unknown',
   'upstream_linked',

@@ -13,13 +13,21 @@ export interface AuthenticatorApp {
 
 /** Sets one up for an account, as long ago as no code of it was used. */
 export async function giveAuthenticatorApp(
-  core: Pick<Core, 'clock' | 'database' | 'keyRing' | 'secretKeys'>,
+  core: Pick<Core, 'clock' | 'database' | 'keyRing' | 'secretKeys' | 'sendsNotices'>,
   user: UserId,
 ): Promise<AuthenticatorApp> {
   const { clock, database } = core;
   const secret = newTotpSecret();
   const step = totpStep(clock.now()) - 2;
-  const proven = { user, secret, step, address: undefined, userAgent: undefined, now: clock.now() - 60_000 };
+  const proven = {
+    user,
+    secret,
+    step,
+    address: undefined,
+    userAgent: undefined,
+    language: 'en',
+    now: clock.now() - 60_000,
+  };
   const outcome = await database.transaction((transaction) => storeTotp(core, transaction, proven));
   if (!outcome.ok) throw new Error(outcome.reason);
   return appOf(core, secret, outcome.recoveryCodes);

@@ -35,12 +35,16 @@ const DETAILS: Readonly<Partial<Record<Notice, Readonly<Record<string, (text: st
     factor_changed: {
       passkey_added: (text) => ({ change: 'passkey_added', passkey: text }),
       passkey_removed: (text) => ({ change: 'passkey_removed', passkey: text }),
+      recovery_codes_generated: () => ({ change: 'recovery_codes_generated' }),
+      totp_added: () => ({ change: 'totp_added' }),
+      totp_removed: () => ({ change: 'totp_removed' }),
     },
     new_signin: {
       password: () => ({ method: 'password' }),
       provider: (text) => ({ method: 'upstream', provider: text }),
     },
     password_changed: { all: () => ({ ends_browsers: true, ends_applications: true }), none: () => ({}) },
+    recovery_code_used: { '': () => ({ remaining: 4 }), none: () => ({ remaining: 0 }) },
     upstream_linked: { '': (text) => ({ provider: text }) },
     upstream_unlinked: { '': (text) => ({ provider: text }) },
   };

@@ -19,7 +19,13 @@ export const securityNotices: MailSource = {
 };
 
 const METHODS = ['passkey', 'password', 'upstream'] as const;
-const FACTOR_CHANGES = ['passkey_added', 'passkey_removed'] as const;
+const FACTOR_CHANGES = [
+  'passkey_added',
+  'passkey_removed',
+  'recovery_codes_generated',
+  'totp_added',
+  'totp_removed',
+] as const;
 
 type Text = (deps: MailTextDeps, translations: Translations, facts: NoticeFacts) => MailText;
 
@@ -95,7 +101,7 @@ export const NOTICE_TEXTS: Readonly<Record<Notice, Text>> = {
     parts: [
       ...factorChange(translations, facts),
       circumstances(translations, facts, changedPasskey(translations, facts)),
-      text(translations.t('mail.upstream_linked.advice')),
+      text(translations.t('mail.email_added.advice')),
       ...changePassword(deps, translations),
     ],
   }),
@@ -131,6 +137,19 @@ export const NOTICE_TEXTS: Readonly<Record<Notice, Text>> = {
       ...endedSessions(translations, facts),
       text(translations.t('mail.password_changed.advice')),
       ...recover(deps, translations),
+    ],
+  }),
+  recovery_code_used: (deps, translations, facts) => ({
+    name: 'recovery_code_used',
+    subject: translations.t('mail.recovery_code_used.title'),
+    heading: translations.t('mail.recovery_code_used.title'),
+    parts: [
+      text(translations.t('mail.recovery_code_used.text', { username: quoted(facts.username) })),
+      ...remainingCodes(translations, facts),
+      circumstances(translations, facts),
+      { kind: 'link', label: translations.t('account.codes.make'), href: deps.urls.absolute('account/security') },
+      text(translations.t('mail.upstream_linked.advice')),
+      ...changePassword(deps, translations),
     ],
   }),
   upstream_linked: (deps, translations, facts) => ({
@@ -198,6 +217,11 @@ function factorChange(translations: Translations, { detail, username }: NoticeFa
   const change = FACTOR_CHANGES.find((name) => name === detail['change']);
   if (change === undefined) return [];
   return [text(translations.t(`mail.factor_changed.${change}`, { username: quoted(username) }))];
+}
+
+function remainingCodes(translations: Translations, { detail }: NoticeFacts): MailPart[] {
+  const { remaining } = detail;
+  return typeof remaining === 'number' ? [text(translations.t('account.codes.remaining', { count: remaining }))] : [];
 }
 
 /** As its owner calls it. */

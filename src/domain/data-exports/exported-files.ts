@@ -11,6 +11,7 @@ import { listBrowserSessions } from '#domain/browser-sessions/list-browser-sessi
 import type { ClientPresentation } from '#domain/clients/client-presentations.ts';
 import { listConsents } from '#domain/clients/list-consents.ts';
 import { type AppSessionList, listAppSessions } from '#domain/oauth-sessions/list-app-sessions.ts';
+import { findOneTimeCodes } from '#domain/one-time-codes/find-one-time-codes.ts';
 import { listPasskeys } from '#domain/passkeys/list-passkeys.ts';
 import { listEveryLink } from '#domain/upstream/list-links.ts';
 import { providerName, type UpstreamProviders } from '#domain/upstream/upstream-providers.ts';
@@ -156,11 +157,21 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
 async function writeProfile({ database, user }: ExportSource, write: WritePart): Promise<void> {
   const found = await readProfile(database, user);
   if (found === undefined) return;
+  const [codes] = await findOneTimeCodes(database, [user]);
   const described = {
     username: found.username,
     display_name: found.displayName,
     language: found.language,
     has_password: found.hasPassword,
+    authenticator_app: codes?.totp && {
+      set_up_at: time(codes.totp.createdAt),
+      last_used_at: time(codes.totp.lastUsedAt),
+    },
+    recovery_codes: codes?.recoveryCodes && {
+      made_at: time(codes.recoveryCodes.createdAt),
+      made: codes.recoveryCodes.total,
+      unused: codes.recoveryCodes.remaining,
+    },
     may_use_admin_applications: found.canRequestAdmin,
     created_at: time(found.createdAt),
     locked_at: time(found.lockedAt),

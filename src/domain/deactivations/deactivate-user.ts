@@ -15,6 +15,7 @@ import {
   type EndedApplicationSessions,
   endApplicationSessionsOfUser,
 } from '#domain/oauth-sessions/end-oauth2-session.ts';
+import { deleteOneTimeCodes } from '#domain/one-time-codes/delete-one-time-codes.ts';
 import { deletePasskeys } from '#domain/passkeys/remove-passkey.ts';
 import { revokePersonalSessionsOfUser } from '#domain/personal-sessions/end-personal-sessions.ts';
 import { deletePendingRecoveries } from '#domain/recoveries/delete-recoveries.ts';
@@ -115,6 +116,7 @@ export async function deactivateUser(
   await forgetConsentsOfUser(transaction, user);
   await deleteDataExports(transaction, user);
   await deletePasskeys(transaction, user);
+  await deleteOneTimeCodes(transaction, user);
   if (isOwn || isErased) await unlinkAccount(transaction, user);
   if (homeserver.isConnected) {
     const id = toUuid(newId(now));

@@ -36,8 +36,8 @@ export async function setUpFactor(deps: CodeDeps, attempt: SetupAttempt): Promis
     const digits = parseSixDigits(code);
     const step = digits === undefined ? undefined : matchingTotpStep(secret, digits, now);
     if (step === undefined) return wrongCode(isLast);
-    const { address, userAgent } = request;
-    const proven = { user: user.id, secret, step, address, userAgent, now };
+    const { address, userAgent, language } = request;
+    const proven = { user: user.id, secret, step, address, userAgent, language, now };
     return await refusableTransaction<SetupOutcome>(
       database,
       async (transaction, refuse) => {

@@ -103,13 +103,13 @@ async function isRight(
   database: Transaction,
   { pending, kind, code, request }: CodeAttempt,
 ): Promise<boolean> {
-  const { keyRing, secretKeys, clock } = deps;
+  const { keyRing, secretKeys, sendsNotices, clock } = deps;
   const typed = { user: pending.user.id, code, now: clock.now() };
-  const { address, userAgent } = request;
+  const { address, userAgent, language } = request;
   const outcome =
     kind === 'totp'
       ? await consumeTotpCode({ database, keyRing }, typed)
-      : await spendRecoveryCode({ database, secretKeys }, { ...typed, address, userAgent });
+      : await spendRecoveryCode({ database, secretKeys, sendsNotices }, { ...typed, address, userAgent, language });
   return outcome.ok;
 }
 

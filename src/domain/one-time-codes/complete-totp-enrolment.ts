@@ -17,7 +17,7 @@ export interface CompleteTotpDeps extends StoreTotpDeps {
   readonly log: Log;
 }
 
-export interface TotpCompletion extends Omit<FactorChange, 'admin' | 'now'> {
+export interface TotpCompletion extends Omit<FactorChange, 'now'> {
   readonly enrolment: TotpEnrolmentId;
   /** Which began it, or nobody may go on. */
   readonly session: BrowserSessionId;

@@ -14,7 +14,8 @@ import { newTotpSecret, showTotpSecret } from './totp-secret.ts';
 
 const clock = new FakeClock();
 const keyRing = new KeyRing(randomRoot());
-const from = { address: '203.0.113.7', userAgent: 'Mozilla/5.0 (test browser)' };
+const from = { address: '203.0.113.7', userAgent: 'Mozilla/5.0 (test browser)', language: 'de' };
+const sendsNotices = true;
 let testDatabase: TestDatabase;
 let database: Database;
 let secretKeys: SecretKeys;
@@ -36,7 +37,7 @@ beforeEach(async () => {
 /** As if the code of the step before the last had been typed to set the app up. */
 function store(of: { user?: UserId; secret?: Buffer } = {}) {
   const proven = { user, secret, ...of, step: totpStep(clock.now()) - 2, ...from, now: clock.now() };
-  return database.transaction((transaction) => storeTotp({ keyRing, secretKeys }, transaction, proven));
+  return database.transaction((transaction) => storeTotp({ keyRing, secretKeys, sendsNotices }, transaction, proven));
 }
 
 async function stored(): Promise<readonly string[]> {
@@ -49,7 +50,7 @@ const consume = (code: string, whose = user) =>
   consumeTotpCode({ database, keyRing }, { user: whose, code, now: clock.now() });
 const codeAway = (steps: number) => totpCode(secret, totpStep(clock.now()) + steps);
 const spend = (code: string, whose = user) =>
-  spendRecoveryCode({ database, secretKeys }, { user: whose, code, ...from, now: clock.now() });
+  spendRecoveryCode({ database, secretKeys, sendsNotices }, { user: whose, code, ...from, now: clock.now() });
 const events = () =>
   sql<{ kind: string }>(
     database,
@@ -84,7 +85,7 @@ describe('codes of an authenticator app (browser-flows 4.2, security S-90)', () 
 
   test('of setting the app up do not sign in as well', async () => {
     const proven = { user, secret, step: totpStep(clock.now()), ...from, now: clock.now() };
-    await database.transaction((transaction) => storeTotp({ keyRing, secretKeys }, transaction, proven));
+    await database.transaction((transaction) => storeTotp({ keyRing, secretKeys, sendsNotices }, transaction, proven));
     expect(await consume(codeAway(0))).toEqual({ ok: false, reason: 'used' });
     expect(await consume(codeAway(1))).toEqual({ ok: true });
   });
@@ -144,12 +145,41 @@ describe('recovery codes (browser-flows 4.3)', () => {
     for (const code of codes) expect(dump?.text).not.toContain(code.slice(0, 5));
   });
 
+  test('tell their owner by mail that one was used, and how many are left (R-33)', async () => {
+    await sql(
+      database,
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       values ($1::uuid, $1::uuid, 'amira@mail.example', $1::text, now())`,
+      [toUuid(user)],
+    );
+    const [first = '', second = ''] = await stored();
+    await spend(first);
+    await spend('22222-22222');
+    await spendRecoveryCode(
+      { database, secretKeys, sendsNotices: false },
+      { user, code: second, ...from, now: clock.now() },
+    );
+    const mails = await sql(
+      database,
+      `select payload ->> 'notice' as notice, payload -> 'detail' as detail, payload ->> 'language' as language
+         from queue_jobs where payload ->> 'user_id' = $1 order by payload ->> 'notice'`,
+      [toUuid(user)],
+    );
+    expect(mails).toEqual([
+      { notice: 'factor_changed', detail: { change: 'totp_added' }, language: 'de' },
+      { notice: 'recovery_code_used', detail: { remaining: 9 }, language: 'de' },
+    ]);
+  });
+
   test('work under another root key', async () => {
     const [code = ''] = await stored();
     const next = new KeyRing(randomRoot());
     const { recoveryCodes } = secretKeys;
     expect(
-      await spendRecoveryCode({ database, secretKeys: { recoveryCodes } }, { user, code, ...from, now: clock.now() }),
+      await spendRecoveryCode(
+        { database, secretKeys: { recoveryCodes }, sendsNotices },
+        { user, code, ...from, now: clock.now() },
+      ),
     ).toEqual({ ok: true, remaining: 9 });
     await expect(openSecretKeys({ database, keyRing: next, clock })).rejects.toThrow(/secrets\.encryption_previous/);
   });

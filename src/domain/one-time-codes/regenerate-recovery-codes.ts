@@ -1,7 +1,7 @@
 import { toUuid } from '#platform/base/ids.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { lockAccount } from './lock-account.ts';
-import { type FactorChange, recordFactorChange } from './record-factor-change.ts';
+import { type FactorChange, ownActor, recordFactorChange } from './record-factor-change.ts';
 import { type RecoveryCodeKeys, replaceRecoveryCodes } from './recovery-code-set.ts';
 import type { ChangeFactorDeps } from './remove-totp.ts';
 
@@ -10,17 +10,18 @@ import type { ChangeFactorDeps } from './remove-totp.ts';
  * @returns the codes as they are shown, once; undefined when there is no app
  */
 export async function regenerateRecoveryCodes(
-  { database, clock, log, secretKeys }: ChangeFactorDeps & { readonly secretKeys: RecoveryCodeKeys },
+  { database, clock, log, secretKeys, sendsNotices }: ChangeFactorDeps & { readonly secretKeys: RecoveryCodeKeys },
   change: Omit<FactorChange, 'now'>,
 ): Promise<readonly string[] | undefined> {
-  const { user } = change;
+  const { user, language } = change;
   const codes = await database.transaction(
     async (transaction) => {
       if (!(await lockAccount(transaction, user))) return undefined;
       if ((await transaction.first(findApp, { userId: toUuid(user) })) === undefined) return undefined;
       const now = clock.now();
       const made = await replaceRecoveryCodes(transaction, secretKeys, user, now);
-      await recordFactorChange(transaction, 'recovery_codes_generated', { ...change, now });
+      const by = ownActor(change);
+      await recordFactorChange(transaction, 'recovery_codes_generated', { user, by, language, now, sendsNotices });
       return made;
     },
     { isRepeatable: true },

@@ -3,25 +3,28 @@ import type { Log } from '#platform/base/log.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { deleteOneTimeCodes } from './delete-one-time-codes.ts';
 import { lockAccount } from './lock-account.ts';
-import { type FactorChange, recordFactorChange } from './record-factor-change.ts';
+import { type FactorChange, ownActor, recordFactorChange } from './record-factor-change.ts';
 
 export interface ChangeFactorDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+  /** People are told by mail. */
+  readonly sendsNotices: boolean;
 }
 
 /** Takes the authenticator app of a person away, with the recovery codes. @returns false when there is none */
 export async function removeTotp(
-  { database, clock, log }: ChangeFactorDeps,
+  { database, clock, log, sendsNotices }: ChangeFactorDeps,
   change: Omit<FactorChange, 'now'>,
 ): Promise<boolean> {
-  const { user } = change;
+  const { user, language } = change;
   const isRemoved = await database.transaction(
     async (transaction) => {
       if (!(await lockAccount(transaction, user))) return false;
       if (!(await deleteOneTimeCodes(transaction, user))) return false;
-      await recordFactorChange(transaction, 'totp_removed', { ...change, now: clock.now() });
+      const by = ownActor(change);
+      await recordFactorChange(transaction, 'totp_removed', { user, by, language, now: clock.now(), sendsNotices });
       return true;
     },
     { isRepeatable: true },

@@ -1,5 +1,7 @@
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import { toUuid } from '#platform/base/ids.ts';
+import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { parseRecoveryCode } from '#protocol/one-time-codes/recovery-codes.ts';
@@ -10,6 +12,15 @@ export interface TypedRecoveryCode extends TypedCode {
   /** Of the request, for the security event. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
+  /** Of the request, for the mail. */
+  readonly language: string;
+}
+
+export interface SpendCodeDeps {
+  readonly database: Queryable;
+  readonly secretKeys: RecoveryCodeKeys;
+  /** People are told by mail. */
+  readonly sendsNotices: boolean;
 }
 
 export type RecoveryCodeOutcome =
@@ -19,12 +30,12 @@ export type RecoveryCodeOutcome =
   | { readonly ok: false; readonly reason: 'malformed' | 'wrong' };
 
 /**
- * Accepts a recovery code of a person, once, and records it: one statement, so that of many at once one is accepted.
+ * Accepts a recovery code of a person, once, records it and has the person told: one statement, so that of many at once one is accepted.
  * Pass the transaction of what the code is for. Limits are the caller's business.
  */
 export async function spendRecoveryCode(
-  { database, secretKeys }: { readonly database: Queryable; readonly secretKeys: RecoveryCodeKeys },
-  { user, code: typed, address, userAgent, now }: TypedRecoveryCode,
+  { database, secretKeys, sendsNotices }: SpendCodeDeps,
+  { user, code: typed, address, userAgent, language, now }: TypedRecoveryCode,
 ): Promise<RecoveryCodeOutcome> {
   const code = parseRecoveryCode(typed);
   if (code === undefined) return { ok: false, reason: 'malformed' };
@@ -34,6 +45,9 @@ export async function spendRecoveryCode(
     auditEventId: newAuditEventId(now),
     ip: address ?? null,
     userAgent: userAgent ?? null,
+    isTold: sendsNotices,
+    language,
+    queuedBy: queuedBy(),
     now: new Date(now),
   });
   return row === undefined ? { ok: false, reason: 'wrong' } : { ok: true, remaining: row.remaining };
@@ -48,6 +62,9 @@ const spendCode = statement<
     readonly auditEventId: string;
     readonly ip: string | null;
     readonly userAgent: string | null;
+    readonly isTold: boolean;
+    readonly language: string;
+    readonly queuedBy: string | null;
     readonly now: Date;
   }
 >(
@@ -64,6 +81,13 @@ const spendCode = statement<
     select :auditEventId::uuid, 'recovery_code_used', :userId::uuid, null, null, :ip::inet, :userAgent::text,
            jsonb_build_object('remaining', remaining.codes), :now::timestamptz
       from spent cross join remaining
-  )
+  ), ${noticeCtes({
+    told: 'select :userId::uuid as user_id, remaining.codes from spent cross join remaining where :isTold::boolean',
+    notice: 'recovery_code_used',
+    eventId: ':auditEventId::uuid',
+    detail: `jsonb_build_object('remaining', told_user.codes)`,
+    language: ':language::text',
+    now: ':now::timestamptz',
+  })}
   select remaining.codes as remaining from spent cross join remaining`,
 );

@@ -3,13 +3,15 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { lockAccount } from './lock-account.ts';
-import { type FactorChange, recordFactorChange } from './record-factor-change.ts';
+import { type FactorChange, ownActor, recordFactorChange } from './record-factor-change.ts';
 import { type RecoveryCodeKeys, replaceRecoveryCodes } from './recovery-code-set.ts';
 import { sealTotpSecret } from './totp-secret.ts';
 
 export interface StoreTotpDeps {
   readonly keyRing: KeyRing;
   readonly secretKeys: RecoveryCodeKeys;
+  /** People are told by mail. */
+  readonly sendsNotices: boolean;
 }
 
 /** A secret of which a code was shown to be right. */
@@ -30,11 +32,11 @@ export type StoreTotpOutcome =
  * up for the account ends. The lock of the account comes first: of two at once one is stored, none after a deactivation.
  */
 export async function storeTotp(
-  { keyRing, secretKeys }: StoreTotpDeps,
+  { keyRing, secretKeys, sendsNotices }: StoreTotpDeps,
   transaction: Transaction,
   proven: ProvenTotp,
 ): Promise<StoreTotpOutcome> {
-  const { user, secret, step, now } = proven;
+  const { user, secret, step, language, now } = proven;
   const userId = toUuid(user);
   if (!(await lockAccount(transaction, user))) return { ok: false, reason: 'unusable' };
   const id = newId<'totp-secret'>(now);
@@ -47,7 +49,8 @@ export async function storeTotp(
   });
   if (stored === undefined) return { ok: false, reason: 'already-enrolled' };
   const recoveryCodes = await replaceRecoveryCodes(transaction, secretKeys, user, now);
-  await recordFactorChange(transaction, 'totp_added', proven);
+  const by = ownActor(proven);
+  await recordFactorChange(transaction, 'totp_added', { user, by, language, now, sendsNotices });
   return { ok: true, recoveryCodes };
 }
 

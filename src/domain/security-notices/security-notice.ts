@@ -24,6 +24,7 @@ export const NOTICES = [
   'failed_logins',
   'new_signin',
   'password_changed',
+  'recovery_code_used',
   'upstream_linked',
   'upstream_unlinked',
 ] as const;
@@ -112,6 +113,7 @@ const QUEUEING = {
   data_export: queueing('queue-data-export-notice', 'data_export'),
   email_added: queueing('queue-email-added-notice', 'email_added'),
   email_removed: queueing('queue-email-removed-notice', 'email_removed'),
+  factor_changed: queueing('queue-factor-changed-notice', 'factor_changed'),
   failed_logins: queueFailedLogins,
   password_changed: queueing('queue-password-changed-notice', 'password_changed'),
   upstream_linked: queueing('queue-upstream-linked-notice', 'upstream_linked'),

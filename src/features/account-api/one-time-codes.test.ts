@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
+import { Browser } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { codesOf, GraphqlClient } from '#test/support/graphql-client.ts';
@@ -175,8 +176,8 @@ test('of two browsers that set one up at once one does, and what the other began
 });
 
 test('one that is being set up ends when the app is removed: it would come back by somebody else', async () => {
-  await enrol();
   const second = await GraphqlClient.signedIn(service, username, PASSWORD);
+  await enrol();
   // As if it had been begun in the moment before.
   await sql(
     service.database,
@@ -238,6 +239,40 @@ test('nobody without a browser session changes anything, and one request changes
     expect(await run(anonymous, document)).toEqual({ refused: ['UNAUTHENTICATED'] });
   const twice = await person.query('mutation { a: startTotpEnrolment { status } b: removeTotp { status } }');
   expect(codesOf(twice)).toEqual(['QUERY_TOO_COMPLEX']);
+});
+
+test('each change is told by mail, in the language of the page', async () => {
+  await sql(
+    service.database,
+    `insert into user_emails (id, user_id, email, email_key, created_at)
+     values ($1::uuid, $1::uuid, $1::text || '@mail.example', $1::text, now())`,
+    [personId],
+  );
+  await enrol();
+  await run(person, REGENERATE);
+  await run(person, REMOVE);
+  const told = await sql<{ change: string; language: string }>(
+    service.database,
+    `select payload -> 'detail' ->> 'change' as change, payload ->> 'language' as language
+       from queue_jobs where payload ->> 'user_id' = $1 and payload ->> 'notice' = 'factor_changed'`,
+    [personId],
+  );
+  expect(told.map(({ change }) => change).sort()).toEqual(['recovery_codes_generated', 'totp_added', 'totp_removed']);
+  expect(new Set(told.map(({ language }) => language))).toEqual(new Set(['en']));
+});
+
+test('where a second factor is required, who signs in with a password keeps the app', async () => {
+  const strict = await startService(settings({ second_factor: 'required' }), { clock, like: service });
+  const { enrolmentId, secret } = await start();
+  await complete({ enrolmentId, secret });
+  // Both have the same sessions.
+  const browser = new Browser({ listener: strict.address, publicBase: strict.publicBase });
+  for (const [name, value] of person.browser?.cookies ?? []) browser.cookies.set(name, value);
+  const there = new GraphqlClient(strict, {}, browser);
+  expect(await run(there, REMOVE)).toEqual({ status: 'REQUIRED_BY_POLICY' });
+  await sql(service.database, 'delete from user_passwords where user_id = $1::uuid', [personId]);
+  expect(await run(there, REMOVE)).toEqual({ status: 'REMOVED' });
+  await strict.stop();
 });
 
 test('with account.totp_enabled switched off nobody sets one up, and who has one can take it away', async () => {

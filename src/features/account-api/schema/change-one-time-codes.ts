@@ -7,6 +7,7 @@ import { showTotpSecret } from '#domain/one-time-codes/totp-secret.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireBrowser, requireRecentAuthentication } from '../context/authorization.ts';
 import { builder } from './builder.ts';
+import { accountOf } from './find-objects.ts';
 import { idOf, nodeId } from './node.ts';
 
 const START_STATUSES = ['STARTED', 'ALREADY_ENROLLED', 'DISABLED'] as const;
@@ -158,7 +159,10 @@ async function complete(
 }
 
 async function remove(context: AccountContext): Promise<Removed> {
-  requireBrowser(context);
+  const { user } = requireBrowser(context);
+  const { account, passwords } = context.core.config;
+  if (account.secondFactor === 'required' && passwords.enabled && (await accountOf(user.id, context)).hasPassword)
+    return { status: 'REQUIRED_BY_POLICY' };
   requireRecentAuthentication(context);
   const isRemoved = await removeTotp(context.core, own(context));
   context.forget();
@@ -176,8 +180,13 @@ async function regenerate(context: AccountContext): Promise<Regenerated> {
 /** Whose codes change: one’s own. */
 function own(context: AccountContext) {
   const { user } = requireBrowser(context);
-  const { request } = context;
-  return { user: user.id, address: request.clientAddress, userAgent: request.userAgent };
+  const { browser, request } = context;
+  return {
+    user: user.id,
+    address: request.clientAddress,
+    userAgent: request.userAgent,
+    language: browser.pages.language(request).language,
+  };
 }
 
 function copied(codes: readonly string[] | undefined): string[] | undefined {
