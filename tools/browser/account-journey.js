@@ -74,8 +74,8 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
     await signOutChatClient(page, base);
     await lookAtMissing(page, base);
     await lookForPlan(page, base);
-    await setUpApp({ page, base, username });
     await lookAtActivity({ page, latchkey, username });
+    await setUpApp({ page, base, username });
     await signOutEverywhere({
       ...{ page, latchkey, username },
       signIn: () => signIn(page, base, username),
