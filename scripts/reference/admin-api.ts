@@ -12,7 +12,8 @@ Generated from the source; do not edit by hand.
 
 Programs of the operator read and change what the service keeps. \`GET /api/spec.json\`, which anybody may read, describes the API for generators of
 code (OpenAPI 3.1); this page is the same for people. \`GET /api/doc/\`, to which
-\`GET /api/doc\` leads, is a page that calls the API from the browser.
+\`GET /api/doc\` leads, is a page that calls the API from the browser. [Administer by programs](../guides/admin-api.md)
+begins at the beginning.
 
 **To call it from \`/api/doc/\`,** press *Authorize* there, fill in the id of a client, and sign in as an administrator.
 The client is one of yours, such as this; the access token stays in the memory of the page:
@@ -38,7 +39,7 @@ it. Cookies count for nothing. Wrong tokens are limited by \`rate_limiting.admin
 **Lists** have 10 items on a page, in the order of creation. \`page[first]\` and \`page[last]\` (1 to 100) say how many, and
 from which end; \`page[after]\` and \`page[before]\` take the id of an item. \`count=false\` leaves the number of all out,
 \`count=only\` leaves the items out. Links lead on: \`next\`, \`prev\`, \`first\`, \`last\`. Filters are \`filter[name]=value\`;
-one that names what does not exist is 404.
+one that names what does not exist is 404. For curl, add \`-g\`, or it reads the brackets itself.
 
 **Errors** are \`{"errors": [{"title", "status", "code", "detail", "source", "id"}]}\`; \`id\` is that of the request in the
 log. [Error codes](error-codes.md) says what to do. Those that every operation can answer are left out below:

@@ -102,7 +102,7 @@ export function closedSettings(callback) {
 
 /** The service of `settings` with puzzles of a service. */
 export function captchaSettings(callback, service) {
-  const captcha = { service, site_key: 'site-key', secret_key: 'secret-key', on: ['register', 'recover'] };
+  const captcha = { service, site_key: 'site-key', secret_key: 'secret-key', on: ['register', 'recover', 'login'] };
   return { ...settings(callback), captcha };
 }
 

@@ -30,16 +30,17 @@ const PAGE_PARAMETERS = [
   parameter('count', 'query', { enum: ['true', 'false', 'only'] }, 'Whether items are counted, or nothing else.'),
 ];
 
-let description: { readonly body: string; readonly etag: string } | undefined;
-
-/** Public, and the same for everybody. */
-export function answerDescription({ headers }: RequestContext, service: Service): HttpResponse {
-  description ??= describe(service);
-  const { body, etag } = description;
-  const caching = { etag, 'cache-control': 'public, max-age=300' };
-  const isKnown = headers['if-none-match']?.split(',').some((known) => known.trim() === etag);
-  if (isKnown === true) return { status: 304, headers: caching };
-  return { status: 200, headers: { 'content-type': JSON_TYPE, ...caching }, body };
+/** Public, and the same for everybody: made when it is first asked for. */
+export function descriptionOf(service: Service): (context: RequestContext) => HttpResponse {
+  let description: ReturnType<typeof describe> | undefined;
+  return ({ headers }) => {
+    description ??= describe(service);
+    const { body, etag } = description;
+    const caching = { etag, 'cache-control': 'public, max-age=300' };
+    const isKnown = headers['if-none-match']?.split(',').some((known) => known.trim() === etag);
+    if (isKnown === true) return { status: 304, headers: caching };
+    return { status: 200, headers: { 'content-type': JSON_TYPE, ...caching }, body };
+  };
 }
 
 function describe({ urls, version }: Service) {

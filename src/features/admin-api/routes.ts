@@ -8,7 +8,7 @@ import type { Route } from '#platform/http/route.ts';
 import { identifyAdmin } from './definition/caller.ts';
 import { BASE_PATH } from './definition/documents.ts';
 import type { Operation } from './definition/operation.ts';
-import { answerDescription } from './openapi.ts';
+import { descriptionOf } from './openapi.ts';
 import { OPERATIONS } from './operations.ts';
 import { referenceRoutes } from './reference-routes.ts';
 
@@ -37,5 +37,5 @@ function routeOf(core: Core, operation: Operation): Route {
 }
 
 function descriptionAt(path: string, { version }: Core, urls: Browser['urls']): Route {
-  return { ...SHARED, method: 'GET', path, handle: (context) => answerDescription(context, { urls, version }) };
+  return { ...SHARED, method: 'GET', path, handle: descriptionOf({ urls, version }) };
 }

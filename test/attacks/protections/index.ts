@@ -34,6 +34,7 @@ import { QUEUE } from './queue.ts';
 import { RECOVERY } from './recovery.ts';
 import { REGISTRATION } from './registration.ts';
 import { REQUESTS } from './requests.ts';
+import { SENTRY } from './sentry.ts';
 import { TOKEN_EXCHANGE } from './token-exchange.ts';
 import { TOKENS } from './tokens.ts';
 import { UPSTREAM } from './upstream.ts';
@@ -58,6 +59,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...RECOVERY,
   ...UPSTREAM,
   ...MAILS,
+  ...SENTRY,
   ...QUEUE,
   ...IMPORTS,
   ...LOCKS,

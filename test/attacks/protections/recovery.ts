@@ -17,7 +17,7 @@ export const RECOVERY: readonly Protection[] = [
     name: 'erased-display-name',
     what: 'erasing an account erases the display name',
     attack: 133,
-    removals: [{ text: 'await transaction.execute(eraseDisplayName, { userId, now: new Date(now) });' }],
+    removals: [{ text: 'await transaction.execute(eraseFacts, { userId, now: new Date(now) });' }],
     test: 'src/cli/lock-user.test.ts',
     testName: '(S-133)',
   },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { send } from './steps.js';
 
 /** What the script of each service makes of a page: frames and files from where the service has them, each once. */
 export const SERVICES = {
@@ -14,8 +15,17 @@ export const SERVICES = {
   },
 };
 
-/** The page of a registration with a puzzle, whose service answers within the browser: nothing leaves the machine. */
+/** Pages with a puzzle, whose service answers within the browser: nothing leaves the machine. */
 export const captchaPages = [
+  {
+    name: 'login-captcha',
+    allowed: ' https://challenges.cloudflare.com',
+    reach: async (page, { captchaBases }) => {
+      const service = 'cloudflare_turnstile';
+      await failToSignIn(page, service, captchaBases[service]);
+      await solve(page, service, `${captchaBases[service]}login`);
+    },
+  },
   {
     name: 'register-captcha',
     allowed: ' https://challenges.cloudflare.com',
@@ -30,12 +40,13 @@ export const captchaPages = [
 export async function checkCaptchas(browser, { captchaBases }) {
   for (const service of Object.keys(SERVICES)) {
     const base = captchaBases[service];
-    for (const form of ['register', 'recover']) {
+    for (const form of ['register', 'recover', 'login']) {
       const page = await browser.newPage();
       try {
         const troubles = [];
         page.on('console', (message) => troubles.push(message.text()));
         page.on('pageerror', (error) => troubles.push(error.message));
+        if (form === 'login') await failToSignIn(page, service, base);
         await solve(page, service, base + form);
         assert.deepEqual([service, form, troubles], [service, form, []]);
       } finally {
@@ -47,12 +58,28 @@ export async function checkCaptchas(browser, { captchaBases }) {
 
 /** Opens a page and waits for its puzzle and all that this loads. */
 async function solve(page, service, address) {
+  await answerFor(page, service);
+  await page.goto(address);
+  await page.locator(`.captcha-widget[data-loaded="${SERVICES[service].loads.length}"] iframe`).waitFor();
+  assert.ok(await page.locator('[data-captcha-missing]').isHidden());
+}
+
+/** Types wrong passwords until the form of a sign-in has a puzzle. */
+async function failToSignIn(page, service, base) {
+  await answerFor(page, service);
+  const puzzle = page.locator('.captcha-widget');
+  await page.goto(`${base}login`);
+  for (let tries = 0; tries < 4 && (await puzzle.count()) === 0; tries += 1) {
+    await send(page, { username: `nobody${tries}`, password: 'not the password' });
+  }
+  assert.equal(await puzzle.count(), 1);
+}
+
+/** In place of the servers of the service. */
+async function answerFor(page, service) {
   const { origin, loads } = SERVICES[service];
   const isOfService = ({ protocol }) => protocol === 'https:';
   await page.route(isOfService, (route) => route.fulfill(answerTo(route.request(), origin, loads)));
-  await page.goto(address);
-  await page.locator(`.captcha-widget[data-loaded="${loads.length}"] iframe`).waitFor();
-  assert.ok(await page.locator('[data-captcha-missing]').isHidden());
 }
 
 const CORS = { 'access-control-allow-origin': '*' };

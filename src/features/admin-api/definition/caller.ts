@@ -43,9 +43,17 @@ export async function identifyAdmin(core: Core, context: RequestContext): Promis
     );
   }
   const presented = parseBearer(authorization);
-  const isClear = presented.kind === 'token' && !context.isAuthorizationRepeated;
-  const token = isClear ? await readToken(core, presented.token) : undefined;
-  if (token === undefined) throw await refused(core, context, unknownToken());
+  if (context.isAuthorizationRepeated) {
+    throw await refused(core, context, invalidToken('there is more than one header Authorization'));
+  }
+  if (presented.kind !== 'token') {
+    throw await refused(core, context, invalidToken('the header Authorization is not Bearer and a token'));
+  }
+  const token = await readToken(core, presented.token);
+  if (token === undefined) {
+    const isEnded = 'the access token is unknown or expired, or its session has ended';
+    throw await refused(core, context, invalidToken(isEnded));
+  }
   const { caller, scope } = token;
   context.setRequester(token.requester);
   if (!scope.some((name) => core.scopeRules.classify(name) === 'admin')) {
@@ -118,9 +126,9 @@ async function refused(core: Core, { clientAddress }: RequestContext, failure: L
 }
 
 /** RFC 6750 3.1. */
-function unknownToken(): LatchkeyError {
+function invalidToken(description: string): LatchkeyError {
   return new LatchkeyError('invalid_token', {
-    description: 'the access token is unknown or expired, or its session has ended',
+    description,
     headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
   });
 }
