@@ -68,6 +68,7 @@ async function openSession(
     case 'locked':
       throw new ExitError(ExitCode.failure, `the user is ${outcome.reason}`);
     case 'lost':
+    case 'factor-due':
     case 'too-many-sessions':
       throw new ExitError(ExitCode.failure, 'the user was changed at the same moment: try again');
   }

@@ -1,7 +1,7 @@
 import type { Core } from '#domain/core.ts';
 import { storeTotp } from '#domain/one-time-codes/store-totp.ts';
 import { newTotpSecret } from '#domain/one-time-codes/totp-secret.ts';
-import type { UserId } from '#platform/base/ids.ts';
+import { parseId } from '#platform/base/ids.ts';
 import { totpCode, totpStep } from '#protocol/one-time-codes/totp.ts';
 
 /** The app of a person who has set up one-time codes. */
@@ -14,9 +14,11 @@ export interface AuthenticatorApp {
 /** Sets one up for an account, as long ago as no code of it was used. */
 export async function giveAuthenticatorApp(
   core: Pick<Core, 'clock' | 'database' | 'keyRing' | 'secretKeys' | 'sendsNotices'>,
-  user: UserId,
+  userId: string,
 ): Promise<AuthenticatorApp> {
   const { clock, database } = core;
+  const user = parseId<'user'>(userId);
+  if (user === undefined) throw new Error(`${userId} is no account`);
   const secret = newTotpSecret();
   const step = totpStep(clock.now()) - 2;
   const proven = {

@@ -49,6 +49,18 @@ export function dueFactorCte(proven: string): string {
   )`;
 }
 
+/**
+ * A condition for statements with `:secondFactor`: the password is not enough for this account, where nothing else can be
+ * asked for and no browser be trusted. @param user SQL expression of the account
+ */
+export function furtherFactorIsDue(user: string): string {
+  return `case :secondFactor::text
+      when 'off' then false
+      when 'required' then true
+      else exists (select from user_totp_secrets enrolled where enrolled.user_id = ${user})
+    end`;
+}
+
 /** @param nonce of the account in this browser; undefined: nobody has signed in to it here */
 export function dueFactorParams(policy: SecondFactorRules['policy'], nonce: string | undefined): DueFactorParams {
   return { secondFactor: policy, trustedNonceHash: nonce === undefined ? null : sha256(nonce) };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { type ChatAnswer, ChatClient } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -481,4 +482,34 @@ describe('two instances', () => {
       await other.stop();
     }
   }, 120_000);
+});
+
+describe('POST login with the password of a person who has a second factor (chat-compat 5.3 step 7)', () => {
+  test('is refused with words that lead to the browser, and creates nothing; a wrong password is answered as ever', async () => {
+    await giveAuthenticatorApp(service.core, await service.registerUser('farah', PASSWORD));
+    const answer = await chat.tryLogin('farah', PASSWORD);
+    expectError(answer, 403, 'M_FORBIDDEN');
+    expect(answer.body['error']).toMatch(/second factor.*browser/);
+    expect(await sessionsOf('farah')).toEqual([]);
+    expect(service.requestLines().at(-1)?.requester).toBeUndefined();
+    const wrong = await chat.tryLogin('farah', 'wrong');
+    expectError(wrong, 403, 'M_FORBIDDEN');
+    expect(wrong.body['error']).not.toMatch(/second factor/);
+  });
+
+  test('where everybody has to have one, also of people who have none yet; of nobody where they are off', async () => {
+    for (const [second_factor, status] of [
+      ['required', 403],
+      ['off', 200],
+    ] as const) {
+      const account = { ...SETTINGS.account, second_factor };
+      const other = await startService({ ...SETTINGS, account }, { clock, like: service });
+      try {
+        const answer = await new ChatClient(other).tryLogin(second_factor === 'off' ? 'farah' : 'amira', PASSWORD);
+        expect(answer.status).toBe(status);
+      } finally {
+        await other.stop();
+      }
+    }
+  });
 });

@@ -36,6 +36,9 @@ export async function logIn(deps: LoginDeps, context: RequestContext): Promise<H
   return await (metrics === undefined ? answer : countResult(answer, (result) => countLogin(body, result)));
 }
 
+/** Shown by the client to the person, whose password was right. */
+const FACTOR_DUE = 'The account has a second factor: sign in through the browser (single sign-on).';
+
 function countLogin(body: unknown, result: string): void {
   metrics?.count('latchkey_compat_login_total', { type: loginLabel(body), result });
 }
@@ -75,6 +78,8 @@ async function openSession(
       throw isByPassword ? new LatchkeyError('account_deactivated') : tokenRefused();
     case 'locked':
       throw new LatchkeyError('account_locked', { members: { soft_logout: true } });
+    case 'factor-due':
+      throw new LatchkeyError('login_refused', { description: FACTOR_DUE });
     case 'lost':
       throw isByPassword ? new LatchkeyError('login_refused') : tokenRefused();
     case 'too-many-sessions':

@@ -10,6 +10,7 @@ import {
   openLogoutRequest,
   postLogoutLocation,
 } from '#browser/logout-request.ts';
+import { forgetPendingLogin } from '#browser/pending-login.ts';
 import { SESSION_COOKIE } from '#browser/viewer.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
@@ -49,6 +50,7 @@ async function submitLogout(deps: PageDeps, context: RequestContext): Promise<Ht
   const viewer = await deps.viewers.read(context);
   if (viewer.kind === 'anonymous' || viewer.kind === 'ended') context.cookies.clear(SESSION_COOKIE);
   else await signOutViewer(deps, context, viewer, isEverywhere);
+  forgetPendingLogin(context);
   deps.csrf.rotate(context);
   return redirect(await nextAddress(deps, action, request));
 }

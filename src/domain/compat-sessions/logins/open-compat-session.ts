@@ -63,8 +63,8 @@ export interface OpenedCompatSession {
 
 export type OpenCompatSessionOutcome =
   | { readonly ok: true; readonly session: OpenedCompatSession }
-  /** `lost`: what proved who it is was changed in the meantime. */
-  | { readonly ok: false; readonly reason: 'deactivated' | 'locked' | 'lost' | 'too-many-sessions' };
+  /** `lost`: what proved who it is was changed in the meantime. `factor-due`: it is not enough. */
+  | { readonly ok: false; readonly reason: 'deactivated' | 'locked' | 'lost' | 'factor-due' | 'too-many-sessions' };
 
 const GENERATED_DEVICE_ID_LENGTH = 10;
 
@@ -73,6 +73,8 @@ export interface Proof<Params extends ProofParams> {
   readonly user: Pick<User, 'id' | 'username'>;
   /** Before the homeserver is told. */
   take(params: RoomParams): Promise<RoomRow | undefined>;
+  /** What it means that `take` finds less proven than is needed; `lost` unless given. */
+  readonly unproven?: 'factor-due';
   readonly statement: Statement<OpenedRow, Params & SessionParams>;
   /** Of an access token that cannot be refreshed; undefined: as long as its session. */
   readonly lifetimeSeconds?: number | undefined;
@@ -97,6 +99,7 @@ export async function openCompatSession<Params extends ProofParams>(
     refuse: (row) => {
       if (row.is_deactivated) return refuse(log, proof.user, 'deactivated');
       if (row.is_locked) return refuse(log, proof.user, 'locked');
+      if (!row.is_proven && proof.unproven !== undefined) return refuse(log, proof.user, proof.unproven);
       if (!row.is_proven) return { ok: false, reason: 'lost' };
       return row.is_given ? undefined : refuse(log, proof.user, 'too-many-sessions');
     },
@@ -149,6 +152,7 @@ async function store<Params extends ProofParams>(
   }
   if (user.isDeactivated) return { outcome: refuse(deps.log, user, 'deactivated'), lease: 'kept' };
   if (user.isLocked) return { outcome: refuse(deps.log, user, 'locked'), lease: 'kept' };
+  if (!row.is_enough) return { outcome: refuse(deps.log, user, 'factor-due'), lease: 'kept' };
   if (!row.is_given) return { outcome: refuse(deps.log, user, 'too-many-sessions'), lease: 'kept' };
   return { outcome: { ok: false, reason: 'lost' }, lease: row.is_fenced ? 'kept' : 'lost' };
 }
@@ -156,7 +160,7 @@ async function store<Params extends ProofParams>(
 function refuse(
   log: Log,
   user: Pick<User, 'id'>,
-  reason: 'deactivated' | 'locked' | 'too-many-sessions',
+  reason: 'deactivated' | 'locked' | 'factor-due' | 'too-many-sessions',
 ): OpenCompatSessionOutcome {
   log.info('auth.refused', 'the chat client may not sign in', { code: reason.replaceAll('-', '_'), user: user.id });
   return { ok: false, reason };
@@ -167,6 +171,8 @@ export type OpenedRow = UserRow & {
   readonly is_opened: boolean;
   /** The limit of sessions lets the person have it. */
   readonly is_given: boolean;
+  /** Nothing else has to be proven. */
+  readonly is_enough: boolean;
   /** The lease is still held, or none is needed. */
   readonly is_fenced: boolean;
   /** Sessions that ended to make room. */
@@ -243,6 +249,8 @@ export interface SessionSql {
   readonly isAdmin?: string;
   /** CTE that goes with `opened`. */
   readonly more?: string;
+  /** Condition: nothing else has to be proven. */
+  readonly isEnough?: string;
 }
 
 const DEVICE_OF_USER = 'user_id = :userId::uuid and device_id = :deviceId::text';
@@ -256,10 +264,10 @@ const DEVICE_OF_USER = 'user_id = :userId::uuid and device_id = :deviceId::text'
  *   the account unless it is locked or deactivated
  */
 export function openCompatSessionSql(proof: string, session: SessionSql = {}): string {
-  const { browserSession = 'null::uuid', isAdmin = 'false', more = '' } = session;
+  const { browserSession = 'null::uuid', isAdmin = 'false', more = '', isEnough = 'true' } = session;
   return `with recursive ${proof},
   ${SPACE_CTES}, spacious as materialized (
-    select proven.user_id from proven, space where space.is_given
+    select proven.user_id from proven, space where space.is_given and ${isEnough}
   ), ${giveBackLeaseCtes(':userId::uuid', 'spacious')}, admitted as materialized (
     select spacious.user_id from spacious where exists (select from fenced)
   ), ${endingCtes(
@@ -320,6 +328,7 @@ export function openCompatSessionSql(proof: string, session: SessionSql = {}): s
   select ${ACCEPTED_ACCOUNT_COLUMNS},
     exists (select from opened) as is_opened,
     space.is_given,
+    ${isEnough} as is_enough,
     exists (select from fenced) as is_fenced,
     (select count(*) from compat_ended where finish_reason = 'evicted')::integer as evicted
   from account, space`;

@@ -4,41 +4,45 @@ import {
   acceptedPasswordCtes,
   acceptedPasswordParams,
 } from '#domain/accounts/passwords/accepted-password.ts';
+import { furtherFactorIsDue, type SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
 import { refundTokens } from '#domain/rate-limits/rate-limits.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import {
   type ClientDevice,
-  claimSpace,
+  claimSpaceSql,
   type OpenCompatSessionDeps,
   type OpenCompatSessionOutcome,
   type OpenedRow,
   openCompatSession,
   openCompatSessionSql,
   type RoomParams,
+  type RoomRow,
   type SessionParams,
   type Waiting,
 } from './open-compat-session.ts';
 
 /**
  * Opens the session of a client whose person gave the right password (chat-compat 5.5), once the homeserver knows its
- * device. Throws what `claimDevice` throws. Two statements.
+ * device. Nobody can be asked for a further factor there: who has one signs in through the browser. Throws what
+ * `claimDevice` throws. Two statements.
  */
 export async function openCompatSessionWithPassword(
-  deps: OpenCompatSessionDeps,
+  deps: OpenCompatSessionDeps & { readonly secondFactors: Pick<SecondFactorRules, 'policy'> },
   accepted: AcceptedPassword,
   device: ClientDevice,
   waiting: Waiting,
 ): Promise<OpenCompatSessionOutcome> {
+  const secondFactor = deps.secondFactors.policy;
   let isRefunding = false;
   const proof = (now: number) => {
     isRefunding = true;
-    return acceptedPasswordParams(accepted, now);
+    return { ...acceptedPasswordParams(accepted, now), secondFactor };
   };
-  const take = (params: RoomParams) => deps.database.first(claimSpace, params);
+  const take = (params: RoomParams) => deps.database.first(claimWithPassword, { ...params, secondFactor });
   try {
     return await openCompatSession(
       deps,
-      { user: accepted.user, take, statement: openWithPassword, params: proof },
+      { user: accepted.user, take, unproven: 'factor-due', statement: openWithPassword, params: proof },
       device,
       waiting,
     );
@@ -48,7 +52,14 @@ export async function openCompatSessionWithPassword(
   }
 }
 
-const openWithPassword = statement<OpenedRow, AcceptedPasswordParams & SessionParams>(
-  'open-compat-session-with-password',
-  openCompatSessionSql(acceptedPasswordCtes),
+const IS_ENOUGH = `not ${furtherFactorIsDue(':userId::uuid')}`;
+
+const claimWithPassword = statement<RoomRow, RoomParams & { readonly secondFactor: string }>(
+  'claim-device-with-password',
+  claimSpaceSql(IS_ENOUGH),
 );
+
+const openWithPassword = statement<
+  OpenedRow,
+  AcceptedPasswordParams & SessionParams & { readonly secondFactor: string }
+>('open-compat-session-with-password', openCompatSessionSql(acceptedPasswordCtes, { isEnough: IS_ENOUGH }));
