@@ -1,8 +1,20 @@
 /** What the statements share that use up a sign-in through a provider, each for one browser session. */
 import { newSessionKey, type SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import { insertAuthentication, insertSession } from '#domain/browser-sessions/start-browser-session.ts';
-import { type BrowserSessionId, newId, toUuid } from '#platform/base/ids.ts';
+import {
+  insertPendingLogin,
+  newPendingLogin,
+  type PendingLoginParams,
+} from '#domain/pending-logins/begin-pending-login.ts';
+import {
+  type DueFactor,
+  type DueFactorParams,
+  dueFactorParams,
+  type SecondFactorRules,
+} from '#domain/pending-logins/due-factor.ts';
+import { type BrowserSessionId, newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
 import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
+import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { CompletedAuthorization } from './find-completed.ts';
 import { authorizationIsUnconsumed, completedAfter } from './liveness.ts';
 import { namedMethods } from './named-methods.ts';
@@ -40,9 +52,12 @@ export function consumeParameters(
   };
 }
 
-/** An update, to which conditions and `returning` can be added. @param from where it is to happen for a row only */
-export function consumeAuthorization(from: string): string {
-  return `update upstream_authorizations a set consumed_at = :now::timestamptz, user_session_id = :sessionId::uuid
+/**
+ * An update, to which conditions and `returning` can be added.
+ * @param from where it is to happen for a row only; @param session expression of the session that it is used for
+ */
+export function consumeAuthorization(from: string, session = ':sessionId::uuid'): string {
+  return `update upstream_authorizations a set consumed_at = :now::timestamptz, user_session_id = ${session}
       from ${from}
      where a.id = :authorizationId::uuid and a.link_id = :linkId::uuid
        and ${authorizationIsUnconsumed('a', ':completedAfter::timestamptz')}`;
@@ -68,37 +83,78 @@ export function evidenceParameters(
 }
 
 /** What `upstreamSessionCtes` expects, with the above. */
-export interface UpstreamSessionParameters extends ConsumeParameters, EvidenceParameters {
+export interface UpstreamSessionParameters
+  extends ConsumeParameters,
+    EvidenceParameters,
+    DueFactorParams,
+    PendingLoginParams {
   readonly keyHash: Buffer;
   readonly acr: string;
   readonly amr: readonly string[];
 }
 
+/** What a sign-in has besides, for a further factor that is due. */
+export interface UpstreamSignIn {
+  /** Where the person goes on. */
+  readonly action: PostAuthAction | undefined;
+  /** Of the account in this browser; undefined: nobody has signed in to it here. */
+  readonly nonce: string | undefined;
+}
+
+/** Nobody is signed in until this factor is given as well. */
+export interface UpstreamFactorDue {
+  readonly ok: false;
+  readonly reason: 'factor-due';
+  readonly pending: PendingLoginId;
+  readonly factor: DueFactor;
+}
+
 /** A browser session that is opened with a sign-in through a provider. */
 export function newUpstreamSession(
-  used: UsedAuthorization,
+  used: UsedAuthorization & UpstreamSignIn,
+  { isAskedAfterUpstream }: Pick<SecondFactorRules, 'isAskedAfterUpstream'>,
   now: number,
-): { readonly session: SessionCredentials; readonly parameters: UpstreamSessionParameters } {
+): {
+  readonly session: SessionCredentials;
+  readonly pending: PendingLoginId;
+  readonly parameters: UpstreamSessionParameters;
+} {
   const id = newId<'browser-session'>(now);
   const { key, keyHash } = newSessionKey();
+  const pending = newPendingLogin(used.action, now);
   const parameters = {
+    ...dueFactorParams(isAskedAfterUpstream ? 'optional' : 'off', used.nonce),
+    ...pending.params,
     ...consumeParameters(used.completed, id, now),
     ...evidenceParameters(used, now),
     keyHash,
     ...strengthOf([{ kind: 'upstream', amr: namedMethods(used.provider, used.completed.answer) }]),
   };
-  return { session: { id, key }, parameters };
+  return { session: { id, key }, pending: pending.id, parameters };
 }
 
+/** The session to name in `consumeAuthorization` where a further factor may be due; follows the CTE `due`. */
+export const SESSION_IF_ENOUGH = '(select :sessionId::uuid from due where due.factor is null)';
+
 /**
- * The CTEs `opened` and `authenticated`, which follow the CTE `consumed`.
+ * The CTEs `opened` and `authenticated`, which follow the CTEs `due` and `consumed`; where a further factor is due, a
+ * pending login is begun in place of the session.
  * @param userId SQL expression of whose session it is, which `consumed` may have
  */
 export function upstreamSessionCtes(userId: string): string {
   return `opened as (
-    ${insertSession(userId)} from consumed
+    ${insertSession(userId)} from consumed cross join due where due.factor is null
     returning id, user_id
   ), authenticated as (
     ${insertAuthentication('opened', 'upstream')}
+  ), pending as (
+    ${insertPendingLogin({
+      userId,
+      firstFactor: 'upstream',
+      authorizationId: ':authorizationId::uuid',
+      amr: ':amr::text[]',
+    })}
+    from consumed cross join due where due.factor is not null
+    returning id
   )`;
 }

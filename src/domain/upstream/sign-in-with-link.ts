@@ -1,9 +1,10 @@
 import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
-import type { KnownBrowser } from '#domain/browser-sessions/known-browsers.ts';
+import { type KnownBrowser, nonceOf } from '#domain/browser-sessions/known-browsers.ts';
 import { isUnknownBrowser, newSigninCtes } from '#domain/browser-sessions/new-signin-notice.ts';
 import { finishSurplusSessions, liveSessionsSql } from '#domain/browser-sessions/surplus-sessions.ts';
+import { type DueFactor, dueFactorCte, type SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
@@ -12,7 +13,10 @@ import { statement } from '#platform/postgres/statement.ts';
 import {
   consumeAuthorization,
   newUpstreamSession,
+  SESSION_IF_ENOUGH,
+  type UpstreamFactorDue,
   type UpstreamSessionParameters,
+  type UpstreamSignIn,
   USED_LINK,
   type UsedAuthorization,
   upstreamSessionCtes,
@@ -22,11 +26,12 @@ export interface LinkSignInDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Log;
+  readonly secondFactors: Pick<SecondFactorRules, 'isAskedAfterUpstream'>;
   /** People are told by mail. */
   readonly sendsNotices: boolean;
 }
 
-export interface LinkSignIn extends UsedAuthorization {
+export interface LinkSignIn extends UsedAuthorization, Pick<UpstreamSignIn, 'action'> {
   readonly knownBrowsers: readonly KnownBrowser[];
   /** Of the page, for the mail to an owner whose own language is not known. */
   readonly language: string;
@@ -35,6 +40,7 @@ export interface LinkSignIn extends UsedAuthorization {
 export type LinkSignInOutcome =
   | { readonly ok: true; readonly session: SessionCredentials; readonly user: User }
   | { readonly ok: false; readonly reason: 'locked' | 'deactivated'; readonly user: User }
+  | UpstreamFactorDue
   /** `no-account`: the link is nobody's. `used`: another request was first, or it took too long. */
   | { readonly ok: false; readonly reason: 'no-account' | 'used' };
 
@@ -46,11 +52,13 @@ export async function signInWithLink(deps: LinkSignInDeps, signIn: LinkSignIn): 
   const { database, clock, log } = deps;
   const { completed, knownBrowsers, language } = signIn;
   const now = clock.now();
-  const { session, parameters } = newUpstreamSession(signIn, now);
+  const { owner } = completed;
+  const nonce = owner === undefined ? undefined : nonceOf(knownBrowsers, owner.id);
+  const { session, pending, parameters } = newUpstreamSession({ ...signIn, nonce }, deps.secondFactors, now);
   const row = await database.first(openLinkedSession, {
     ...parameters,
     auditEventId: newAuditEventId(now),
-    isTold: deps.sendsNotices && completed.owner !== undefined && isUnknownBrowser(knownBrowsers, completed.owner.id),
+    isTold: deps.sendsNotices && owner !== undefined && isUnknownBrowser(knownBrowsers, owner.id),
     language,
     queuedBy: queuedBy(),
   });
@@ -60,6 +68,8 @@ export async function signInWithLink(deps: LinkSignInDeps, signIn: LinkSignIn): 
     await finishSurplusSessions(database, row.user_id, row.live_sessions, now);
     return { ok: true, session, user };
   }
+  if (row.is_pending && row.due_factor !== null)
+    return { ok: false, reason: 'factor-due', pending, factor: row.due_factor };
   if (!user.isLocked && !user.isDeactivated) return { ok: false, reason: 'used' };
   const reason = user.isDeactivated ? 'deactivated' : 'locked';
   log.info('auth.refused', 'the account may not sign in', { code: reason, user: user.id });
@@ -68,7 +78,12 @@ export async function signInWithLink(deps: LinkSignInDeps, signIn: LinkSignIn): 
 
 // The locks make a lock of the account, or a link that is taken away, come first or wait.
 const openLinkedSession = statement<
-  UserRow & { readonly is_opened: boolean; readonly live_sessions: number },
+  UserRow & {
+    readonly is_opened: boolean;
+    readonly live_sessions: number;
+    readonly is_pending: boolean;
+    readonly due_factor: DueFactor | null;
+  },
   UpstreamSessionParameters & {
     readonly auditEventId: string;
     readonly isTold: boolean;
@@ -81,8 +96,8 @@ const openLinkedSession = statement<
     select ${userColumns('u')} from upstream_links l join users u on u.id = l.user_id
      where l.id = :linkId::uuid
        for share of u for no key update of l
-  ), consumed as (
-    ${consumeAuthorization('account')}
+  ), ${dueFactorCte('account')}, consumed as (
+    ${consumeAuthorization('account', SESSION_IF_ENOUGH)}
        and not account.is_locked and not account.is_deactivated
     returning account.user_id
   ), ${USED_LINK}, ${upstreamSessionCtes('consumed.user_id')}, audited as (
@@ -92,6 +107,7 @@ const openLinkedSession = statement<
   ), ${newSigninCtes(`'upstream'`)}
   select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,
          account.is_locked, account.is_deactivated,
+         exists (select from pending) as is_pending, (select due.factor from due) as due_factor,
          exists (select from opened) as is_opened, ${liveSessionsSql('account.user_id')} as live_sessions
     from account`,
 );

@@ -4,6 +4,7 @@ import type { User } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import { finishSurplusSessions, liveSessionsSql } from '#domain/browser-sessions/surplus-sessions.ts';
+import { type DueFactor, dueFactorCte, type SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
@@ -13,7 +14,10 @@ import { statement } from '#platform/postgres/statement.ts';
 import {
   consumeAuthorization,
   newUpstreamSession,
+  SESSION_IF_ENOUGH,
+  type UpstreamFactorDue,
   type UpstreamSessionParameters,
+  type UpstreamSignIn,
   type UsedAuthorization,
   upstreamSessionCtes,
 } from './consume-authorization.ts';
@@ -23,11 +27,12 @@ import { providerName } from './upstream-providers.ts';
 export interface TakeOverDeps {
   readonly database: Database;
   readonly clock: Clock;
+  readonly secondFactors: Pick<SecondFactorRules, 'isAskedAfterUpstream'>;
   /** People are told by mail. */
   readonly sendsNotices: boolean;
 }
 
-export interface TakeOver extends UsedAuthorization {
+export interface TakeOver extends UsedAuthorization, UpstreamSignIn {
   /** Who has the name that the provider gives. */
   readonly user: User;
   /** That the person reads. */
@@ -36,6 +41,7 @@ export interface TakeOver extends UsedAuthorization {
 
 export type TakeOverOutcome =
   | { readonly ok: true; readonly session: SessionCredentials }
+  | UpstreamFactorDue
   /**
    * `unusable`: the account was locked or deactivated. `has-link`: it was linked to somebody else. `used`: another
    * request was first, or it took too long.
@@ -52,7 +58,7 @@ export async function takeOverAccount(deps: TakeOverDeps, takeOver: TakeOver): P
   const { provider, user, language } = takeOver;
   const { onConflict } = provider.claimsImports.localpart;
   const now = clock.now();
-  const { session, parameters } = newUpstreamSession(takeOver, now);
+  const { session, pending, parameters } = newUpstreamSession(takeOver, deps.secondFactors, now);
   const userId = toUuid(user.id);
   let liveSessions = 0;
   const outcome = await refusableTransaction<TakeOverOutcome>(
@@ -74,6 +80,9 @@ export async function takeOverAccount(deps: TakeOverDeps, takeOver: TakeOver): P
       });
       if (row?.has_link === true) return { ok: false, reason: 'has-link' };
       if (row?.is_full === true) return { ok: false, reason: 'too-many-links' };
+      if (row?.is_pending === true && row.due_factor !== null) {
+        return { ok: false, reason: 'factor-due', pending, factor: row.due_factor };
+      }
       if (row?.is_opened !== true) return refuse({ ok: false, reason: 'used' });
       liveSessions = row.live_sessions;
       return { ok: true, session };
@@ -90,7 +99,14 @@ const lockUser = statement<{ id: string }, { readonly userId: string }>(
 );
 
 const bindLink = statement<
-  { is_full: boolean; has_link: boolean; is_opened: boolean; live_sessions: number },
+  {
+    is_full: boolean;
+    has_link: boolean;
+    is_opened: boolean;
+    live_sessions: number;
+    is_pending: boolean;
+    due_factor: DueFactor | null;
+  },
   UpstreamSessionParameters & {
     readonly userId: string;
     readonly providerId: string;
@@ -105,7 +121,9 @@ const bindLink = statement<
   }
 >(
   'bind-upstream-link-by-name',
-  `with measured as (
+  `with account as (
+    select :userId::uuid as user_id
+  ), ${dueFactorCte('account')}, measured as (
     select count(*) filter (where :onConflict::text <> 'replace' or o.provider_id <> :providerId::uuid)
              >= :maxLinks::integer as is_full,
            :onConflict::text = 'set' and count(*) filter (where o.provider_id = :providerId::uuid) > 0 as has_link
@@ -116,7 +134,7 @@ const bindLink = statement<
      where l.id = :linkId::uuid and l.user_id is null and not measured.is_full and not measured.has_link
     returning l.id
   ), consumed as (
-    ${consumeAuthorization('linked')}
+    ${consumeAuthorization('linked', SESSION_IF_ENOUGH)}
     returning a.link_id as id
   ), removed as (
     delete from upstream_links o using consumed
@@ -124,14 +142,15 @@ const bindLink = statement<
        and o.id <> consumed.id
   ), ${upstreamSessionCtes(':userId::uuid')}, audited as (
     ${INSERT_AUDIT_EVENT}
-    select event.id, event.kind, opened.user_id, null, opened.id, :ip::inet, :userAgent::text, event.detail,
-           :now::timestamptz
-      from opened, (values
-        (:linkEventId::uuid, 'upstream_linked', jsonb_build_object('link', :linkId::uuid, 'by', 'name') || :detail::jsonb),
-        (:loginEventId::uuid, 'login', '{"method": "upstream"}'::jsonb)
-      ) as event (id, kind, detail)
+    select :linkEventId::uuid, 'upstream_linked', :userId::uuid, null::uuid, (select opened.id from opened), :ip::inet,
+           :userAgent::text, jsonb_build_object('link', :linkId::uuid, 'by', 'name') || :detail::jsonb, :now::timestamptz
+      from consumed
+    union all
+    select :loginEventId::uuid, 'login', opened.user_id, null, opened.id, :ip::inet, :userAgent::text,
+           '{"method": "upstream"}'::jsonb, :now::timestamptz
+      from opened
   ), ${noticeCtes({
-    told: 'select opened.user_id from opened where :isTold::boolean',
+    told: 'select :userId::uuid as user_id from consumed where :isTold::boolean',
     notice: 'upstream_linked',
     eventId: ':linkEventId::uuid',
     detail: ':detail::jsonb',
@@ -139,6 +158,7 @@ const bindLink = statement<
     now: ':now::timestamptz',
   })}
   select measured.is_full, measured.has_link, exists (select from opened) as is_opened,
+         exists (select from pending) as is_pending, (select due.factor from due) as due_factor,
          ${liveSessionsSql(':userId::uuid')} as live_sessions
     from measured`,
 );

@@ -1,8 +1,10 @@
 import type { PageDeps } from '#browser/browser.ts';
+import { rememberPendingLogin } from '#browser/pending-login.ts';
 import { forgetEntry, type UpstreamEntry } from '#browser/upstream-cookie.ts';
 import type { User } from '#domain/accounts/user.ts';
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
+import type { UpstreamFactorDue } from '#domain/upstream/consume-authorization.ts';
 import { accountThere } from '#domain/upstream/upstream-providers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -41,6 +43,18 @@ export async function showAccount(
       />
     ),
   });
+}
+
+/** The provider has signed the person in, and a further factor comes next. */
+export function askForFactor(
+  deps: PageDeps,
+  context: RequestContext,
+  entry: UpstreamEntry,
+  { pending, factor }: UpstreamFactorDue,
+): HttpResponse {
+  rememberPendingLogin(context, pending);
+  forgetEntry(context, deps.config.protocolName, deps.clock.now(), entry);
+  return redirect(deps.urls.loginStep(factor, entry.action));
 }
 
 /** The last answer of a sign-in. */

@@ -9,7 +9,7 @@ import { signInWithLink } from '#domain/upstream/sign-in-with-link.ts';
 import { accountThere } from '#domain/upstream/upstream-providers.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
-import { finishSignIn, showAccount } from './account.tsx';
+import { askForFactor, finishSignIn, showAccount } from './account.tsx';
 import { countLogin } from './count-results.ts';
 import { alreadyUsed, openStep, type Step, type StepRefusal, stepProblem, whence } from './link-step.ts';
 import { type LinkDeps, showNewcomer, submitRegistration, takeOver } from './newcomer.tsx';
@@ -57,10 +57,12 @@ async function signIn(deps: LinkDeps, context: RequestContext, step: Step): Prom
   const outcome = await signInWithLink(deps, {
     provider,
     completed,
+    action: entry.action,
     knownBrowsers: deps.viewers.knownBrowsers(context),
     language: deps.pages.language(context).language,
     ...whence(context),
   });
+  if (!outcome.ok && outcome.reason === 'factor-due') return askForFactor(deps, context, entry, outcome);
   countLogin(provider.id, outcome);
   if (outcome.ok) return finishSignIn(deps, context, entry, outcome);
   switch (outcome.reason) {

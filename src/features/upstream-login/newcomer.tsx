@@ -9,6 +9,7 @@ import { emailPolicyOf } from '#domain/accounts/email-authentications/email-poli
 import { countStart } from '#domain/accounts/registrations/count-registrations.ts';
 import { namePolicyOf } from '#domain/accounts/registrations/registration-policy.ts';
 import { type Destination, destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
+import { nonceOf } from '#domain/browser-sessions/known-browsers.ts';
 import type { Core } from '#domain/core.ts';
 import { type Identity, identifyNewcomer, type Newcomer } from '#domain/upstream/identify-newcomer.ts';
 import {
@@ -22,7 +23,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
-import { finishSignIn, showAccount } from './account.tsx';
+import { askForFactor, finishSignIn, showAccount } from './account.tsx';
 import { countLogin } from './count-results.ts';
 import { alreadyUsed, type Step, type StepRefusal, stepProblem, whence } from './link-step.ts';
 import { UpstreamRegisterPage } from './register.page.tsx';
@@ -86,7 +87,11 @@ export async function takeOver(deps: LinkDeps, context: RequestContext, step: St
   if (identity.kind === 'new') return await showNewcomer(deps, context, step, STATE_CHANGED);
   const { user } = identity;
   const { language } = deps.pages.language(context);
-  const outcome = await takeOverAccount(deps, { provider, completed, user, language, ...whence(context) });
+  const nonce = nonceOf(deps.viewers.knownBrowsers(context), user.id);
+  const { action } = entry;
+  const taken = { provider, completed, user, language, nonce, action, ...whence(context) };
+  const outcome = await takeOverAccount(deps, taken);
+  if (!outcome.ok && outcome.reason === 'factor-due') return askForFactor(deps, context, entry, outcome);
   countLogin(provider.id, outcome);
   if (outcome.ok) return finishSignIn(deps, context, entry, { session: outcome.session, user });
   switch (outcome.reason) {

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
@@ -781,3 +782,65 @@ function macOf(claims: Readonly<Record<string, unknown>>): string {
   const content = `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded(claims)}`;
   return `${content}.${createHmac('sha256', SECRET).update(content).digest('base64url')}`;
 }
+
+// Last: the database knows the providers of this instance only from here on.
+describe('a person with one-time codes (browser-flows 8.5)', () => {
+  async function throughProvider(from: TestService, subject: string): Promise<Browser> {
+    const browser = new Browser({ listener: from.address, publicBase: from.publicBase });
+    await signIn(browser, { claims: { sub: subject } }, { action: '?kind=change_password' });
+    await browser.get(browser.shown.location ?? '');
+    await browser.submit({});
+    return browser;
+  }
+
+  async function sessionsOf(userId: string) {
+    return await sql<{ acr: string; amr: string[]; kinds: string[]; upstream: number }>(
+      service.database,
+      `select s.acr, s.amr,
+              array(select a.kind from user_session_authentications a where a.user_session_id = s.id order by a.id) as kinds,
+              (select count(*)::integer from upstream_authorizations u where u.user_session_id = s.id) as upstream
+         from user_sessions s where s.user_id = $1::uuid order by s.id`,
+      [uuid(userId)],
+    );
+  }
+
+  test('is not asked for one after a provider, unless the operator wants that: then the session comes of both', async () => {
+    const { subject, userId, name } = await linkedPerson();
+    const app = await giveAuthenticatorApp(service.core, userId);
+    expect((await throughProvider(service, subject)).shown.location).toMatch(/\/account\/password\/change$/);
+    expect(await sessionsOf(userId)).toMatchObject([{ acr: 'urn:latchkey:acr:1', kinds: ['upstream'], upstream: 1 }]);
+
+    const shared = { client_id: 'latchkey', client_secret: SECRET, token_endpoint_auth_method: 'client_secret_basic' };
+    const asking = await startService(
+      {
+        account: { second_factor_after_upstream: 'if_enrolled' },
+        upstream_oauth2: { providers: [{ id: ID, issuer: peer.issuer, human_name: 'Harbour', ...shared }] },
+      },
+      { like: service },
+    );
+    try {
+      const browser = await throughProvider(asking, subject);
+      expect(browser.shown.location).toMatch(/\/login\/totp\?kind=change_password$/);
+      expect(asking.requestLines().at(-1)?.requester).toBeUndefined();
+      expect(await sessionsOf(userId)).toHaveLength(1);
+      await browser.get(browser.shown.location ?? '');
+      await browser.submit({ code: app.code() });
+      expect(browser.shown.location).toMatch(/\/account\/password\/change$/);
+      expect(asking.requestLines().at(-1)?.requester).toBe(`user:${userId}(${name})`);
+      const [, session] = await sessionsOf(userId);
+      expect(session).toEqual({
+        acr: 'urn:latchkey:acr:2',
+        amr: ['otp', 'mfa'],
+        kinds: ['upstream', 'totp'],
+        upstream: 1,
+      });
+
+      const late = await throughProvider(asking, subject);
+      await sql(service.database, 'update upstream_links set user_id = null where user_id = $1::uuid', [uuid(userId)]);
+      await late.get('/login/totp');
+      expect(late.shown.location).toMatch(/\/login\?notice=/);
+    } finally {
+      await asking.stop();
+    }
+  });
+});
