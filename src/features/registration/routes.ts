@@ -14,6 +14,7 @@
  */
 
 import type { Browser } from '#browser/browser.ts';
+import { rememberPendingLogin } from '#browser/pending-login.ts';
 import { boundRegistration } from '#browser/registrations-cookie.ts';
 import { forgetEntry } from '#browser/upstream-cookie.ts';
 import { finishRegistration } from '#domain/accounts/registrations/finish-registration.ts';
@@ -83,7 +84,14 @@ export async function finish(deps: RegistrationDeps, context: RequestContext): P
   const endFormerSession = await formerSessionEnder(deps, context);
   const outcome = await finishRegistration(deps, { id, address, userAgent, endFormerSession });
   if (outcome.ok) {
-    deps.viewers.signIn(context, outcome.session, outcome.user);
+    if ('pending' in outcome.entered) {
+      // Who was signed in here is signed out.
+      deps.viewers.forget(context);
+      rememberPendingLogin(context, outcome.entered.pending);
+      deps.csrf.rotate(context);
+      return redirect(urls.loginStep('setup', outcome.action));
+    }
+    deps.viewers.signIn(context, outcome.entered.session, outcome.user);
     deps.csrf.rotate(context);
     if (outcome.upstream !== undefined) forgetEntry(context, deps.protocolName, deps.clock.now(), outcome.upstream);
     return redirect(urls.afterAuthentication(outcome.action));

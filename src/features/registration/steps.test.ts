@@ -688,3 +688,25 @@ describe('a registration that cannot be finished for a fault of ours', () => {
     expect(browser.cookies.has('__Host-latchkey_session')).toBe(false);
   });
 });
+
+test('where everybody has to have a second factor, the new account has no session before it has one', async () => {
+  const { clock } = service;
+  const options = { clock, registration: { estimator }, secondFactor: { secondFactor: 'required' } } as const;
+  const strict = await startPages(testDatabase.database, options);
+  try {
+    const browser = strict.browser();
+    await registerUpToFinish(browser, 'enrolling', '?kind=change_password');
+    await browser.get(browser.shown.location ?? '');
+    expect(browser.shown).toMatchObject({ status: 303, location: `${ORIGIN}/login/setup?kind=change_password` });
+    expect(strict.lastRequest().requester).toBeUndefined();
+    const sessions = `select s.id from user_sessions s join users u on u.id = s.user_id where u.username = 'enrolling'`;
+    expect(await rows(sessions)).toEqual([]);
+    await browser.get(browser.shown.location ?? '');
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.body).toContain('<svg');
+    await browser.get('/account/');
+    expect(browser.shown.location).toMatch(/\/login\?/);
+  } finally {
+    await strict.stop();
+  }
+});

@@ -1,6 +1,7 @@
 import { pageSample, type SampleContext } from '#browser/sample.ts';
 import type { CodeKind } from '#domain/login-completion/try-code.ts';
 import { CodePage, type CodeProblem, codeProblem } from './code.page.tsx';
+import { RecoveryCodesPage, SetupPage } from './setup.page.tsx';
 
 const PROBLEMS = {
   required: { ok: false, reason: 'required' },
@@ -27,7 +28,36 @@ function codePage({ translations, token, text }: SampleContext, kind: CodeKind, 
   );
 }
 
+const SHOWN = { secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', otpauthUrl: 'otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ' };
+
 export const samples = [
+  pageSample('second-factor-setup', ({ translations, token, text }) => ({
+    title: translations.t('second_factor.setup.title'),
+    content: (
+      <SetupPage
+        translations={translations}
+        path="/login/setup?kind=change_password"
+        csrf={token}
+        serviceName={text}
+        shown={SHOWN}
+        problems={[]}
+        isOver={false}
+        startAgainPath="/login?kind=change_password"
+      />
+    ),
+  })),
+  pageSample('second-factor-recovery-codes', ({ translations, token }) => ({
+    title: translations.t('second_factor.codes.title'),
+    content: (
+      <RecoveryCodesPage
+        translations={translations}
+        path="/login/setup?kind=change_password"
+        csrf={token}
+        codes={['abcde-fgh23', 'mnpqr-stu45']}
+        problems={[]}
+      />
+    ),
+  })),
   pageSample('second-factor-totp', (context) => ({
     title: context.translations.t('second_factor.title'),
     content: codePage(context, 'totp'),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import { type AuthenticatorApp, giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
+import { type AuthenticatorApp, appOf, giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -69,10 +69,10 @@ async function sessions() {
 async function events(): Promise<string[]> {
   const rows = await sql<{ kind: string }>(
     testDatabase.database,
-    'select kind from audit_events where user_id = $1::uuid order by id',
+    'select kind from audit_events where user_id = $1::uuid',
     [toUuid(user)],
   );
-  return rows.map(({ kind }) => kind);
+  return rows.map(({ kind }) => kind).toSorted();
 }
 
 describe('the right password of a person with one-time codes (acceptance 8)', () => {
@@ -105,7 +105,7 @@ describe('the right password of a person with one-time codes (acceptance 8)', ()
     expect(await sessions()).toEqual([
       { acr: 'urn:latchkey:acr:2', amr: ['pwd', 'otp', 'mfa'], kinds: ['password', 'totp'] },
     ]);
-    expect(await events()).toEqual(['totp_added', 'login']);
+    expect(await events()).toEqual(['login', 'totp_added']);
 
     const other = await atCode();
     await other.submit({ code });
@@ -120,7 +120,7 @@ describe('the right password of a person with one-time codes (acceptance 8)', ()
     await browser.submit({ code });
     expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
     expect(await sessions()).toMatchObject([{ amr: ['pwd', 'otp', 'mfa'], kinds: ['password', 'recovery_code'] }]);
-    expect((await events()).toSorted()).toEqual(['login', 'recovery_code_used', 'totp_added']);
+    expect(await events()).toEqual(['login', 'recovery_code_used', 'totp_added']);
     const other = await atCode();
     await other.get(`/login/recovery-code?${TARGET}`);
     await other.submit({ code });
@@ -210,7 +210,7 @@ describe('limits of codes (browser-flows 4.2)', () => {
       expect(browser.shown.forms).toHaveLength(0);
       await browser.get(`/login/totp?${TARGET}`);
       expect(browser.shown.location).toMatch(/\/login\?/);
-      expect(await events()).toEqual(['totp_added', 'login_failed']);
+      expect(await events()).toEqual(['login_failed', 'totp_added']);
     });
   });
 
@@ -325,7 +325,7 @@ describe('proving again who it is', () => {
     expect(service.lastRequest().requester).toBe(`user:${user}(${username})`);
     expect(browser.cookies.get('__Host-latchkey_session')).not.toBe(before);
     expect(await authentications()).toEqual(['password', 'totp', 'password', 'totp']);
-    expect((await events()).at(-1)).toBe('reauthenticated');
+    expect(await events()).toContain('reauthenticated');
     expect(await sessions()).toHaveLength(1);
     await browser.get('/reauth?max_age=60');
     expect(browser.shown.status).toBe(303);
@@ -364,3 +364,117 @@ describe('proving again who it is', () => {
     expect(anonymous.shown.location).toMatch(/\/login\?notice=/);
   });
 });
+
+describe('where everybody has to have a second factor (browser-flows 4.5)', () => {
+  const REQUIRED = {
+    secondFactor: { secondFactor: 'required' },
+    limits: { perIp: { burst: 100, perSecond: 1 } },
+  } as const;
+  const SETUP = `/login/setup?${TARGET}`;
+  let required: PageService;
+
+  beforeAll(async () => {
+    required = await startPages(testDatabase.database, { clock: service.clock, ...REQUIRED });
+  });
+  afterAll(() => required.stop());
+  beforeEach(async () => {
+    username = `bare-${people}`;
+    user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
+  });
+
+  /** The secret that the page shows, in the app. */
+  function scanned({ shown }: Browser): AuthenticatorApp {
+    const [, secret = ''] = /<code[^>]*>([A-Z2-7 ]+)<\/code>/.exec(shown.body) ?? [];
+    return appOf(required.core, fromBase32(secret.replaceAll(' ', '')));
+  }
+
+  async function codesShown({ shown }: Browser): Promise<string[]> {
+    return [...shown.body.matchAll(/<code[^>]*>([a-z2-9]{5}-[a-z2-9]{5})<\/code>/g)].map(([, code = '']) => code);
+  }
+
+  test('a right password leads to an app and recovery codes; only then is the person signed in', async () => {
+    const browser = await afterPassword(required);
+    expect(browser.shown.location).toBe(ORIGIN + SETUP);
+    await browser.get(SETUP);
+    expect(browser.shown.body).toContain('<svg');
+    expect(browser.shown.body).toMatch(/<code[^>]*>([A-Z2-7]{4} ){7}[A-Z2-7]{4}<\/code>/);
+    const { body } = browser.shown;
+    const own = scanned(browser);
+    await browser.submit({ code: '000000' });
+    expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+    await browser.get('/');
+    await browser.get(SETUP);
+    expect(scanned(browser).code()).toBe(own.code());
+    expect(body).not.toContain(own.code());
+
+    await browser.submit({ step: 'done' });
+    expect(browser.shown.errorCodes).toEqual(['required']);
+    await browser.submit({ code: own.code() });
+    expect(browser.shown.location).toBe(ORIGIN + SETUP);
+    expect(required.lastRequest().requester).toBeUndefined();
+    expect(await sessions()).toEqual([]);
+    await browser.get(SETUP);
+    const codes = await codesShown(browser);
+    expect(codes).toHaveLength(10);
+    await browser.get(SETUP);
+    expect(await codesShown(browser)).toEqual(codes);
+    await browser.submit({});
+    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(required.lastRequest().requester).toBe(`user:${user}(${username})`);
+    expect(await sessions()).toMatchObject([{ acr: 'urn:latchkey:acr:2', kinds: ['password', 'totp'] }]);
+    expect(await events()).toEqual(['login', 'totp_added']);
+    const [row] = await sql(
+      testDatabase.database,
+      'select setup_sealed from user_pending_logins where user_id = $1::uuid',
+      [toUuid(user)],
+    );
+    expect(row).toEqual({ setup_sealed: null });
+
+    service.clock.advanceSeconds(60);
+    const other = await afterPassword(required);
+    expect(other.shown.location).toBe(`${ORIGIN}/login/totp?${TARGET}`);
+    await other.get(SETUP);
+    expect(other.shown.location).toBe(`${ORIGIN}/login/totp?${TARGET}`);
+    await other.get('/login/recovery-code');
+    await other.submit({ code: codes[0] ?? '' });
+    expect(other.shown.status).toBe(303);
+  });
+
+  test('an app that was set up elsewhere in the meantime is not replaced', async () => {
+    const browser = await afterPassword(required);
+    await browser.get(SETUP);
+    const own = scanned(browser);
+    const elsewhere = await giveAuthenticatorApp(required.core, user);
+    await browser.submit({ code: own.code() });
+    expect(browser.shown.location).toBe(`${ORIGIN}/login/totp?${TARGET}`);
+    await browser.get(browser.shown.location ?? '');
+    await browser.submit({ code: own.code() });
+    expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+    await browser.submit({ code: elsewhere.code() });
+    expect(browser.shown.status).toBe(303);
+  });
+
+  test('five wrong codes end it, and nothing is stored', async () => {
+    const browser = await afterPassword(required);
+    await browser.get(SETUP);
+    const own = scanned(browser);
+    for (let wrong = 0; wrong < 5; wrong += 1) await browser.submit({ code: '000000' });
+    expect(browser.shown.errorCodes).toEqual(['too_many_attempts']);
+    expect(browser.shown.body).not.toContain('<svg');
+    const again = await afterPassword(required);
+    await again.get(SETUP);
+    expect(scanned(again).code()).not.toBe(own.code());
+    expect(await events()).toEqual(['login_failed']);
+  });
+
+  test('the page of the codes leads there who has none', async () => {
+    const browser = await afterPassword(required);
+    await browser.get('/login/totp');
+    expect(browser.shown.location).toBe(ORIGIN + SETUP);
+  });
+});
+
+function fromBase32(text: string): Buffer {
+  const bits = [...text].map((digit) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(digit).toString(2).padStart(5, '0'));
+  return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}

@@ -814,6 +814,7 @@ describe('a person with one-time codes (browser-flows 8.5)', () => {
     const asking = await startService(
       {
         account: { second_factor_after_upstream: 'if_enrolled' },
+        rate_limiting: { upstream: { per_ip: { burst: 100_000 } } },
         upstream_oauth2: { providers: [{ id: ID, issuer: peer.issuer, human_name: 'Harbour', ...shared }] },
       },
       { like: service },

@@ -2,17 +2,21 @@ import { recordAuditEvent } from '#domain/audit/audit-event.ts';
 import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import { startBrowserSession } from '#domain/browser-sessions/start-browser-session.ts';
 import { queueProvisioning } from '#domain/homeserver/provision-user.ts';
+import { beginSetup } from '#domain/pending-logins/begin-setup.ts';
+import type { SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { RequesterPolicy } from '#domain/policy/requester-policy.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import {
   type BrowserSessionId,
+  type PendingLoginId,
   type RegistrationId,
   toUuid,
   type UpstreamAuthorizationId,
   type UpstreamProviderId,
   type UserId,
 } from '#platform/base/ids.ts';
+import type { KeyRing } from '#platform/base/sealing.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -99,6 +103,8 @@ export interface UpstreamProofs {
 }
 
 export interface FinishDeps extends NameQuestionDeps {
+  readonly keyRing: KeyRing;
+  readonly secondFactors: Pick<SecondFactorRules, 'policy'>;
   readonly database: Database;
   readonly clock: Clock;
   readonly namePolicy: NamePolicy;
@@ -124,7 +130,8 @@ export type FinishOutcome =
   | {
       readonly ok: true;
       readonly user: User;
-      readonly session: SessionCredentials;
+      /** `pending`: who has to have a second factor sets one up before they are signed in. */
+      readonly entered: { readonly session: SessionCredentials } | { readonly pending: PendingLoginId };
       readonly action: PostAuthAction | undefined;
       /** The sign-in that was used up. */
       readonly upstream: Registration['upstream'];
@@ -154,7 +161,7 @@ export type FinishOutcome =
     };
 
 /**
- * Creates the account of a complete registration and signs the person in: the checks of browser-flows 5.10, in that
+ * Creates the account of a complete registration and signs the person in, unless they have to set up a second factor: the checks of browser-flows 5.10, in that
  * order, and all writes in one transaction that locks the registration.
  */
 export async function finishRegistration(deps: FinishDeps, finish: Finish): Promise<FinishOutcome> {
@@ -258,7 +265,7 @@ async function judgeByModule(deps: FinishDeps, { id, address, userAgent }: Finis
 
 async function createAccount(
   transaction: Transaction,
-  { homeserver }: FinishDeps,
+  { homeserver, keyRing, secondFactors }: FinishDeps,
   facts: {
     readonly registration: Registration;
     readonly row: LockedRegistrationRow;
@@ -279,20 +286,21 @@ async function createAccount(
     if (!isAdded) return { ok: false, reason: 'email-in-use', action };
   }
   if (proof === undefined) await setPassword(transaction, { user: userId, stored: storedHash(row), now });
-  const session = await startBrowserSession(transaction, {
-    userId,
-    proof: proof === undefined ? { kind: 'password' } : { kind: 'upstream', amr: proof.amr },
-    address,
-    userAgent,
-    now,
-  });
-  await proof?.attach({ userId, sessionId: session.id, now });
+  const entering = { userId, address, userAgent, now };
+  const provenBy =
+    proof === undefined ? ({ kind: 'password' } as const) : ({ kind: 'upstream', amr: proof.amr } as const);
+  const hasToEnroll = proof === undefined && secondFactors.policy === 'required';
+  const entered = hasToEnroll
+    ? { pending: await beginSetup(transaction, keyRing, { ...entering, action }) }
+    : { session: await startBrowserSession(transaction, { ...entering, proof: provenBy }) };
+  const sessionId = 'session' in entered ? entered.session.id : undefined;
+  if (sessionId !== undefined) await proof?.attach({ userId, sessionId, now });
   await transaction.execute(insertTerms, { userId: toUuid(userId), registrationId: row.id });
   await recordAuditEvent(transaction, {
     kind: 'registered',
     at: now,
     userId,
-    sessionId: session.id,
+    sessionId,
     address,
     userAgent,
   });
@@ -308,7 +316,7 @@ async function createAccount(
     isLocked: false,
     isDeactivated: false,
   };
-  return { ok: true, user, session, action, upstream };
+  return { ok: true, user, entered, action, upstream };
 }
 
 function nameLost({ hasFixedUsername }: Registration): 'name-taken' | 'name-lost' {
