@@ -33,6 +33,13 @@ export function addAccountCommands(manage: Command, configuration: () => Configu
       await run((deps, json) => verifyEmailCommand(deps, { user, email, json }));
     });
   manage
+    .command('remove-second-factors <user>')
+    .description('take the authenticator app and the recovery codes from a user who lost them; passkeys stay')
+    .action(async (user: string) => {
+      const { removeSecondFactorsCommand } = await import('./remove-second-factors.ts');
+      await run((deps, json) => removeSecondFactorsCommand(deps, { user, json }));
+    });
+  manage
     .command('promote-admin <user>')
     .description('let a user ask for the admin scope')
     .action(async (user: string) => {

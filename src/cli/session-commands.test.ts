@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findUserByName } from '#domain/accounts/find-user.ts';
+import { spendRecoveryCode } from '#domain/one-time-codes/spend-recovery-code.ts';
 import { issuePersonalToken } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { Browser } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
@@ -16,6 +19,7 @@ import { issueCompatibilityTokenCommand } from './issue-compatibility-token.ts';
 import { issuePersonalTokenCommand } from './issue-personal-token.ts';
 import { killSessionsCommand } from './kill-sessions.ts';
 import { manageDeps, type Printed } from './manage-deps.test-support.ts';
+import { removeSecondFactorsCommand } from './remove-second-factors.ts';
 import { provisionAllUsersCommand, syncDevicesCommand } from './tell-homeserver.ts';
 
 const SECRET = 'shared-secret-of-the-test';
@@ -49,6 +53,52 @@ beforeEach(() => {
 async function rows<Row extends object>(text: string, ...params: unknown[]): Promise<Row[]> {
   return await sql<Row>(alone.database, text, params);
 }
+
+describe('manage remove-second-factors', () => {
+  const remove = (json = false) =>
+    removeSecondFactorsCommand({ ...manageDeps(alone, printed), sendsNotices: true }, { user: 'fay', json });
+
+  test('takes app and recovery codes from a person who lost them, which the owner reads about', async () => {
+    await alone.registerUser('fay', PASSWORD);
+    const fay = (await findUserByName(alone.database, 'fay')) ?? expect.fail();
+    const app = await giveAuthenticatorApp(alone.core, fay.id);
+    await sql(
+      alone.database,
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       values ($1::uuid, $1::uuid, 'fay@mail.example', 'fay@mail.example', now())`,
+      [toUuid(fay.id)],
+    );
+    const browser = new Browser({ listener: alone.address, publicBase: alone.publicBase });
+    const signIn = async () => {
+      await browser.get('/login');
+      return (await browser.submit({ username: 'fay', password: PASSWORD })).location;
+    };
+    expect(await signIn()).toContain('/login/totp');
+    await remove();
+    expect(printed.out).toBe('fay has no authenticator app and no recovery codes any more\n');
+    expect(await signIn()).not.toContain('/login/totp');
+    const now = clock.now();
+    const { database, secretKeys } = alone.core;
+    const typed = { user: fay.id, code: app.recoveryCodes[0] ?? '', address: undefined, userAgent: undefined };
+    expect(
+      await spendRecoveryCode({ database, secretKeys, sendsNotices: false }, { ...typed, language: 'en', now }),
+    ).toEqual({ ok: false, reason: 'wrong' });
+    const [event] = await rows(
+      `select kind, ip, user_agent, client_id from audit_events where user_id = $1::uuid and kind = 'totp_removed'`,
+      toUuid(fay.id),
+    );
+    expect(event).toEqual({ kind: 'totp_removed', ip: null, user_agent: null, client_id: null });
+    const told = await rows(
+      `select payload -> 'detail' as detail from queue_jobs where payload ->> 'user_id' = $1
+          and payload -> 'detail' ->> 'change' = 'totp_removed'`,
+      toUuid(fay.id),
+    );
+    expect(told).toEqual([{ detail: { change: 'totp_removed' } }]);
+    printed.out = '';
+    await remove(true);
+    expect(JSON.parse(printed.out)).toEqual({ id: fay.id, username: 'fay', removed: false });
+  });
+});
 
 describe('manage kill-sessions', () => {
   const kill = (user: string, options: Partial<Parameters<typeof killSessionsCommand>[1]> = {}) =>

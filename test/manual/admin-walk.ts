@@ -1,6 +1,7 @@
 /** One request to each operation of the admin API, for the numbers of statements that the manual promises. */
-import { newId, toUuid } from '#platform/base/ids.ts';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { AdminClient } from '../support/admin-client.ts';
+import { giveAuthenticatorApp } from '../support/authenticator-app.ts';
 import { sql } from '../support/fixtures.ts';
 import type { TestService } from '../support/service.ts';
 
@@ -79,6 +80,8 @@ export async function walkAdminApi(service: TestService, walk: Walk): Promise<vo
   await admin.send('PUT', `users/${user}/claims`, { claims: { department: 'Harbour' } });
   await admin.get(`users/${user}/claims`);
   await admin.get('users?filter[group]=crew');
+  await giveAuthenticatorApp(service.core, parseId(user) ?? newId(0));
+  await admin.post(`users/${user}/remove-second-factors`);
   await admin.post(`users/${user}/lock`);
   await admin.post(`users/${user}/unlock`);
   await admin.delete(`user-emails/${email}`);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientId, fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
+import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
@@ -262,6 +263,27 @@ describe('accounts (operations 4.4)', () => {
     expect(skipped.status).toBe(204);
     await GraphqlClient.signedIn(service, username, 'abc');
   });
+});
+
+test('the app and the recovery codes of somebody who lost them go, and it is recorded who did it', async () => {
+  const { id } = await person();
+  const user = parseId<'user'>(id) ?? expect.fail();
+  const remove = async () => await admin.post(`users/${id}/remove-second-factors`);
+  await giveAuthenticatorApp(service.core, user);
+  const removed = await remove();
+  expect([removed.status, removed.body.data?.id]).toEqual([200, id]);
+  const left = `select id from user_totp_secrets where user_id = $1::uuid
+    union all select id from user_recovery_codes where user_id = $1::uuid`;
+  expect(await sql(service.database, left, [toUuid(user)])).toEqual([]);
+  const events = `select client_id, ip, detail ->> 'actor' as actor from audit_events
+    where user_id = $1::uuid and kind = 'totp_removed'`;
+  const recorded = [{ client_id: toUuid(parseId(CLIENT) ?? expect.fail()), ip: null, actor: 'admin' }];
+  expect(await sql(service.database, events, [toUuid(user)])).toEqual(recorded);
+  // Without an app nothing happens.
+  expect((await remove()).status).toBe(200);
+  expect(await sql(service.database, events, [toUuid(user)])).toEqual(recorded);
+  expect(service.logLines().filter((line) => line.includes('operation=userRemoveSecondFactors'))).toHaveLength(2);
+  expect((await admin.post(`users/${ABSENT}/remove-second-factors`)).status).toBe(404);
 });
 
 describe('all sessions of an account (operations 4.4)', () => {

@@ -9,6 +9,7 @@ import { deactivateUser } from '#domain/deactivations/deactivate-user.ts';
 import { lockAccount } from '#domain/deactivations/lock-account.ts';
 import { restoreAccount } from '#domain/deactivations/restore-account.ts';
 import { endAllSessions } from '#domain/oauth-sessions/end-all-sessions.ts';
+import { removeSecondFactors } from '#domain/one-time-codes/remove-second-factors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { json } from '#platform/http/response.ts';
 import { containing } from '#platform/postgres/like.ts';
@@ -204,6 +205,19 @@ export const userOperations: readonly Operation[] = [
       return json(200, { meta: counts });
     },
   },
+  actionOperation({
+    id: 'userRemoveSecondFactors',
+    action: 'remove-second-factors',
+    summary: 'Takes the authenticator app and the recovery codes from a person who lost them',
+    ...SHARED,
+    run: async (call, { id }) => {
+      const { database, sendsNotices } = call.core;
+      const removal = changeOf(call, id);
+      await database.transaction((transaction) => removeSecondFactors(transaction, removal, sendsNotices), {
+        isRepeatable: true,
+      });
+    },
+  }),
   actionOperation({
     id: 'reactivateUser',
     action: 'reactivate',

@@ -1,0 +1,20 @@
+import { removeSecondFactors } from '#domain/one-time-codes/remove-second-factors.ts';
+import { findManagedUser, type ManageDeps } from './accounts.ts';
+
+export interface RemoveFactorsOptions {
+  /** A username, `@user:server` or an identifier. */
+  readonly user: string;
+  readonly json: boolean;
+}
+
+/** `manage remove-second-factors`. Throws `ExitError` 1 when there is no such user. */
+export async function removeSecondFactorsCommand(deps: ManageDeps, options: RemoveFactorsOptions): Promise<void> {
+  const { id, username } = await findManagedUser(deps, options.user);
+  const removal = { user: id, by: {}, now: deps.clock.now() };
+  const isRemoved = await deps.database.transaction((transaction) =>
+    removeSecondFactors(transaction, removal, deps.sendsNotices),
+  );
+  if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, removed: isRemoved })}\n`);
+  else if (isRemoved) deps.io.stdout(`${username} has no authenticator app and no recovery codes any more\n`);
+  else deps.io.stdout(`${username} has no authenticator app\n`);
+}

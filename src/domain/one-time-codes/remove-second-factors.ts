@@ -1,0 +1,35 @@
+import type { AuditActor } from '#domain/audit/audit-event.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Transaction } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { deleteOneTimeCodes } from './delete-one-time-codes.ts';
+import { recordFactorChange } from './record-factor-change.ts';
+
+export interface FactorRemoval {
+  readonly user: UserId;
+  readonly by: AuditActor;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Takes the authenticator app of somebody who lost it away, with the recovery codes, on behalf of those who run the
+ * service: whoever knows the password gets in then, so the owner is told. Expects the caller's transaction.
+ * @returns false when there was no app
+ */
+export async function removeSecondFactors(
+  transaction: Transaction,
+  { user, by, now }: FactorRemoval,
+  sendsNotices: boolean,
+): Promise<boolean> {
+  await transaction.first(lockAccount, { userId: toUuid(user) });
+  if (!(await deleteOneTimeCodes(transaction, user))) return false;
+  await recordFactorChange(transaction, 'totp_removed', { user, by, language: undefined, now, sendsNotices });
+  return true;
+}
+
+/** Also one that may not be used: it may be unlocked later. */
+const lockAccount = statement<{ id: string }, { readonly userId: string }>(
+  'lock-account-to-remove-factors',
+  'select u.id from users u where u.id = :userId::uuid for no key update',
+);
