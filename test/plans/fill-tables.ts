@@ -7,6 +7,8 @@ const ROWS = 3_000;
 const TIED: Readonly<Record<string, string>> = {
   'personal_sessions.owner_user_id': 'g % 3 > 0',
   'personal_sessions.owner_client_id': 'g % 3 = 0',
+  'webauthn_challenges.login_id': 'g % 3 > 0',
+  'webauthn_challenges.user_session_id': 'g % 3 = 0',
 };
 
 interface Column {
@@ -80,6 +82,7 @@ function made(type: string, origin: string): string {
     case 'bytea':
       return `sha256((${text})::bytea)`;
     case 'integer':
+    case 'bigint':
       return 'g % 7 + 1';
     case 'boolean':
       return 'g % 2 = 0';

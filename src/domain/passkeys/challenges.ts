@@ -4,6 +4,7 @@ import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { challengeIsOpen } from './liveness.ts';
 
 /** `login`: nothing is known of the person yet. `second_factor`: after a password. */
 export type ChallengePurpose = 'login' | 'second_factor' | 'reauth' | 'registration';
@@ -72,7 +73,7 @@ export type TakeChallengeParams = {
  */
 export const TAKE_CHALLENGE = `delete from webauthn_challenges c
   where c.challenge_hash = :challengeHash::bytea and c.purpose = any(:purposes::text[])
-    and (c.login_id = :loginId::uuid or c.user_session_id = :sessionId::uuid) and c.expires_at > :now::timestamptz
+    and (c.login_id = :loginId::uuid or c.user_session_id = :sessionId::uuid) and ${challengeIsOpen('c')}
   returning c.id, c.purpose`;
 
 export function holderParams(holder: ChallengeHolder): Pick<TakeChallengeParams, 'loginId' | 'sessionId'> {
@@ -83,7 +84,7 @@ export function holderParams(holder: ChallengeHolder): Pick<TakeChallengeParams,
 
 const sweepChallenges = statement<never, { readonly now: Date }>(
   'sweep-webauthn-challenges',
-  deleteOldestSql('webauthn_challenges', 'id', 'expires_at', 't.expires_at <= :now::timestamptz'),
+  deleteOldestSql('webauthn_challenges', 'id', 'expires_at', `not ${challengeIsOpen('t')}`),
 );
 
 export const passkeySweeps: readonly Sweep[] = [

@@ -17,6 +17,7 @@ import {
 } from '#protocol/webauthn/ceremony.ts';
 import { exportCredentialKey } from '#protocol/webauthn/credential-key.ts';
 import type { Challenge } from './challenges.ts';
+import { challengeIsOpen } from './liveness.ts';
 import { MAX_PASSKEYS } from './passkey.ts';
 
 export interface CompletionDeps {
@@ -119,7 +120,7 @@ const takeChallenge = statement<
   'take-challenge-of-registration',
   `delete from webauthn_challenges c
     where c.id = :id::uuid and c.purpose = 'registration' and c.user_session_id = :sessionId::uuid
-      and c.expires_at > :now::timestamptz
+      and ${challengeIsOpen('c')}
    returning c.challenge_hash`,
 );
 

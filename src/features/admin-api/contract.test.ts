@@ -549,8 +549,8 @@ describe('the description (operations 4.13)', () => {
 });
 
 const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserByUsername setUserPassword userSetAdmin
-  lockUser unlockUser deactivateUser reactivateUser killUserSessions getUserGroups setUserGroups getUserClaims setUserClaims listUserEmails addUserEmail getUserEmail
-  deleteUserEmail listUserSessions getUserSession finishUserSession listOAuth2Sessions getOAuth2Session
+  lockUser unlockUser deactivateUser reactivateUser killUserSessions getUserGroups setUserGroups getUserClaims
+  setUserClaims listUserEmails addUserEmail getUserEmail deleteUserEmail listUserSessions getUserSession finishUserSession listOAuth2Sessions getOAuth2Session
   finishOAuth2Session listCompatSessions getCompatSession finishCompatSession listPersonalSessions createPersonalSession
   getPersonalSession revokePersonalSession regeneratePersonalSession listUserRegistrationTokens addUserRegistrationToken
   getUserRegistrationToken updateUserRegistrationToken revokeUserRegistrationToken unrevokeUserRegistrationToken

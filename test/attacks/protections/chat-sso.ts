@@ -50,7 +50,9 @@ export const CHAT_SSO: readonly Protection[] = [
     name: 'sso-one-token',
     what: 'the update that makes a login token finds the sign-on pending',
     attack: 72,
-    removals: [{ text: 'where l.id = :id::uuid and $', instead: 'where l.id = :id::uuid or false and $' }],
+    removals: [
+      { text: 'where l.id = :id::uuid and ${ssoLogin', instead: 'where l.id = :id::uuid or false and ${ssoLogin' },
+    ],
     test: 'src/features/chat-compat/sso.test.ts',
     testName: 'twice at the same moment',
   },

@@ -13,7 +13,7 @@ export const DATA_EXPORT: readonly Protection[] = [
         text: 'from data_exports d\n    where d.id = any(:ids::uuid[]) and (:owner::uuid is null or d.user_id = :owner::uuid)',
         instead: 'from data_exports d\n    where d.id = any(:ids::uuid[])',
       },
-      { text: 'where e.id = :id::uuid and e.user_id = :userId::uuid and', instead: 'where e.id = :id::uuid and' },
+      { text: 'where e.id = :id::uuid and e.user_id = :userId::uuid and $', instead: 'where e.id = :id::uuid and $' },
     ],
     test: EXPORT,
     testName: '(S-128)',
