@@ -505,6 +505,8 @@ export const FORM_TEXTS: Readonly<Record<string, string>> = {
   invalid_code:
     'No device waits with this user code: it is mistyped, used or expired. Or the code that proves an e-mail address is wrong, expired, or not the one of the last mail. Or a code of an authenticator app, or a recovery code, is wrong or was used before.',
   invalid_credentials: 'Wrong name or password. Nothing tells which, so that accounts cannot be found out.',
+  passkey_failed:
+    'The passkey was not accepted: its challenge is used or too old, it is not one of an account here, or what it signed is not what was asked for. The line `passkey.refused` of the log says which.',
   overloaded: 'Too many password checks are waiting; the status is 503 with `Retry-After`.',
   password_compromised:
     'The password is among the 10,000 most common ones, or known from leaks (`passwords.breach_check`).',

@@ -12,6 +12,7 @@ import { SESSION_COOKIE } from './viewer.ts';
 
 /** Name of the hidden input that carries the token. */
 const FIELD = 'csrf';
+const HEADER = 'x-csrf-token';
 /** Ends with the browser; the token inside says until when it counts. */
 const CSRF_COOKIE: Cookie = { name: 'csrf' };
 const LIFETIME_SECONDS = 3600;
@@ -61,7 +62,17 @@ export class Csrf {
   check(context: CsrfRequest, form: FormParameters): 'valid' | 'expired' {
     if (!this.#isSameOrigin(context.headers)) throw new LatchkeyError('cross_site_request');
     if (form.isRepeated(FIELD)) throw new LatchkeyError('malformed_request');
-    const field = form.get(FIELD);
+    return this.#judge(context, form.get(FIELD));
+  }
+
+  /** The same for a request of a script, which has the token of its page in a header. */
+  checkHeader(context: CsrfRequest): 'valid' | 'expired' {
+    if (!this.#isSameOrigin(context.headers)) throw new LatchkeyError('cross_site_request');
+    const value = context.headers[HEADER];
+    return this.#judge(context, typeof value === 'string' ? value : undefined);
+  }
+
+  #judge(context: CsrfRequest, field: string | undefined): 'valid' | 'expired' {
     const cookie = readCookie(context.cookies);
     if (field === undefined || cookie === undefined) throw new LatchkeyError('csrf_missing');
     if (!equalSecrets(field, cookie.token) || cookie.session !== currentSession(context.cookies)) {

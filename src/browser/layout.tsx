@@ -40,6 +40,8 @@ export interface PageFrame {
   readonly isRejected?: boolean | undefined;
   /** A password is chosen here: its strength is shown. */
   readonly hasNewPassword?: boolean | undefined;
+  /** A passkey can be used here. */
+  readonly hasPasskey?: boolean | undefined;
   /** The puzzle of its form, whose script comes from its service. */
   readonly captcha?: Pick<CaptchaWidget, 'scriptUrl'> | undefined;
   /** This page in the other languages; only on pages that read `ui_locales`. */
@@ -101,6 +103,7 @@ function Head({ frame }: { frame: PageFrame }): VNode {
       {frame.hasNewPassword === true && (
         <script src={site.assetPath('strength.js')} data-estimator={site.assetPath('strength-estimator.js')} defer />
       )}
+      {frame.hasPasskey === true && <script src={site.assetPath('passkey.js')} defer />}
       {/* After our own, which prepares its place and hears when it cannot be loaded. */}
       {frame.captcha !== undefined && <script src={frame.captcha.scriptUrl} data-captcha-script defer />}
     </head>

@@ -25,6 +25,8 @@ export interface Page {
   readonly isRejected?: boolean;
   /** A password is chosen here: its strength is shown. */
   readonly hasNewPassword?: boolean;
+  /** A passkey can be used here: see `PasskeyForm`. */
+  readonly hasPasskey?: boolean;
   /** The puzzle of its form. */
   readonly captcha?: CaptchaWidget | undefined;
   /** Addresses to which a successful submit may redirect; browsers hold `form-action` against redirects as well. */
@@ -92,8 +94,18 @@ export class Pages {
   }
 
   answer(page: Page): HttpResponse {
-    const { title, translations, width, isRejected, hasNewPassword, captcha, languageLinks } = page;
-    const frame = { site: this.#site, title, translations, width, isRejected, hasNewPassword, captcha, languageLinks };
+    const { title, translations, width, isRejected, hasNewPassword, hasPasskey, captcha, languageLinks } = page;
+    const frame = {
+      site: this.#site,
+      title,
+      translations,
+      width,
+      isRejected,
+      hasNewPassword,
+      hasPasskey,
+      captcha,
+      languageLinks,
+    };
     return {
       status: page.status ?? 200,
       headers: {

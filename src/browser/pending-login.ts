@@ -6,9 +6,10 @@ import type { User } from '#domain/accounts/user.ts';
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import type { KnownBrowser } from '#domain/browser-sessions/known-browsers.ts';
+import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { CompletionOutcome, CompletionRequest } from '#domain/login-completion/complete-login.ts';
 import { findPendingLogin, type PendingLogin } from '#domain/pending-logins/pending-login.ts';
-import { type PendingLoginId, parseId } from '#platform/base/ids.ts';
+import { newId, type PendingLoginId, parseId } from '#platform/base/ids.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -43,15 +44,12 @@ export async function openPendingLogin(
   context: RequestContext,
   purpose: Purpose,
 ): Promise<OpenedLogin> {
-  const { clock, config, database, urls, viewers } = deps;
-  const id = pendingLoginId(context);
-  const named = { protocolName: config.protocolName, now: clock.now() };
-  const pending = id === undefined ? undefined : await findPendingLogin(database, id, named);
+  const { urls, viewers } = deps;
+  const pending = await findWaiting(deps, context);
   if (pending === undefined || (pending.sessionId === undefined) !== (purpose === 'sign-in')) {
     return instead(startAgain(deps, context, purpose));
   }
-  const { cookies, clientAddress, headers, userAgent } = context;
-  const viewer = await viewers.read({ cookies, clientAddress, headers, userAgent, setRequester: () => {} });
+  const viewer = await readUnnamed(viewers, context);
   const isActive = viewer.kind === 'active';
   if (purpose === 'sign-in' && isActive && viewer.user.id === pending.user.id) {
     return instead(redirect(urls.afterAuthentication(pending.action)));
@@ -152,7 +150,33 @@ function instead(answer: HttpResponse): OpenedLogin {
   return { ok: false, answer };
 }
 
-function pendingLoginId({ cookies }: RequestContext): PendingLoginId | undefined {
+/** The pending login that the cookie names, of either purpose; of an account that may be locked by now. */
+export async function findWaiting(
+  { clock, config, database }: Pick<PageDeps, 'clock' | 'config' | 'database'>,
+  context: RequestContext,
+): Promise<PendingLogin | undefined> {
+  const id = loginIdOf(context);
+  const named = { protocolName: config.protocolName, now: clock.now() };
+  return id === undefined ? undefined : await findPendingLogin(database, id, named);
+}
+
+/** The viewer of a request that is attributed to nobody. */
+export async function readUnnamed(viewers: PageDeps['viewers'], context: RequestContext): Promise<Viewer> {
+  const { cookies, clientAddress, headers, userAgent } = context;
+  return await viewers.read({ cookies, clientAddress, headers, userAgent, setRequester: () => {} });
+}
+
+/** What the cookie names, made if missing: a challenge for a passkey is answered by the browser that asked for it. */
+export function ensureLoginId(context: RequestContext, now: number): PendingLoginId {
+  const known = loginIdOf(context);
+  if (known !== undefined) return known;
+  const id = newId<'pending-login'>(now);
+  rememberPendingLogin(context, id);
+  return id;
+}
+
+/** What the cookie names, whether or not there is such a pending login. */
+export function loginIdOf({ cookies }: Pick<RequestContext, 'cookies'>): PendingLoginId | undefined {
   const value = cookies.open(LOGIN_COOKIE);
   return typeof value === 'string' ? parseId<'pending-login'>(value) : undefined;
 }

@@ -46,8 +46,13 @@ export class Urls {
   }
 
   /** Where a person who gave the first factor gives, or sets up, another. */
-  loginStep(step: 'totp' | 'recovery-code' | 'setup', action?: PostAuthAction): string {
+  loginStep(step: 'totp' | 'recovery-code' | 'passkey' | 'setup', action?: PostAuthAction): string {
     return this.path(`login/${step}`) + query(postAuthActionFields(action));
+  }
+
+  /** Where scripts get what a browser needs to ask for a passkey. */
+  passkeyOptions(purpose: 'login' | 'second_factor' | 'reauth'): string {
+    return this.path('login/passkey/options') + query([['purpose', purpose]]);
   }
 
   /** The same for a person who proves again who they are. */

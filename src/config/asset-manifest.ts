@@ -11,6 +11,7 @@ export const ASSET_NAMES = [
   'favicon.svg',
   'pages.css',
   'pages.js',
+  'passkey.js',
   'playground.js',
   'strength-estimator.js',
   'strength.js',

@@ -143,7 +143,7 @@ export function createCore(resources: Resources, before?: Pick<Core, 'activity'>
       maximumBytes: config.passwords.maximumLength,
       sendsNotices: config.email.securityNotices,
     }),
-    secondFactors: secondFactorRulesOf(config),
+    secondFactors: secondFactorRulesOf(config, relyingParty !== undefined),
     activity: before?.activity ?? new ActivityBuffer(database, log),
     sessionLimits: { idleSeconds: config.retention.unusedBrowserSessionsSeconds },
     scopeRules,

@@ -25,6 +25,7 @@ export interface PageServiceOptions {
   readonly limits?: Partial<Config['rateLimiting']['login']>;
   /** Of `experimental.inactive_session_expiration`; sessions may go unused for ever unless given. */
   readonly unusedBrowserSessionsSeconds?: number;
+  readonly passkeyLimit?: Config['rateLimiting']['passkey']['perIp'];
   readonly hasher?: PasswordHasher;
   readonly arePasswordsEnabled?: boolean;
   readonly isPasswordChangeAllowed?: boolean;
@@ -194,6 +195,7 @@ function configOf(options: PageServiceOptions): Config {
       ...config.rateLimiting,
       login: { ...config.rateLimiting.login, ...options.limits },
       ...registration?.limits,
+      passkey: { perIp: options.passkeyLimit ?? config.rateLimiting.passkey.perIp },
       accountRecovery: { ...config.rateLimiting.accountRecovery, ...recovery?.limits },
     },
   };

@@ -55,6 +55,14 @@ export const rateLimitingSection = mapping({
   })
     .prefault({})
     .describe('Signing in through other services.'),
+  passkey: mapping({
+    per_ip: limiter(60, 60, 'minute').describe(
+      'Sign-ins with a passkey begun from one client address; each sign-in page that is opened begins one where browsers ' +
+        'offer passkeys by themselves.',
+    ),
+  })
+    .prefault({})
+    .describe('Signing in with passkeys.'),
   sso_redirect: mapping({
     per_ip: limiter(30, 60, 'minute').describe('Single sign-ons of chat clients begun from one client address.'),
   })
@@ -127,6 +135,7 @@ export function rateLimitingConfig(parsed: ParsedRateLimiting) {
       perAddress: limiterConfig(parsed.account_recovery.per_address),
     },
     upstream: { perIp: limiterConfig(parsed.upstream.per_ip) },
+    passkey: { perIp: limiterConfig(parsed.passkey.per_ip) },
     ssoRedirect: { perIp: limiterConfig(parsed.sso_redirect.per_ip) },
     deviceCode: { perIp: limiterConfig(parsed.device_code.per_ip), global: limiterConfig(parsed.device_code.global) },
     deviceAuthorization: { perClient: limiterConfig(parsed.device_authorization.per_client) },

@@ -24,7 +24,13 @@ let userId: UserId;
 let cookie: SessionCookie;
 let accounts = 0;
 const clock = new FakeClock();
-const secondFactors = { policy: 'optional', isAskedAfterUpstream: false, isAskedOnReauth: true, trustDays: 0 } as const;
+const secondFactors = {
+  policy: 'optional',
+  arePasskeysUsed: false,
+  isAskedAfterUpstream: false,
+  isAskedOnReauth: true,
+  trustDays: 0,
+} as const;
 const ample = { burst: 100_000, perSecond: 1000 };
 
 beforeAll(async () => {

@@ -74,6 +74,7 @@ function depsOn(on: Database, limits = NO_LIMITS): SignInDeps {
   const loginNames = { serverName: 'example.org', isEmailAllowed: true };
   const secondFactors = {
     policy: 'optional',
+    arePasskeysUsed: false,
     isAskedAfterUpstream: false,
     isAskedOnReauth: true,
     trustDays: 0,

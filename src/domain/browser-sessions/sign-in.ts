@@ -194,11 +194,11 @@ async function open(deps: SignInDeps, attempt: SignInAttempt, accepted: Accepted
   const now = deps.clock.now();
   const id = newId<'browser-session'>(now);
   const { key, keyHash } = newSessionKey();
-  const { policy } = deps.secondFactors;
+  const { policy, arePasskeysUsed } = deps.secondFactors;
   const pending = newPendingLogin(attempt.action, now);
   const row = await deps.database.first(openBrowserSession, {
     ...acceptedPasswordParams(accepted, now),
-    ...dueFactorParams(policy, nonceOf(attempt.knownBrowsers, accepted.user.id)),
+    ...dueFactorParams(policy, nonceOf(attempt.knownBrowsers, accepted.user.id), arePasskeysUsed),
     ...pending.params,
     setupSealed: policy === 'required' ? newSealedSetup(deps.keyRing, pending.id) : null,
     sessionId: toUuid(id),

@@ -117,7 +117,7 @@ async function isRight(
 export function countFactor<Outcome extends { readonly ok: boolean; readonly reason?: string }>(
   { log }: Pick<CodeDeps, 'log'>,
   { user }: Pick<PendingLogin, 'user'>,
-  method: CodeKind | 'setup',
+  method: CodeKind | 'passkey' | 'setup',
   outcome: Outcome,
 ): Outcome {
   const result = resultOf(outcome);
@@ -136,6 +136,7 @@ function resultOf({ ok, reason }: { readonly ok: boolean; readonly reason?: stri
     case 'required':
       return undefined;
     case 'invalid-code':
+    case 'failed':
       return 'bad_code';
     case 'too-many-attempts':
       return 'too_many_attempts';

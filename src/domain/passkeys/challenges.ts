@@ -1,5 +1,5 @@
 import { deleteOldestSql, type Sweep, sweepAll } from '#domain/clean-up/sweep.ts';
-import { type BrowserSessionId, newId, toUuid, type Ulid } from '#platform/base/ids.ts';
+import { type BrowserSessionId, newId, type PendingLoginId, toUuid, type Ulid } from '#platform/base/ids.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -10,7 +10,7 @@ import { challengeIsOpen } from './liveness.ts';
 export type ChallengePurpose = 'login' | 'second_factor' | 'reauth' | 'registration';
 
 /** The browser that a challenge is for: by its `login` cookie, or by its session. */
-export type ChallengeHolder = { readonly loginId: Ulid<'pending-login'> } | { readonly sessionId: BrowserSessionId };
+export type ChallengeHolder = { readonly loginId: PendingLoginId } | { readonly sessionId: BrowserSessionId };
 
 export interface Challenge {
   readonly id: Ulid<'passkey-challenge'>;
@@ -61,7 +61,7 @@ export async function createChallenge(
 
 export type TakeChallengeParams = {
   readonly challengeHash: Buffer;
-  readonly purposes: readonly ChallengePurpose[];
+  readonly purposes: readonly string[];
   readonly loginId: string | null;
   readonly sessionId: string | null;
   readonly now: Date;

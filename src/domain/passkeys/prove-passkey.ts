@@ -27,10 +27,9 @@ export interface ProofDeps {
 export interface PasskeyAnswer {
   /** What the browser sent (`AuthenticationResponseJSON`), as text. */
   readonly credential: string;
-  readonly purposes: readonly Exclude<ChallengePurpose, 'registration'>[];
   readonly holder: ChallengeHolder;
-  /** Whose passkey it has to be; undefined: anybody’s. */
-  readonly user: UserId | undefined;
+  /** What the challenge may have been for, and whose passkey it has to be then. */
+  readonly expects: Readonly<Partial<Record<Exclude<ChallengePurpose, 'registration'>, UserId | 'anybody'>>>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -39,7 +38,7 @@ export interface PasskeyAnswer {
 export interface PasskeyProof {
   readonly passkeyId: PasskeyId;
   readonly userId: UserId;
-  readonly purpose: string;
+  readonly purpose: ChallengePurpose;
   /** Its key can be on several devices. */
   readonly isSynced: boolean;
   readonly isBackedUp: boolean;
@@ -49,13 +48,13 @@ export interface PasskeyProof {
 /** `purpose` of the challenge, if it was one of this browser’s. */
 export type PasskeyOutcome =
   | { readonly ok: true; readonly proof: PasskeyProof }
-  | { readonly ok: false; readonly purpose: string | undefined };
+  | { readonly ok: false; readonly purpose: ChallengePurpose | undefined };
 
 /** Why an answer is refused, for the log; the person is told that it failed. */
 type Refusal = CeremonyProblem | 'malformed' | 'unknown_challenge' | 'unknown_credential' | 'wrong_user';
 
 interface TakenRow {
-  readonly purpose: string;
+  readonly purpose: keyof PasskeyAnswer['expects'];
   /** Those of the passkey are null when there is none with this name. */
   readonly id: string | null;
   readonly user_id: string | null;
@@ -74,7 +73,7 @@ const takeChallenge = statement<TakenRow, TakeChallengeParams & { readonly crede
 /** Checks what a browser sends to prove who is in front of it (WebAuthn 7.2). */
 export async function provePasskey(deps: ProofDeps, answer: PasskeyAnswer): Promise<PasskeyOutcome> {
   const { database, log, party } = deps;
-  const { user, now } = answer;
+  const { expects, now } = answer;
   const refuse = (code: Refusal, taken?: TakenRow): PasskeyOutcome => {
     const owner = taken?.user_id == null ? undefined : fromUuid<'user'>(taken.user_id);
     log.info('passkey.refused', 'a passkey was refused', { code, ...(owner !== undefined && { user: owner }) });
@@ -84,7 +83,7 @@ export async function provePasskey(deps: ProofDeps, answer: PasskeyAnswer): Prom
   if (assertion === undefined) return refuse('malformed');
   const taken = await database.first(takeChallenge, {
     challengeHash: challengeHash(assertion),
-    purposes: answer.purposes,
+    purposes: Object.keys(expects),
     ...holderParams(answer.holder),
     now: new Date(now),
     credentialId: assertion.credentialId,
@@ -94,7 +93,7 @@ export async function provePasskey(deps: ProofDeps, answer: PasskeyAnswer): Prom
   if (id === null || owner === null || key === null) return refuse('unknown_credential', taken);
   const problem = assertionProblem(assertion, party, key);
   if (problem !== undefined) return refuse(problem, taken);
-  if (!isOwner(owner, assertion.userHandle, user)) return refuse('wrong_user', taken);
+  if (!isOwner(owner, assertion.userHandle, expects[taken.purpose])) return refuse('wrong_user', taken);
   const { signCount, isBackedUp, isBackupEligible } = assertion.authenticator;
   const proof = {
     passkeyId: fromUuid<'passkey'>(id),
@@ -119,9 +118,9 @@ export function logCounter(log: Log, { passkeyId, userId }: Pick<PasskeyProof, '
 }
 
 /** Where nobody has said who they are, the authenticator has to. */
-function isOwner(owner: string, handle: Buffer | undefined, expected: UserId | undefined): boolean {
-  if (expected !== undefined && toUuid(expected) !== owner) return false;
-  return handle === undefined ? expected !== undefined : handle.equals(userHandle(owner));
+function isOwner(owner: string, handle: Buffer | undefined, expected: UserId | 'anybody' | undefined): boolean {
+  if (expected !== 'anybody' && (expected === undefined || toUuid(expected) !== owner)) return false;
+  return handle === undefined ? expected !== 'anybody' : handle.equals(userHandle(owner));
 }
 
 /** The 16 bytes of an account’s identifier, by which authenticators know it. @param uuid as the database writes it */

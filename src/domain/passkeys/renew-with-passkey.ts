@@ -8,7 +8,7 @@ import {
 import { renewSessionSql } from '#domain/browser-sessions/renew-session.ts';
 import { insertAuthentication } from '#domain/browser-sessions/start-browser-session.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { newId, toUuid } from '#platform/base/ids.ts';
+import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
@@ -18,7 +18,7 @@ import { USED_PASSKEY, type UsedPasskeyParams, usedPasskeyParams } from './used-
 export interface PasskeyRenewal extends Pick<PasskeyAnswer, 'credential'> {
   /** Of the session whose user is to prove who they are. */
   readonly cookie: SessionCookie;
-  readonly user: NonNullable<PasskeyAnswer['user']>;
+  readonly user: UserId;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
 }
@@ -45,7 +45,7 @@ async function renew(
   { credential, cookie, user, address, userAgent }: PasskeyRenewal,
 ): Promise<PasskeyRenewalOutcome> {
   const now = deps.clock.now();
-  const answer = { credential, user, purposes: ['reauth'], holder: { sessionId: cookie.id }, now } as const;
+  const answer = { credential, expects: { reauth: user }, holder: { sessionId: cookie.id }, now };
   const proven = await provePasskey(deps, answer);
   if (!proven.ok) return { ok: false };
   const next = newSessionKey();

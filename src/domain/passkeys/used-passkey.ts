@@ -1,4 +1,6 @@
 import { toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import type { PasskeyProof } from './prove-passkey.ts';
 
 export type UsedPasskeyParams = {
@@ -9,8 +11,8 @@ export type UsedPasskeyParams = {
 };
 
 /**
- * An update that counts the use of a passkey, for the statement that does what it was used for; `from` conditions can be
- * added. It changes no row when the passkey was removed, or another use with the same counter was first.
+ * An update that counts the use of a passkey, for the statement that does what it was used for. Expects a CTE `account`
+ * with the `user_id` of its owner. It changes no row when the passkey was removed, or another use with the same counter was first.
  */
 export const USED_PASSKEY = `update user_passkeys k
     set sign_count = :signCount::bigint, backed_up = :isBackedUp::boolean, last_used_at = :now::timestamptz
@@ -25,4 +27,23 @@ export function usedPasskeyParams(proof: PasskeyProof, now: number): UsedPasskey
     isBackedUp: proof.isBackedUp,
     now: new Date(now),
   };
+}
+
+// The lock of the account comes first, as where passkeys are removed.
+const use = statement<{ id: string }, UsedPasskeyParams & { readonly userId: string }>(
+  'use-passkey',
+  `with account as (
+    select u.id as user_id from users u where u.id = :userId::uuid for share of u
+  )
+  ${USED_PASSKEY}
+  returning k.id`,
+);
+
+/**
+ * Counts the use of a passkey in the transaction of what it was used for, which ends otherwise.
+ * @returns false when it was removed, or another use with the same counter was first
+ */
+export async function usePasskey(transaction: Queryable, proof: PasskeyProof, now: number): Promise<boolean> {
+  const params = { ...usedPasskeyParams(proof, now), userId: toUuid(proof.userId) };
+  return (await transaction.first(use, params)) !== undefined;
 }

@@ -6,6 +6,8 @@ import { browserIsTrusted } from './liveness.ts';
 export interface SecondFactorRules {
   /** `off`: nobody is asked. `required`: who signs in with a password has to have a second factor. */
   readonly policy: Config['account']['secondFactor'];
+  /** People sign in with passkeys. */
+  readonly arePasskeysUsed: boolean;
   /** People who have one are asked for it after a sign-in through another service. */
   readonly isAskedAfterUpstream: boolean;
   /** The same after a password in a session. */
@@ -14,9 +16,10 @@ export interface SecondFactorRules {
   readonly trustDays: number;
 }
 
-export function secondFactorRulesOf({ account }: Pick<Config, 'account'>): SecondFactorRules {
+export function secondFactorRulesOf({ account }: Pick<Config, 'account'>, arePasskeysUsed: boolean): SecondFactorRules {
   return {
     policy: account.secondFactor,
+    arePasskeysUsed,
     isAskedAfterUpstream: account.secondFactor !== 'off' && account.secondFactorAfterUpstream === 'if_enrolled',
     isAskedOnReauth: account.secondFactor !== 'off' && account.secondFactorOnReauth,
     trustDays: account.secondFactorTrustDays,
@@ -24,13 +27,14 @@ export function secondFactorRulesOf({ account }: Pick<Config, 'account'>): Secon
 }
 
 /** What a person is asked for next: one of their factors, or to set one up. */
-export type DueFactor = 'totp' | 'setup';
+export type DueFactor = 'totp' | 'passkey' | 'setup';
 
 /** Parameters of `dueFactorCte`. */
 export interface DueFactorParams {
   /** `off`, `optional` or `required`. */
   readonly secondFactor: string;
   readonly trustedNonceHash: Buffer | null;
+  readonly arePasskeysUsed: boolean;
 }
 
 /**
@@ -43,6 +47,8 @@ export function dueFactorCte(proven: string): string {
         when :secondFactor::text = 'off' then null
         when exists (select from user_totp_secrets enrolled where enrolled.user_id = ${proven}.user_id)
           then case when not ${browserIsTrusted(`${proven}.user_id`)} then 'totp' end
+        when :secondFactor::text = 'required' and :arePasskeysUsed::boolean
+          and exists (select from user_passkeys device where device.user_id = ${proven}.user_id) then 'passkey'
         when :secondFactor::text = 'required' then 'setup'
       end as factor
     from ${proven}
@@ -61,7 +67,14 @@ export function furtherFactorIsDue(user: string): string {
     end`;
 }
 
-/** @param nonce of the account in this browser; undefined: nobody has signed in to it here */
-export function dueFactorParams(policy: SecondFactorRules['policy'], nonce: string | undefined): DueFactorParams {
-  return { secondFactor: policy, trustedNonceHash: nonce === undefined ? null : sha256(nonce) };
+/**
+ * @param nonce of the account in this browser; undefined: nobody has signed in to it here
+ * @param arePasskeysUsed only the policy `required` asks for one
+ */
+export function dueFactorParams(
+  policy: SecondFactorRules['policy'],
+  nonce: string | undefined,
+  arePasskeysUsed = false,
+): DueFactorParams {
+  return { secondFactor: policy, trustedNonceHash: nonce === undefined ? null : sha256(nonce), arePasskeysUsed };
 }

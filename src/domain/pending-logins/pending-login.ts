@@ -33,6 +33,7 @@ export interface PendingLogin {
   readonly action: PostAuthAction | undefined;
   /** The person has one-time codes. */
   readonly hasTotp: boolean;
+  readonly hasPasskey: boolean;
   /** What the person is given to enroll with, see `factor-setup.ts`; undefined: they have a factor. */
   readonly setupSealed: Buffer | undefined;
   /** They have enrolled here, and read their recovery codes. */
@@ -49,13 +50,15 @@ type PendingLoginRow = UserRow & {
   readonly setup_sealed: Buffer | null;
   readonly is_enrolled: boolean;
   readonly has_totp: boolean;
+  readonly has_passkey: boolean;
 };
 
 const findOpen = statement<PendingLoginRow, { readonly id: string; readonly now: Date }>(
   'find-pending-login',
   `select l.id, l.user_session_id, l.first_factor, l.upstream_authorization_id, l.upstream_amr, l.post_auth_action,
           l.setup_sealed, l.enrolled_at is not null as is_enrolled, ${userColumns('u')},
-          exists (select from user_totp_secrets enrolled where enrolled.user_id = l.user_id) as has_totp
+          exists (select from user_totp_secrets enrolled where enrolled.user_id = l.user_id) as has_totp,
+          exists (select from user_passkeys device where device.user_id = l.user_id) as has_passkey
      from user_pending_logins l join users u on u.id = l.user_id
     where l.id = :id::uuid and ${pendingLoginIsOpen('l', ':now::timestamptz')} and ${firstFactorStands('l')}`,
 );
@@ -80,6 +83,7 @@ export async function findPendingLogin(
     authorizationId: authorization === null ? undefined : fromUuid<'upstream-authorization'>(authorization),
     action: parsePostAuthAction(FormParameters.of(row.post_auth_action ?? {}), protocolName),
     hasTotp: row.has_totp,
+    hasPasskey: row.has_passkey,
     setupSealed: row.setup_sealed ?? undefined,
     isEnrolled: row.is_enrolled,
   };

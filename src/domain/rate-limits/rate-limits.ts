@@ -194,6 +194,7 @@ interface AddressCharge {
     | 'captcha'
     | 'captcha-login'
     | 'login'
+    | 'passkey'
     | 'registration'
     | 'registration-check'
     | 'registration-token'

@@ -23,7 +23,7 @@ describe.each(catalog.languages)('the sign-in page in language %s', (language) =
   });
 });
 
-test.each(samples.slice(2))('the sign-in page says what is wrong: $name', (sample) => {
+test.each(samples.slice(3))('the sign-in page says what is wrong: $name', (sample) => {
   expect(renderSample(sample)).toContain('data-error-code=');
 });
 
@@ -35,7 +35,7 @@ describe('the sign-in page', () => {
   });
 
   test('tells the browser which fields are which (1.3.5)', () => {
-    expect(login('login')).toMatch(/<input [^>]*id="username"[^>]*autocomplete="username"/);
+    expect(login('login')).toMatch(/<input [^>]*id="username"[^>]*autocomplete="username webauthn"/);
     expect(login('login')).toMatch(/<input [^>]*id="password"[^>]*autocomplete="current-password"/);
   });
 

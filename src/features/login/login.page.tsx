@@ -4,11 +4,13 @@ import { Button } from '#browser/components/buttons.tsx';
 import { CaptchaField } from '#browser/components/captcha-field.tsx';
 import { PasswordField, TextField } from '#browser/components/fields.tsx';
 import { ErrorSummary, Form, type FormProblem } from '#browser/components/form.tsx';
+import { PasskeyForm, type ShownPasskey } from '#browser/components/passkey-form.tsx';
 import { ProviderButtons, type ShownProvider } from '#browser/components/provider-buttons.tsx';
 import { Alternative, ClientName, Heading, Notice, ProviderName } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { type NoticeCode, NoticeLine } from '#browser/notices.tsx';
 import type { SignInOutcome } from '#domain/browser-sessions/sign-in.ts';
+import { type PasskeyProblem, passkeyProblem } from './passkey.page.tsx';
 
 export interface LoginForm {
   /** Where the form posts to: this page with its continuation. */
@@ -31,6 +33,7 @@ export function LoginPage({
   message,
   notice,
   form,
+  passkey,
   recoverPath,
   providers,
   linkedProvider,
@@ -45,6 +48,8 @@ export function LoginPage({
   /** What came before. */
   notice: NoticeCode | undefined;
   form: LoginForm | undefined;
+  /** Undefined: nobody signs in with one. */
+  passkey: ShownPasskey | undefined;
   /** Where a lost password is replaced; undefined when it cannot be. */
   recoverPath: string | undefined;
   /** Other services to sign in with. */
@@ -72,16 +77,26 @@ export function LoginPage({
           {translations.rich('upstream.login_to_link', { provider: <ProviderName name={linkedProvider} /> })}
         </Notice>
       )}
-      {form === undefined && providers.length === 0 && (
+      {form === undefined && passkey === undefined && providers.length === 0 && (
         <p>{translations.t('login.disabled', { service: serviceName })}</p>
       )}
-      {form !== undefined && <PasswordForm translations={translations} form={form} />}
+      {form !== undefined && (
+        <PasswordForm translations={translations} form={form} hasPasskey={passkey !== undefined} />
+      )}
       {recoverPath !== undefined && (
         <Alternative>
           <a href={recoverPath}>{translations.t('login.recover')}</a>
         </Alternative>
       )}
       {form !== undefined && providers.length > 0 && <p class="or">{translations.t('upstream.or')}</p>}
+      {passkey !== undefined && (
+        <>
+          <PasskeyForm translations={translations} passkey={passkey} isOffered={form !== undefined} />
+          {form === undefined && providers.length === 0 && (
+            <p data-passkey-missing>{translations.t('passkey.no_script')}</p>
+          )}
+        </>
+      )}
       <ProviderButtons translations={translations} providers={providers} />
       {registerPath !== undefined && (
         <Alternative>
@@ -92,7 +107,15 @@ export function LoginPage({
   );
 }
 
-function PasswordForm({ translations, form }: { translations: Translations; form: LoginForm }): VNode {
+function PasswordForm({
+  translations,
+  form,
+  hasPasskey,
+}: {
+  translations: Translations;
+  form: LoginForm;
+  hasPasskey: boolean;
+}): VNode {
   return (
     <>
       <ErrorSummary translations={translations} problems={form.problems} />
@@ -100,7 +123,7 @@ function PasswordForm({ translations, form }: { translations: Translations; form
         <TextField
           name="username"
           label={translations.t(form.acceptsEmail ? 'login.username_or_email' : 'login.username')}
-          autocomplete="username"
+          autocomplete={hasPasskey ? 'username webauthn' : 'username'}
           value={form.username}
           problems={form.problems}
         />
@@ -123,7 +146,8 @@ export const MAX_USERNAME_CHARACTERS = 255;
 /** Why the sign-in form is shown again. */
 export type LoginProblem =
   | Exclude<SignInOutcome, { readonly ok: true } | { readonly reason: 'locked' | 'deactivated' | 'factor-due' }>
-  | { readonly reason: 'csrf-expired' | 'too-long' };
+  | PasskeyProblem
+  | { readonly reason: 'too-long' };
 
 /** The problem in words, with the codes of browser-flows 3.2.4. */
 export function loginProblems(
@@ -149,7 +173,8 @@ export function loginProblems(
     case 'captcha-unavailable':
       return [captchaProblem(translations, problem.reason)];
     case 'csrf-expired':
-      return [{ code: 'csrf_expired', message: t('form.csrf_expired') }];
+    case 'passkey-failed':
+      return [passkeyProblem(translations, problem)];
     case 'overloaded':
       return [{ code: 'overloaded', message: t('login.overloaded') }];
   }

@@ -526,15 +526,18 @@ describe('GET /login', () => {
   });
 
   test('says so when passwords are switched off, and then takes none', async () => {
-    await withService({ arePasswordsEnabled: false, loginMessage: 'Back on <Monday>.' }, async (closed) => {
-      const page = await closed.browser().get('/login');
-      expect(page.forms).toEqual([]);
-      expect(page.text).toContain('Signing in is switched off');
-      expect(page.text).toContain('Back on <Monday>.');
-      const refused = await closed.browser().post('/login', new URLSearchParams({ username: 'amira' }));
-      expect(refused.status).toBe(405);
-      expect(refused.headers.allow).toMatch(/^GET, HEAD/);
-    });
+    await withService(
+      { arePasswordsEnabled: false, secondFactor: { passkeysEnabled: false }, loginMessage: 'Back on <Monday>.' },
+      async (closed) => {
+        const page = await closed.browser().get('/login');
+        expect(page.forms).toEqual([]);
+        expect(page.text).toContain('Signing in is switched off');
+        expect(page.text).toContain('Back on <Monday>.');
+        const refused = await closed.browser().post('/login', new URLSearchParams({ username: 'amira' }));
+        expect(refused.status).toBe(405);
+        expect(refused.headers.allow).toMatch(/^GET, HEAD/);
+      },
+    );
   });
 
   test('works below a path prefix', async () => {

@@ -1,5 +1,6 @@
 /**
- * Signing in with a password: `GET /login` shows the form, `POST /login` opens a browser session.
+ * Signing in with a password: `GET /login` shows the form, `POST /login` opens a browser session. With a passkey:
+ * `POST /login/passkey/options` and `POST /login/passkey`, and `GET /login/passkey` after a password (`passkey.tsx`).
  *
  * The continuation (PostAuthAction) stays in the query of both and decides where an accepted form redirects to; this
  * feature only names the client of it. Passwords, their limits and the session's row are left to the domain.
@@ -27,6 +28,7 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 import { LoginPage, type LoginProblem, loginProblems, MAX_USERNAME_CHARACTERS } from './login.page.tsx';
+import { type PasskeyPageDeps, passkeyOptions, type ShowLogin, showPasskey, submitPasskey } from './passkey.tsx';
 
 type LoginDeps = PageDeps & Pick<SignInDeps, 'loginNames'>;
 
@@ -39,7 +41,25 @@ export function mount(core: Core, browser: Browser): Route[] {
   if (deps.config.passwords.enabled) {
     routes.push({ ...page, method: 'POST', handle: (context) => submitLogin(deps, context) });
   }
-  return routes;
+  const { relyingParty: party } = core;
+  return party === undefined ? routes : [...routes, ...passkeyRoutes({ ...deps, party })];
+}
+
+function passkeyRoutes(deps: LoginDeps & PasskeyPageDeps): Route[] {
+  const page = { path: '/login/passkey', resource: 'human', errorFormat: 'page', capacity: 'sign-in' } as const;
+  const showLoginAgain: ShowLogin = async (context, action, problem) =>
+    showForm(deps, context, { ...(await readContinuation(deps, context, action)), username: undefined, problem });
+  return [
+    { ...page, method: 'GET', handle: (context) => showPasskey(deps, context) },
+    { ...page, method: 'POST', handle: (context) => submitPasskey(deps, context, showLoginAgain) },
+    {
+      ...page,
+      path: '/login/passkey/options',
+      method: 'POST',
+      errorFormat: 'plain-json',
+      handle: (context) => passkeyOptions(deps, context),
+    },
+  ];
 }
 
 async function showLogin(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
@@ -145,6 +165,11 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
     acceptsEmail,
     captcha,
   };
+  const passkey = {
+    path: deps.urls.loginStep('passkey', action),
+    optionsPath: deps.urls.passkeyOptions('login'),
+    csrf: deps.config.passwords.enabled ? undefined : form.csrf,
+  };
   const isOverloaded = problem?.reason === 'overloaded';
   return deps.pages.answer({
     status: isOverloaded ? 503 : 200,
@@ -152,6 +177,7 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
     title: translations.t('login.title'),
     translations,
     isRejected: problems.length > 0,
+    hasPasskey: deps.relyingParty !== undefined,
     captcha: captcha?.widget,
     formActions: destinationFormActions(destination),
     // Where the client has chosen the language, the reader's choice here would change nothing.
@@ -164,6 +190,7 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
         message={deps.config.branding.loginMessage}
         notice={problem === undefined ? (deps.notices.read(context) ?? deps.notices.readLeft(context)) : undefined}
         form={deps.config.passwords.enabled ? form : undefined}
+        passkey={deps.relyingParty === undefined ? undefined : passkey}
         recoverPath={deps.isRecoveryOpen ? deps.urls.recover() : undefined}
         providers={deps.upstreamProviders.enabled.map((provider) => ({
           name: providerName(provider),

@@ -1,14 +1,33 @@
 import { pageSample, type SampleContext, sampleCaptcha } from '#browser/sample.ts';
 import { LoginPage, type LoginProblem, loginProblems } from './login.page.tsx';
+import { PasskeyPage, type PasskeyProblem, passkeyProblem } from './passkey.page.tsx';
 
 const PROBLEMS = {
   required: { ok: false, reason: 'required', fields: ['username', 'password'] },
   rejected: { ok: false, reason: 'invalid-credentials' },
   limited: { ok: false, reason: 'rate-limited', retryAfterSeconds: 61 },
   expired: { reason: 'csrf-expired' },
+  passkey: { reason: 'passkey-failed' },
   'too-long': { reason: 'too-long' },
   overloaded: { ok: false, reason: 'overloaded', retryAfterSeconds: 5 },
 } as const satisfies Readonly<Record<string, LoginProblem>>;
+
+function samplePasskey(csrf: string) {
+  return { path: '/login/passkey?kind=change_password', optionsPath: '/login/passkey/options?purpose=login', csrf };
+}
+
+function passkeyPage({ translations, token, text }: SampleContext, problem?: PasskeyProblem) {
+  return (
+    <PasskeyPage
+      translations={translations}
+      serviceName={text}
+      passkey={samplePasskey(token)}
+      problems={problem === undefined ? [] : [passkeyProblem(translations, problem)]}
+      totpPath="/login/totp?kind=change_password"
+      startAgainPath="/login?kind=change_password"
+    />
+  );
+}
 
 function loginPage({ translations, token, text }: SampleContext, problem?: LoginProblem) {
   return (
@@ -26,6 +45,7 @@ function loginPage({ translations, token, text }: SampleContext, problem?: Login
         acceptsEmail: true,
         captcha: sampleCaptcha(text),
       }}
+      passkey={samplePasskey(token)}
       recoverPath="/recover"
       providers={[{ name: text, brand: 'github', href: '/upstream/authorize/x' }]}
       linkedProvider={text}
@@ -50,12 +70,22 @@ export const samples = [
         message={undefined}
         notice={undefined}
         form={undefined}
+        passkey={undefined}
         recoverPath={undefined}
         providers={[]}
         linkedProvider={undefined}
         registerPath={undefined}
       />
     ),
+  })),
+  pageSample('second-factor-passkey', (context) => ({
+    title: context.translations.t('second_factor.title'),
+    content: passkeyPage(context),
+  })),
+  pageSample('second-factor-passkey-failed', (context) => ({
+    title: context.translations.t('second_factor.title'),
+    isRejected: true,
+    content: passkeyPage(context, { reason: 'passkey-failed' }),
   })),
   ...Object.entries(PROBLEMS).map(([name, problem]) =>
     pageSample(`login-${name}`, (context) => ({

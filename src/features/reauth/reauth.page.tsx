@@ -4,6 +4,7 @@ import { AccountCard } from '#browser/components/decision.tsx';
 import { PasswordField } from '#browser/components/fields.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { ActionFields, ErrorSummary, Form, HiddenFields } from '#browser/components/form.tsx';
+import { PasskeyForm, type ShownPasskey } from '#browser/components/passkey-form.tsx';
 import { ProviderButtons, type ShownProvider } from '#browser/components/provider-buttons.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
@@ -18,6 +19,8 @@ export interface ReauthPageProps {
   readonly logoutPath: string;
   /** Where the password goes; undefined: the account has none. */
   readonly passwordPath: string | undefined;
+  /** Undefined: the account has none. */
+  readonly passkey: ShownPasskey | undefined;
   /** Other services that the account is linked to. */
   readonly providers: readonly ShownProvider[];
   /** The form that gives up the authorization request, or refuses the device, that waits. */
@@ -34,8 +37,8 @@ export interface CancelForm {
 
 /** Asks the person who is signed in to prove that it is still them. */
 export function ReauthPage(props: ReauthPageProps): VNode {
-  const { translations, csrf, cancel, passwordPath, providers } = props;
-  const hasMethod = passwordPath !== undefined || providers.length > 0;
+  const { translations, csrf, cancel, passkey, passwordPath, providers } = props;
+  const hasMethod = passwordPath !== undefined || passkey !== undefined || providers.length > 0;
   const lead = translations.t(leadOf(props));
   return (
     <>
@@ -70,6 +73,14 @@ export function ReauthPage(props: ReauthPageProps): VNode {
         </Form>
       )}
       {passwordPath !== undefined && providers.length > 0 && <p class="or">{translations.t('upstream.or')}</p>}
+      {passkey !== undefined && (
+        <>
+          <PasskeyForm translations={translations} passkey={passkey} fields={[['method', 'passkey']]} />
+          {passwordPath === undefined && providers.length === 0 && (
+            <p data-passkey-missing>{translations.t('passkey.no_script')}</p>
+          )}
+        </>
+      )}
       <ProviderButtons translations={translations} providers={providers} />
       {cancel !== undefined && (
         <Form action={cancel.path} csrf={csrf}>
@@ -83,7 +94,7 @@ export function ReauthPage(props: ReauthPageProps): VNode {
   );
 }
 
-function leadOf({ passwordPath, providers }: ReauthPageProps): MessageKey {
+function leadOf({ passkey, passwordPath, providers }: ReauthPageProps): MessageKey {
   if (passwordPath !== undefined) return 'reauth.text';
-  return providers.length > 0 ? 'reauth.text_upstream' : 'reauth.no_method';
+  return providers.length > 0 || passkey !== undefined ? 'reauth.text_upstream' : 'reauth.no_method';
 }

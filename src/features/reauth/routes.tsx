@@ -1,6 +1,6 @@
 /**
  * Authenticating again in an active session, for requests that ask for a fresh authentication and for sensitive changes:
- * `GET /reauth` shows the form, `POST /reauth` checks the password.
+ * `GET /reauth` shows the form, `POST /reauth` checks the password or the passkey.
  *
  * The continuation (PostAuthAction) stays in the query of both. A right password renews the existing session; without
  * one the person signs in.
@@ -14,9 +14,11 @@ import { rememberPendingLogin } from '#browser/pending-login.ts';
 import { REAUTH_FIELD, sealReauthRequest } from '#browser/upstream-reauth.ts';
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import { deviceCodeGrantIsPending, grantIsPending } from '#domain/authorizations/liveness.ts';
+import type { SessionCookie } from '#domain/browser-sessions/browser-session.ts';
 import { beginReauthentication, type FactorDue, type ReauthOutcome } from '#domain/browser-sessions/reauthenticate.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
+import { renewWithPasskey } from '#domain/passkeys/renew-with-passkey.ts';
 import { providerName } from '#domain/upstream/upstream-providers.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -24,10 +26,12 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
+import type { RelyingParty } from '#protocol/webauthn/ceremony.ts';
 import { type CancelForm, ReauthPage } from './reauth.page.tsx';
 
 interface ReauthPageRow {
   readonly has_password: boolean;
+  readonly has_passkey: boolean;
   /** Providers through which the person can sign in, switched off or not. */
   readonly provider_ids: readonly string[];
   /** The redirect URI of the authorization request that waits for this, if one does. */
@@ -43,6 +47,7 @@ const readReauthPage = statement<
 >(
   'reauth.page',
   `select exists (select from user_passwords where user_id = :userId::uuid) as has_password,
+          exists (select from user_passkeys where user_id = :userId::uuid) as has_passkey,
           array(select l.provider_id::text from upstream_links l where l.user_id = :userId::uuid) as provider_ids,
           pending.redirect_uri,
           pending.locale,
@@ -57,7 +62,7 @@ const readReauthPage = statement<
 /** Why the form is shown again. */
 type ReauthProblem =
   | Extract<ReauthOutcome, { readonly reason: 'required' | 'rate-limited' | 'invalid-credentials' | 'overloaded' }>
-  | { readonly reason: 'csrf-expired' | 'invalid-method' };
+  | { readonly reason: 'csrf-expired' | 'invalid-method' | 'passkey-failed' };
 
 export function mount(core: Core, browser: Browser): Route[] {
   const deps = { ...core, ...browser };
@@ -89,6 +94,10 @@ async function submitReauth(deps: PageDeps, context: RequestContext): Promise<Ht
   if (viewer.kind !== 'active') return await answerWithoutSession(deps, context, viewer, action);
   if (isExpired) return await showForm(deps, context, viewer, action, { reason: 'csrf-expired' });
   const method = form.get('method') ?? 'password';
+  const credential = form.get('credential');
+  if (method === 'passkey' && deps.relyingParty !== undefined && credential !== undefined) {
+    return await submitPasskey(deps, context, deps.relyingParty, viewer, action, credential);
+  }
   if (method !== 'password' || !deps.config.passwords.enabled) {
     return await showForm(deps, context, viewer, action, { reason: 'invalid-method' });
   }
@@ -109,6 +118,23 @@ async function submitReauth(deps: PageDeps, context: RequestContext): Promise<Ht
   return await showForm(deps, context, viewer, action, outcome);
 }
 
+async function submitPasskey(
+  deps: PageDeps,
+  context: RequestContext,
+  party: RelyingParty,
+  viewer: ActiveViewer,
+  action: PostAuthAction | undefined,
+  credential: string,
+): Promise<HttpResponse> {
+  const { clientAddress: address, userAgent } = context;
+  const used = { cookie: cookieOf(deps, context), user: viewer.user.id, credential, address, userAgent };
+  const outcome = await renewWithPasskey({ ...deps, party }, used);
+  if (!outcome.ok) return await showForm(deps, context, viewer, action, { reason: 'passkey-failed' });
+  if (outcome.session !== undefined) deps.viewers.rotate(context, outcome.session);
+  deps.csrf.rotate(context);
+  return redirect(deps.urls.afterAuthentication(action));
+}
+
 async function attempt(
   deps: PageDeps,
   context: RequestContext,
@@ -116,10 +142,8 @@ async function attempt(
   password: string,
   action: PostAuthAction | undefined,
 ): Promise<ReauthOutcome | FactorDue> {
-  const cookie = deps.viewers.cookie(context);
-  if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
   const typed = {
-    cookie,
+    cookie: cookieOf(deps, context),
     user: viewer.user,
     password,
     address: context.clientAddress,
@@ -128,6 +152,12 @@ async function attempt(
     signal: context.signal,
   };
   return await beginReauthentication(deps, typed, { action, isFactorNeeded: false });
+}
+
+function cookieOf(deps: PageDeps, context: RequestContext): SessionCookie {
+  const cookie = deps.viewers.cookie(context);
+  if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
+  return cookie;
 }
 
 async function answerWithoutSession(
@@ -173,6 +203,7 @@ async function showForm(
     title: translations.t('reauth.title'),
     translations,
     isRejected: problem !== undefined,
+    hasPasskey: deps.relyingParty !== undefined && row?.has_passkey === true,
     // A right password redirects to the client in the end, which browsers check against `form-action`.
     formActions: redirectUri === undefined ? [] : [redirectUri],
     content: (
@@ -184,6 +215,11 @@ async function showForm(
         action={action}
         logoutPath={urls.logout()}
         passwordPath={deps.config.passwords.enabled && row?.has_password === true ? urls.reauth(action) : undefined}
+        passkey={
+          deps.relyingParty !== undefined && row?.has_passkey === true
+            ? { path: urls.reauth(action), optionsPath: urls.passkeyOptions('reauth'), csrf: csrf.field(context) }
+            : undefined
+        }
         providers={linkedProviders(deps, viewer, action, row)}
         cancel={cancelForm(deps, action, row)}
         problems={problem === undefined ? [] : [reauthProblem(translations, problem)]}
@@ -249,6 +285,8 @@ function reauthProblem(translations: Translations, problem: ReauthProblem): Form
       const minutes = Math.max(1, Math.ceil(problem.retryAfterSeconds / 60));
       return { code: 'rate_limit_exceeded', message: translations.t('login.rate_limit_exceeded', { minutes }) };
     }
+    case 'passkey-failed':
+      return { code: 'passkey_failed', message: translations.t('passkey.failed') };
     case 'csrf-expired':
       return { code: 'csrf_expired', message: translations.t('form.csrf_expired') };
     case 'invalid-method':

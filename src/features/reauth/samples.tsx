@@ -13,6 +13,7 @@ function reauthPage({ translations, token, text }: SampleContext, more: Partial<
         action={SAMPLE_ACTION}
         logoutPath="/logout"
         passwordPath="/reauth"
+        passkey={{ path: '/reauth', optionsPath: '/login/passkey/options?purpose=reauth', csrf: token }}
         providers={[{ name: text, brand: 'github', href: '/upstream/authorize/x' }]}
         cancel={{ path: '/authorize', fields: [['grant_id', text]], value: 'cancel' }}
         problems={[]}
@@ -31,5 +32,8 @@ export const samples = [
     isRejected: true,
   })),
   pageSample('reauth-provider', (context) => reauthPage(context, { passwordPath: undefined })),
-  pageSample('reauth-impossible', (context) => reauthPage(context, { passwordPath: undefined, providers: [] })),
+  pageSample('reauth-impossible', (context) =>
+    reauthPage(context, { passwordPath: undefined, passkey: undefined, providers: [] }),
+  ),
+  pageSample('reauth-passkey', (context) => reauthPage(context, { passwordPath: undefined, providers: [] })),
 ];

@@ -19,6 +19,8 @@ export interface CodePageProps {
   readonly isTrustAsked: boolean;
   /** The page for the other kind of code. */
   readonly otherPath: string;
+  /** The page for a passkey; undefined: the person has none, or the session is renewed. */
+  readonly passkeyPath: string | undefined;
   readonly startAgainPath: string;
 }
 
@@ -61,6 +63,11 @@ export function CodePage(props: CodePageProps): VNode {
       {path !== undefined && (
         <Alternative>
           <a href={props.otherPath}>{t(isApp ? 'second_factor.use_recovery' : 'second_factor.use_totp')}</a>
+        </Alternative>
+      )}
+      {path !== undefined && props.passkeyPath !== undefined && (
+        <Alternative>
+          <a href={props.passkeyPath}>{t('passkey.use')}</a>
         </Alternative>
       )}
       <Alternative>

@@ -77,6 +77,9 @@ function withoutCodes(
   pending: PendingLogin,
 ): HttpResponse | undefined {
   if (pending.hasTotp) return undefined;
+  if (purpose === 'sign-in' && pending.hasPasskey && deps.relyingParty !== undefined) {
+    return redirect(deps.urls.loginStep('passkey', pending.action));
+  }
   if (purpose === 'sign-in' && pending.setupSealed !== undefined) {
     return redirect(deps.urls.loginStep('setup', pending.action));
   }
@@ -87,7 +90,7 @@ async function showForm(
   deps: SecondFactorDeps,
   context: RequestContext,
   step: CodeStep,
-  { action }: PendingLogin,
+  { action, hasPasskey }: PendingLogin,
   problem?: CodeProblem,
   isTrustAsked = false,
 ): Promise<HttpResponse> {
@@ -115,6 +118,11 @@ async function showForm(
         trustDays={trustDays(deps, step)}
         isTrustAsked={isTrustAsked}
         otherPath={path(kind === 'totp' ? 'recovery_code' : 'totp')}
+        passkeyPath={
+          purpose === 'sign-in' && hasPasskey && deps.relyingParty !== undefined
+            ? urls.loginStep('passkey', action)
+            : undefined
+        }
         startAgainPath={purpose === 'sign-in' ? urls.login(action) : urls.reauth(action)}
       />
     ),

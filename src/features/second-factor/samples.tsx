@@ -23,6 +23,7 @@ function codePage({ translations, token, text }: SampleContext, kind: CodeKind, 
       trustDays={30}
       isTrustAsked
       otherPath="/login/recovery-code?kind=change_password"
+      passkeyPath="/login/passkey?kind=change_password"
       startAgainPath="/login?kind=change_password"
     />
   );

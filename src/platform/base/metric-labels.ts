@@ -43,6 +43,7 @@ export const LIMITER_LABELS = [
   'graphql',
   'login',
   'recovery',
+  'passkey',
   'recovery-ticket',
   'registration',
   'registration-check',

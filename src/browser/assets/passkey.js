@@ -1,0 +1,117 @@
+// Signs in with a passkey, where the browser knows them: shows the forms that wait for one and fills them in.
+
+/** The service takes an answer for five minutes. */
+const RENEW_MS = 4 * 60_000;
+const forms = [...document.querySelectorAll('form[data-passkey-options]')];
+let offer;
+
+const toBytes = (text) =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+const toText = (buffer) =>
+  btoa(String.fromCharCode(...new Uint8Array(buffer)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+
+function parseOptions(options) {
+  if (typeof PublicKeyCredential.parseRequestOptionsFromJSON === 'function') {
+    return PublicKeyCredential.parseRequestOptionsFromJSON(options);
+  }
+  const allowCredentials = options.allowCredentials.map((known) => ({ ...known, id: toBytes(known.id) }));
+  return { ...options, challenge: toBytes(options.challenge), allowCredentials };
+}
+
+// By hand: some browser extensions replace the object, and leave out its `toJSON`.
+function describe({ id, type, authenticatorAttachment, response }) {
+  const { clientDataJSON, authenticatorData, signature, userHandle } = response;
+  return {
+    id,
+    rawId: id,
+    type,
+    authenticatorAttachment,
+    clientExtensionResults: {},
+    response: {
+      clientDataJSON: toText(clientDataJSON),
+      authenticatorData: toText(authenticatorData),
+      signature: toText(signature),
+      userHandle: userHandle ? toText(userHandle) : null,
+    },
+  };
+}
+
+/** The token of the page is in one of its forms. */
+function tokenOf(form) {
+  const own = form.elements.csrf;
+  if (own !== undefined) return own.value;
+  const copy = document.querySelector('input[name=csrf]').cloneNode();
+  form.append(copy);
+  return copy.value;
+}
+
+async function ask(form, more) {
+  const response = await fetch(form.dataset.passkeyOptions, {
+    method: 'POST',
+    headers: { accept: 'application/json', 'x-csrf-token': tokenOf(form) },
+    signal: more.signal,
+  });
+  if (!response.ok) throw new Error(`no options: ${response.status}`);
+  const { publicKey } = await response.json();
+  const credential = await navigator.credentials.get({ publicKey: parseOptions(publicKey), ...more });
+  form.elements.credential.value = JSON.stringify(describe(credential));
+  form.submit();
+}
+
+/** Among what the browser proposes for the username. */
+async function offerPasskeys(form) {
+  if (document.hidden) {
+    document.addEventListener('visibilitychange', () => offerPasskeys(form), { once: true });
+    return;
+  }
+  offer = new AbortController();
+  const { signal } = offer;
+  const renewal = setTimeout(() => {
+    offer.abort();
+    offerPasskeys(form);
+  }, RENEW_MS);
+  signal.addEventListener('abort', () => clearTimeout(renewal));
+  try {
+    await ask(form, { mediation: 'conditional', signal });
+  } catch {
+    // Nobody asked for it; the button says what is wrong.
+    clearTimeout(renewal);
+  }
+}
+
+async function use(form) {
+  const button = form.querySelector('button');
+  const failure = form.querySelector('[data-passkey-failed]');
+  // A browser does one of them at a time.
+  offer?.abort();
+  button.disabled = true;
+  failure.hidden = true;
+  try {
+    await ask(form, {});
+  } catch (error) {
+    // Somebody who changes their mind is told nothing.
+    failure.hidden = error.name === 'NotAllowedError' || error.name === 'AbortError';
+  }
+  button.disabled = false;
+}
+
+if (window.PublicKeyCredential !== undefined) {
+  for (const missing of document.querySelectorAll('[data-passkey-missing]')) missing.hidden = true;
+  for (const form of forms) {
+    form.hidden = false;
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      use(form);
+    });
+  }
+  const offered = forms.find((form) => form.dataset.passkeyOffered !== undefined);
+  if (offered !== undefined) {
+    PublicKeyCredential.isConditionalMediationAvailable?.().then(
+      (isAvailable) => isAvailable && offerPasskeys(offered),
+      () => {},
+    );
+  }
+}

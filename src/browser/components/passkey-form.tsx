@@ -1,0 +1,55 @@
+import type { VNode } from 'preact';
+import type { Translations } from '../i18n/translations.ts';
+import { Button, type ButtonKind } from './buttons.tsx';
+import { HiddenFields } from './form.tsx';
+
+export interface ShownPasskey {
+  /** Where the answer of the browser goes. */
+  readonly path: string;
+  /** See `Urls.passkeyOptions`. */
+  readonly optionsPath: string;
+  /** Undefined: another form of the page has it. */
+  readonly csrf: string | undefined;
+}
+
+/**
+ * A button that asks the browser for a passkey. Hidden until `passkey.js` runs on a page that has `hasPasskey`, in a
+ * browser that knows passkeys.
+ */
+export function PasskeyForm({
+  translations,
+  passkey,
+  kind = 'secondary',
+  fields = [],
+  isOffered = false,
+}: {
+  translations: Translations;
+  passkey: ShownPasskey;
+  kind?: ButtonKind;
+  fields?: readonly (readonly [name: string, value: string])[];
+  /** The browser offers passkeys where the username is typed. */
+  isOffered?: boolean;
+}): VNode {
+  return (
+    <form
+      class="form passkey"
+      method="post"
+      action={passkey.path}
+      hidden
+      data-passkey-options={passkey.optionsPath}
+      data-passkey-offered={isOffered || undefined}
+    >
+      <HiddenFields
+        fields={[
+          ...(passkey.csrf === undefined ? [] : [['csrf', passkey.csrf] as const]),
+          ...fields,
+          ['credential', ''],
+        ]}
+      />
+      <Button kind={kind}>{translations.t('passkey.use')}</Button>
+      <p class="field-error" role="alert" hidden data-passkey-failed>
+        {translations.t('passkey.unavailable')}
+      </p>
+    </form>
+  );
+}

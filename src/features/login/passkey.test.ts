@@ -1,0 +1,485 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { parseAttestation } from '#protocol/webauthn/ceremony.ts';
+import { exportCredentialKey } from '#protocol/webauthn/credential-key.ts';
+import { insertTestAccount } from '#test/support/accounts.ts';
+import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
+import type { Browser } from '#test/support/browser.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+import { type Deviations, type KeyKind, PasskeyAuthenticator } from '#test/support/passkey-authenticator.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const BASE = 'https://auth.example.org/';
+const ORIGIN = 'https://auth.example.org';
+const TARGET = 'kind=change_password';
+const LOGIN = `/login/passkey?${TARGET}`;
+
+let testDatabase: TestDatabase;
+let service: PageService;
+let people = 0;
+let username: string;
+let user: UserId;
+let key: PasskeyAuthenticator;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  service = await startPages(testDatabase.database);
+});
+afterAll(async () => {
+  await service.stop();
+  await testDatabase.drop();
+});
+beforeEach(async () => {
+  service.clock.advanceSeconds(3600);
+  people += 1;
+  username = `person-${people}`;
+  user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
+  key = await givePasskey(user);
+});
+
+/** Past the account area. */
+async function givePasskey(owner: UserId, kind: KeyKind = 'P-256', signCount = 0): Promise<PasskeyAuthenticator> {
+  const made = new PasskeyAuthenticator(BASE, kind);
+  made.signCount = signCount;
+  const handle = Buffer.from(toUuid(owner).replaceAll('-', ''), 'hex').toString('base64url');
+  const attestation =
+    parseAttestation(made.create({ challenge: 'AAAA', user: { id: handle } })) ?? expect.fail('no key');
+  await sql(
+    testDatabase.database,
+    `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, name, created_at)
+     values ($1::uuid, $2::uuid, $3::bytea, $4::bytea, $5::bigint, '{internal}', false, 'Phone', $6::timestamptz)`,
+    [
+      toUuid(newId(service.clock.now())),
+      toUuid(owner),
+      made.credentialId,
+      exportCredentialKey(attestation.key),
+      signCount,
+      new Date(service.clock.now()),
+    ],
+  );
+  return made;
+}
+
+async function withService(options: PageServiceOptions, work: (other: PageService) => Promise<void>): Promise<void> {
+  const other = await startPages(testDatabase.database, { clock: service.clock, ...options });
+  try {
+    await work(other);
+  } finally {
+    await other.stop();
+  }
+}
+
+interface Options {
+  readonly challenge: string;
+  readonly allowCredentials: readonly unknown[];
+}
+
+/** What the script of the page that is shown gets. */
+async function options(browser: Browser): Promise<Options> {
+  const [, path = ''] = /data-passkey-options="([^"]*)"/.exec(browser.shown.body) ?? [];
+  const { shown } = browser;
+  const csrf = shown.forms[0]?.inputs.get('csrf') ?? '';
+  const { status, body, headers } = await browser.postRaw(path.replaceAll('&amp;', '&'), '', {
+    'content-type': undefined,
+    'x-csrf-token': csrf,
+    accept: 'application/json',
+  });
+  expect(status).toBe(200);
+  expect(headers['content-type']).toBe('application/json');
+  expect(headers['cache-control']).toBe('no-store');
+  return JSON.parse(body).publicKey;
+}
+
+async function answer(
+  browser: Browser,
+  credential: string,
+  path = LOGIN,
+  more: Record<string, string> = {},
+): Promise<void> {
+  const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? lastCsrf.get(browser) ?? '';
+  await browser.post(path, new URLSearchParams({ csrf, credential, ...more }));
+}
+
+const lastCsrf = new WeakMap<Browser, string>();
+
+/** A browser on the sign-in page, and what it was asked to sign. */
+async function begin(from = service, browser = from.browser()): Promise<{ browser: Browser; asked: Options }> {
+  await browser.get(`/login?${TARGET}`);
+  lastCsrf.set(browser, browser.shown.forms[0]?.inputs.get('csrf') ?? '');
+  return { browser, asked: await options(browser) };
+}
+
+async function signIn(wrong: Deviations = {}, by = key, from = service): Promise<Browser> {
+  const { browser, asked } = await begin(from);
+  await answer(browser, by.get(asked, wrong));
+  return browser;
+}
+
+async function sessions() {
+  return await sql<{ acr: string; amr: string[]; kinds: string[] }>(
+    testDatabase.database,
+    `select s.acr, s.amr,
+            array(select a.kind from user_session_authentications a where a.user_session_id = s.id order by a.id) as kinds
+       from user_sessions s where s.user_id = $1::uuid order by s.id`,
+    [toUuid(user)],
+  );
+}
+
+function refusal(): unknown {
+  return service.lines.findLast((line) => line.includes(' passkey.'));
+}
+
+describe('the sign-in page', () => {
+  test('has a button that scripts show, and proposes passkeys for the username', async () => {
+    const browser = service.browser();
+    await browser.get('/login');
+    expect(browser.shown.body).toMatch(/<form[^>]*data-passkey-options="\/login\/passkey\/options\?purpose=login"/);
+    expect(browser.shown.body).toMatch(/<form[^>]*class="form passkey"[^>]*hidden/);
+    expect(browser.shown.body).toMatch(/<input[^>]*autocomplete="username webauthn"/);
+    expect(browser.shown.body).toContain('passkey.js');
+  });
+
+  test('has none where passkeys are switched off, or browsers make none', async () => {
+    for (const publicBase of ['http://auth.example.org/', 'https://192.0.2.7/']) {
+      await withService({ publicBase }, async (other) => {
+        const browser = other.browser();
+        await browser.get('/login');
+        expect(browser.shown.body).not.toContain('passkey');
+        expect(browser.shown.body).toMatch(/<input[^>]*autocomplete="username"/);
+        await browser.get('/login/passkey');
+        expect(browser.shown.status).toBe(404);
+      });
+    }
+  });
+});
+
+describe('what a browser is asked for', () => {
+  test('is the same for everybody: nothing tells whether there is an account', async () => {
+    const one = await begin();
+    const browser = service.browser();
+    await browser.get(`/login?login_hint=${username}`);
+    const other = await options(browser);
+    expect({ ...one.asked, challenge: '' }).toEqual({ ...other, challenge: '' });
+    expect(one.asked).toEqual({
+      challenge: expect.stringMatching(/^[\w-]{43}$/),
+      timeout: 300_000,
+      rpId: 'auth.example.org',
+      allowCredentials: [],
+      userVerification: 'required',
+    });
+    expect(one.asked.challenge).not.toBe(other.challenge);
+    const stored = await sql(testDatabase.database, `select from webauthn_challenges where challenge_hash = $1`, [
+      Buffer.from(one.asked.challenge),
+    ]);
+    expect(stored).toEqual([]);
+  });
+
+  test('is told to pages of this site only, with the token of the page', async () => {
+    const browser = service.browser();
+    await browser.get('/login');
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    for (const headers of [
+      {},
+      { 'x-csrf-token': 'wrong' },
+      { 'x-csrf-token': csrf, origin: 'https://evil.example' },
+      { 'x-csrf-token': csrf, 'sec-fetch-site': 'cross-site' },
+    ]) {
+      const { status, body } = await browser.postRaw('/login/passkey/options', '', headers);
+      expect(status).toBe(403);
+      expect(JSON.parse(body).error).toMatch(/^(csrf|cross_site)/);
+    }
+  });
+
+  test('is limited for one address', async () => {
+    await withService({ passkeyLimit: { burst: 2, perSecond: 0.01 } }, async (other) => {
+      const { browser } = await begin(other);
+      await browser.get('/login');
+      await options(browser);
+      await browser.get('/login');
+      const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+      const { status, headers, body } = await browser.postRaw('/login/passkey/options', '', { 'x-csrf-token': csrf });
+      expect(status).toBe(429);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+      expect(JSON.parse(body).error).toBe('rate_limited');
+    });
+  });
+});
+
+describe('a passkey', () => {
+  test.each<KeyKind>(['P-256', 'Ed25519', 'RSA'])(
+    'with a key of the kind %s signs its owner in, as both factors',
+    async (kind) => {
+      const browser = await signIn({}, await givePasskey(user, kind));
+      expect(browser.shown.status).toBe(303);
+      expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+      expect(service.lastRequest()).toMatchObject({ requester: `user:${user}(${username})` });
+      expect(await sessions()).toEqual([{ acr: 'phr', amr: ['swk', 'user', 'mfa'], kinds: ['passkey'] }]);
+      expect(browser.cookies.has('__Host-latchkey_login')).toBe(false);
+      expect(browser.cookies.has('__Host-latchkey_known')).toBe(true);
+      await browser.get('/');
+      expect(browser.shown.text).toContain(username);
+    },
+  );
+
+  test('that cannot leave its device says so in amr', async () => {
+    await signIn({ isBackupEligible: false, isBackedUp: false });
+    expect(await sessions()).toMatchObject([{ amr: ['hwk', 'user', 'mfa'] }]);
+  });
+
+  test('asks nobody for a code, also who has an app for them', async () => {
+    await giveAuthenticatorApp(service.core, user);
+    expect((await signIn()).shown.location).toBe(`${ORIGIN}/account/password/change`);
+  });
+
+  test('lets its owner in when strangers have used up the limits of passwords (S-88)', async () => {
+    await withService(
+      { limits: { perIp: { burst: 1, perSecond: 0.001 }, perAccount: { burst: 1, perSecond: 0.001 } } },
+      async (other) => {
+        const stranger = other.browser();
+        for (let count = 0; count < 3; count += 1) {
+          await stranger.get('/login');
+          await stranger.submit({ username, password: 'wrong' });
+        }
+        expect(stranger.shown.errorCodes).toEqual(['rate_limit_exceeded']);
+        expect((await signIn({}, key, other)).shown.status).toBe(303);
+      },
+    );
+  });
+
+  test.each<[string, string, Deviations]>([
+    ['the handle of another person', 'wrong_user', { userHandle: Buffer.alloc(16, 7) }],
+    ['no handle', 'wrong_user', { userHandle: null }],
+    ['no look at the person', 'user_not_verified', { isUserVerified: false }],
+    ['nobody present', 'user_not_present', { isUserPresent: false }],
+    ['another origin', 'wrong_origin', { origin: 'https://evil.example' }],
+    ['a frame of another site', 'cross_origin', { crossOrigin: true }],
+    ['another site', 'wrong_rp_id', { rpId: 'example.org' }],
+    ['the answer of a registration', 'wrong_type', { type: 'webauthn.create' }],
+    ['a challenge of its own', 'unknown_challenge', { challenge: Buffer.alloc(32).toString('base64url') }],
+    ['bytes behind the data', 'malformed', { trailer: Buffer.from([0xa0]) }],
+  ])('with %s is refused (acceptance 9)', async (_, code, wrong) => {
+    const browser = await signIn(wrong);
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
+    expect(browser.shown.forms.some(({ action }) => action === `/login?${TARGET}`)).toBe(true);
+    expect(service.lastRequest().requester).toBeUndefined();
+    expect(refusal()).toContain(` passkey.refused `);
+    expect(refusal()).toContain(`code=${code}`);
+    expect(await sessions()).toEqual([]);
+  });
+
+  test('is used up with its challenge, whatever came of it', async () => {
+    const { browser, asked } = await begin();
+    await answer(browser, key.get(asked));
+    expect(browser.shown.status).toBe(303);
+    const other = await begin();
+    other.browser.cookies.set('__Host-latchkey_login', browser.cookies.get('__Host-latchkey_login') ?? '');
+    await answer(other.browser, key.get(asked));
+    expect(other.browser.shown.errorCodes).toEqual(['passkey_failed']);
+    const third = await begin();
+    await answer(third.browser, key.get(third.asked, { isUserVerified: false }));
+    await answer(third.browser, key.get(third.asked));
+    expect(third.browser.shown.errorCodes).toEqual(['passkey_failed']);
+    expect(await sessions()).toHaveLength(1);
+  });
+
+  test('signs in once when its answer is sent twenty times at once', async () => {
+    const { browser, asked } = await begin();
+    const csrf = lastCsrf.get(browser) ?? '';
+    const credential = key.get(asked);
+    const copies = Array.from({ length: 20 }, () => {
+      const copy = service.browser();
+      for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
+      return copy;
+    });
+    await Promise.all(copies.map((copy) => copy.post(LOGIN, new URLSearchParams({ csrf, credential }))));
+    expect(copies.filter(({ shown }) => shown.status === 303)).toHaveLength(1);
+    expect(await sessions()).toHaveLength(1);
+  });
+
+  test('is answered by the browser that asked, within five minutes', async () => {
+    const { asked } = await begin();
+    const other = await begin();
+    await answer(other.browser, key.get(asked));
+    expect(other.browser.shown.errorCodes).toEqual(['passkey_failed']);
+    const late = await begin();
+    service.clock.advanceSeconds(300);
+    await answer(late.browser, key.get(late.asked));
+    expect(late.browser.shown.errorCodes).toEqual(['passkey_failed']);
+    expect(await sessions()).toEqual([]);
+  });
+
+  test('whose counter went back is refused, with a warning', async () => {
+    const counting = await givePasskey(user, 'P-256', 7);
+    expect((await signIn({}, counting)).shown.status).toBe(303);
+    for (const signCount of [8, 7, 0]) {
+      expect((await signIn({ signCount }, counting)).shown.errorCodes).toEqual(['passkey_failed']);
+      expect(refusal()).toMatch(/ WARN passkey\.counter .*passkey=/);
+    }
+    expect((await signIn({ signCount: 9 }, counting)).shown.status).toBe(303);
+  });
+
+  test('of two answers with one counter the first counts', async () => {
+    const counting = await givePasskey(user, 'P-256', 7);
+    const both = [await begin(), await begin()];
+    await Promise.all(both.map(({ browser, asked }) => answer(browser, counting.get(asked, { signCount: 8 }))));
+    expect(both.map(({ browser }) => browser.shown.status).toSorted()).toEqual([200, 303]);
+  });
+
+  test('that was removed is not known any more', async () => {
+    await sql(testDatabase.database, 'delete from user_passkeys where user_id = $1::uuid', [toUuid(user)]);
+    expect((await signIn()).shown.errorCodes).toEqual(['passkey_failed']);
+    expect(refusal()).toContain('code=unknown_credential');
+  });
+
+  test.each([
+    ['locked', 'locked_at'],
+    ['deactivated', 'deactivated_at'],
+  ])('of a %s account leads to the page that says so', async (state, column) => {
+    await sql(testDatabase.database, `update users set ${column} = now() where id = $1::uuid`, [toUuid(user)]);
+    const browser = await signIn();
+    expect(browser.shown.status).toBe(200);
+    expect(browser.shown.text).toContain(state);
+    expect(service.lastRequest().requester).toBeUndefined();
+    expect(await sessions()).toEqual([]);
+    await sql(testDatabase.database, `update users set ${column} = null where id = $1::uuid`, [toUuid(user)]);
+    expect((await signIn()).shown.status).toBe(303);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['no JSON', '{'],
+    ['null', 'null'],
+    ['lists in one another', '['.repeat(15_000)],
+    ['32 KiB of text', JSON.stringify('x'.repeat(32_000))],
+  ])('%s in its place is refused', async (_, credential) => {
+    const { browser } = await begin();
+    await answer(browser, credential);
+    expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
+  });
+
+  test('an answer above 32 KiB is refused as malformed', async () => {
+    const { browser } = await begin();
+    await answer(browser, 'x'.repeat(32_769));
+    expect(browser.shown.status).toBe(400);
+  });
+
+  test('an answer without the proof of a form is refused', async () => {
+    const { browser, asked } = await begin();
+    await browser.post(LOGIN, new URLSearchParams({ credential: key.get(asked) }));
+    expect(browser.shown.status).toBe(403);
+    expect(await sessions()).toEqual([]);
+  });
+});
+
+describe('a passkey after a password', () => {
+  const REQUIRED = { secondFactor: { secondFactor: 'required' } } as const;
+
+  async function afterPassword(from: PageService): Promise<Browser> {
+    const browser = from.browser();
+    await browser.get(`/login?${TARGET}`);
+    await browser.submit({ username, password: PASSWORD });
+    return browser;
+  }
+
+  test('is not asked for by having one alone', async () => {
+    expect((await afterPassword(service)).shown.location).toBe(`${ORIGIN}/account/password/change`);
+  });
+
+  test('is asked for where a second factor is required, and completes the sign-in', async () => {
+    await withService(REQUIRED, async (other) => {
+      const browser = await afterPassword(other);
+      expect(browser.shown.location).toBe(`${ORIGIN}${LOGIN}`);
+      expect(await sessions()).toEqual([]);
+      await browser.get('/login/passkey?kind=manage_account');
+      lastCsrf.set(browser, /name="csrf" value="([^"]*)"/.exec(browser.shown.body)?.[1] ?? '');
+      const asked = await options(browser);
+      expect(asked.allowCredentials).toEqual([
+        { type: 'public-key', id: key.credentialId.toString('base64url'), transports: ['internal'] },
+      ]);
+      await answer(browser, key.get(asked, { userHandle: null }));
+      expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+      expect(other.lastRequest().requester).toBe(`user:${user}(${username})`);
+      expect(await sessions()).toEqual([
+        { acr: 'phr', amr: ['pwd', 'swk', 'user', 'mfa'], kinds: ['password', 'passkey'] },
+      ]);
+    });
+  });
+
+  test('has to be of the person whose password it was (S-90)', async () => {
+    const owner = await insertTestAccount(testDatabase.database, { username: `other-${people}` });
+    const foreign = await givePasskey(owner);
+    await withService(REQUIRED, async (other) => {
+      const browser = await afterPassword(other);
+      await browser.follow();
+      lastCsrf.set(browser, /name="csrf" value="([^"]*)"/.exec(browser.shown.body)?.[1] ?? '');
+      const asked = await options(browser);
+      await answer(browser, foreign.get(asked));
+      expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
+      expect(browser.shown.body).toContain('purpose=second_factor');
+      expect(
+        await sql(testDatabase.database, 'select from user_sessions where user_id = $1::uuid', [toUuid(owner)]),
+      ).toEqual([]);
+    });
+  });
+
+  test('can be used in place of a code', async () => {
+    await giveAuthenticatorApp(service.core, user);
+    const browser = await afterPassword(service);
+    await browser.follow();
+    expect(browser.shown.body).toContain(`href="${LOGIN}"`);
+    await browser.get(LOGIN);
+    expect(browser.shown.body).toContain(`href="/login/totp?${TARGET}"`);
+    lastCsrf.set(browser, /name="csrf" value="([^"]*)"/.exec(browser.shown.body)?.[1] ?? '');
+    await answer(browser, key.get(await options(browser)));
+    expect(browser.shown.status).toBe(303);
+    expect(await sessions()).toMatchObject([{ kinds: ['password', 'passkey'] }]);
+  });
+
+  test('without a pending login the page begins again', async () => {
+    const browser = service.browser();
+    await browser.get(LOGIN);
+    expect(browser.shown.location).toMatch(new RegExp(`^${ORIGIN}/login\\?${TARGET}&notice=`));
+  });
+});
+
+describe('proving again who it is, with a passkey', () => {
+  test('renews the session, also of a person without a password', async () => {
+    await sql(testDatabase.database, 'delete from user_passwords where user_id = $1::uuid', [toUuid(user)]);
+    const browser = await signIn();
+    const before = browser.cookies.get('__Host-latchkey_session');
+    service.clock.advanceSeconds(3600);
+    await browser.get(`/reauth?${TARGET}&max_age=60`);
+    expect(browser.shown.status).toBe(200);
+    lastCsrf.set(browser, /name="csrf" value="([^"]*)"/.exec(browser.shown.body)?.[1] ?? '');
+    const asked = await options(browser);
+    expect(service.lastRequest().requester).toBeUndefined();
+    expect(asked.allowCredentials).toHaveLength(1);
+    await answer(browser, key.get(asked), `/reauth?${TARGET}`, { method: 'passkey' });
+    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect(browser.cookies.get('__Host-latchkey_session')).not.toBe(before);
+    expect(await sessions()).toMatchObject([{ acr: 'phr', kinds: ['passkey', 'passkey'] }]);
+    await browser.get(`/reauth?${TARGET}&max_age=60`);
+    expect(browser.shown.status).toBe(303);
+  });
+
+  test('takes a passkey of that person, asked for in that session', async () => {
+    const foreign = await givePasskey(await insertTestAccount(testDatabase.database, { username: `other-${people}` }));
+    const browser = await signIn();
+    const elsewhere = await begin();
+    for (const credential of [
+      async (asked: Options) => foreign.get(asked),
+      async (asked: Options) => key.get(asked, { isUserVerified: false }),
+      async () => key.get(elsewhere.asked),
+    ]) {
+      await browser.get('/reauth');
+      lastCsrf.set(browser, /name="csrf" value="([^"]*)"/.exec(browser.shown.body)?.[1] ?? '');
+      await answer(browser, await credential(await options(browser)), '/reauth', { method: 'passkey' });
+      expect(browser.shown.status).toBe(200);
+      expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
+    }
+    expect(await sessions()).toMatchObject([{ kinds: ['passkey'] }]);
+  });
+});
