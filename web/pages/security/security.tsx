@@ -9,6 +9,7 @@ import { useTranslations } from '../../i18n/translations.ts';
 import { useSessionsOverview } from '../sessions/overview.ts';
 import { EndAllSessionsSection } from './end-all-sessions.tsx';
 import { OneTimeCodes } from './one-time-codes.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { SecurityOverview, type SecurityOverviewData } from './security.generated.ts';
 
 const NONE = {};
@@ -28,6 +29,7 @@ export function Security(): VNode {
               {siteConfig.passwordLoginEnabled && (
                 <Password user={viewer} mayChange={siteConfig.passwordChangeAllowed} />
               )}
+              <Passkeys />
               <OneTimeCodes user={viewer} isAllowed={siteConfig.totpEnabled} />
             </>
           )
