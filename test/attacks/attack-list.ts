@@ -92,7 +92,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [87, 'passwords guessed with many addresses and names'],
   [88, 'owner shut out by guessing'],
   [89, 'guesses in one burst over two instances'],
-  [90, 'second factor guessed or skipped', 'second factors'],
+  [90, 'second factor guessed or skipped'],
   [91, 'e-mail codes guessed'],
   [92, 'registration tokens guessed'],
   [93, 'weak passwords'],

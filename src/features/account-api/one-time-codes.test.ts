@@ -275,6 +275,15 @@ test('where a second factor is required, who signs in with a password keeps the 
   await strict.stop();
 });
 
+test('nothing of it is left when the account is deactivated (S-133)', async () => {
+  await enrol();
+  const gone = `mutation { deactivateUser(input: { hsErase: false, password: "${PASSWORD}" }) { status } }`;
+  expect(await run(person, gone)).toMatchObject({ status: 'DEACTIVATED' });
+  const left = `select id from user_totp_secrets where user_id = $1::uuid
+    union all select id from user_recovery_codes where user_id = $1::uuid`;
+  expect(await sql(service.database, left, [personId])).toEqual([]);
+});
+
 test('with account.totp_enabled switched off nobody sets one up, and who has one can take it away', async () => {
   const off = await startService(settings({ totp_enabled: false }), { clock, like: service });
   const there = await GraphqlClient.signedIn(off, username, PASSWORD);

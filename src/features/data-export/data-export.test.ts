@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createExportWorker } from '#app/jobs.ts';
 import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { HeldChange } from '#test/attacks/held-change.ts';
+import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
@@ -219,10 +220,12 @@ describe('what an archive holds', () => {
       [neighbour, [username, neighbour]],
     );
     await fillIn();
+    const app = await giveAuthenticatorApp(service.core, userId);
     await service.core.activity.flush();
 
     const files = readZip((await download(await made())).body);
     const whole = [...files.values()].join('\n');
+    expect(app.recoveryCodes.filter((code) => whole.includes(code))).toEqual([]);
     const handedOut = [PASSWORD, accessToken, refreshToken, chat.accessToken, chat.refreshToken ?? 'none'];
     const secrets = [...handedOut, ...browser.cookies.values(), ...(await storedSecrets())];
     expect(secrets.length).toBeGreaterThan(20);
@@ -234,6 +237,8 @@ describe('what an archive holds', () => {
     expect(read('profile.json')).toMatchObject({
       username,
       has_password: true,
+      authenticator_app: { set_up_at: time },
+      recovery_codes: { made_at: time, made: 10, unused: 10 },
       created_at: time,
       accepted_terms: [{ address: 'https://example.org/terms', accepted_at: time }],
       imported_addresses: [{ medium: 'msisdn', address: '491234' }],
@@ -324,6 +329,7 @@ describe('what an archive holds', () => {
       `select key_hash as digest from user_sessions
        union select token_hash from oauth2_access_tokens union select token_hash from oauth2_refresh_tokens
        union select token_hash from compat_access_tokens union select token_hash from compat_refresh_tokens
+       union select secret_sealed from user_totp_secrets union select code_hmac from user_recovery_codes
        union select credential_id from user_passkeys union select public_key from user_passkeys`,
     );
     expect(digests.length).toBeGreaterThan(5);

@@ -27,6 +27,7 @@ import { IMPORTS } from './imports.ts';
 import { KEYS } from './keys.ts';
 import { LOCKS } from './locks.ts';
 import { MAILS } from './mails.ts';
+import { ONE_TIME_CODES } from './one-time-codes.ts';
 import { OUTBOUND_HTTP } from './outbound-http.ts';
 import { PASSWORDS } from './passwords.ts';
 import type { Protection } from './protection.ts';
@@ -74,6 +75,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...KEYS,
   ...ACTIVITY_REPORT,
   ...TOKEN_EXCHANGE,
+  ...ONE_TIME_CODES,
 ];
 
 /** As the specification writes it. */

@@ -1,0 +1,110 @@
+import type { Protection } from './protection.ts';
+
+const CODES = 'src/domain/one-time-codes/one-time-codes.test.ts';
+const API = 'src/features/account-api/one-time-codes.test.ts';
+
+/** Codes of authenticator apps, and recovery codes. */
+export const ONE_TIME_CODES: readonly Protection[] = [
+  {
+    name: 'totp-step-once',
+    what: 'a code of an app, and each before it, works once',
+    attack: 90,
+    removals: [{ text: 'where id = :id::uuid and last_used_step < :step::integer', instead: 'where id = :id::uuid' }],
+    test: CODES,
+    testName: 'sent twenty times at once let one in: a code that was overseen is worth nothing',
+  },
+  {
+    name: 'totp-code-of-setup',
+    what: 'the code with which an app was set up does not sign in',
+    attack: 90,
+    removals: [
+      {
+        text: "    step,\n    now: new Date(now),\n  });\n  if (stored === undefined) return { ok: false, reason: 'already-enrolled' };",
+        instead:
+          "    step: 0,\n    now: new Date(now),\n  });\n  if (stored === undefined) return { ok: false, reason: 'already-enrolled' };",
+      },
+    ],
+    test: CODES,
+    testName: 'of setting the app up do not sign in as well',
+  },
+  {
+    name: 'totp-secret-bound',
+    what: 'a secret that was moved to another account does not open',
+    attack: 168,
+    removals: [{ text: 'return `${table}|secret_sealed|${id}`;', instead: 'return `${table}|secret_sealed`;' }],
+    test: CODES,
+    testName: 'are not checked with a secret that was moved from another account (R-06)',
+  },
+  {
+    name: 'recovery-code-once',
+    what: 'a recovery code works once',
+    attack: 90,
+    removals: [
+      {
+        text: 'and code_hmac = :codeHmac::bytea and used_at is null\n    returning id',
+        instead: 'and code_hmac = :codeHmac::bytea\n    returning id',
+      },
+    ],
+    test: CODES,
+    testName: 'sent twenty times at once let one in (S-90)',
+  },
+  {
+    name: 'totp-enrolment-tries',
+    what: 'five wrong codes end the setting up of an app, in parallel as well',
+    attack: 90,
+    removals: [
+      {
+        text: "from own where e.id = own.id and not (${enrolmentIsExhausted('e')})",
+        instead: 'from own where e.id = own.id',
+      },
+    ],
+    test: API,
+    testName: 'five wrong codes end it, also when they come at once',
+  },
+  {
+    name: 'totp-enrolment-of-session',
+    what: 'an app is set up by the browser session that began it',
+    attack: 90,
+    removals: [
+      {
+        text: 'and e.user_id = :userId::uuid and e.user_session_id = :sessionId::uuid\n       and not',
+        instead: 'and :userId::uuid is not null and :sessionId::uuid is not null\n       and not',
+      },
+      {
+        text: 'delete from user_totp_enrolments e\n    where e.id = :id::uuid and e.user_id = :userId::uuid and e.user_session_id = :sessionId::uuid',
+        instead:
+          'delete from user_totp_enrolments e\n    where e.id = :id::uuid and :userId::uuid is not null and :sessionId::uuid is not null',
+      },
+    ],
+    test: API,
+    testName: 'another browser of the same person cannot go on with it',
+  },
+  {
+    name: 'totp-enrolment-after-removal',
+    what: 'what another browser was setting up does not come back after a removal',
+    attack: 100,
+    removals: [{ text: 'delete from user_totp_enrolments e where e.user_id = :userId::uuid', instead: 'select 1' }],
+    test: API,
+    testName: 'one that is being set up ends when the app is removed',
+  },
+  {
+    name: 'factor-change-reauth',
+    what: 'second factors are changed by who has proven lately to be the owner',
+    attack: 123,
+    removals: [
+      { text: 'requireRecentAuthentication(context);\n  const started', instead: 'const started' },
+      { text: 'requireRecentAuthentication(context);\n  const isRemoved', instead: 'const isRemoved' },
+      { text: 'requireRecentAuthentication(context);\n  const recoveryCodes', instead: 'const recoveryCodes' },
+    ],
+    test: API,
+    testName: 'each change takes a recent sign-in (R-32)',
+  },
+  {
+    name: 'factors-deactivated',
+    what: 'second factors go with their account',
+    attack: 133,
+    removals: [{ text: '  await deleteOneTimeCodes(transaction, user);\n' }],
+    test: API,
+    testName: 'nothing of it is left when the account is deactivated (S-133)',
+  },
+];
