@@ -218,6 +218,11 @@ describe('what an archive holds', () => {
       [neighbour, [username, neighbour]],
     );
     await fillIn();
+    await sql(
+      service.database,
+      `update users set groups = '{ops}', claims = '{"role": "pilot"}' where username = $1::text`,
+      [username],
+    );
     await service.core.activity.flush();
 
     const files = readZip((await download(await made())).body);
@@ -233,6 +238,8 @@ describe('what an archive holds', () => {
     expect(read('profile.json')).toMatchObject({
       username,
       has_password: true,
+      groups: ['ops'],
+      further_claims: { role: 'pilot' },
       created_at: time,
       accepted_terms: [{ address: 'https://example.org/terms', accepted_at: time }],
       imported_addresses: [{ medium: 'msisdn', address: '491234' }],
