@@ -759,6 +759,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     'always',
     'never',
   ),
+  'upstream_oauth2.providers[].claims_imports.groups.action': choice('force', 'ignore', 'force'),
+  'upstream_oauth2.providers[].claims_imports.groups.template': template(
+    'upstream_oauth2.providers[].claims_imports.groups.template',
+  ),
   'upstream_oauth2.providers[].claims_imports.skip_confirmation': {
     ...bool(true),
     as: 'upstream_oauth2.providers[].claims_imports.skips_confirmation',

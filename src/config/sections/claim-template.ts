@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { hint } from '#platform/config/shape.ts';
-import { compileTemplate, type Template, TemplateSyntaxError } from '#platform/templates/template.ts';
+import {
+  type CompileOptions,
+  compileTemplate,
+  type Template,
+  TemplateSyntaxError,
+} from '#platform/templates/template.ts';
 
 /** What templates of claims may read. */
 export const CLAIM_VARIABLES = ['user', 'id_token_claims', 'userinfo_claims', 'extra_callback_parameters'] as const;
@@ -15,11 +20,11 @@ const RESERVED: ReadonlySet<string> = new Set([
 ]);
 
 /** A template (docs/reference/claim-templates.md), compiled when the configuration is read. */
-export function template(variables: readonly string[]) {
+export function template(variables: readonly string[], bounds: Pick<CompileOptions, 'maxOutputBytes'> = {}) {
   const error = 'expected a template';
   const schema = z.string({ error }).transform((source, context): Template => {
     try {
-      return compileTemplate(source, { variables });
+      return compileTemplate(source, { ...bounds, variables });
     } catch (cause) {
       if (!(cause instanceof TemplateSyntaxError)) throw cause;
       context.addIssue(`${error} (${cause.message})`);

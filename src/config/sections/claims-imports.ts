@@ -18,6 +18,9 @@ function attribute(source: string) {
   };
 }
 
+/** 200 names of more than 255 letters each. */
+const MAX_GROUPS_BYTES = 65_536;
+
 const localpart = rule(
   mapping({
     ...attribute('{{ user.preferred_username }}'),
@@ -60,6 +63,18 @@ export const claimsImports = rule(
     })
       .prefault({})
       .describe('The e-mail address of a new account. Nobody gets an account that exists by it.'),
+    groups: mapping({
+      action: choice(['ignore', 'force'])
+        .prefault('ignore')
+        .describe(
+          '`ignore`: not used. `force`: at each sign-in, those that the provider names take the place of those that it named before; groups that administrators set stay.',
+        ),
+      template: template(CLAIM_VARIABLES, { maxOutputBytes: MAX_GROUPS_BYTES })
+        .prefault('{{ user.groups | default([]) | tojson }}')
+        .describe('Names of groups: a list in JSON, or one in each line. Without a result the provider names none.'),
+    })
+      .prefault({})
+      .describe('Groups of the person, which applications get with the scope `groups`; the first 200.'),
     account_name: mapping({
       template: template(CLAIM_VARIABLES)
         .optional()
@@ -91,6 +106,7 @@ export function claimsImportsConfig(parsed: z.output<typeof claimsImports>) {
     localpart: { action: username.action, template: username.template, onConflict: username.on_conflict },
     displayName: { action: displayname.action, template: displayname.template },
     email: { action: email.action, template: email.template, setEmailVerification: email.set_email_verification },
+    groups: { action: parsed.groups.action, template: parsed.groups.template },
     /** The page that asks for consent is left out. */
     skipsConfirmation: parsed.skip_confirmation,
   };

@@ -175,6 +175,8 @@ async function writeProfile({ database, user }: ExportSource, write: WritePart):
     may_use_admin_applications: found.canRequestAdmin,
     created_at: time(found.createdAt),
     locked_at: time(found.lockedAt),
+    groups: found.groups,
+    further_claims: found.claims,
     accepted_terms: found.acceptedTerms.map(({ uri, at }) => ({ address: uri, accepted_at: time(at) })),
     imported_addresses: found.unsupportedThreepids,
   };

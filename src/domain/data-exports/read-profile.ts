@@ -1,6 +1,9 @@
+import { groupsOfUser } from '#domain/accounts/user-facts.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import { type ExtraClaims, extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
+import { sortedGroups } from '#protocol/oidc/group-names.ts';
 
 /** What an account says about its person. Times in milliseconds since the epoch. */
 export interface ExportedProfile {
@@ -11,6 +14,10 @@ export interface ExportedProfile {
   readonly createdAt: number;
   readonly lockedAt: number | undefined;
   readonly hasPassword: boolean;
+  /** All that applications get, sorted. */
+  readonly groups: readonly string[];
+  /** That administrators made up. */
+  readonly claims: ExtraClaims;
   readonly acceptedTerms: readonly { readonly uri: string; readonly at: number }[];
   /** Of a homeserver, before it delegated sign-in: phone numbers and the like. */
   readonly unsupportedThreepids: readonly { readonly medium: string; readonly address: string }[];
@@ -24,6 +31,8 @@ interface ProfileRow {
   readonly created_at: number;
   readonly locked_at: number | null;
   readonly has_password: boolean;
+  readonly groups: readonly string[];
+  readonly claims: unknown;
   readonly terms: readonly { readonly uri: string; readonly at: number }[];
   readonly threepids: readonly { readonly medium: string; readonly address: string }[];
 }
@@ -33,6 +42,7 @@ const profileOfUser = statement<ProfileRow, { readonly userId: string }>(
   `select u.username, u.display_name, u.locale, u.can_request_admin, ${ms('u.created_at')} as created_at,
           ${ms('u.locked_at')} as locked_at,
           exists (select from user_passwords p where p.user_id = u.id) as has_password,
+          array(${groupsOfUser('u.id', 'u.groups')}) as groups, u.claims,
           coalesce((select jsonb_agg(jsonb_build_object('uri', t.terms_uri, 'at', ${ms('t.accepted_at')}) order by t.accepted_at)
                       from user_terms t where t.user_id = u.id), '[]') as terms,
           coalesce((select jsonb_agg(jsonb_build_object('medium', i.medium, 'address', i.address) order by i.medium, i.address)
@@ -51,6 +61,8 @@ export async function readProfile(queryable: Queryable, user: UserId): Promise<E
     createdAt: row.created_at,
     lockedAt: row.locked_at ?? undefined,
     hasPassword: row.has_password,
+    groups: sortedGroups(row.groups),
+    claims: extraClaimsFromJson(row.claims),
     acceptedTerms: row.terms,
     unsupportedThreepids: row.threepids,
   };

@@ -17,7 +17,7 @@ export interface Arrival {
 }
 
 /** What a template is for; the name of its setting. */
-export type ClaimAttribute = 'subject' | 'localpart' | 'displayname' | 'email' | 'account_name';
+export type ClaimAttribute = 'subject' | 'localpart' | 'displayname' | 'email' | 'groups' | 'account_name';
 
 const MAX_SUBJECT_BYTES = 255;
 const MAX_NAME_CHARACTERS = 255;

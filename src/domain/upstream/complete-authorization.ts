@@ -19,6 +19,8 @@ export interface Completion {
   readonly subject: string;
   /** What the account is called there; undefined: not known now, so that an earlier name stays. */
   readonly accountName: string | undefined;
+  /** What it named before is forgotten; undefined: none. */
+  readonly groups: readonly string[] | undefined;
   readonly answer: UpstreamAnswer;
 }
 
@@ -30,7 +32,7 @@ const MAX_NAME_CHARACTERS = 255;
  */
 export async function completeAuthorization(
   { database, clock, keyRing }: CompleteDeps,
-  { id, provider, subject, accountName, answer }: Completion,
+  { id, provider, subject, accountName, groups, answer }: Completion,
 ): Promise<UpstreamLinkId> {
   const now = clock.now();
   const { sid, sub } = answer.idTokenClaims;
@@ -40,6 +42,7 @@ export async function completeAuthorization(
     providerId: toUuid(provider.id),
     subject,
     accountName: accountName ?? null,
+    groups: groups ?? null,
     answer: sealAnswer(keyRing, id, answer),
     sid: nameOrNull(sid),
     sub: nameOrNull(sub),
@@ -62,6 +65,7 @@ const complete = statement<
     readonly providerId: string;
     readonly subject: string;
     readonly accountName: string | null;
+    readonly groups: readonly string[] | null;
     readonly answer: Buffer;
     readonly sid: string | null;
     readonly sub: string | null;
@@ -70,10 +74,10 @@ const complete = statement<
 >(
   'complete-upstream-authorization',
   `with link as (
-    insert into upstream_links as l (id, provider_id, subject, human_account_name, created_at)
-    values (:linkId::uuid, :providerId::uuid, :subject::text, :accountName::text, :now::timestamptz)
+    insert into upstream_links as l (id, provider_id, subject, human_account_name, groups, created_at)
+    values (:linkId::uuid, :providerId::uuid, :subject::text, :accountName::text, :groups::text[], :now::timestamptz)
     on conflict (provider_id, subject) do update
-      set human_account_name = coalesce(excluded.human_account_name, l.human_account_name)
+      set human_account_name = coalesce(excluded.human_account_name, l.human_account_name), groups = excluded.groups
     returning l.id
   )
   update upstream_authorizations a

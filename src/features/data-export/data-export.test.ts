@@ -221,6 +221,11 @@ describe('what an archive holds', () => {
     );
     await fillIn();
     const app = await giveAuthenticatorApp(service.core, userId);
+    await sql(
+      service.database,
+      `update users set groups = '{ops}', claims = '{"role": "pilot"}' where username = $1::text`,
+      [username],
+    );
     await service.core.activity.flush();
 
     const files = readZip((await download(await made())).body);
@@ -239,6 +244,8 @@ describe('what an archive holds', () => {
       has_password: true,
       authenticator_app: { set_up_at: time },
       recovery_codes: { made_at: time, made: 10, unused: 10 },
+      groups: ['ops'],
+      further_claims: { role: 'pilot' },
       created_at: time,
       accepted_terms: [{ address: 'https://example.org/terms', accepted_at: time }],
       imported_addresses: [{ medium: 'msisdn', address: '491234' }],

@@ -3,6 +3,7 @@ import { rememberEntry, UPSTREAM_COOKIE, type UpstreamEntry, upstreamEntries } f
 import { askProvider } from '#domain/upstream/ask-provider.ts';
 import { accountNameOf, subjectOf } from '#domain/upstream/claim-templates.ts';
 import { completeAuthorization } from '#domain/upstream/complete-authorization.ts';
+import { groupsOf } from '#domain/upstream/import-groups.ts';
 import { receiveAnswer } from '#domain/upstream/receive-answer.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
@@ -82,7 +83,9 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
   const subject = subjectOf(deps, provider, answer);
   if (subject === undefined) throw refuse('upstream_no_subject', entry);
   const accountName = accountNameOf(deps, provider, answer);
-  const linkId = await completeAuthorization(deps, { id: entry.id, provider, subject, accountName, answer });
+  const groups = groupsOf(deps, provider, answer);
+  const completion = { id: entry.id, provider, subject, accountName, groups, answer };
+  const linkId = await completeAuthorization(deps, completion);
   rememberEntry(context, config.protocolName, clock.now(), { ...entry, linkId });
   return { result: 'success', response: redirect(urls.upstreamLink(linkId)) };
 }

@@ -1,4 +1,4 @@
-import { MAX_OUTPUT_BYTES, MAX_TURNS, Meter } from './meter.ts';
+import { MAX_TURNS, Meter } from './meter.ts';
 import { Failure, TemplateError } from './problems.ts';
 import type { BinaryOperator, Expression, Statement } from './syntax.ts';
 import { areEqual, isList, isTrue, kindOf, Mapping, textOf, type Value } from './values.ts';
@@ -6,14 +6,20 @@ import { areEqual, isList, isTrue, kindOf, Mapping, textOf, type Value } from '.
 /** Half of a pair of UTF-16: a text with one changes when it is stored, so that two could become the same. */
 const HALF_CHARACTER = /\p{Surrogate}/u;
 
+export interface EvaluateOptions {
+  readonly maxOutputBytes: number;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now: () => number;
+}
+
 /** Throws TemplateError. */
 export function evaluate(
   source: string,
   statements: readonly Statement[],
   variables: Readonly<Record<string, unknown>>,
-  now: () => number,
+  { maxOutputBytes, now }: EvaluateOptions,
 ): string {
-  const run = new Run(source, now);
+  const run = new Run(source, maxOutputBytes, now);
   run.all(statements, new Scope(Mapping.ofObject(variables)));
   return run.output;
 }
@@ -38,12 +44,14 @@ class Scope {
 
 class Run {
   readonly #source: string;
+  readonly #maxBytes: number;
   readonly #meter: Meter;
   #bytes = 0;
   output = '';
 
-  constructor(source: string, now: () => number) {
+  constructor(source: string, maxBytes: number, now: () => number) {
     this.#source = source;
+    this.#maxBytes = maxBytes;
     this.#meter = new Meter(now);
   }
 
@@ -93,7 +101,7 @@ class Run {
 
   #write(text: string, at: number): void {
     this.#bytes += Buffer.byteLength(text);
-    if (this.#bytes > MAX_OUTPUT_BYTES) throw this.#error(at, `the result is longer than ${MAX_OUTPUT_BYTES} bytes`);
+    if (this.#bytes > this.#maxBytes) throw this.#error(at, `the result is longer than ${this.#maxBytes} bytes`);
     if (HALF_CHARACTER.test(text)) throw this.#error(at, 'the result is not well-formed Unicode');
     this.output += text;
   }

@@ -2,7 +2,7 @@ import { Failure } from './problems.ts';
 
 const MAX_STEPS = 50_000;
 const MAX_MILLISECONDS = 50;
-export const MAX_OUTPUT_BYTES = 4096;
+export const DEFAULT_MAX_OUTPUT_BYTES = 4096;
 export const MAX_TURNS = 1000;
 
 /** Text that is read or made for one step. */

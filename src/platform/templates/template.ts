@@ -6,6 +6,7 @@
  * bounded. The result is plain text, of which nothing is escaped.
  */
 import { evaluate } from './evaluate.ts';
+import { DEFAULT_MAX_OUTPUT_BYTES } from './meter.ts';
 import { parse } from './parser.ts';
 
 export { TemplateError, TemplateSyntaxError } from './problems.ts';
@@ -23,11 +24,13 @@ export interface CompileOptions {
   readonly variables?: readonly string[];
   /** Milliseconds of a clock that only goes forward. */
   readonly now?: () => number;
+  /** Of a result, in place of 4 KiB. */
+  readonly maxOutputBytes?: number;
 }
 
 /** Throws TemplateSyntaxError. */
 export function compileTemplate(source: string, options: CompileOptions = {}): Template {
-  const { variables, now = () => performance.now() } = options;
+  const { variables, now = () => performance.now(), maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
   const { statements, reads } = parse(source, variables);
-  return { source, reads, render: (given) => evaluate(source, statements, given, now) };
+  return { source, reads, render: (given) => evaluate(source, statements, given, { maxOutputBytes, now }) };
 }

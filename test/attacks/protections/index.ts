@@ -20,6 +20,7 @@ import { DATA_EXPORT } from './data-export.ts';
 import { DEVICE_GRANT } from './device-grant.ts';
 import { DEVICES } from './devices.ts';
 import { DPOP } from './dpop.ts';
+import { EXTRA_CLAIMS } from './extra-claims.ts';
 import { GRAPHQL } from './graphql.ts';
 import { GUESSING } from './guessing.ts';
 import { HTTP2, OPENING } from './http2.ts';
@@ -76,6 +77,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...ACTIVITY_REPORT,
   ...TOKEN_EXCHANGE,
   ...ONE_TIME_CODES,
+  ...EXTRA_CLAIMS,
 ];
 
 /** As the specification writes it. */
