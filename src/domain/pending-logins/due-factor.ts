@@ -55,6 +55,18 @@ export function dueFactorCte(proven: string): string {
   )`;
 }
 
+/** What `factorColumns` selects. */
+export interface FactorRow {
+  readonly has_totp: boolean;
+  readonly has_passkey: boolean;
+}
+
+/** Columns: which factors an account has besides the first. @param user SQL expression of the account, or null */
+export function factorColumns(user: string): string {
+  return `exists (select from user_totp_secrets app where app.user_id = ${user}) as has_totp,
+    exists (select from user_passkeys device where device.user_id = ${user}) as has_passkey`;
+}
+
 /**
  * A condition for statements with `:secondFactor`: the password is not enough for this account, where nothing else can be
  * asked for and no browser be trusted. @param user SQL expression of the account

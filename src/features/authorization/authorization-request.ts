@@ -14,6 +14,7 @@ import {
   openSessionsJoin,
   toOpenSessions,
 } from '#domain/oauth-sessions/session-limit.ts';
+import { type FactorRow, factorColumns } from '#domain/pending-logins/due-factor.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { verifyRequestObject } from '#oauth-endpoint/request-object.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -27,6 +28,7 @@ import { isMissingReference } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ResponseMode, ResponseTarget } from '#protocol/oauth/authorization-response.ts';
 import { tellingParameters } from '#protocol/oauth/request-parameters.ts';
+import { strongestAcr } from '#protocol/oidc/authentication-classes.ts';
 import { sealBindTicket } from './browser-binding.ts';
 import {
   type AcceptedRequest,
@@ -38,7 +40,7 @@ import {
 } from './check-request.ts';
 import { answerClient } from './finish-request.tsx';
 import { nextStep, type Step } from './next-step.ts';
-import { type AuthorizationDeps, type ConsentColumn, judgeRequest } from './stored-request.ts';
+import { type AuthorizationDeps, type ConsentColumn, judgeRequest, reachableFactors } from './stored-request.ts';
 import { takeStep } from './take-step.ts';
 
 /**
@@ -147,6 +149,7 @@ async function startRequest(
     viewer,
     remembered: stored?.consent_scope ?? [],
     rememberedResources: stored?.consent_resources ?? [],
+    strongestAcr: strongestAcr(reachableFactors(deps, stored)),
     openSessions,
     refusals: await judgeRequest(deps, context, { client, viewer, scope: request.scope, openSessions }),
     isBound: true,
@@ -182,7 +185,7 @@ function isPage(step: Step, responseMode: ResponseMode): boolean {
   return step.kind === 'interstitial' || step.kind === 'forbidden';
 }
 
-type StoredRow = ViewerRow & ConsentColumn & PushedRequestRow & OpenSessionsRow;
+type StoredRow = ViewerRow & FactorRow & ConsentColumn & PushedRequestRow & OpenSessionsRow;
 
 /** What the database knows before a grant is made; undefined when nothing points to it. */
 async function readStored(
@@ -213,7 +216,7 @@ const findStored = statement<
   }
 >(
   'authorization.viewer-consent-and-pushed-request',
-  `select ${viewerColumns}, consent.scope as consent_scope, consent.resources as consent_resources,
+  `select ${viewerColumns}, ${factorColumns('viewer_user.id')}, consent.scope as consent_scope, consent.resources as consent_resources,
           ${pushedRequestColumns('pushed')}, ${openSessionsColumns}
      from (select 1) as one
      left join oauth2_pushed_requests pushed on pushed.request_uri_hash = :requestUriHash::bytea

@@ -30,6 +30,8 @@ export interface StepFacts {
   readonly remembered: readonly string[];
   /** Resource servers that the viewer has allowed the client to use. */
   readonly rememberedResources: readonly string[];
+  /** The strongest authentication class that the viewer can reach. */
+  readonly strongestAcr: string;
   /** Sessions that the viewer has. */
   readonly openSessions: OpenSessions;
   /** What the rules of the operator have against it, see `judgeGrant`. */
@@ -158,20 +160,22 @@ function isAuthenticationTooOld({ request, viewer, now }: SignedInFacts, rules: 
 }
 
 /**
- * What the wanted authentication class asks for, once for each request. A silent request goes on without a class that
- * is not essential (OpenID Connect Core 1.0 3.1.2.1, 5.5.1.1).
+ * What the wanted authentication class asks for: the first one that the person can reach, once for each request. A
+ * silent request goes on without a class that is not essential (OpenID Connect Core 1.0 3.1.2.1, 5.5.1.1).
  */
 function authenticationClass(facts: SignedInFacts): Step | undefined {
   const { acr, createdAt } = facts.request;
   const { session } = facts.viewer;
-  const [preferred] = acr.values;
-  if (preferred === undefined) return undefined;
-  const accepted = acr.isEssential ? acr.values : [preferred];
+  if (acr.values.length === 0) return undefined;
+  const reachable = acr.values.filter((value) => reachesAcr(facts.strongestAcr, value));
+  const accepted = acr.isEssential ? acr.values : reachable.slice(0, 1);
+  if (!acr.isEssential && accepted.length === 0) return undefined;
   if (accepted.some((value) => reachesAcr(session.acr, value))) return undefined;
   if (isSilent(facts)) {
     return acr.isEssential ? refuse('login_required', 'the user has to authenticate in another way') : undefined;
   }
-  if (session.authenticatedAt <= createdAt) return { kind: 'reauth' };
+  const mayReach = acr.isEssential && reachable.length > 0;
+  if (mayReach || (reachable.length > 0 && session.authenticatedAt <= createdAt)) return { kind: 'reauth' };
   if (!acr.isEssential) return undefined;
   return refuse('unmet_authentication_requirements', 'the user did not authenticate in the way that claims asks for');
 }

@@ -268,7 +268,7 @@ describe('a configured client without credentials that has keys', () => {
       service.database,
       'select acr_values from oauth2_authorization_grants order by created_at desc limit 1',
     );
-    expect(grant?.acr_values).toEqual(['urn:latchkey:acr:1']);
+    expect(grant?.acr_values).toEqual(['phr', 'urn:latchkey:acr:1']);
   });
 });
 

@@ -20,6 +20,7 @@ import {
   type SessionLimit,
   toOpenSessions,
 } from '#domain/oauth-sessions/session-limit.ts';
+import { type FactorRow, factorColumns } from '#domain/pending-logins/due-factor.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import type { Violation } from '#domain/policy/violations.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
@@ -29,6 +30,7 @@ import { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
+import { strongestAcr } from '#protocol/oidc/authentication-classes.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { opensBindTicket } from './browser-binding.ts';
 import type { StepFacts, StepRules } from './next-step.ts';
@@ -94,6 +96,7 @@ export async function openRequest(deps: AuthorizationDeps, context: RequestConte
     viewer,
     remembered: row.consent_scope ?? [],
     rememberedResources: row.consent_resources ?? [],
+    strongestAcr: strongestAcr(reachableFactors(deps, row)),
     openSessions,
     refusals: await judgeRequest(deps, context, { client, viewer, scope: grant.scope, openSessions }),
     isBound: isBoundHere(deps, context, grant.id, now),
@@ -123,13 +126,28 @@ export async function judgeRequest(
   );
 }
 
+/** A factor that the operator has switched off cannot be given. */
+export function reachableFactors(
+  { secondFactors, relyingParty }: Pick<AuthorizationDeps, 'secondFactors' | 'relyingParty'>,
+  row: FactorRow | undefined,
+) {
+  return {
+    hasTotp: row?.has_totp === true && secondFactors.policy !== 'off',
+    hasPasskey: row?.has_passkey === true && relyingParty !== undefined,
+  };
+}
+
 export interface ConsentColumn {
   /** What the viewer has allowed the client before. */
   readonly consent_scope: readonly string[] | null;
   readonly consent_resources: readonly string[] | null;
 }
 
-type ContinuationRow = ViewerRow & ConsentColumn & OpenSessionsRow & (GrantRow | { readonly grant_id: null });
+type ContinuationRow = ViewerRow &
+  FactorRow &
+  ConsentColumn &
+  OpenSessionsRow &
+  (GrantRow | { readonly grant_id: null });
 
 /** The grant, who is signed in, and what they have allowed the client before. Without the grant there is a row, too. */
 const readContinuation = statement<
@@ -143,7 +161,7 @@ const readContinuation = statement<
 >(
   'authorization.continuation',
   `select ${grantColumns('pending')}, ${viewerColumns}, consent.scope as consent_scope,
-          consent.resources as consent_resources, ${openSessionsColumns}
+          consent.resources as consent_resources, ${factorColumns('viewer_user.id')}, ${openSessionsColumns}
      from (select 1) as one
      left join oauth2_authorization_grants pending on pending.id = :grantId::uuid
      ${viewerJoin(':browserSessionId::uuid')}

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SigningKeys, signingKey } from '#domain/signing-keys/signing-keys.ts';
 import { type ClientId, fromUuid, newId, type UserId } from '#platform/base/ids.ts';
+import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import {
   AUTHORIZATION_ISSUER,
   type AuthorizationService,
@@ -159,9 +160,54 @@ describe('acr_values and an essential acr (OpenID Connect Core 5.5.1.1, oauth 15
 
   test('an essential class that is not issued here is refused before anybody has to sign in', async () => {
     const before = await grantCount();
-    const shown = await service.browser().get(authorizeUrl(client, { claims: essential('phr') }));
+    const shown = await service.browser().get(authorizeUrl(client, { claims: essential('urn:unknown') }));
     expect(responseOf(shown)).toMatchObject({ error: 'unmet_authentication_requirements', state: 'st' });
     expect(await grantCount()).toBe(before);
+  });
+});
+
+describe('a class that takes a second factor (oauth 7.3 step 11, 15.3)', () => {
+  const TWO = 'urn:latchkey:acr:2';
+  const essential = { claims: JSON.stringify({ id_token: { acr: { essential: true, value: TWO } } }) };
+
+  test('is asked for of a person who has one, also where re-authentication asks for none', async () => {
+    const options = { clock: service.clock, secondFactor: { secondFactorOnReauth: false } };
+    const lenient = await startAuthorizationService(testDatabase.database, options);
+    try {
+      const username = await lenient.person('stepping-up');
+      const browser = await lenient.signedIn(username);
+      const [user] = await sql<{ id: string }>(
+        testDatabase.database,
+        `select id::text as id from users where username = 'stepping-up'`,
+      );
+      const app = await giveAuthenticatorApp(lenient.core, fromUuid(user?.id ?? ''));
+      for (const fields of [essential, { acr_values: `phr ${TWO}` }]) {
+        await sql(testDatabase.database, `update user_sessions set acr = 'urn:latchkey:acr:1' where true returning id`);
+        const shown = await browser.get(authorizeUrl(client, fields));
+        expect(shown.location).toContain('/reauth?');
+        lenient.clock.advanceSeconds(60);
+        await browser.open(shown.location ?? '');
+        const { pathname, search } = new URL(browser.shown.url);
+        await browser.submit({ password: PASSWORD }, { action: pathname + search });
+        expect(browser.shown.location).toContain('/reauth/totp?');
+        await browser.open(browser.shown.location ?? '');
+        await browser.submit({ code: app.code() });
+        await browser.follow();
+        expect(responseOf(browser.shown)).toMatchObject(CODE);
+        expect(await lastGrant()).toMatchObject({ acr: TWO });
+      }
+    } finally {
+      await lenient.close();
+    }
+  });
+
+  test('cannot be reached without one: an essential one is refused, for another the request goes on', async () => {
+    const browser = await service.signedIn('alice');
+    expect(responseOf(await browser.get(authorizeUrl(client, essential)))).toMatchObject({
+      error: 'unmet_authentication_requirements',
+    });
+    service.clock.advanceSeconds(1);
+    expect(responseOf(await browser.get(authorizeUrl(client, { acr_values: `phr ${TWO}` })))).toMatchObject(CODE);
   });
 });
 

@@ -43,7 +43,10 @@ describe('discovery', () => {
 
   test('says which acr values are issued and that claims may be asked for one by one', async () => {
     const { body } = await read(service, '/.well-known/openid-configuration');
-    expect(body).toMatchObject({ acr_values_supported: ['urn:latchkey:acr:1'], claims_parameter_supported: true });
+    expect(body).toMatchObject({
+      acr_values_supported: ['urn:latchkey:acr:1', 'urn:latchkey:acr:2'],
+      claims_parameter_supported: true,
+    });
   });
 
   test('a known ETag is answered 304 without a body', async () => {
@@ -250,7 +253,7 @@ function wholeDocument(service: TestService, protocolName: string): Readonly<Rec
       ...['username', 'preferred_username', 'name', 'email', 'email_verified', 'locale', 'updated_at', 'groups'],
     ],
     claims_parameter_supported: true,
-    acr_values_supported: ['urn:latchkey:acr:1'],
+    acr_values_supported: ['urn:latchkey:acr:1', 'urn:latchkey:acr:2'],
     request_parameter_supported: true,
     request_object_signing_alg_values_supported: ASYMMETRIC,
     request_uri_parameter_supported: false,

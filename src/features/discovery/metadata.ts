@@ -15,7 +15,7 @@ import {
 import { CODE_CHALLENGE_METHOD } from '#protocol/oauth/pkce.ts';
 import { PROMPTS } from '#protocol/oauth/request-parameters.ts';
 import { publishedScopes } from '#protocol/oauth/scopes.ts';
-import { ISSUED_ACR_VALUES } from '#protocol/oidc/authentication-classes.ts';
+import { ISSUED_ACR_VALUES, reachesAcr, strongestAcr } from '#protocol/oidc/authentication-classes.ts';
 import { ID_TOKEN_CLAIM_NAMES } from '#protocol/oidc/id-token-claims.ts';
 import { USER_CLAIM_NAMES } from '#protocol/oidc/user-claims.ts';
 
@@ -64,7 +64,7 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     claim_types_supported: ['normal'],
     claims_supported: [...ID_TOKEN_CLAIM_NAMES, 'username', ...USER_CLAIM_NAMES],
     claims_parameter_supported: true,
-    acr_values_supported: ISSUED_ACR_VALUES,
+    acr_values_supported: reachableAcrValues(core),
     request_parameter_supported: true,
     request_object_signing_alg_values_supported: ACCEPTED_ALGORITHMS,
     request_uri_parameter_supported: false,
@@ -85,6 +85,12 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     account_management_actions_supported: accountActions(core),
     [chatNames(protocolName).accountApiMember]: urls.absolute('graphql'),
   };
+}
+
+/** What somebody here can reach. */
+function reachableAcrValues({ relyingParty, secondFactors }: Core): readonly string[] {
+  const strongest = strongestAcr({ hasTotp: secondFactors.policy !== 'off', hasPasskey: relyingParty !== undefined });
+  return ISSUED_ACR_VALUES.filter((value) => reachesAcr(strongest, value));
 }
 
 /** What a client may ask the account area to open (chat-compat 13); the last three are the older names of others. */

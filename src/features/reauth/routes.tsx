@@ -25,6 +25,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { ONE_FACTOR_ACR, reachesAcr } from '#protocol/oidc/authentication-classes.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RelyingParty } from '#protocol/webauthn/ceremony.ts';
 import { type CancelForm, ReauthPage } from './reauth.page.tsx';
@@ -37,6 +38,8 @@ interface ReauthPageRow {
   /** The redirect URI of the authorization request that waits for this, if one does. */
   readonly redirect_uri: string | null;
   readonly locale: string | null;
+  /** How that request wants the person to authenticate, the preferred class first. */
+  readonly acr_values: readonly string[] | null;
   readonly is_device_waiting: boolean;
 }
 
@@ -51,6 +54,7 @@ const readReauthPage = statement<
           array(select l.provider_id::text from upstream_links l where l.user_id = :userId::uuid) as provider_ids,
           pending.redirect_uri,
           pending.locale,
+          pending.acr_values,
           device.id is not null as is_device_waiting
      from (select 1) as one
      left join oauth2_authorization_grants pending
@@ -151,13 +155,20 @@ async function attempt(
     knownBrowsers: deps.viewers.knownBrowsers(context),
     signal: context.signal,
   };
-  return await beginReauthentication(deps, typed, { action, isFactorNeeded: false });
+  return await beginReauthentication(deps, typed, { action, isFactorNeeded: await needsFactor(deps, viewer, action) });
 }
 
 function cookieOf(deps: PageDeps, context: RequestContext): SessionCookie {
   const cookie = deps.viewers.cookie(context);
   if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
   return cookie;
+}
+
+/** The request that waits wants more than a password, whatever the operator's settings ask for. */
+async function needsFactor(deps: PageDeps, viewer: ActiveViewer, action: PostAuthAction | undefined): Promise<boolean> {
+  if (action?.kind !== 'continue_authorization_grant' || deps.secondFactors.policy === 'off') return false;
+  const [preferred] = (await readPage(deps, viewer, action))?.acr_values ?? [];
+  return preferred !== undefined && !reachesAcr(ONE_FACTOR_ACR, preferred);
 }
 
 async function answerWithoutSession(

@@ -9,15 +9,18 @@ export const TWO_FACTORS_ACR = 'urn:latchkey:acr:2';
 /** Proof that cannot be given to another site: a passkey whose holder was verified. */
 export const PHISHING_RESISTANT_ACR = 'phr';
 
-/** Every class that there is, weakest first. */
-const ACR_ORDER: readonly string[] = [ONE_FACTOR_ACR, TWO_FACTORS_ACR, PHISHING_RESISTANT_ACR];
-
 /** Every class that an authentication here can reach, weakest first. */
-export const ISSUED_ACR_VALUES: readonly string[] = [ONE_FACTOR_ACR];
+export const ISSUED_ACR_VALUES: readonly string[] = [ONE_FACTOR_ACR, TWO_FACTORS_ACR, PHISHING_RESISTANT_ACR];
 
 /** Whether an authentication of class `reached` is as strong as `wanted`, which is one of those above. */
 export function reachesAcr(reached: string | undefined, wanted: string): boolean {
-  return reached !== undefined && ACR_ORDER.indexOf(reached) >= ACR_ORDER.indexOf(wanted);
+  return reached !== undefined && ISSUED_ACR_VALUES.indexOf(reached) >= ISSUED_ACR_VALUES.indexOf(wanted);
+}
+
+/** The strongest class that a person with these factors can reach. */
+export function strongestAcr(has: { readonly hasTotp: boolean; readonly hasPasskey: boolean }): string {
+  if (has.hasPasskey) return PHISHING_RESISTANT_ACR;
+  return has.hasTotp ? TWO_FACTORS_ACR : ONE_FACTOR_ACR;
 }
 
 /** What a person proved who they are with. */
