@@ -87,7 +87,7 @@ describe('config generate', () => {
   test('writes a file that is valid, complete and unlike any other', async () => {
     const directory = workingDirectory();
     const file = join(directory, 'latchkey.yaml');
-    await generateConfig({ output: file, force: false, ...SCHEMA }, new Output());
+    await generateConfig({ output: file, force: false, json: false, ...SCHEMA }, new Output());
     await checkConfig(sources(directory), false, new Output());
 
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -110,13 +110,13 @@ describe('config generate', () => {
     expect(text).toMatch(/^ +# ES256K: remove it when an application cannot read the key set/m);
 
     const other = new Output();
-    await generateConfig({ force: false, ...SCHEMA }, other);
+    await generateConfig({ force: false, json: false, ...SCHEMA }, other);
     expect(parse(other.out).secrets).not.toEqual(parse(text).secrets);
   });
 
   test('shows every setting at its default: uncommented, the file says the same', async () => {
     const output = new Output();
-    await generateConfig({ force: false, ...SCHEMA }, output);
+    await generateConfig({ force: false, json: false, ...SCHEMA }, output);
     const uncommented = output.out.replace(/^(\s*)#([a-z_0-9]+:(?: \S.*)?)$/gm, '$1$2');
     expect(uncommented).not.toBe(output.out);
     const directory = workingDirectory({ 'a.yaml': output.out, 'b.yaml': uncommented });
@@ -127,12 +127,12 @@ describe('config generate', () => {
   test('overwrites a file only when told to', async () => {
     const directory = workingDirectory({ 'latchkey.yaml': 'old: 1\n' });
     const output = join(directory, 'latchkey.yaml');
-    await expect(generateConfig({ output, force: false, ...SCHEMA }, new Output())).rejects.toMatchObject({
+    await expect(generateConfig({ output, force: false, json: false, ...SCHEMA }, new Output())).rejects.toMatchObject({
       exitCode: 73,
       message: `${output} exists; --force overwrites it`,
     });
     expect(readFileSync(output, 'utf8')).toBe('old: 1\n');
-    await generateConfig({ output, force: true, ...SCHEMA }, new Output());
+    await generateConfig({ output, force: true, json: false, ...SCHEMA }, new Output());
     await checkConfig(sources(directory), false, new Output());
   });
 });
@@ -231,10 +231,22 @@ test('config schema and the manual are printed as they ship', async () => {
   expect(manual.out).toBe(readFileSync('docs/reference/configuration.md', 'utf8'));
 });
 
+test('config generate --json prints one document that a configuration takes as it is, and an entry likewise', async () => {
+  const [whole, entry] = [new Output(), new Output()];
+  await generateConfig({ force: false, json: true, ...SCHEMA }, whole);
+  const written = JSON.parse(whole.out);
+  expect(written).toMatchObject({ database: { uri: 'embedded:' }, secrets: { keys: expect.any(Array) } });
+  expect(loadConfig(sources(workingDirectory({ 'latchkey.yaml': whole.out }))).config.secrets.keys).toHaveLength(
+    written.secrets.keys.length,
+  );
+  await generateClient({ force: false, json: true, redirectUris: ['https://app.example/a'] }, entry);
+  expect(JSON.parse(entry.out)).toMatchObject({ clients: [{ redirect_uris: ['https://app.example/a'] }] });
+});
+
 describe('config generate --client', () => {
   test('prints an entry with a fresh id and secret that a configuration takes as it is', async () => {
     const [first, other] = [new Output(), new Output()];
-    for (const output of [first, other]) await generateClient({ force: false, redirectUris: [] }, output);
+    for (const output of [first, other]) await generateClient({ force: false, json: false, redirectUris: [] }, output);
     const directory = workingDirectory({ 'latchkey.yaml': first.out });
     const [client] = loadConfig(sources(directory)).config.clients;
     expect(client).toMatchObject({ clientAuthMethod: 'client_secret_basic', redirectUris: [expect.any(String)] });
@@ -247,9 +259,9 @@ describe('config generate --client', () => {
   test('takes the addresses of the application, and refuses one that no client may have (exit code 2)', async () => {
     const output = new Output();
     const redirectUris = ['https://app.example/a', 'http://localhost:3000/b'];
-    await generateClient({ force: false, redirectUris }, output);
+    await generateClient({ force: false, json: false, redirectUris }, output);
     expect(parse(output.out).clients[0].redirect_uris).toEqual(redirectUris);
-    const refused = generateClient({ force: false, redirectUris: ['https://app.example/#x'] }, output);
+    const refused = generateClient({ force: false, json: false, redirectUris: ['https://app.example/#x'] }, output);
     await expect(refused).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('--redirect-uri') });
   });
 });

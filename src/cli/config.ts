@@ -89,6 +89,8 @@ export interface GenerateConfigOptions {
   readonly output?: string | undefined;
   /** Overwrite the file. */
   readonly force: boolean;
+  /** As JSON, without the comments; a configuration may be written so. */
+  readonly json: boolean;
   /** Path or address of the JSON Schema, for the first line of the file. */
   readonly schemaPath: string;
   /** Files of a Synapse whose settings are carried over, and where their names begin. */
@@ -115,7 +117,7 @@ export async function generateConfig(options: GenerateConfigOptions, output: Com
     },
     options.schemaPath,
   );
-  write(options, text, output);
+  await write(options, text, output);
   for (const warning of carried.warnings) output.stderr(`latchkey: warning: ${warning}\n`);
 }
 
@@ -129,6 +131,7 @@ async function carriedOver({ synapse }: GenerateConfigOptions): Promise<CarriedS
 export interface GenerateClientOptions {
   readonly output?: string | undefined;
   readonly force: boolean;
+  readonly json: boolean;
   /** None: an address to replace. */
   readonly redirectUris: readonly string[];
 }
@@ -144,7 +147,7 @@ export async function generateClient(options: GenerateClientOptions, output: Com
     if (problem !== undefined) throw new ExitError(ExitCode.usage, `--redirect-uri ${uri}: ${problem}`);
   }
   const { sampleClient } = await import('#config/reference/sample.ts');
-  write(options, sampleClient(systemClock.now(), options.redirectUris), output);
+  await write(options, sampleClient(systemClock.now(), options.redirectUris), output);
 }
 
 /** Prints the JSON Schema of the file. */
@@ -159,7 +162,13 @@ export async function configManual(output: CommandOutput): Promise<void> {
   output.stdout(configManualText());
 }
 
-function write(options: Pick<GenerateConfigOptions, 'output' | 'force'>, text: string, output: CommandOutput): void {
+/** @param yaml a document */
+async function write(
+  options: Pick<GenerateConfigOptions, 'output' | 'force' | 'json'>,
+  yaml: string,
+  output: CommandOutput,
+): Promise<void> {
+  const text = options.json ? `${JSON.stringify((await import('yaml')).parse(yaml))}\n` : yaml;
   if (options.output === undefined) output.stdout(text);
   else if (options.force) replaceFile(options.output, text);
   else createFile(options.output, text, '--force overwrites it');

@@ -213,7 +213,7 @@ function addConfigCommands(program: Command, configuration: () => ConfigurationO
     });
   config
     .command('generate')
-    .description('write a new commented configuration with fresh keys, or an entry for a client')
+    .description('write a new commented configuration with fresh keys, or an entry for a client; with --json as JSON')
     .option('-o, --output <path>', 'write to this file, readable by its owner only')
     .option('--force', 'overwrite the file', false)
     .option('--synapse-config <path>', 'carry over what this configuration of a Synapse says; may be repeated', collect)
@@ -221,12 +221,13 @@ function addConfigCommands(program: Command, configuration: () => ConfigurationO
     .option('--redirect-uri <uri>', 'with --client: where its answers are sent; may be repeated', collect)
     .action(async ({ client, redirectUri, synapseConfig = [], ...options }: GenerateFlags, command: Command) => {
       const { generateClient, generateConfig } = await import('./config.ts');
+      const { isJson: json } = configuration();
       if (client && synapseConfig.length > 0) command.error('error: --synapse-config does not go with --client');
-      if (client) return await generateClient({ ...options, redirectUris: redirectUri ?? [] }, io);
+      if (client) return await generateClient({ ...options, json, redirectUris: redirectUri ?? [] }, io);
       if (redirectUri !== undefined) command.error('error: --redirect-uri belongs to --client');
       const schemaPath = join(packageRoot, 'share/config.schema.json');
       const synapse = { files: synapseConfig, workingDirectory: io.workingDirectory };
-      await generateConfig({ ...options, schemaPath, synapse }, io);
+      await generateConfig({ ...options, json, schemaPath, synapse }, io);
     });
   config
     .command('sync')
@@ -297,7 +298,10 @@ function addKeysCommands(program: Command, configuration: () => ConfigurationOpt
   keys
     .command('rotate-encryption')
     .description('make a new root key and seal under it what is stored; run it again to continue')
-    .action(async () => (await import('./rotate-root-key.ts')).rotateRootKey(configuration(), io));
+    .option('--force', 'also within a day after the last time', false)
+    .action(async (options: { force: boolean }) => {
+      await (await import('./rotate-root-key.ts')).rotateRootKey(configuration(), options, io);
+    });
 }
 
 function addDebugCommands(

@@ -10,6 +10,7 @@ import {
   type RootKeys,
   readRootKeys,
   rootKeyPaths,
+  rootKeyReplacedAt,
 } from '#app/data-directory/root-key-files.ts';
 import type { Config } from '#config/config.ts';
 import {
@@ -34,22 +35,33 @@ import { useRootKeys } from './root-key-reload.ts';
 const WAIT_MS = 150_000;
 const POLL_MS = 250;
 const PROGRESS_MS = 2_000;
+/** A call so soon after a finished one is the same call again, of a script that did not see how the first one ended. */
+const REPEAT_MS = 24 * 3_600_000;
 /** For as long as a browser may keep a cookie (operations 3.12). */
 const COOKIES_DAYS = 30;
 
 /** @throws ExitError 1 for a key that stands in the configuration, with what to do; 75 when a process does not follow */
-export async function rotateRootKey(configuration: ConfigurationOptions, io: CommandIo): Promise<void> {
+export async function rotateRootKey(
+  configuration: ConfigurationOptions,
+  { force }: { readonly force: boolean },
+  io: CommandIo,
+): Promise<void> {
   const foundation = await openFoundation({ ...configuration, isQuiet: true }, io, {
     shouldMigrate: true,
     needsSigningKeys: false,
   });
   try {
     const rotation = new RootKeyRotation(foundation, configuration.isJson, io);
-    await io.signals.race(rotation.run());
+    await io.signals.race(rotation.run(force));
   } finally {
     await foundation.close();
   }
 }
+
+/** Of stored values; null where another process did the last part, whose log has them. */
+type Counts = { readonly [Name in 'examined' | 'resealed' | 'unreadable']: number | null };
+
+const NO_COUNTS: Counts = { examined: null, resealed: null, unreadable: null };
 
 class RootKeyRotation {
   readonly #foundation: Foundation;
@@ -62,14 +74,22 @@ class RootKeyRotation {
     this.#io = io;
   }
 
-  async run(): Promise<void> {
+  async run(isForced: boolean): Promise<void> {
     const { config, database, hasGeneratedRoot, keyRing } = this.#foundation;
+    if (hasGeneratedRoot && !isForced && (await this.#isJustDone(config))) return this.#report('unchanged', NO_COUNTS);
     if (hasGeneratedRoot) await this.#replaceKey(config);
     else if (await isCurrentRootEnough(database, keyRing)) throw new ExitError(ExitCode.failure, ADVICE);
     this.#tell('waiting until every process seals with the new key');
     await this.#untilAllHave(keyRing, 'sealing');
     const progress = await this.#reencrypt();
-    this.#report(progress);
+    this.#report('done', progress);
+  }
+
+  async #isJustDone({ dataDir }: Config): Promise<boolean> {
+    const { database, keyRing } = this.#foundation;
+    const replacedAt = rootKeyReplacedAt(dataDir);
+    if (replacedAt === undefined || systemClock.now() - replacedAt > REPEAT_MS) return false;
+    return this.#readKeys(dataDir).next === undefined && (await isCurrentRootEnough(database, keyRing));
   }
 
   /** Until the new key is the one that seals. */
@@ -120,25 +140,29 @@ class RootKeyRotation {
   }
 
   /** Works next to the processes of the service, and also when none runs. */
-  async #reencrypt(): Promise<ReencryptionProgress> {
+  async #reencrypt(): Promise<Counts> {
     const { config, database, keyRing, openLog } = this.#foundation;
     const shared = { database, clock: systemClock, log: openLog.log };
+    let counts = NO_COUNTS;
+    const onFinished = (progress: ReencryptionProgress): void => {
+      counts = progress;
+    };
     await queueReencryption(shared);
     const worker = new JobWorker({
-      ...{ ...shared, queues: [reencryptFieldsQueue({ ...shared, keyRing })], concurrency: 1 },
+      ...{ ...shared, queues: [reencryptFieldsQueue({ ...shared, keyRing, onFinished })], concurrency: 1 },
       ...{ maxRetries: config.jobs.maxRetries, pollIntervalSeconds: 1, tracing: new ReceivedTraces(true) },
     });
     worker.start();
     try {
-      return await this.#untilDone();
+      await this.#untilDone();
+      return counts;
     } finally {
       await worker.stop(PROGRESS_MS);
     }
   }
 
-  async #untilDone(): Promise<ReencryptionProgress> {
+  async #untilDone(): Promise<void> {
     const { database, keyRing } = this.#foundation;
-    let progress = parseProgress(undefined);
     let toldAt = performance.now();
     for (;;) {
       const filters = { now: new Date(systemClock.now()), queue: REENCRYPT_QUEUE, status: undefined };
@@ -150,16 +174,16 @@ class RootKeyRotation {
       });
       const job = items.find(({ status }) => status !== 'dead');
       if (job === undefined) {
-        if (await isCurrentRootEnough(database, keyRing)) return progress;
+        if (await isCurrentRootEnough(database, keyRing)) return;
         const reason = items[0]?.failed_reason ?? 'another root key was put to use in the meantime';
         throw new ExitError(
           ExitCode.failure,
           `not everything is sealed under the new key: ${reason}. Run this command again`,
         );
       }
-      progress = parseProgress(job.payload);
       if (performance.now() - toldAt > PROGRESS_MS) {
         toldAt = performance.now();
+        const progress = parseProgress(job.payload);
         this.#tell(`${progress.examined} stored values looked at, ${progress.resealed} sealed again`);
       }
       await pause(POLL_MS);
@@ -170,16 +194,24 @@ class RootKeyRotation {
     if (!this.#isJson) this.#io.stderr(`${text}\n`);
   }
 
-  #report(progress: ReencryptionProgress): void {
+  #report(status: 'done' | 'unchanged', { examined, resealed, unreadable }: Counts): void {
     const { config, hasGeneratedRoot } = this.#foundation;
-    const until = new Date(systemClock.now() + COOKIES_DAYS * 86_400_000).toISOString().slice(0, 10);
+    const since = (status === 'unchanged' ? rootKeyReplacedAt(config.dataDir) : undefined) ?? systemClock.now();
+    const until = new Date(since + COOKIES_DAYS * 86_400_000).toISOString().slice(0, 10);
     const source = hasGeneratedRoot ? rootKeyPaths(config.dataDir).previous : 'secrets.encryption_previous';
-    const { unreadable } = progress;
     if (this.#isJson) {
-      this.#io.stdout(`${JSON.stringify({ status: 'done', former_keys: source, cookies_until: until })}\n`);
+      const result = { status, examined, resealed, unreadable, former_keys: source, cookies_until: until };
+      this.#io.stdout(`${JSON.stringify(result)}\n`);
       return;
     }
-    if (unreadable > 0) this.#io.stderr(`latchkey: warning: no key opens ${unreadable} stored values; they are left\n`);
+    if (status === 'unchanged') {
+      this.#io.stdout(
+        `Nothing to do: the root key was replaced within the last day. --force replaces it again. From ${until} on nothing needs ${source}\n`,
+      );
+      return;
+    }
+    if (unreadable !== null && unreadable > 0)
+      this.#io.stderr(`latchkey: warning: no key opens ${unreadable} stored values; they are left\n`);
     this.#io.stdout(
       `Every stored value is sealed under the new root key. The former one is in ${source} and opens cookies of before. ` +
         `From ${until} on nothing needs it: remove it there.\n`,

@@ -8,7 +8,7 @@
  * Processes read them at any moment: after each step the files name every key that stored values may be sealed under. A
  * step that was cut off is taken again.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { GeneratedSecrets } from '#config/load.ts';
@@ -75,6 +75,11 @@ export async function promoteNextRootKey(dataDir: string, { current, previous }:
   await replaceFile(paths.previous, kept.map((key) => `${key}\n`).join(''));
   await rename(paths.next, paths.current);
   await syncDirectory(dirname(paths.current));
+}
+
+/** When the key that seals was last replaced, in milliseconds since the epoch; undefined: never, or its former key is gone. */
+export function rootKeyReplacedAt(dataDir: string): number | undefined {
+  return statSync(rootKeyPaths(dataDir).previous, { throwIfNoEntry: false })?.mtimeMs;
 }
 
 function keysIn(path: string): readonly string[] {

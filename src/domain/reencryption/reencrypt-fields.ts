@@ -20,6 +20,8 @@ export interface ReencryptDeps {
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told how much was done by whoever does the last part. */
+  readonly onFinished?: (progress: ReencryptionProgress) => void;
 }
 
 /** After so many batches others that are due get their turn, and what was done is noted. */
@@ -91,6 +93,7 @@ async function finish(deps: ReencryptDeps, needed: Buffer, progress: Reencryptio
     log.warn('keys.unreadable', 'stored values are left that no configured root key opens', { unreadable });
   // Not when another key was noted since: what is sealed under it was perhaps passed already.
   if (!(await forgetFormerKeys(database, keyRing, needed))) return { kind: 'unfinished', payload: {} };
+  deps.onFinished?.(progress);
   log.info('keys.reencrypted', 'every stored value is sealed under the current root key', { examined, resealed });
   return DONE;
 }

@@ -11,7 +11,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
     attack: 131,
     removals: [{ text: "  if (RESERVED.has(name)) return 'this claim is written by the service itself';\n" }],
     test: ADMIN_API,
-    testName: 'refuse what the service says itself',
+    testName: 'what the service says itself',
   },
   {
     name: 'claims-stored-names',
