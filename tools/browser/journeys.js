@@ -12,6 +12,7 @@ import { travel } from './journey.js';
 import { Latchkey } from './latchkey.js';
 import { loadTypeScript } from './load-typescript.js';
 import { examineMail, MailServer } from './mails.js';
+import { usePasskeys } from './passkey-journey.js';
 import { recover } from './recovery-journey.js';
 import { checkRequestLines } from './request-lines.js';
 import {
@@ -161,6 +162,29 @@ export async function checkLinkedAccounts(checks, { browser, folder, relyingPart
     );
   } finally {
     upstream.close();
+    await latchkey.stop();
+  }
+}
+
+/** Passkeys of a person. Browsers make them for a name, not for an address. */
+export async function checkPasskeys(checks, { browser, folder, relyingParty, pictures }) {
+  const plain = settings(relyingParty.callback);
+  const required = { ...plain, account: { ...plain.account, second_factor: 'required' } };
+  const start = (name, all) => Latchkey.start(folder, name, all, 'localhost');
+  let latchkey = await start('passkeys', plain);
+  try {
+    await latchkey.command(['manage', 'register-user', '--yes', '--password-file', '-', 'yara'], PASSWORD);
+    await checks.that('a person lives with a passkey', () =>
+      usePasskeys({
+        ...{ browser, latchkey, username: 'yara', pictures },
+        restart: async () => {
+          await latchkey.stop();
+          latchkey = await start('passkeys-required', required);
+          return latchkey;
+        },
+      }),
+    );
+  } finally {
     await latchkey.stop();
   }
 }

@@ -15,6 +15,7 @@ import {
   checkJoining,
   checkJourneys,
   checkLinkedAccounts,
+  checkPasskeys,
   checkRecovery,
   checkUnasked,
   checkUpstreamJourneys,
@@ -36,13 +37,14 @@ const JOURNEYS = [
   { name: 'reference', flag: '--admin', check: checkApiReference },
   { name: 'unasked', flag: '--mails', check: checkUnasked },
   { name: 'linked', flag: '--account', check: checkLinkedAccounts },
+  { name: 'passkeys', flag: '--passkeys', check: checkPasskeys },
   { name: 'paint', flag: '--paint', check: checkFirstPaint, isTimed: true },
   { name: 'chat', flag: '--account', check: checkChatAccountJourney },
 ];
 
 /**
  * `--quick`: the journeys alone; `--mails`: those with mails; `--upstream`: those through another service; `--account`:
- * those of the account area; `--admin`: that of the admin API; `--paint`: how soon pages of the account area show
+ * those of the account area; `--admin`: that of the admin API; `--passkeys`: those with passkeys; `--paint`: how soon pages of the account area show
  * something; a word: the pages alone whose names hold it.
  */
 const [only] = process.argv.slice(2);

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { activate, heading, signIn } from './account-steps.js';
+import { watch } from './journey.js';
+import { checkWithAxe } from './pages/examine.js';
+
+/** As the authenticator of a telephone: its keys are on other devices as well, and it knows its holder. */
+const AUTHENTICATOR = {
+  protocol: 'ctap2',
+  transport: 'internal',
+  hasResidentKey: true,
+  hasUserVerification: true,
+  isUserVerified: true,
+  automaticPresenceSimulation: true,
+  defaultBackupEligibility: true,
+  defaultBackupState: true,
+};
+
+/**
+ * A person adds a passkey, signs in with it, proves again with it who they are, uses it after the password where that is
+ * not enough, and removes it.
+ */
+export async function usePasskeys({ browser, latchkey, username, pictures, restart }) {
+  let { base } = latchkey;
+  const context = await browser.newContext({ locale: 'en' });
+  const page = await context.newPage();
+  const troubles = watch(page);
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
+  // Its holder touches it when they are asked to, not as soon as a page proposes passkeys.
+  const touch = (enabled) => devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
+  const use = async (address) => {
+    await activate(page, page.getByRole('button', { name: 'Use a passkey' }));
+    await touch(true);
+    await page.waitForURL(address);
+    await touch(false);
+  };
+  await touch(false);
+  const show = async (name) => {
+    if (pictures !== undefined) await page.screenshot({ path: join(pictures, `passkeys-${name}.png`), fullPage: true });
+  };
+  try {
+    await page.goto(`${base}login?kind=manage_account`);
+    await page.getByRole('button', { name: 'Use a passkey' }).waitFor();
+    await checkWithAxe(page);
+    await show('login');
+    await signIn(page, username);
+    await page.goto(`${base}account/security`);
+    await activate(page, page.getByRole('button', { name: 'Add a passkey' }));
+    await touch(true);
+    await page.getByRole('status').getByText('The passkey was added.').waitFor();
+    await touch(false);
+    await page.getByText('On several devices').waitFor();
+    await checkWithAxe(page);
+    await show('security');
+    await rename(page);
+    await signOut(page, base);
+
+    await page.goto(`${base}login?kind=change_password`);
+    await use(/\/account\/password\/change$/);
+    assert.deepEqual(await newest(latchkey, username), { acr: 'phr', amr: ['swk', 'user', 'mfa'], kinds: ['passkey'] });
+
+    await page.goto(`${base}reauth?kind=manage_account`);
+    await page.getByRole('button', { name: 'Use a passkey' }).waitFor();
+    await checkWithAxe(page);
+    await show('reauth');
+    await use(/\/account\/$/);
+    assert.deepEqual((await newest(latchkey, username)).kinds, ['passkey', 'passkey']);
+    await signOut(page, base);
+
+    // Proposed for the username: nothing is pressed.
+    await page.goto(`${base}login?kind=change_password`);
+    await touch(true);
+    await page.waitForURL(/\/account\/password\/change$/);
+    await touch(false);
+    await signOut(page, base);
+
+    // The same passkey, since the name of the service stays.
+    const strict = await restart();
+    base = strict.base;
+    await page.goto(`${base}login?kind=manage_account`);
+    await signIn(page, username);
+    await page.waitForURL(/\/login\/passkey/);
+    await page.getByRole('button', { name: 'Use a passkey' }).waitFor();
+    await checkWithAxe(page);
+    await show('second-factor');
+    await use(/\/account\/$/);
+    assert.deepEqual((await newest(strict, username)).kinds, ['password', 'passkey']);
+
+    await remove(page, base);
+    assert.deepEqual(troubles, []);
+  } catch (error) {
+    const shown = await page.locator('body').innerText();
+    throw new Error(`${error.message}\n${page.url()} shows: ${shown}\n${troubles.join('\n')}`, { cause: error });
+  } finally {
+    await context.close();
+  }
+}
+
+async function rename(page) {
+  await activate(page, page.getByRole('button', { name: /^Rename / }));
+  const dialog = page.getByRole('dialog', { name: 'Rename this passkey' });
+  await dialog.getByLabel('Name').fill('Blue telephone');
+  await activate(page, dialog.getByRole('button', { name: 'Save' }));
+  await page.getByText('Blue telephone').waitFor();
+}
+
+async function remove(page, base) {
+  await page.goto(`${base}account/security`);
+  await heading(page, 'Security');
+  await activate(page, page.getByRole('button', { name: 'Remove Blue telephone' }));
+  const dialog = page.getByRole('dialog', { name: 'Remove the passkey' });
+  await dialog.waitFor();
+  await checkWithAxe(page);
+  await activate(page, dialog.getByRole('button', { name: 'Remove' }));
+  await page.getByText('Blue telephone').waitFor({ state: 'detached' });
+}
+
+async function signOut(page, base) {
+  await page.goto(base);
+  await activate(page, page.getByRole('button', { name: 'Sign out' }));
+  await page.waitForURL(/\/login$/);
+}
+
+/** The session that the person has opened last. */
+async function newest(latchkey, username) {
+  const [row] = await latchkey.sql(
+    `select s.acr, s.amr,
+            array(select a.kind from user_session_authentications a where a.user_session_id = s.id order by a.id) as kinds
+       from user_sessions s join users u on u.id = s.user_id where u.username = $1 order by s.id desc limit 1`,
+    [username],
+  );
+  return row;
+}
