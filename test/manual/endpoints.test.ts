@@ -5,12 +5,14 @@ import {
   changePassword as askToChangePassword,
   recoverPassword as askToRecoverPassword,
 } from '../support/account-operations.ts';
+import { giveAuthenticatorApp } from '../support/authenticator-app.ts';
 import { Browser } from '../support/browser.ts';
 import { ChatClient, textOf } from '../support/chat-client.ts';
 import { agreeToSso, ssoPath } from '../support/chat-sso.ts';
 import { insertClient, sql } from '../support/fixtures.ts';
 import { GraphqlClient } from '../support/graphql-client.ts';
 import { type Mails, startMails } from '../support/mails.ts';
+import { givePasskey, passkeyOptions } from '../support/passkeys.ts';
 import { beginRegistration, codeSentTo, NEW_PASSWORD } from '../support/registering.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { linkAccount, startUpstreamPeer, UPSTREAM_SUBJECT, type UpstreamPeer } from '../support/upstream-peer.ts';
@@ -76,7 +78,7 @@ beforeAll(async () => {
         },
       ],
     },
-    { strengthWorker: await bundleWorker(worker) },
+    { strengthWorker: await bundleWorker(worker), publicHost: 'localhost' },
   );
   const amira = await service.registerUser('amira', PASSWORD);
   await linkAccount(service.database, { providerId: PROVIDER_ID, userId: amira, subject: UPSTREAM_SUBJECT });
@@ -120,6 +122,7 @@ describe('the manual’s page of endpoints', () => {
     await recoverPassword();
     await signInThroughProvider();
     await registerThroughProvider();
+    await usePasskey();
     await useChatClient();
     await readAccount();
     await administer();
@@ -270,6 +273,24 @@ async function registerThroughProvider(): Promise<void> {
   await browser.follow();
   await browser.submit({ action: 'skip' });
   expect(new URL((await browser.follow()).url).pathname).toBe('/');
+}
+
+/** Alone, then after a password. */
+async function usePasskey(): Promise<void> {
+  const id = await service.registerUser('edda', PASSWORD);
+  const key = await givePasskey(service.core, id);
+  await giveAuthenticatorApp(service.core, id);
+  for (const isSecond of [false, true]) {
+    const browser = newBrowser();
+    await browser.get('/login');
+    if (isSecond) {
+      await browser.submit({ username: 'edda', password: PASSWORD });
+      await browser.get('/login/passkey');
+    }
+    const { csrf, asked } = await passkeyOptions(browser);
+    await browser.post('/login/passkey', new URLSearchParams({ csrf, credential: key.get(asked) }));
+    expect(browser.shown.status).toBe(303);
+  }
 }
 
 async function changePassword(): Promise<void> {

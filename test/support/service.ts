@@ -69,6 +69,8 @@ export interface ServiceOptions {
   readonly signingKeys?: readonly SigningKeySource[];
   /** Made by `bundleWorker`; without it no password can be chosen. */
   readonly strengthWorker?: URL;
+  /** Of the public base, in place of the address; browsers make passkeys for a name only. */
+  readonly publicHost?: 'localhost';
   /** With peers on loopback: `loopbackOutbound`. */
   readonly outbound?: OutboundHttp;
 }
@@ -96,7 +98,7 @@ export async function startService(
   const own = of === undefined ? testDatabase.database : await openOn(testDatabase, clock);
   const lines: string[] = [];
   // Real clients compare the issuer with the address they asked, so the port has to be known before.
-  const config = configOf(settings, await freePort());
+  const config = configOf(settings, await freePort(), options.publicHost ?? '127.0.0.1');
   const log = new LogWriter({
     ...config.logging,
     sink: { write: (text) => lines.push(...text.trimEnd().split('\n')) },
@@ -185,11 +187,11 @@ async function openOn(testDatabase: TestDatabase, clock: Clock): Promise<OpenDat
   return await openDatabase({ connection: parseConnectionUri(testDatabase.connectionString), log: silentLog, clock });
 }
 
-function configOf(settings: Readonly<Record<string, unknown>>, port: number) {
+function configOf(settings: Readonly<Record<string, unknown>>, port: number, host: string) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-service-'));
   try {
     const http = {
-      public_base: `http://127.0.0.1:${port}`,
+      public_base: `http://${host}:${port}`,
       listeners: [
         {
           name: 'web',

@@ -27,37 +27,34 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
   const troubles = watch(page);
   const devtools = await context.newCDPSession(page);
   await devtools.send('WebAuthn.enable');
-  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
-  // Its holder touches it when they are asked to, not as soon as a page proposes passkeys.
-  const touch = (enabled) => devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
+  // It is touched at once, so that a page that proposes passkeys goes on by itself.
+  await devtools.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
+  await page.addInitScript(() => {
+    if (location.hash === '#unasked') PublicKeyCredential.isConditionalMediationAvailable = async () => false;
+  });
   const use = async (address) => {
     await activate(page, page.getByRole('button', { name: 'Use a passkey' }));
-    await touch(true);
     await page.waitForURL(address);
-    await touch(false);
   };
-  await touch(false);
   const show = async (name) => {
     if (pictures !== undefined) await page.screenshot({ path: join(pictures, `passkeys-${name}.png`), fullPage: true });
   };
   try {
-    await page.goto(`${base}login?kind=manage_account`);
+    await page.goto(`${base}login?kind=manage_account#unasked`);
     await page.getByRole('button', { name: 'Use a passkey' }).waitFor();
     await checkWithAxe(page);
     await show('login');
     await signIn(page, username);
     await page.goto(`${base}account/security`);
     await activate(page, page.getByRole('button', { name: 'Add a passkey' }));
-    await touch(true);
     await page.getByRole('status').getByText('The passkey was added.').waitFor();
-    await touch(false);
     await page.getByText('On several devices').waitFor();
     await checkWithAxe(page);
     await show('security');
     await rename(page);
-    await signOut(page, base);
+    await signOut(page);
 
-    await page.goto(`${base}login?kind=change_password`);
+    await page.goto(`${base}login?kind=change_password#unasked`);
     await use(/\/account\/password\/change$/);
     assert.deepEqual(await newest(latchkey, username), { acr: 'phr', amr: ['swk', 'user', 'mfa'], kinds: ['passkey'] });
 
@@ -67,19 +64,17 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
     await show('reauth');
     await use(/\/account\/$/);
     assert.deepEqual((await newest(latchkey, username)).kinds, ['passkey', 'passkey']);
-    await signOut(page, base);
+    await signOut(page);
 
     // Proposed for the username: nothing is pressed.
     await page.goto(`${base}login?kind=change_password`);
-    await touch(true);
     await page.waitForURL(/\/account\/password\/change$/);
-    await touch(false);
-    await signOut(page, base);
+    await signOut(page);
 
     // The same passkey, since the name of the service stays.
     const strict = await restart();
     base = strict.base;
-    await page.goto(`${base}login?kind=manage_account`);
+    await page.goto(`${base}login?kind=manage_account#unasked`);
     await signIn(page, username);
     await page.waitForURL(/\/login\/passkey/);
     await page.getByRole('button', { name: 'Use a passkey' }).waitFor();
@@ -114,13 +109,12 @@ async function remove(page, base) {
   await dialog.waitFor();
   await checkWithAxe(page);
   await activate(page, dialog.getByRole('button', { name: 'Remove' }));
-  await page.getByText('Blue telephone').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Remove Blue telephone' }).waitFor({ state: 'detached' });
 }
 
-async function signOut(page, base) {
-  await page.goto(base);
-  await activate(page, page.getByRole('button', { name: 'Sign out' }));
-  await page.waitForURL(/\/login$/);
+/** The sign-in page that a button leads to would propose the passkey, and it is touched at once. */
+async function signOut(page) {
+  await page.context().clearCookies();
 }
 
 /** The session that the person has opened last. */

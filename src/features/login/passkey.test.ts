@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
-import { parseAttestation } from '#protocol/webauthn/ceremony.ts';
-import { exportCredentialKey } from '#protocol/webauthn/credential-key.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
-import { type Deviations, type KeyKind, PasskeyAuthenticator } from '#test/support/passkey-authenticator.ts';
+import type { Deviations, KeyKind, PasskeyAuthenticator } from '#test/support/passkey-authenticator.ts';
+import { givePasskey, type PasskeyRequest, passkeyOptions } from '#test/support/passkeys.ts';
 
 const PASSWORD = 'correct horse battery staple';
-const BASE = 'https://auth.example.org/';
 const ORIGIN = 'https://auth.example.org';
 const TARGET = 'kind=change_password';
 const LOGIN = `/login/passkey?${TARGET}`;
@@ -36,31 +34,8 @@ beforeEach(async () => {
   people += 1;
   username = `person-${people}`;
   user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
-  key = await givePasskey(user);
+  key = await givePasskey(service.core, user);
 });
-
-/** Past the account area. */
-async function givePasskey(owner: UserId, kind: KeyKind = 'P-256', signCount = 0): Promise<PasskeyAuthenticator> {
-  const made = new PasskeyAuthenticator(BASE, kind);
-  made.signCount = signCount;
-  const handle = Buffer.from(toUuid(owner).replaceAll('-', ''), 'hex').toString('base64url');
-  const attestation =
-    parseAttestation(made.create({ challenge: 'AAAA', user: { id: handle } })) ?? expect.fail('no key');
-  await sql(
-    testDatabase.database,
-    `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, name, created_at)
-     values ($1::uuid, $2::uuid, $3::bytea, $4::bytea, $5::bigint, '{internal}', false, 'Phone', $6::timestamptz)`,
-    [
-      toUuid(newId(service.clock.now())),
-      toUuid(owner),
-      made.credentialId,
-      exportCredentialKey(attestation.key),
-      signCount,
-      new Date(service.clock.now()),
-    ],
-  );
-  return made;
-}
 
 async function withService(options: PageServiceOptions, work: (other: PageService) => Promise<void>): Promise<void> {
   const other = await startPages(testDatabase.database, { clock: service.clock, ...options });
@@ -71,43 +46,30 @@ async function withService(options: PageServiceOptions, work: (other: PageServic
   }
 }
 
-interface Options {
-  readonly challenge: string;
-  readonly allowCredentials: readonly unknown[];
-}
-
-/** What the script of the page that is shown gets. */
-async function options(browser: Browser): Promise<Options> {
-  const [, path = ''] = /data-passkey-options="([^"]*)"/.exec(browser.shown.body) ?? [];
-  const { shown } = browser;
-  const csrf = shown.forms[0]?.inputs.get('csrf') ?? '';
-  const { status, body, headers } = await browser.postRaw(path.replaceAll('&amp;', '&'), '', {
-    'content-type': undefined,
-    'x-csrf-token': csrf,
-    accept: 'application/json',
-  });
-  expect(status).toBe(200);
-  expect(headers['content-type']).toBe('application/json');
-  expect(headers['cache-control']).toBe('no-store');
-  return JSON.parse(body).publicKey;
-}
-
+/** Sends the answer of a browser to what `options` asked. */
 async function answer(
   browser: Browser,
   credential: string,
   path = LOGIN,
   more: Record<string, string> = {},
 ): Promise<void> {
-  const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? lastCsrf.get(browser) ?? '';
+  const csrf = tokens.get(browser) ?? '';
   await browser.post(path, new URLSearchParams({ csrf, credential, ...more }));
 }
 
-const lastCsrf = new WeakMap<Browser, string>();
+const tokens = new WeakMap<Browser, string>();
+
+/** What the script of the page that is shown gets. */
+async function options(browser: Browser): Promise<PasskeyRequest> {
+  const { csrf, asked } = await passkeyOptions(browser);
+  tokens.set(browser, csrf);
+  expect(browser.shown.headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' });
+  return asked;
+}
 
 /** A browser on the sign-in page, and what it was asked to sign. */
-async function begin(from = service, browser = from.browser()): Promise<{ browser: Browser; asked: Options }> {
+async function begin(from = service, browser = from.browser()): Promise<{ browser: Browser; asked: PasskeyRequest }> {
   await browser.get(`/login?${TARGET}`);
-  lastCsrf.set(browser, browser.shown.forms[0]?.inputs.get('csrf') ?? '');
   return { browser, asked: await options(browser) };
 }
 
@@ -211,7 +173,7 @@ describe('a passkey', () => {
   test.each<KeyKind>(['P-256', 'Ed25519', 'RSA'])(
     'with a key of the kind %s signs its owner in, as both factors',
     async (kind) => {
-      const browser = await signIn({}, await givePasskey(user, kind));
+      const browser = await signIn({}, await givePasskey(service.core, user, kind));
       expect(browser.shown.status).toBe(303);
       expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
       expect(service.lastRequest()).toMatchObject({ requester: `user:${user}(${username})` });
@@ -287,7 +249,7 @@ describe('a passkey', () => {
 
   test('signs in once when its answer is sent twenty times at once', async () => {
     const { browser, asked } = await begin();
-    const csrf = lastCsrf.get(browser) ?? '';
+    const csrf = tokens.get(browser) ?? '';
     const credential = key.get(asked);
     const copies = Array.from({ length: 20 }, () => {
       const copy = service.browser();
@@ -312,7 +274,7 @@ describe('a passkey', () => {
   });
 
   test('whose counter went back is refused, with a warning', async () => {
-    const counting = await givePasskey(user, 'P-256', 7);
+    const counting = await givePasskey(service.core, user, 'P-256', 7);
     expect((await signIn({}, counting)).shown.status).toBe(303);
     for (const signCount of [8, 7, 0]) {
       expect((await signIn({ signCount }, counting)).shown.errorCodes).toEqual(['passkey_failed']);
@@ -322,7 +284,7 @@ describe('a passkey', () => {
   });
 
   test('of two answers with one counter the first counts', async () => {
-    const counting = await givePasskey(user, 'P-256', 7);
+    const counting = await givePasskey(service.core, user, 'P-256', 7);
     const both = [await begin(), await begin()];
     await Promise.all(both.map(({ browser, asked }) => answer(browser, counting.get(asked, { signCount: 8 }))));
     expect(both.map(({ browser }) => browser.shown.status).toSorted()).toEqual([200, 303]);
@@ -394,7 +356,6 @@ describe('a passkey after a password', () => {
       expect(browser.shown.location).toBe(`${ORIGIN}${LOGIN}`);
       expect(await sessions()).toEqual([]);
       await browser.get('/login/passkey?kind=manage_account');
-      lastCsrf.set(browser, /name="csrf" value="([^"]*)"/.exec(browser.shown.body)?.[1] ?? '');
       const asked = await options(browser);
       expect(asked.allowCredentials).toEqual([
         { type: 'public-key', id: key.credentialId.toString('base64url'), transports: ['internal'] },
@@ -410,11 +371,10 @@ describe('a passkey after a password', () => {
 
   test('has to be of the person whose password it was (S-90)', async () => {
     const owner = await insertTestAccount(testDatabase.database, { username: `other-${people}` });
-    const foreign = await givePasskey(owner);
+    const foreign = await givePasskey(service.core, owner);
     await withService(REQUIRED, async (other) => {
       const browser = await afterPassword(other);
       await browser.follow();
-      lastCsrf.set(browser, /name="csrf" value="([^"]*)"/.exec(browser.shown.body)?.[1] ?? '');
       const asked = await options(browser);
       await answer(browser, foreign.get(asked));
       expect(browser.shown.errorCodes).toEqual(['passkey_failed']);
@@ -432,7 +392,6 @@ describe('a passkey after a password', () => {
     expect(browser.shown.body).toContain(`href="${LOGIN}"`);
     await browser.get(LOGIN);
     expect(browser.shown.body).toContain(`href="/login/totp?${TARGET}"`);
-    lastCsrf.set(browser, /name="csrf" value="([^"]*)"/.exec(browser.shown.body)?.[1] ?? '');
     await answer(browser, key.get(await options(browser)));
     expect(browser.shown.status).toBe(303);
     expect(await sessions()).toMatchObject([{ kinds: ['password', 'passkey'] }]);
@@ -453,7 +412,6 @@ describe('proving again who it is, with a passkey', () => {
     service.clock.advanceSeconds(3600);
     await browser.get(`/reauth?${TARGET}&max_age=60`);
     expect(browser.shown.status).toBe(200);
-    lastCsrf.set(browser, /name="csrf" value="([^"]*)"/.exec(browser.shown.body)?.[1] ?? '');
     const asked = await options(browser);
     expect(service.lastRequest().requester).toBeUndefined();
     expect(asked.allowCredentials).toHaveLength(1);
@@ -466,16 +424,18 @@ describe('proving again who it is, with a passkey', () => {
   });
 
   test('takes a passkey of that person, asked for in that session', async () => {
-    const foreign = await givePasskey(await insertTestAccount(testDatabase.database, { username: `other-${people}` }));
+    const foreign = await givePasskey(
+      service.core,
+      await insertTestAccount(testDatabase.database, { username: `other-${people}` }),
+    );
     const browser = await signIn();
     const elsewhere = await begin();
     for (const credential of [
-      async (asked: Options) => foreign.get(asked),
-      async (asked: Options) => key.get(asked, { isUserVerified: false }),
+      async (asked: PasskeyRequest) => foreign.get(asked),
+      async (asked: PasskeyRequest) => key.get(asked, { isUserVerified: false }),
       async () => key.get(elsewhere.asked),
     ]) {
       await browser.get('/reauth');
-      lastCsrf.set(browser, /name="csrf" value="([^"]*)"/.exec(browser.shown.body)?.[1] ?? '');
       await answer(browser, await credential(await options(browser)), '/reauth', { method: 'passkey' });
       expect(browser.shown.status).toBe(200);
       expect(browser.shown.errorCodes).toEqual(['passkey_failed']);

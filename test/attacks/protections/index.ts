@@ -30,6 +30,7 @@ import { LOCKS } from './locks.ts';
 import { MAILS } from './mails.ts';
 import { ONE_TIME_CODES } from './one-time-codes.ts';
 import { OUTBOUND_HTTP } from './outbound-http.ts';
+import { PASSKEYS } from './passkeys.ts';
 import { PASSWORDS } from './passwords.ts';
 import type { Protection } from './protection.ts';
 import { QUEUE } from './queue.ts';
@@ -57,6 +58,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...BROWSER,
   ...GUESSING,
   ...REGISTRATION,
+  ...PASSKEYS,
   ...PASSWORDS,
   ...RECOVERY,
   ...UPSTREAM,

@@ -1,0 +1,105 @@
+/** Passkeys. */
+import type { Protection } from './protection.ts';
+
+const SIGN_IN = 'src/features/login/passkey.test.ts';
+const CEREMONY = 'src/protocol/webauthn/ceremony.test.ts';
+
+export const PASSKEYS: readonly Protection[] = [
+  {
+    name: 'passkey-origin',
+    what: 'a passkey that was used at another site signs nobody in',
+    attack: 90,
+    removals: [{ text: "  if (client.origin !== party.origin) return 'wrong_origin';\n" }],
+    test: SIGN_IN,
+    testName: 'with another origin is refused',
+  },
+  {
+    name: 'passkey-frame',
+    what: 'a passkey that was used in a frame of another site signs nobody in',
+    attack: 90,
+    removals: [{ text: "  if (client.isCrossOrigin) return 'cross_origin';\n" }],
+    test: SIGN_IN,
+    testName: 'with a frame of another site is refused',
+  },
+  {
+    name: 'passkey-verified',
+    what: 'a passkey counts as both factors because its authenticator has verified the person',
+    attack: 90,
+    removals: [{ text: "  if (!authenticator.isUserVerified) return 'user_not_verified';\n" }],
+    test: SIGN_IN,
+    testName: 'with no look at the person is refused',
+  },
+  {
+    name: 'passkey-signature',
+    what: 'only the key of a passkey signs its owner in',
+    attack: 90,
+    removals: [
+      {
+        text: "isSignedByCredential(spki, signed, assertion.signature) ? undefined : 'wrong_signature'",
+        instead: 'isSignedByCredential(spki, signed, assertion.signature) ? undefined : undefined',
+      },
+    ],
+    test: CEREMONY,
+    testName: 'a signature by another key is refused',
+  },
+  {
+    name: 'passkey-challenge-once',
+    what: 'a challenge is answered once',
+    attack: 90,
+    removals: [
+      {
+        text: 'export const TAKE_CHALLENGE = `delete from webauthn_challenges c\n',
+        instead: 'export const TAKE_CHALLENGE = `update webauthn_challenges c set purpose = c.purpose\n',
+      },
+    ],
+    test: SIGN_IN,
+    testName: 'is used up with its challenge',
+  },
+  {
+    name: 'passkey-challenge-browser',
+    what: 'a challenge is answered by the browser that asked for it',
+    attack: 90,
+    removals: [
+      {
+        text: '(c.login_id = :loginId::uuid or c.user_session_id = :sessionId::uuid)',
+        instead: '(true or c.login_id = :loginId::uuid or c.user_session_id = :sessionId::uuid)',
+      },
+    ],
+    test: SIGN_IN,
+    testName: 'is answered by the browser that asked',
+  },
+  {
+    name: 'passkey-owner',
+    what: 'after a password only a passkey of the same person completes the sign-in',
+    attack: 90,
+    removals: [
+      {
+        text: "  if (expected !== 'anybody' && (expected === undefined || toUuid(expected) !== owner)) return false;\n",
+      },
+    ],
+    test: SIGN_IN,
+    testName: 'has to be of the person whose password it was',
+  },
+  {
+    name: 'passkey-counter',
+    what: 'a copied passkey is noticed when its counter goes back',
+    attack: 90,
+    removals: [
+      {
+        text: '  if (stored === 0 || signCount > stored) return { ok: true, proof };\n',
+        instead: '  if (stored >= 0) return { ok: true, proof };\n',
+      },
+      { text: '\n    and (k.sign_count = 0 or k.sign_count < :signCount::bigint)' },
+    ],
+    test: SIGN_IN,
+    testName: 'whose counter went back is refused',
+  },
+  {
+    name: 'passkey-last-way',
+    what: 'the last way to sign in is not taken away',
+    attack: 101,
+    removals: [{ text: 'where k.id = own.id and own.has_other', instead: 'where k.id = own.id' }],
+    test: 'src/features/account-api/passkeys.test.ts',
+    testName: 'of two passkeys that are the only ways in',
+  },
+];

@@ -1,0 +1,53 @@
+import type { Core } from '#domain/core.ts';
+import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { parseAttestation } from '#protocol/webauthn/ceremony.ts';
+import { exportCredentialKey } from '#protocol/webauthn/credential-key.ts';
+import type { Browser } from './browser.ts';
+import { sql } from './fixtures.ts';
+import { type KeyKind, type Options, PasskeyAuthenticator } from './passkey-authenticator.ts';
+
+/** Gives an account a passkey, past the account area. */
+export async function givePasskey(
+  { clock, config, database }: Pick<Core, 'clock' | 'config' | 'database'>,
+  owner: string,
+  kind: KeyKind = 'P-256',
+  signCount = 0,
+): Promise<PasskeyAuthenticator> {
+  const user = parseId<'user'>(owner);
+  if (user === undefined) throw new Error(`${owner} is no account`);
+  const made = new PasskeyAuthenticator(config.http.publicBase, kind);
+  made.signCount = signCount;
+  const handle = Buffer.from(toUuid(user).replaceAll('-', ''), 'hex').toString('base64url');
+  const attestation = parseAttestation(made.create({ challenge: 'AAAA', user: { id: handle } }));
+  if (attestation === undefined) throw new Error('the authenticator made no passkey');
+  const now = clock.now();
+  await sql(
+    database,
+    `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, name, created_at)
+     values ($1::uuid, $2::uuid, $3::bytea, $4::bytea, $5::bigint, '{internal}', false, 'Phone', $6::timestamptz)`,
+    [
+      toUuid(newId(now)),
+      toUuid(user),
+      made.credentialId,
+      exportCredentialKey(attestation.key),
+      signCount,
+      new Date(now),
+    ],
+  );
+  return made;
+}
+
+export interface PasskeyRequest extends Options {
+  readonly allowCredentials: readonly unknown[];
+}
+
+/** What the script of the page that is shown gets, and the token that it sends along. */
+export async function passkeyOptions(browser: Browser): Promise<{ csrf: string; asked: PasskeyRequest }> {
+  const { body } = browser.shown;
+  const [, path = ''] = /data-passkey-options="([^"]*)"/.exec(body) ?? [];
+  const [, csrf = ''] = /name="csrf" value="([^"]*)"/.exec(body) ?? [];
+  const headers = { 'content-type': undefined, 'x-csrf-token': csrf, accept: 'application/json' };
+  const answer = await browser.postRaw(path.replaceAll('&amp;', '&'), '', headers);
+  if (answer.status !== 200) throw new Error(`no options: ${answer.status} ${answer.body}`);
+  return { csrf, asked: JSON.parse(answer.body).publicKey };
+}
