@@ -365,6 +365,63 @@ describe('proving again who it is', () => {
   });
 });
 
+describe('the second step cannot be skipped (security S-90)', () => {
+  test('by opening what comes after it, with the cookies of the pending login', async () => {
+    const browser = await afterPassword();
+    for (const path of ['/account/password/change', '/account/', '/reauth', '/reauth/totp']) {
+      await browser.get(path);
+      expect(browser.shown.location, path).toMatch(/\/(login|reauth)(\?|$)/);
+      expect(service.lastRequest().requester).toBeUndefined();
+    }
+    await browser.get('/');
+    expect(browser.shown.text).not.toContain(username);
+    const asked = await browser.postRaw('/graphql', JSON.stringify({ query: '{ viewer { __typename } }' }), {
+      'content-type': 'application/json',
+    });
+    expect(asked.body).toContain('Anonymous');
+  });
+
+  test('from another browser, nor with the factor of somebody else', async () => {
+    const browser = await afterPassword();
+    const stranger = service.browser();
+    await stranger.get('/login');
+    const csrf = stranger.shown.forms[0]?.inputs.get('csrf') ?? '';
+    await stranger.post('/login/totp', new URLSearchParams({ csrf, code: app.code() }));
+    expect(stranger.shown.location).toMatch(/\/login\?notice=/);
+    const other = await insertTestAccount(testDatabase.database, { username: `other-${people}`, password: PASSWORD });
+    const foreign = await giveAuthenticatorApp(service.core, other);
+    await browser.get('/login/totp');
+    await browser.submit({ code: foreign.code() });
+    expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+    await browser.get('/login/recovery-code');
+    await browser.submit({ code: foreign.recoveryCodes[0] ?? '' });
+    expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+    expect(await sessions()).toEqual([]);
+  });
+
+  test('by one code in many requests at once: one session comes of it', async () => {
+    await withService({ limits: { perIp: { burst: 100, perSecond: 1 } } }, async (other) => {
+      const browser = await atCode(other);
+      const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+      const fields = new URLSearchParams({ csrf, code: app.code() });
+      await Promise.all(Array.from({ length: 5 }, () => browser.post('/login/totp', fields)));
+      expect(await sessions()).toHaveLength(1);
+    });
+  });
+
+  test('after the password was changed, although the code is right', async () => {
+    const browser = await atCode();
+    await sql(
+      testDatabase.database,
+      'update user_passwords set id = gen_random_uuid() where user_id = $1::uuid returning id',
+      [toUuid(user)],
+    );
+    await browser.submit({ code: app.code() });
+    expect(browser.shown.location).toMatch(/\/login\?/);
+    expect(await sessions()).toEqual([]);
+  });
+});
+
 describe('where everybody has to have a second factor (browser-flows 4.5)', () => {
   const REQUIRED = {
     secondFactor: { secondFactor: 'required' },

@@ -37,6 +37,7 @@ import { QUEUE } from './queue.ts';
 import { RECOVERY } from './recovery.ts';
 import { REGISTRATION } from './registration.ts';
 import { REQUESTS } from './requests.ts';
+import { SECOND_FACTORS } from './second-factors.ts';
 import { SENTRY } from './sentry.ts';
 import { TOKEN_EXCHANGE } from './token-exchange.ts';
 import { TOKENS } from './tokens.ts';
@@ -57,6 +58,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...CHAT_DEVICES,
   ...BROWSER,
   ...GUESSING,
+  ...SECOND_FACTORS,
   ...REGISTRATION,
   ...PASSKEYS,
   ...PASSWORDS,

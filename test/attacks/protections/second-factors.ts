@@ -1,0 +1,77 @@
+import type { Protection } from './protection.ts';
+
+const SIGN_IN = 'src/features/second-factor/second-factor.test.ts';
+
+/** The step between the first factor and the session. */
+export const SECOND_FACTORS: readonly Protection[] = [
+  {
+    name: 'second-factor-before-session',
+    what: 'a password alone opens no session where a second factor is due',
+    attack: 90,
+    removals: [
+      {
+        text: "${insertSession('proven.user_id')}\n    from proven cross join due where due.factor is null",
+        instead: "${insertSession('proven.user_id')}\n    from proven cross join due",
+      },
+    ],
+    test: SIGN_IN,
+    testName: 'leads to the code: no session, no event, no requester, no known browser',
+  },
+  {
+    name: 'second-factor-attempts',
+    what: 'five wrong codes end a pending login',
+    attack: 90,
+    removals: [{ text: 'const MAX_FAILED_ATTEMPTS = 5;', instead: 'const MAX_FAILED_ATTEMPTS = 50;' }],
+    test: SIGN_IN,
+    testName: 'the fifth wrong code ends the login, the right one does not help',
+  },
+  {
+    name: 'second-factor-password-stands',
+    what: 'a pending login is worth nothing once the password that it began with is replaced',
+    attack: 90,
+    removals: [
+      { text: 'where exists (select from held_password) or exists (select from held_link)' },
+      {
+        text: "where l.id = :id::uuid and ${pendingLoginIsOpen('l', ':now::timestamptz')} and ${firstFactorStands('l')}`,\n);\n\n/**\n * One that is open",
+        instead:
+          "where l.id = :id::uuid and ${pendingLoginIsOpen('l', ':now::timestamptz')}`,\n);\n\n/**\n * One that is open",
+      },
+    ],
+    test: SIGN_IN,
+    testName: 'after the password was changed, although the code is right',
+  },
+  {
+    name: 'second-factor-on-reauth',
+    what: 'a password alone does not renew the session of a person who has more',
+    attack: 90,
+    removals: [
+      {
+        text: 'select proven.user_id from proven cross join due where due.factor is null',
+        instead: 'select proven.user_id from proven',
+      },
+    ],
+    test: SIGN_IN,
+    testName: 'takes a code after the password: the password alone renews nothing',
+  },
+  {
+    name: 'second-factor-of-session',
+    what: 'a code renews the session only in which the password was typed',
+    attack: 90,
+    removals: [
+      {
+        text: "if (purpose === 'reauth' && !(isActive && viewer.session.id === pending.sessionId)) {",
+        instead: 'if (false) {',
+      },
+    ],
+    test: SIGN_IN,
+    testName: 'is of one session: neither another one nor a sign-in takes the code',
+  },
+  {
+    name: 'second-factor-chat-client',
+    what: 'a chat client is not signed in by a password alone where a second factor is due',
+    attack: 90,
+    removals: [{ text: "`not ${furtherFactorIsDue(':userId::uuid')}`", instead: "'true'" }],
+    test: 'src/features/chat-compat/login.test.ts',
+    testName: 'is refused with words that lead to the browser, and creates nothing',
+  },
+];
