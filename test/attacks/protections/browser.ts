@@ -25,7 +25,10 @@ export const BROWSER: readonly Protection[] = [
     what: 'a form that another site sends is refused by its headers',
     attack: 57,
     removals: [
-      { text: "    if (!this.#isSameOrigin(context.headers)) throw new LatchkeyError('cross_site_request');\n" },
+      {
+        text: "if (!this.#isSameOrigin(context.headers)) throw new LatchkeyError('cross_site_request');\n    if (form.isRepeated",
+        instead: 'if (form.isRepeated',
+      },
     ],
     test: 'test/attacks/forms-cookies-sessions.test.ts',
     testName: '(S-57)',
