@@ -549,6 +549,7 @@ describe('the description (operations 4.13)', () => {
 });
 
 const OPERATION_IDS = `siteConfig version listUsers createUser getUser getUserByUsername setUserPassword userSetAdmin
+  userRemoveSecondFactors
   lockUser unlockUser deactivateUser reactivateUser killUserSessions getUserGroups setUserGroups getUserClaims
   setUserClaims listUserEmails addUserEmail getUserEmail deleteUserEmail listUserSessions getUserSession finishUserSession listOAuth2Sessions getOAuth2Session
   finishOAuth2Session listCompatSessions getCompatSession finishCompatSession listPersonalSessions createPersonalSession
