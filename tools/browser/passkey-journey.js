@@ -72,6 +72,7 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
     await signOut(page);
 
     // The same passkey, since the name of the service stays.
+    await page.goto('about:blank');
     const strict = await restart();
     base = strict.base;
     await page.goto(`${base}login?kind=manage_account#unasked`);
