@@ -287,6 +287,20 @@ async function administer(step: number): Promise<void> {
      select $1::uuid, user_id, id, '', $2::timestamptz from user_sessions order by id desc limit 1`,
     [id(), now],
   );
+  await sql(
+    database,
+    `insert into user_pending_logins (id, user_id, first_factor, created_at, expires_at)
+     select $1::uuid, user_id, 'password', $2::timestamptz, $2::timestamptz + interval '10 minutes'
+       from user_sessions order by id desc limit 1`,
+    [id(), now],
+  );
+  await sql(
+    database,
+    `insert into user_trusted_browsers (nonce_hash, user_id, created_at, expires_at)
+     select sha256($1::text::bytea), user_id, $2::timestamptz, $2::timestamptz + interval '30 days'
+       from user_sessions order by id desc limit 1`,
+    [id(), now],
+  );
   const program = { kind: 'user', id: userId } as const;
   const issued = await issuePersonalToken(core, {
     ...{ owner: program, actor: { id: userId, username: PERSON.username }, name: `bridge ${step}`, scope: ['openid'] },

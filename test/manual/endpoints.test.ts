@@ -5,7 +5,7 @@ import {
   changePassword as askToChangePassword,
   recoverPassword as askToRecoverPassword,
 } from '../support/account-operations.ts';
-import { giveAuthenticatorApp } from '../support/authenticator-app.ts';
+import { giveAuthenticatorApp, scannedApp } from '../support/authenticator-app.ts';
 import { Browser } from '../support/browser.ts';
 import { ChatClient, textOf } from '../support/chat-client.ts';
 import { agreeToSso, ssoPath } from '../support/chat-sso.ts';
@@ -123,13 +123,14 @@ describe('the manual’s page of endpoints', () => {
     await signInThroughProvider();
     await registerThroughProvider();
     await usePasskey();
+    await useSecondFactor();
     await useChatClient();
     await readAccount();
     await administer();
     await visitTheRest();
 
     const measured = new Map<string, number>();
-    for (const { method, path, status, queries } of service.requestLines()) {
+    for (const { method, path, status, queries } of [...service.requestLines(), ...(await setUpSecondFactor())]) {
       const row = rows.find((candidate) => candidate.method === method && matches(candidate.path, path));
       const isRefused = status >= 400 && status < 404;
       if (row === undefined || isRefused) continue;
@@ -290,6 +291,47 @@ async function usePasskey(): Promise<void> {
     const { csrf, asked } = await passkeyOptions(browser);
     await browser.post('/login/passkey', new URLSearchParams({ csrf, credential: key.get(asked) }));
     expect(browser.shown.status).toBe(303);
+  }
+}
+
+/** By the app, then by recovery codes: each to sign in, and again in that session. */
+async function useSecondFactor(): Promise<void> {
+  const app = await giveAuthenticatorApp(service.core, await service.registerUser('fenna', PASSWORD));
+  const [first = '', second = ''] = app.recoveryCodes;
+  for (const [step, code, next] of [
+    ['totp', app.code(-1), app.code()],
+    ['recovery-code', first, second],
+  ] as const) {
+    const browser = newBrowser();
+    await browser.get('/login');
+    await browser.submit({ username: 'fenna', password: PASSWORD });
+    await browser.get(`/login/${step}`);
+    await browser.submit({ code });
+    expect(browser.shown.status).toBe(303);
+    await browser.get('/reauth');
+    await browser.submit({ password: PASSWORD }, { action: '/reauth' });
+    await browser.get(`/reauth/${step}`);
+    await browser.submit({ code: next });
+    expect(browser.shown.status).toBe(303);
+  }
+}
+
+/** At a service that asks everybody for a second factor. @returns its request lines */
+async function setUpSecondFactor(): Promise<ReturnType<TestService['requestLines']>> {
+  const strict = await startService({ account: { second_factor: 'required' } });
+  try {
+    await strict.registerUser('gita', PASSWORD);
+    const browser = new Browser({ listener: strict.address, publicBase: strict.publicBase });
+    await browser.get('/login');
+    await browser.submit({ username: 'gita', password: PASSWORD });
+    await browser.get('/login/setup');
+    await browser.submit({ code: scannedApp(strict.core, browser.shown.body).code() });
+    await browser.get('/login/setup');
+    await browser.submit();
+    expect(browser.shown.location).toBe(strict.publicBase);
+    return strict.requestLines();
+  } finally {
+    await strict.stop();
   }
 }
 

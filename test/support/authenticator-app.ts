@@ -36,10 +36,21 @@ export async function giveAuthenticatorApp(
 }
 
 /** The app into which a secret was typed. */
-export function appOf(
+function appOf(
   { clock }: Pick<Core, 'clock'>,
   secret: Buffer,
   recoveryCodes: readonly string[] = [],
 ): AuthenticatorApp {
   return { recoveryCodes, code: (away = 0) => totpCode(secret, totpStep(clock.now()) + away) };
+}
+
+/** The app into which the secret was typed that a page shows. */
+export function scannedApp(core: Pick<Core, 'clock'>, page: string): AuthenticatorApp {
+  const [, secret = ''] = /<code[^>]*>([A-Z2-7 ]+)<\/code>/.exec(page) ?? [];
+  return appOf(core, fromBase32(secret.replaceAll(' ', '')));
+}
+
+function fromBase32(text: string): Buffer {
+  const bits = [...text].map((digit) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(digit).toString(2).padStart(5, '0'));
+  return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }

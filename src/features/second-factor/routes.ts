@@ -15,23 +15,29 @@ import type { Route } from '#platform/http/route.ts';
 import { type CodeStep, showCode, submitCode } from './code.tsx';
 import { showSetup, submitSetup } from './setup.tsx';
 
-const CODE_STEPS: Readonly<Record<string, CodeStep>> = {
-  '/login/totp': { kind: 'totp', purpose: 'sign-in' },
-  '/login/recovery-code': { kind: 'recovery_code', purpose: 'sign-in' },
-  '/reauth/totp': { kind: 'totp', purpose: 'reauth' },
-  '/reauth/recovery-code': { kind: 'recovery_code', purpose: 'reauth' },
-};
+const TOTP: CodeStep = { kind: 'totp', purpose: 'sign-in' };
+const RECOVERY_CODE: CodeStep = { kind: 'recovery_code', purpose: 'sign-in' };
+const TOTP_AGAIN: CodeStep = { kind: 'totp', purpose: 'reauth' };
+const RECOVERY_CODE_AGAIN: CodeStep = { kind: 'recovery_code', purpose: 'reauth' };
 
 export function mount(core: Core, browser: Browser): Route[] {
   const deps = { ...core, ...browser, limits: core.config.rateLimiting };
   const page = { resource: 'human', errorFormat: 'page', capacity: 'sign-in' } as const;
   const setup = { ...page, path: '/login/setup' };
+  const totp = { ...page, path: '/login/totp' };
+  const recoveryCode = { ...page, path: '/login/recovery-code' };
+  const totpAgain = { ...page, path: '/reauth/totp' };
+  const recoveryCodeAgain = { ...page, path: '/reauth/recovery-code' };
   return [
     { ...setup, method: 'GET', handle: (context) => showSetup(deps, context) },
     { ...setup, method: 'POST', handle: (context) => submitSetup(deps, context) },
-    ...Object.entries(CODE_STEPS).flatMap(([path, step]): Route[] => [
-      { ...page, path, method: 'GET', handle: (context) => showCode(deps, context, step) },
-      { ...page, path, method: 'POST', handle: (context) => submitCode(deps, context, step) },
-    ]),
+    { ...totp, method: 'GET', handle: (context) => showCode(deps, context, TOTP) },
+    { ...totp, method: 'POST', handle: (context) => submitCode(deps, context, TOTP) },
+    { ...recoveryCode, method: 'GET', handle: (context) => showCode(deps, context, RECOVERY_CODE) },
+    { ...recoveryCode, method: 'POST', handle: (context) => submitCode(deps, context, RECOVERY_CODE) },
+    { ...totpAgain, method: 'GET', handle: (context) => showCode(deps, context, TOTP_AGAIN) },
+    { ...totpAgain, method: 'POST', handle: (context) => submitCode(deps, context, TOTP_AGAIN) },
+    { ...recoveryCodeAgain, method: 'GET', handle: (context) => showCode(deps, context, RECOVERY_CODE_AGAIN) },
+    { ...recoveryCodeAgain, method: 'POST', handle: (context) => submitCode(deps, context, RECOVERY_CODE_AGAIN) },
   ];
 }

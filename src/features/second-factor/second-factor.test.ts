@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
-import { type AuthenticatorApp, appOf, giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
+import { type AuthenticatorApp, giveAuthenticatorApp, scannedApp } from '#test/support/authenticator-app.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -439,11 +439,7 @@ describe('where everybody has to have a second factor (browser-flows 4.5)', () =
     user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
   });
 
-  /** The secret that the page shows, in the app. */
-  function scanned({ shown }: Browser): AuthenticatorApp {
-    const [, secret = ''] = /<code[^>]*>([A-Z2-7 ]+)<\/code>/.exec(shown.body) ?? [];
-    return appOf(required.core, fromBase32(secret.replaceAll(' ', '')));
-  }
+  const scanned = ({ shown }: Browser): AuthenticatorApp => scannedApp(required.core, shown.body);
 
   async function codesShown({ shown }: Browser): Promise<string[]> {
     return [...shown.body.matchAll(/<code[^>]*>([a-z2-9]{5}-[a-z2-9]{5})<\/code>/g)].map(([, code = '']) => code);
@@ -530,8 +526,3 @@ describe('where everybody has to have a second factor (browser-flows 4.5)', () =
     expect(browser.shown.location).toBe(ORIGIN + SETUP);
   });
 });
-
-function fromBase32(text: string): Buffer {
-  const bits = [...text].map((digit) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(digit).toString(2).padStart(5, '0'));
-  return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-}
