@@ -11,7 +11,7 @@ export const PASSKEYS: readonly Protection[] = [
     attack: 90,
     removals: [{ text: "  if (client.origin !== party.origin) return 'wrong_origin';\n" }],
     test: SIGN_IN,
-    testName: 'with another origin is refused',
+    testName: 'another origin',
   },
   {
     name: 'passkey-frame',
@@ -19,7 +19,7 @@ export const PASSKEYS: readonly Protection[] = [
     attack: 90,
     removals: [{ text: "  if (client.isCrossOrigin) return 'cross_origin';\n" }],
     test: SIGN_IN,
-    testName: 'with a frame of another site is refused',
+    testName: 'a frame of another site',
   },
   {
     name: 'passkey-verified',
@@ -27,7 +27,7 @@ export const PASSKEYS: readonly Protection[] = [
     attack: 90,
     removals: [{ text: "  if (!authenticator.isUserVerified) return 'user_not_verified';\n" }],
     test: SIGN_IN,
-    testName: 'with no look at the person is refused',
+    testName: 'no look at the person',
   },
   {
     name: 'passkey-signature',
