@@ -80,8 +80,8 @@ describe('a form that our page did not send (S-57)', () => {
         const { cookies } = browser;
         const kept = new Map(cookies);
         const shown = await browser.post(path, fieldsOf(path, grant, csrf));
-        // People who are signed in are led away from registration and recovery.
-        const mayRedirect = path.startsWith('/register') || path.startsWith('/recover');
+        // People who are signed in, or have no second factor, are led away from what is not for them.
+        const mayRedirect = ['/register', '/recover', '/login/', '/reauth/'].some((start) => path.startsWith(start));
         const isShown = mayRedirect || shown.location === undefined;
         expect([path, shown.status, isShown]).toEqual([path, expect.toBeOneOf([200, 303, 404, 405, 410]), true]);
         // Each form comes with the expired cookie, not with the fresh one of the page before.
