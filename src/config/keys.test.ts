@@ -1322,6 +1322,10 @@ test('without any source, the defaults are those of the manual', () => {
       dataExportEnabled: true,
       totpEnabled: true,
       passkeysEnabled: true,
+      secondFactor: 'optional',
+      secondFactorAfterUpstream: 'never',
+      secondFactorOnReauth: true,
+      secondFactorTrustDays: 0,
       clientLogos: 'initials',
       registrationTtlSeconds: 3600,
       passwordRecoveryEnabled: false,
@@ -1363,6 +1367,7 @@ test('without any source, the defaults are those of the manual', () => {
       registration: { burst: 3, perSecond: 3 / 3600 },
       registrationCheck: { burst: 30, perSecond: 30 / 3600 },
       registrationToken: { burst: 10, perSecond: 10 / 3600 },
+      secondFactor: { perAccount: { burst: 10, perSecond: 10 / 3600 } },
       emailAuthentication: {
         perIp: { burst: 5, perSecond: 1 / 60 },
         perAddress: { burst: 3, perSecond: 1 / 3600 },
