@@ -64,14 +64,14 @@ async function ask(form, more) {
 /** Among what the browser proposes for the username. */
 async function offerPasskeys(form) {
   if (document.hidden) {
-    document.addEventListener('visibilitychange', () => offerPasskeys(form), { once: true });
+    document.addEventListener('visibilitychange', () => void offerPasskeys(form), { once: true });
     return;
   }
   offer = new AbortController();
   const { signal } = offer;
   const renewal = setTimeout(() => {
     offer.abort();
-    offerPasskeys(form);
+    void offerPasskeys(form);
   }, RENEW_MS);
   signal.addEventListener('abort', () => clearTimeout(renewal));
   try {
@@ -104,7 +104,7 @@ if (window.PublicKeyCredential !== undefined) {
     form.hidden = false;
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      use(form);
+      void use(form);
     });
   }
   const offered = forms.find((form) => form.dataset.passkeyOffered !== undefined);
