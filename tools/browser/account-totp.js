@@ -119,7 +119,7 @@ async function remove(page) {
 }
 
 /** What an app shows now that knows the secret, in base 32 (RFC 6238). */
-function codeOfApp(secret) {
+export function codeOfApp(secret) {
   const bits = [...secret].map((digit) =>
     'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(digit).toString(2).padStart(5, '0'),
   );

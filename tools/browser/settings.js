@@ -100,6 +100,12 @@ export function closedSettings(callback) {
   };
 }
 
+/** The service of `settings` where everybody has to have a second factor. */
+export function strictSettings(callback) {
+  const open = settings(callback);
+  return { ...open, account: { ...open.account, second_factor: 'required' } };
+}
+
 /** The service of `settings` with puzzles of a service. */
 export function captchaSettings(callback, service) {
   const captcha = { service, site_key: 'site-key', secret_key: 'secret-key', on: ['register', 'recover', 'login'] };

@@ -12,12 +12,14 @@ import { playgroundPages } from './playground.js';
 import { problemPages } from './problems.js';
 import { recoveryPages } from './recovery.js';
 import { registrationPages } from './registration.js';
+import { secondFactorPages } from './second-factor.js';
 import { signInPages } from './sign-in.js';
 import { upstreamRegisterPages } from './upstream-register.js';
 import { upstreamSignInPages } from './upstream-sign-in.js';
 
 const PAGES = [
   ...signInPages,
+  ...secondFactorPages,
   ...upstreamSignInPages,
   ...upstreamRegisterPages,
   ...passwordChangePages,
@@ -54,6 +56,8 @@ const LATIN_SAMPLE = new Set([
   'upstream-register-refused',
   'upstream-link-named',
   'recover-link',
+  'login-setup',
+  'login-setup-codes',
   'password-change-wrong',
   'consent-dangerous',
   'device-unconfirmed',

@@ -6,6 +6,7 @@ import {
   closedSettings,
   PASSWORD,
   pageSettings,
+  strictSettings,
   upstreamSettings,
 } from '../settings.js';
 import { UpstreamProvider } from '../upstream-provider.js';
@@ -18,6 +19,7 @@ import { linkAmira } from './upstream-sign-in.js';
 export async function checkEveryPage(checks, { browser, folder, relyingParty, pictures }, which) {
   const latchkey = await Latchkey.start(folder, 'pages', pageSettings(relyingParty.callback));
   const closed = await Latchkey.start(folder, 'closed', closedSettings(relyingParty.callback));
+  const strict = await Latchkey.start(folder, 'strict', strictSettings(relyingParty.callback));
   const looks = brandedSettings(relyingParty.callback, branding(folder), templates(folder));
   const branded = await Latchkey.start(folder, 'branded', looks);
   const puzzles = new Map();
@@ -31,14 +33,26 @@ export async function checkEveryPage(checks, { browser, folder, relyingParty, pi
   try {
     await upstream.register(redirectUris(linked.base));
     await relyingParty.discover(latchkey.base);
-    for (const [username, ...options] of [['amira', '--display-name', 'Amira Okafor'], ['bo'], ['faro']]) {
+    for (const [username, ...options] of [
+      ['amira', '--display-name', 'Amira Okafor'],
+      ['bo'],
+      ['faro'],
+      ['hana'],
+      ['idris'],
+      ['jonas'],
+    ]) {
       await latchkey.command(
         ['manage', 'register-user', '--yes', '--password-file', '-', ...options, username],
         PASSWORD,
       );
     }
     await linkAmira(latchkey);
-    const bases = { closedBase: closed.base, brandedBase: branded.base, upstreamBase: linked.base };
+    const bases = {
+      strictBase: strict.base,
+      closedBase: closed.base,
+      brandedBase: branded.base,
+      upstreamBase: linked.base,
+    };
     const site = { latchkey, base: latchkey.base, ...bases, captchaBases, relyingParty, upstream };
     await checkPages(checks, browser, site, { ...which, pictures });
   } finally {
@@ -46,6 +60,7 @@ export async function checkEveryPage(checks, { browser, folder, relyingParty, pi
     for (const started of puzzles.values()) await started.stop();
     await linked.stop();
     await branded.stop();
+    await strict.stop();
     await closed.stop();
     await latchkey.stop();
   }
