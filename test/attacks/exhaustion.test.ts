@@ -24,11 +24,12 @@ const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
 /**
  * Everything that takes a body, with the type of body that it reads. Not the routes where chat clients sign out, nor
- * those of sign-in providers: they read no body before they know who asks, or which provider is meant.
+ * those of sign-in providers: they read no body before they know who asks, or which provider is meant. Nor what a script
+ * asks for passkeys by: it reads none.
  */
 function posts(): { path: string; type: string }[] {
   const isRead = (path: string) =>
-    !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\//.test(path);
+    !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\/|^\/login\/passkey\/options$/.test(path);
   const routes = attacked.routes({ method: 'POST' }).filter(({ path }) => isRead(path));
   return routes.map(({ target, errorFormat }) => ({
     path: target,

@@ -8,13 +8,17 @@ const attacked = attackedService();
 const FORM: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
 
 /**
- * Without the routes where chat clients sign out, which read no body, or none before they know who asks, without those
- * of sign-in providers, which are looked for before that, and without GraphQL, which takes JSON alone.
+ * Without the routes that read no body, or none before they know who asks: where chat clients sign out, and what a script
+ * asks for passkeys by; without those of sign-in providers, which are looked for before that, and without GraphQL, which
+ * takes JSON alone.
  */
 function forms() {
   const posts = attacked.routes({ method: 'POST' }).filter(({ errorFormat }) => errorFormat !== 'graphql-json');
   return posts.filter(
-    ({ path }) => !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\//.test(path),
+    ({ path }) =>
+      !/\/client\/:version\/logout|^\/upstream\/(?:callback|backchannel-logout)\/|^\/login\/passkey\/options$/.test(
+        path,
+      ),
   );
 }
 

@@ -14,6 +14,7 @@ import {
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
+import { giveAuthenticatorApp } from '../support/authenticator-app.ts';
 import { Browser } from '../support/browser.ts';
 import { ASSERTION_TYPE } from '../support/client-assertions.ts';
 import { sql } from '../support/fixtures.ts';
@@ -87,7 +88,7 @@ beforeAll(async () => {
   const userId = await service.registerUser('amira', PASSWORD);
   await sql(
     service.database,
-    `with named as (update users set display_name = 'Amira', locale = 'de' where username = 'amira' returning id)
+    `with named as (update users set display_name = 'Amira', locale = 'de', groups = '{crew}' where username = 'amira' returning id)
      insert into user_emails (id, user_id, email, email_key, created_at)
      select gen_random_uuid(), id, 'amira@example.org', 'amira@example.org', now() from named`,
   );
@@ -191,14 +192,25 @@ function asking(fields: Form, client = WEB): URL {
 }
 
 /** Where the client is sent, or the page of this service; consent is given when it is asked for. */
-async function authorize(fields: Form = {}, client = WEB): Promise<URL> {
-  await browser.open(asking(fields, client).href);
-  if (/\/consent\//.test(browser.shown.url)) await browser.submit({ action: 'consent' }, { action: '/authorize' });
-  return new URL(browser.shown.location ?? browser.shown.url);
+async function authorize(fields: Form = {}, client = WEB, by = browser): Promise<URL> {
+  await by.open(asking(fields, client).href);
+  if (/\/consent\//.test(by.shown.url)) await by.submit({ action: 'consent' }, { action: '/authorize' });
+  return new URL(by.shown.location ?? by.shown.url);
 }
 
-async function signIn(fields: Form = {}, client = WEB): Promise<Metadata> {
-  const code = (await authorize(fields, client)).searchParams.get('code') ?? '';
+/** A person who has given a code of an app after the password. */
+async function signedInWithApp(): Promise<Browser> {
+  const app = await giveAuthenticatorApp(service.core, await service.registerUser('bruno', PASSWORD));
+  const own = new Browser({ listener: service.address, publicBase: service.publicBase });
+  await own.get('/login');
+  await own.submit({ username: 'bruno', password: PASSWORD });
+  await own.follow();
+  await own.submit({ code: app.code() });
+  return own;
+}
+
+async function signIn(fields: Form = {}, client = WEB, by = browser): Promise<Metadata> {
+  const code = (await authorize(fields, client, by)).searchParams.get('code') ?? '';
   const form = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: VERIFIER };
   const answer = await post('token_endpoint', form, asWeb(client));
   expect([fields, answer.status]).toEqual([fields, 200]);
@@ -374,7 +386,11 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
     for (const name of ['_claim_names', '_claim_sources']) expect(body).not.toHaveProperty(name);
   },
   claims_supported: async () => {
-    const { access_token, id_token } = await signIn({ scope: 'openid profile email', nonce: 'n', max_age: '3600' });
+    const { access_token, id_token } = await signIn({
+      scope: 'openid profile email groups',
+      nonce: 'n',
+      max_age: '3600',
+    });
     const { body } = await ask(at('userinfo_endpoint'), { headers: { authorization: `Bearer ${access_token}` } });
     const told = Object.keys({ ...decodeJwt(String(id_token)), ...body });
     expect(told.toSorted()).toEqual(listed('claims_supported').toSorted());
@@ -388,9 +404,15 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
     expect(body).toMatchObject({ email: 'amira@example.org' });
   },
   acr_values_supported: async () => {
-    for (const acr of listed('acr_values_supported')) {
+    const withApp = await signedInWithApp();
+    const reachedBy = new Map([
+      ['urn:latchkey:acr:1', browser],
+      ['urn:latchkey:acr:2', withApp],
+    ]);
+    expect(listed('acr_values_supported')).toEqual([...reachedBy.keys()]);
+    for (const [acr, by] of reachedBy) {
       const claims = JSON.stringify({ id_token: { acr: { essential: true, value: acr } } });
-      expect(decodeJwt(String((await signIn({ claims }))['id_token']))).toMatchObject({ acr });
+      expect(decodeJwt(String((await signIn({ claims }, WEB, by))['id_token']))).toMatchObject({ acr });
     }
     const claims = JSON.stringify({ id_token: { acr: { essential: true, value: 'x' } } });
     expect((await authorize({ claims })).searchParams.get('error')).toBe('unmet_authentication_requirements');
