@@ -71,9 +71,11 @@ const countTry = statement<
 >(
   'count-totp-enrolment-try',
   `with own as materialized (
+    -- Waits for the end of another try: one that is over by then is not found.
     select e.id from user_totp_enrolments e
      where e.id = :id::uuid and e.user_id = :userId::uuid and e.user_session_id = :sessionId::uuid
        and not (${enrolmentIsExpired('e', ':now::timestamptz')})
+       for update of e
   ), tried as (
     update user_totp_enrolments e set wrong_codes = e.wrong_codes + 1
       from own where e.id = own.id and not (${enrolmentIsExhausted('e')})

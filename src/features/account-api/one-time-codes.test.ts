@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
+import { HeldChange } from '#test/attacks/held-change.ts';
 import { Browser } from '#test/support/browser.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -173,6 +174,16 @@ test('of two browsers that set one up at once one does, and what the other began
   await run(person, REMOVE);
   expect(await complete(mine, 1)).toMatchObject({ status: 'EXPIRED' });
   expect(await complete(theirs, 1, second)).toMatchObject({ status: 'EXPIRED' });
+});
+
+test('a code that comes while the attempt ends is too late, and not one too many', async () => {
+  const started = await start();
+  const end = await HeldChange.make(
+    service.connectionString,
+    'delete from user_totp_enrolments e using users u where u.id = e.user_id and u.username = $1::text',
+    [username],
+  );
+  expect(await end.commitDuring(complete(started))).toEqual({ status: 'EXPIRED', recoveryCodes: null });
 });
 
 test('one that is being set up ends when the app is removed: it would come back by somebody else', async () => {
