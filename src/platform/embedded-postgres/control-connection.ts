@@ -9,6 +9,8 @@ const USER_PREFIX = 'latchkey:';
 
 /** SQLSTATE of a server that starts up, recovers or shuts down (57P03) or has just been told to end (57P01). */
 const IN_TRANSITION = new Set(['57P03', '57P01']);
+/** duplicate_database, duplicate_object, unique_violation */
+const ALREADY_THERE: ReadonlySet<string> = new Set(['42P04', '42710', '23505']);
 
 /**
  * The connection that every process keeps open while it uses the server: the others see it, and the process notices at
@@ -84,8 +86,17 @@ async function createServiceDatabase(client: pg.Client): Promise<void> {
             exists (select from pg_database where datname = $2) as database`,
     [SERVICE_ROLE, SERVICE_DATABASE],
   );
-  if (rows[0]?.role !== true) await client.query(`create role ${SERVICE_ROLE} login`);
+  if (rows[0]?.role !== true) await createUnlessThere(client, `role ${SERVICE_ROLE} login`);
   if (rows[0]?.database !== true) {
-    await client.query(`create database ${SERVICE_DATABASE} owner ${SERVICE_ROLE} template template0`);
+    await createUnlessThere(client, `database ${SERVICE_DATABASE} owner ${SERVICE_ROLE} template template0`);
+  }
+}
+
+/** What a killed process asked for may only now be done. */
+async function createUnlessThere(client: pg.Client, what: string): Promise<void> {
+  try {
+    await client.query(`create ${what}`);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError && ALREADY_THERE.has(error.code ?? ''))) throw error;
   }
 }

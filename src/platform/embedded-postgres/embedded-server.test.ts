@@ -19,6 +19,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { packageRoot } from '#platform/base/package-root.ts';
 import { buildProgram, runProgram } from '#test/start/program.ts';
 import { silentLog } from '#test/support/silent-log.ts';
+import { ADMINISTRATOR, SERVICE_DATABASE, SERVICE_ROLE } from './cluster.ts';
 import {
   type EmbeddedConnection,
   type EmbeddedServerOptions,
@@ -377,6 +378,15 @@ describe('embedded server: processes killed without warning (security F-03)', ()
       expect(await missingRows(next.connection, killed.output())).toEqual([]);
       await next.release();
     }
+  });
+
+  test('the service before it made its role and its database: who joins the server makes them', async () => {
+    const { connection } = await use();
+    const administrator = { ...connection, user: ADMINISTRATOR, database: 'postgres' };
+    await query(administrator, `drop database ${SERVICE_DATABASE}`);
+    await query(administrator, `drop role ${SERVICE_ROLE}`);
+    const next = await use();
+    expect(await query(next.connection, 'select current_user as role')).toEqual([{ role: SERVICE_ROLE }]);
   });
 
   test('after a first start killed at any moment the next one succeeds', async () => {

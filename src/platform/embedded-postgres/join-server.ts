@@ -54,6 +54,7 @@ export async function joinServer(directories: ServerDirectories, onLost: () => v
       checkOwner(found, account);
       const running = await connectRunning(found.directory, onLost);
       if (running !== undefined) {
+        await completeStart(running.control);
         directories.log.debug('database.embedded.joined', 'connected to the running server');
         return { ...running, cluster: found.directory, account, isOutside: found.isOutside };
       }
@@ -121,13 +122,18 @@ async function startServer(
   const launch = { cluster: files.directory, socketDirectory, serverLog, binaries, account };
   const control = await launchServer(launch, onLost);
   if (typeof control === 'string') return control;
+  await completeStart(control);
+  return { control, socketDirectory, cluster: files.directory, account, isOutside: files.isOutside };
+}
+
+/** Also of a server that runs: who started it may have been killed right after that. */
+async function completeStart(control: ControlConnection): Promise<void> {
   try {
     await control.createServiceDatabase();
   } catch (error) {
     await control.close();
     throw error;
   }
-  return { control, socketDirectory, cluster: files.directory, account, isOutside: files.isOutside };
 }
 
 async function placeFiles(directories: ServerDirectories, account: Account, isCopy: boolean): Promise<ClusterFiles> {
