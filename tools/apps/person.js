@@ -21,7 +21,7 @@ export async function signIn(page, base) {
   await page.waitForURL((url) => url.href.startsWith(`${base}login`));
   await page.locator('[name=username]').fill(PERSON.username);
   await page.locator('[name=password]').fill(PASSWORD);
-  await page.locator('main form button[type=submit]').last().click();
+  await page.locator('main form:has([name=password]) button[type=submit]').last().click();
 }
 
 /** Answers the consent page. @param button its `value`: `consent` or `cancel` */
