@@ -9,7 +9,7 @@ const lock = statement<{ id: string }, { readonly userId: string }>(
 );
 
 /**
- * Makes whoever changes the second factors of an account wait for one another, before anything else is read.
+ * Makes changes of the second factors of an account wait for one another, before anything else is read.
  * @returns false when the account is locked or deactivated
  */
 export async function lockAccount(transaction: Transaction, user: UserId): Promise<boolean> {

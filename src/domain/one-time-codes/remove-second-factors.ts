@@ -14,7 +14,7 @@ export interface FactorRemoval {
 
 /**
  * Takes the authenticator app of somebody who lost it away, with the recovery codes, on behalf of those who run the
- * service: whoever knows the password gets in then, so the owner is told. Expects the caller's transaction.
+ * service: with the password alone people get in then, so the owner is told. Expects the caller's transaction.
  * @returns false when there was no app
  */
 export async function removeSecondFactors(

@@ -20,7 +20,7 @@ export interface ReencryptDeps {
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told how much was done by whoever does the last part. */
+  /** Told how much was done by the process that does the last part. */
   readonly onFinished?: (progress: ReencryptionProgress) => void;
 }
 

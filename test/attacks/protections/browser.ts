@@ -59,7 +59,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'idle-session',
-    what: 'a browser session that nobody used for too long is over for whoever shows its cookie',
+    what: 'a browser session that nobody used for too long is over when its cookie is shown',
     attack: 66,
     removals: [
       { text: 'idleSeconds: config.retention.unusedBrowserSessionsSeconds', instead: 'idleSeconds: undefined' },
