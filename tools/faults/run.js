@@ -1,0 +1,38 @@
+/**
+ * The faults of the security specification (5.2), each by itself under load: a service is broken in one way, and
+ * afterwards what everybody was told is compared with what is.
+ */
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Checks, say } from '../browser/checks.js';
+
+const isShort = process.argv.includes('--short');
+const wanted = process.argv.slice(2).filter((argument) => argument.startsWith('F-'));
+
+const rows = new URL('rows/', import.meta.url);
+const modules = await Promise.all(
+  readdirSync(rows)
+    .sort()
+    .map((file) => import(new URL(file, rows).href)),
+);
+const faults = modules.map(({ fault }) => fault);
+const unknown = wanted.filter((id) => !faults.some((fault) => fault.id === id));
+if (unknown.length > 0) throw new Error(`no such fault: ${unknown.join(', ')}`);
+
+const checks = new Checks();
+for (const { id, title, run } of faults) {
+  if (wanted.length > 0 && !wanted.includes(id)) continue;
+  const startedAt = performance.now();
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-fault-'));
+  // PostgreSQL refuses root and has an account of its own, which has to get there.
+  chmodSync(folder, 0o711);
+  say(`-- ${id}: ${title}`);
+  try {
+    await checks.that(`${id}: ${title}: it can be tried`, () => run({ checks, folder, isShort }));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  say(`${id} took ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+}
+process.exitCode = checks.close();
