@@ -1,49 +1,78 @@
-/** `docs/reference/attack-tests.md`: which test makes which attack, found by the numbers in the names of tests. */
+/**
+ * `docs/reference/attack-tests.md`: which test makes which attack, and what tries which fault, found by the numbers in the
+ * names of tests and in `tools/faults/rows/`.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ATTACKS, SHOWN_BY } from '../../test/attacks/attack-list.ts';
+import { ATTACKS, FAULTS, FAULTS_TRIED_BY, SHOWN_BY } from '../../test/attacks/attack-list.ts';
 import { labelOf, PROTECTIONS } from '../../test/attacks/protections/index.ts';
 
-/** A number in the name of a test, or the first and last of several. */
-const NUMBERS = /S-(\d{2,3})(?: to S-(\d{2,3}))?/g;
+const FAULT_ROWS = 'tools/faults/rows';
 
-/** Test files by the numbers that the names of their tests hold. */
+/** Test files by the numbers of attacks that the names of their tests hold. */
 export function filesByAttack(root: string): Map<number, Set<string>> {
-  const found = new Map<number, Set<string>>(
-    Object.entries(SHOWN_BY).map(([number, file]) => [Number(number), new Set([file])]),
-  );
-  const files = ['src', 'test'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
-  );
-  for (const file of files.filter((name) => /\.test\.tsx?$/.test(name))) {
-    for (const line of readFileSync(join(root, file), 'utf8').split('\n')) {
-      // Names of tests are texts; a comment proves nothing.
-      if (!/['"`].*S-\d/.test(line)) continue;
-      for (const [, first, last = first] of line.matchAll(NUMBERS)) {
-        for (let number = Number(first); number <= Number(last); number += 1) {
-          found.set(number, (found.get(number) ?? new Set()).add(file));
-        }
-      }
-    }
+  const found = new Map<number, Set<string>>();
+  for (const [number, file] of Object.entries(SHOWN_BY)) note(found, Number(number), file);
+  for (const file of testFiles(root)) for (const number of numbersIn(root, file, 'S')) note(found, number, file);
+  return found;
+}
+
+/** What tries a fault, by its number: tests whose names hold it, and runs under load. */
+export function filesByFault(root: string): Map<number, Set<string>> {
+  const found = new Map<number, Set<string>>();
+  for (const [number, files] of Object.entries(FAULTS_TRIED_BY)) {
+    for (const file of files) note(found, Number(number), file);
+  }
+  for (const file of testFiles(root)) for (const number of numbersIn(root, file, 'F')) note(found, number, file);
+  for (const name of readdirSync(join(root, FAULT_ROWS))) {
+    const file = join(FAULT_ROWS, name);
+    const [, number] = /^ {2}id: 'F-(\d{2})',$/m.exec(readFileSync(join(root, file), 'utf8')) ?? [];
+    if (number !== undefined) note(found, Number(number), file);
   }
   return found;
 }
 
+function note(found: Map<number, Set<string>>, number: number, file: string): void {
+  found.set(number, (found.get(number) ?? new Set()).add(file));
+}
+
+function testFiles(root: string): readonly string[] {
+  return ['src', 'test']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+    )
+    .filter((name) => /\.test\.tsx?$/.test(name));
+}
+
+/** The numbers after a letter in the names of a file's tests, each by itself or as the first and last of several. */
+function numbersIn(root: string, file: string, letter: 'S' | 'F'): readonly number[] {
+  const numbers = new RegExp(`\\b${letter}-(\\d{2,3})(?: to ${letter}-(\\d{2,3}))?`, 'g');
+  // Names of tests are texts; a comment proves nothing.
+  const named = new RegExp(`['"\`].*\\b${letter}-\\d`);
+  const lines = readFileSync(join(root, file), 'utf8').split('\n');
+  return lines
+    .filter((line) => named.test(line))
+    .flatMap((line) => [...line.matchAll(numbers)])
+    .flatMap(([, first, last = first]) =>
+      Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index),
+    );
+}
+
 /** The page, for the tests below a root. */
 export function attackTestsPage(root: string): string {
-  const files = filesByAttack(root);
-  const rows = ATTACKS.map(([number, attempt, comesWith]) => {
-    const names = [...(files.get(number) ?? [])].sort().map((file) => `\`${file}\``);
-    const missing = comesWith === undefined ? [] : [`${names.length === 0 ? '' : 'more '}with: ${comesWith}`];
-    return `| S-${String(number).padStart(2, '0')} | ${attempt} | ${[...names, ...missing].join('<br>')} |\n`;
-  });
   return [
     '# Attack tests\n\n',
     'Each attack of the security specification, and the tests that make it. Their names hold the number. An attack on ',
     'something that is still to be built comes with that feature.\n\n',
     '`node scripts/generate-reference.js` writes this page.\n\n',
     '| Attack | What is tried | Tests |\n|---|---|---|\n',
-    ...rows,
+    ...rowsOf('S', ATTACKS, filesByAttack(root), 'with'),
+    '\n## Faults\n\n',
+    'Each fault of the security specification, and what tries it: tests, and programs below `tools/`. Those of ',
+    '`tools/faults/rows/` break one thing while people and applications use several instances, and compare a journal ',
+    'of everything that was acknowledged with what the service says afterwards.\n\n',
+    '| Fault | What is broken | Tried by |\n|---|---|---|\n',
+    ...rowsOf('F', FAULTS, filesByFault(root), 'missing'),
     '\n## Protections that are taken out\n\n',
     'A test proves something when it fails without what it is about. `node test/attacks/mutations.js` takes each of ',
     'these protections out of a copy of the tree, by itself, and expects its test to fail; with names it does so for ',
@@ -53,6 +82,20 @@ export function attackTestsPage(root: string): string {
       .sort((one, other) => order(one) - order(other) || (one.name < other.name ? -1 : 1))
       .map(({ name, attack, what, test }) => `| ${name} | ${labelOf(attack)} | ${what} | \`${test}\` |\n`),
   ].join('');
+}
+
+/** @param notYet the word before what a row lacks */
+function rowsOf(
+  letter: string,
+  rows: readonly (readonly [number: number, what: string, lacking?: string])[],
+  files: ReadonlyMap<number, ReadonlySet<string>>,
+  notYet: string,
+): readonly string[] {
+  return rows.map(([number, what, lacking]) => {
+    const names = [...(files.get(number) ?? [])].sort().map((file) => `\`${file}\``);
+    const more = lacking === undefined ? [] : [`${notYet}: ${lacking}`];
+    return `| ${letter}-${String(number).padStart(2, '0')} | ${what} | ${[...names, ...more].join('<br>')} |\n`;
+  });
 }
 
 /** Attacks by their number, then promises and faults. */

@@ -6,6 +6,7 @@ import { configJsonSchemaText } from '../../src/config/reference/json-schema.ts'
 import { configManualText } from '../../src/config/reference/manual.ts';
 import { buildAccountSchema } from '../../src/features/account-api/schema/schema.ts';
 import { NOT_BUILT, shrunkList } from '../../test/account-api/names.ts';
+import { acceptanceChecksPage } from './acceptance-checks.ts';
 import { accountApiPage } from './account-api.ts';
 import { adminApiPage } from './admin-api.ts';
 import { attackTestsPage } from './attack-tests.ts';
@@ -31,6 +32,7 @@ export async function referencePages(root: string): Promise<Readonly<Record<stri
   const schemaText = `${printSchema(lexicographicSortSchema(accountSchema))}\n`;
   return {
     'docs/import-graph.md': await importGraphPage(root),
+    'docs/reference/acceptance-checks.md': acceptanceChecksPage(),
     'docs/reference/account-api.md': accountApiPage(accountSchema),
     'docs/reference/admin-api.md': adminApiPage(),
     'docs/reference/attack-tests.md': attackTestsPage(root),

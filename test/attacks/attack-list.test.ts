@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { filesByAttack } from '../../scripts/reference/attack-tests.ts';
-import { ATTACKS } from './attack-list.ts';
+import { filesByAttack, filesByFault } from '../../scripts/reference/attack-tests.ts';
+import { ATTACKS, FAULTS, FAULTS_TRIED_BY, SHOWN_BY } from './attack-list.ts';
 import { PROTECTIONS, placeOf, readSource } from './protections/index.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -13,6 +13,19 @@ test('every attack of the specification is made by a test, or waits for the feat
   const forgotten = ATTACKS.filter(([number, , comesWith]) => comesWith === undefined && !files.has(number));
   expect(forgotten).toEqual([]);
   expect([...files.keys()].filter((number) => !ATTACKS.some(([known]) => known === number))).toEqual([]);
+});
+
+test('every fault of the specification is tried by something, or said to be missing', () => {
+  const files = filesByFault(ROOT);
+  expect(FAULTS.map(([number]) => number)).toEqual(Array.from({ length: 28 }, (_, index) => index + 1));
+  const forgotten = FAULTS.filter(([number, , missing]) => missing === undefined && !files.has(number));
+  expect(forgotten).toEqual([]);
+  expect([...files.keys()].filter((number) => !FAULTS.some(([known]) => known === number))).toEqual([]);
+});
+
+test('what shows an attack or a fault without naming its number exists', () => {
+  const named = [...Object.values(SHOWN_BY), ...Object.values(FAULTS_TRIED_BY).flat()];
+  expect(named.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
 test('every protection that mutations.js takes out is in the source once, and its test has that name', () => {

@@ -199,3 +199,56 @@ export const SHOWN_BY: Readonly<Record<number, string>> = {
   165: 'src/config/load.test.ts',
   181: 'src/features/authorization/embedding.test.ts',
 };
+
+/**
+ * The faults of the security specification (5.2), by number: what is broken, and what of it is not tried yet.
+ */
+export const FAULTS: readonly (readonly [number: number, fault: string, missing?: string])[] = [
+  [1, 'kill -9 of an instance at random moments'],
+  [2, 'kill -9 at chosen points: in a transaction, before the answer, around a mail and a call'],
+  [3, 'kill -9 with the embedded database, also while it is made and migrated'],
+  [4, 'power cut: unflushed writes are lost', 'a file system that drops unflushed writes'],
+  [5, 'SIGTERM under load, all instances one after the other'],
+  [6, 'restart of the database'],
+  [7, 'fail-over of the database to a replica'],
+  [8, 'network between instance and database cut without a word', 'cuts of 60 and 300 s'],
+  [9, 'slow database, lost packets', 'statements that take 50 to 5,000 ms longer'],
+  [10, 'deadlocks, serialization failures, locks held for long'],
+  [11, 'database that refuses connections, rights, writes or the password', 'refused connections and passwords'],
+  [12, 'full disk', 'full disks of database, log and temporary files'],
+  [13, 'few file descriptors, little memory', 'a memory limit just above what an idle service needs'],
+  [14, 'clock that jumps', 'jumps of an hour and of 400 days, and back'],
+  [15, 'clocks of instances that differ', 'instances 30 s and 10 minutes apart'],
+  [16, 'slow and failing mail server'],
+  [17, 'homeserver that is down, slow or answers nonsense'],
+  [18, 'storm of introspections by the homeserver', 'a storm while people sign in'],
+  [19, 'upstream provider that is slow or answers nonsense'],
+  [20, 'names that do not resolve, or to other addresses', 'addresses that change'],
+  [21, 'upgrade and way back under load'],
+  [22, 'migration that is interrupted'],
+  [23, 'large database', 'latencies with the clean-up running'],
+  [24, 'jobs that fail, hang, or come by the thousand'],
+  [25, 'reload of a good and of a bad configuration'],
+  [26, 'backup under load, loss of everything, restore'],
+  [27, 'exceptions that nobody catches', 'one that a request causes'],
+  [28, 'event loop that stands still', 'a service that recovers from 15 s'],
+];
+
+/** What tries a fault without naming its number in the name of a test. */
+export const FAULTS_TRIED_BY: Readonly<Record<number, readonly string[]>> = {
+  1: ['test/faults/kill-9.test.ts', 'test/faults/two-instances.test.ts'],
+  7: ['tools/cluster/run.js'],
+  8: ['test/faults/two-instances.test.ts'],
+  10: ['src/platform/postgres/transactions.test.ts', 'test/faults/two-instances.test.ts'],
+  11: ['test/faults/read-only-database.test.ts'],
+  13: ['test/attacks/process-limits.test.ts'],
+  15: ['src/cli/watch-database.test.ts'],
+  18: ['bench/run.js'],
+  19: ['test/attacks/upstream-providers.test.ts'],
+  21: ['tools/upgrade/run.js'],
+  22: ['test/long-life/interrupted-migrations.test.ts'],
+  23: ['tools/upgrade/run.js'],
+  25: ['test/faults/reload.test.ts'],
+  27: ['test/faults/crash.test.ts'],
+  28: ['src/features/operations/operations.test.ts'],
+};

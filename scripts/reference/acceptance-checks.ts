@@ -1,0 +1,25 @@
+/** `docs/reference/acceptance-checks.md`: which test shows which clause of the acceptance checks. */
+import { CHECKS, type Clause } from '../../test/acceptance/checks.ts';
+
+export function acceptanceChecksPage(): string {
+  return [
+    '# Acceptance checks\n\n',
+    'What has to hold for the service to be run by others: the checks of the operations specification, clause by clause, ',
+    'and the tests that show them. `npm test -- FILE -t WORDS` runs one. Files below `tools/` and `bench/` are programs ',
+    'of their own ([tools](../../tools/README.md)).\n\n',
+    '`node scripts/generate-reference.js` writes this page.\n',
+    ...CHECKS.flatMap(({ title, clauses }, index) => [
+      `\n## 10.${index + 1} ${title}\n\n`,
+      '| What holds | Shown by |\n|---|---|\n',
+      ...clauses.map(rowOf),
+    ]),
+  ].join('');
+}
+
+function rowOf({ what, shownBy, missing }: Clause): string {
+  const proofs = shownBy.map(([file, words]) =>
+    words === undefined ? `\`${file}\`` : `\`${file}\`: ${words.replaceAll('|', '\\|')}`,
+  );
+  const lacking = missing === undefined ? [] : [`missing: ${missing}`];
+  return `| ${what} | ${[...proofs, ...lacking].join('<br>')} |\n`;
+}

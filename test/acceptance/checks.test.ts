@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { CHECKS } from './checks.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const clauses = CHECKS.flatMap(({ clauses: ofCheck }, index) =>
+  ofCheck.map((clause) => ({ ...clause, name: `10.${index + 1}: ${clause.what}` })),
+);
+
+test('there are the 15 checks of the specification, and each clause of them is shown, or said to be missing', () => {
+  expect(CHECKS.length).toBe(15);
+  const unshown = clauses.filter(({ shownBy, missing }) => shownBy.length === 0 && missing === undefined);
+  expect(unshown.map(({ name }) => name)).toEqual([]);
+});
+
+test('every test that shows a clause is in its file, under that name', () => {
+  const absent = clauses.flatMap(({ name, shownBy }) =>
+    shownBy
+      .filter(([file, words]) => !existsSync(join(ROOT, file)) || (words !== undefined && !names(file).includes(words)))
+      .map(([file, words]) => `${name}: ${file}: ${words}`),
+  );
+  expect(absent).toEqual([]);
+  const unnamed = clauses.flatMap(({ shownBy }) =>
+    shownBy.filter(([file, words]) => /\.test\.tsx?$/.test(file) && words === undefined),
+  );
+  expect(unnamed).toEqual([]);
+});
+
+/** The lines of a file that can hold the name of a test. */
+function names(file: string): string {
+  const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
+  return lines.filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line)).join('\n');
+}

@@ -1,0 +1,433 @@
+/**
+ * The acceptance checks of the operations specification (section 10), by number and clause by clause, with the tests that
+ * show them.
+ */
+
+/** A file, and words in the name of its test; a program of `tools/` or `bench/` may have no names. */
+export type Proof = readonly [file: string, words?: string];
+
+export interface Clause {
+  readonly what: string;
+  readonly shownBy: readonly Proof[];
+  /** What of it nothing shows yet, and why. */
+  readonly missing?: string;
+}
+
+export interface Check {
+  readonly title: string;
+  readonly clauses: readonly Clause[];
+}
+
+const KEYS = 'src/config/keys.test.ts';
+const REQUEST_LOG = 'src/platform/http/request-log.test.ts';
+const HTTP2 = 'src/platform/http/http2.test.ts';
+const STOP = 'test/faults/stop.test.ts';
+const TWO_INSTANCES = 'test/faults/two-instances.test.ts';
+const PERIODIC = 'src/platform/jobs/periodic-jobs.test.ts';
+const SWEEPS = 'src/app/sweeps.test.ts';
+const MIGRATE = 'src/platform/postgres/migrator/migrate.test.ts';
+const BACKUP = 'src/cli/backup.test.ts';
+const ADMIN_MATRIX = 'test/attacks/admin-matrix.test.ts';
+
+/** By number, from 10.1 on. */
+export const CHECKS: readonly Check[] = [
+  {
+    title: 'Start in an empty directory',
+    clauses: [
+      {
+        what: 'every GET route of the interface answers, within 8 s',
+        shownBy: [['bench/starts.js'], ['.ci/checks/package.js']],
+        missing: 'all routes of the built program; a few are asked',
+      },
+      {
+        what: 'a second start uses the same keys',
+        shownBy: [['src/app/data-directory/data-directory.test.ts', 'keep every key, add one that is missing']],
+      },
+      {
+        what: 'files are closed to others',
+        shownBy: [
+          ['src/app/data-directory/data-directory.test.ts', 'private to this account'],
+          ['src/platform/embedded-postgres/embedded-server.test.ts', 'files, socket directory and log are closed'],
+        ],
+      },
+      {
+        what: 'a second service on the same port ends with 71',
+        shownBy: [
+          [STOP, 'a second service on the same port explains itself with exit 71'],
+          ['test/faults/processes.test.ts', 'an address that another service has ends the start with exit 71'],
+        ],
+      },
+      {
+        what: 'one on another port serves the same data',
+        shownBy: [['test/faults/two-processes.test.ts', 'two hundred codes, each exchanged and its token refreshed']],
+      },
+      {
+        what: 'an administrator is made while it runs, and signs in',
+        shownBy: [['test/start/running.test.ts', 'name a command that makes the first admin']],
+        missing: 'the sign-in',
+      },
+    ],
+  },
+  {
+    title: 'Every setting',
+    clauses: [
+      { what: 'has its default', shownBy: [[KEYS, 'without any source, the defaults are those of the manual']] },
+      {
+        what: 'takes a good value',
+        shownBy: [
+          [KEYS, 'accepts ${row.good'],
+          [KEYS, 'every key of the schema is tried'],
+        ],
+      },
+      { what: 'refuses a bad one with file, line and column', shownBy: [[KEYS, 'with file, line and column']] },
+      {
+        what: 'is refused together with its file',
+        shownBy: [['src/config/secret-files.test.ts', 'together with k in one source is an error that names both']],
+        missing: 'every secret; one is tried',
+      },
+      {
+        what: 'is named when another was meant',
+        shownBy: [
+          ['src/config/load.test.ts', 'names all problems of all files'],
+          ['src/config/load.test.ts', 'suggests the place where a known key belongs'],
+        ],
+      },
+      { what: 'is overridden by its variable', shownBy: [[KEYS, 'is overridden by its variable']] },
+      {
+        what: 'is in the schema as the program checks it',
+        shownBy: [
+          ['src/config/reference/reference.test.ts', 'has every key with its title and description'],
+          ['src/cli/config.test.ts', 'config schema and the manual are printed as they ship'],
+          ['test/manual/manual.test.ts', 'every generated page is what the source says'],
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Listeners',
+    clauses: [
+      {
+        what: 'by address, by host and port',
+        shownBy: [
+          ['src/config/rules.test.ts', 'a bind is an address, a port with an optional host'],
+          ['src/platform/http/shutdown.test.ts', 'without a host both families are served on one port'],
+        ],
+      },
+      {
+        what: 'PROXY protocol, versions 1 and 2',
+        shownBy: [
+          ['src/platform/http/proxy-protocol.test.ts', 'the source that a PROXY header names is the client'],
+          ['src/platform/http/proxy-protocol.test.ts', 'a connection without a header that is right is closed'],
+          ['test/start/activity.test.ts', 'tells of HTTP/2, TLS, PROXY, Unix sockets'],
+        ],
+      },
+      {
+        what: 'TLS with HTTP/2 and HTTP/1.1',
+        shownBy: [
+          [HTTP2, 'curl speaks it for pages and forms'],
+          ['src/platform/http/tls.test.ts', 'speaks HTTP/1.1 by ALPN'],
+          ['test/start/activity.test.ts', 'tells of HTTP/2, TLS, PROXY, Unix sockets'],
+        ],
+      },
+      {
+        what: 'another certificate without a restart',
+        shownBy: [
+          ['test/faults/reload.test.ts', 'a certificate is replaced without a restart'],
+          ['src/cli/tls-reload.test.ts', 'are read again once they have changed'],
+        ],
+      },
+      {
+        what: 'mode and replacement of a Unix socket',
+        shownBy: [
+          ['src/platform/http/unix-sockets.test.ts', 'has the configured permissions from its first moment'],
+          ['src/platform/http/unix-sockets.test.ts', 'takes the place of a running one'],
+        ],
+      },
+      {
+        what: 'sockets of systemd',
+        shownBy: [
+          ['test/start/inherited-sockets.test.ts', 'TCP by name and Unix by position are served'],
+          ['src/platform/http/inherited-sockets.test.ts', 'are found by position or by name'],
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Request lines',
+    clauses: [
+      {
+        what: 'every line of a run over all routes has the layout, as text and as JSON',
+        shownBy: [
+          ['test/hostile-input/every-endpoint.test.ts', 'no fault, no foreign redirect, one line with the right'],
+          ['src/platform/log/logging.test.ts', 'a request line as JSON'],
+        ],
+        missing: 'all routes of the built program, as JSON',
+      },
+      {
+        what: 'one line for each request, also for 404, 405, 413, abort, throw, HEAD, OPTIONS',
+        shownBy: [
+          [REQUEST_LOG, 'one line for each request'],
+          [REQUEST_LOG, 'a client that goes away within the body leaves one line'],
+          [REQUEST_LOG, 'what a handler throws is an ERROR line before the request line'],
+        ],
+      },
+      {
+        what: 'the same by HTTP/2',
+        shownBy: [
+          [HTTP2, 'is answered by 404, 405, 413, 414, 415 and 431 as over HTTP/1.1'],
+          [HTTP2, 'a client who leaves while its body is received: one line with 400'],
+        ],
+      },
+      {
+        what: 'numbers are unique under 1,000 requests at once',
+        shownBy: [[REQUEST_LOG, 'counters are unique and without gaps under 1,000 concurrent requests']],
+      },
+      {
+        what: 'no forged line (S-75)',
+        shownBy: [[REQUEST_LOG, 'text from outside cannot leave its place in a line']],
+      },
+    ],
+  },
+  {
+    title: 'Who asked, and from where',
+    clauses: [
+      {
+        what: 'requester, row by row',
+        shownBy: [
+          ['test/hostile-input/every-endpoint.test.ts', 'one line with the right requester'],
+          ['src/features/logout/logout.test.ts', 'is attributed to its user and redirects'],
+          ['src/features/registration/steps.test.ts', 'asks for the display name first, without a requester'],
+          ['src/features/second-factor/second-factor.test.ts', 'no requester'],
+          ['src/features/userinfo/userinfo.test.ts', 'nobody is the requester'],
+        ],
+        missing: 'rows of chat clients, upstream sign-ins and the device page in one place',
+      },
+      {
+        what: 'address of the client, by peer, header, port, IPv6, Forwarded',
+        shownBy: [
+          ['src/platform/http/client-address.test.ts', 'client.address (operations 5.6)'],
+          ['src/platform/http/client-address.test.ts', 'Forwarded (RFC 7239)'],
+          ['src/features/operations/connection-info.test.ts', 'behind a trusted proxy that sends'],
+        ],
+      },
+      {
+        what: 'and by PROXY header',
+        shownBy: [
+          ['src/platform/http/proxy-protocol.test.ts', 'headers of requests count behind it only when the source'],
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Costs in the request line',
+    clauses: [
+      { what: 'a handler that spins for 50 ms', shownBy: [[REQUEST_LOG, 'shows at least 45 ms of cpu']] },
+      {
+        what: 'one that waits for a timer or the database',
+        shownBy: [
+          [REQUEST_LOG, 'shows less than 10 ms of cpu and at least two polls'],
+          ['src/platform/postgres/single-statements.test.ts', 'is charged database time, not processor time'],
+        ],
+      },
+      {
+        what: 'both at once',
+        shownBy: [[REQUEST_LOG, 'the waiting one keeps its own cpu time']],
+      },
+      {
+        what: 'the hash of a sign-in',
+        shownBy: [['src/platform/password-hash/hash-queue.test.ts', 'the time of a hash counts as the request’s own']],
+        missing: 'the line of a sign-in',
+      },
+      {
+        what: 'a poll for each statement that is awaited',
+        shownBy: [['src/platform/postgres/single-statements.test.ts', 'a transaction counts its statements']],
+      },
+      { what: 'zeros without a statement', shownBy: [[REQUEST_LOG, 'shows at least 45 ms of cpu']] },
+    ],
+  },
+  {
+    title: 'latchkey activity',
+    clauses: [
+      {
+        what: 'tells of a recorded run what the interface’s table says, from text and JSON',
+        shownBy: [
+          ['test/journeys/recorded-activity.test.ts', 'tells what the table of the interface tells'],
+          ['test/start/activity.test.ts', 'tells of HTTP/2, TLS, PROXY, Unix sockets'],
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Admin API',
+    clauses: [
+      {
+        what: 'every operation without a token, with a wrong scope, of a locked administrator, and let in',
+        shownBy: [
+          [ADMIN_MATRIX, '%s: refused, and nothing is done'],
+          [ADMIN_MATRIX, '%s: let in, whatever becomes of the request'],
+        ],
+      },
+      {
+        what: 'every operation with a missing object, a bad body and a bad id',
+        shownBy: [
+          ['src/features/admin-api/admin-api.test.ts', 'refuse ids and bodies that make no sense, and say where'],
+          ['tools/admin-api/run.js'],
+        ],
+        missing: 'each operation in turn',
+      },
+      {
+        what: 'walks of 1,000 rows both ways while rows come in',
+        shownBy: [['src/features/admin-api/walks.test.ts', 'sees whatever was there when it began, each once']],
+      },
+      {
+        what: 'answers are as /api/spec.json describes them',
+        shownBy: [
+          ['src/features/admin-api/admin-api.test.ts', 'has an example for each body and each answer'],
+          ['tools/admin-api/run.js'],
+        ],
+      },
+      {
+        what: 'the reference loads from its own origin alone',
+        shownBy: [['tools/browser/api-reference-journey.js'], ['src/features/admin-api/reference.test.ts', 'S-173']],
+      },
+    ],
+  },
+  {
+    title: 'Two processes on one PostgreSQL',
+    clauses: [
+      {
+        what: 'kill -9 in the middle of a job, which runs again within two minutes',
+        shownBy: [
+          [TWO_INSTANCES, 'kill -9 of a process in the middle of a job'],
+          ['test/faults/mail-server.test.ts', 'another process takes the job when the minute is over'],
+        ],
+      },
+      {
+        what: 'work that comes back runs once',
+        shownBy: [
+          [PERIODIC, 'runs once at its minute, on however many instances'],
+          [PERIODIC, 'does not pile up while a run takes longer than its hour'],
+          [SWEEPS, 'of two instances one works; when it dies another goes on'],
+        ],
+      },
+      {
+        what: 'limits hold across both',
+        shownBy: [
+          ['test/attacks/guessing.test.ts', 'a burst of 100 guesses over two instances'],
+          ['test/journeys/limits.test.ts', 'limits of browser-flows 14, on two instances'],
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Clean-up',
+    clauses: [
+      {
+        what: 'what is old goes, and nothing else',
+        shownBy: [
+          [SWEEPS, 'what the clean-up deletes and what it keeps'],
+          ['src/features/chat-compat/clean-up.test.ts', 'that have expired go a day later'],
+        ],
+      },
+      {
+        what: 'after a year of traffic no table grows',
+        shownBy: [['test/long-life/year-of-traffic.test.ts', 'after the longest retention no table grows any more']],
+      },
+    ],
+  },
+  {
+    title: 'Upgrade',
+    clauses: [
+      {
+        what: 'an older version next to this one, under load, without a failed request',
+        shownBy: [
+          ['tools/upgrade/run.js', 'one after the other, and no request fails'],
+          ['test/long-life/rolling-upgrade.test.ts', 'no request of two instances fails'],
+        ],
+      },
+      {
+        what: 'somebody holds the lock of migrations',
+        shownBy: [[MIGRATE, 'ends with exit code 75 when another process holds the lock']],
+      },
+      {
+        what: 'a migration that was changed is refused',
+        shownBy: [[MIGRATE, 'refuses with exit code 1 when the text of an applied migration was changed']],
+      },
+    ],
+  },
+  {
+    title: 'Stop and reload',
+    clauses: [
+      {
+        what: 'SIGTERM under load: no request fails, exit 0',
+        shownBy: [
+          [STOP, 'a SIGTERM under load: every answer that began is complete'],
+          [TWO_INSTANCES, 'a rolling restart by SIGTERM under load: no request fails'],
+          ['tools/faults/rows/f-05-rolling-restart.js'],
+        ],
+      },
+      { what: 'a second signal: exit 1', shownBy: [[TWO_INSTANCES, 'a second SIGTERM cuts a request']] },
+      {
+        what: 'SIGHUP with a broken file changes nothing',
+        shownBy: [['test/faults/reload.test.ts', 'a file that is not valid changes nothing']],
+      },
+    ],
+  },
+  {
+    title: 'Overload',
+    clauses: [
+      {
+        what: 'at twice of what it can do, most of the peak is done and the rest refused at once',
+        shownBy: [
+          ['bench/overload.js'],
+          ['src/platform/http/limits.test.ts', 'requests beyond those in flight are refused with 503'],
+        ],
+      },
+      {
+        what: '2,000 slow connections leave others as they were',
+        shownBy: [['test/attacks/slow-connections.test.ts', '2,000 slow connections']],
+      },
+    ],
+  },
+  {
+    title: 'Backup',
+    clauses: [
+      {
+        what: 'while others write',
+        shownBy: [
+          [BACKUP, 'shows one moment while others write'],
+          ['test/faults/restore.test.ts', 'what was acknowledged before a backup under load'],
+        ],
+      },
+      { what: 'restored to a new directory, row by row', shownBy: [[BACKUP, 'into a new directory: the same rows']] },
+      { what: 'restored to a PostgreSQL', shownBy: [[BACKUP, 'into an empty PostgreSQL: the same rows']] },
+    ],
+  },
+  {
+    title: 'No secret in what is shown',
+    clauses: [
+      {
+        what: 'in the log',
+        shownBy: [
+          ['src/features/token/token-endpoint.test.ts', 'no token, code or secret that the endpoint saw'],
+          ['test/attacks/database-dump.test.ts', 'a dump of the database after every flow'],
+        ],
+      },
+      {
+        what: 'in errors',
+        shownBy: [
+          ['src/platform/http/answers-over-http.test.ts', 'a fault names a reference that is in the log'],
+          ['src/config/load.test.ts', 'never shows a value that is or could hold a secret'],
+        ],
+      },
+      { what: 'in metrics', shownBy: [['test/monitoring/metrics.test.ts', 'hold nothing that a request brought']] },
+      { what: 'in traces', shownBy: [['test/telemetry/tracing.test.ts', 'a sign-in leaves no secret in its spans']] },
+      {
+        what: 'in config dump',
+        shownBy: [['src/cli/config.test.ts', 'prints what the sources say, without any secret']],
+      },
+      { what: 'in doctor', shownBy: [], missing: 'its output is not looked through' },
+      { what: 'in the output of jobs', shownBy: [['src/cli/jobs.test.ts', 'without what might be secret']] },
+    ],
+  },
+];
