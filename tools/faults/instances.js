@@ -4,9 +4,16 @@ import { freePort } from '../../test/support/free-port.js';
 import { Program, stopProcess, untilHealthy } from '../../test/support/program.js';
 import { findInstalledPrograms, postgresAccount, startPostgres } from '../../test/support/start-postgres.js';
 import { instanceSettings } from '../cluster/instance-settings.js';
-import { Load, PASSWORD, USERNAME } from '../cluster/load.js';
+import { PASSWORD, USERNAME } from '../cluster/load.js';
+import { Mailboxes } from './load/mailboxes.js';
+import { openToLoad } from './load/settings.js';
+import { StandingLoad } from './standing-load.js';
 
 export const DATABASE_USER = 'faults';
+/** Short runs have seconds, in which each of a few people has to come to something. */
+const isShort = process.argv.includes('--short');
+const USERS = isShort ? 10 : 50;
+const PAUSE_MS = isShort ? 300 : 1_000;
 
 /** A server with its durability on. @param settings of postgresql.conf */
 export function startDatabase(folder, settings = {}) {
@@ -25,6 +32,9 @@ export class Instances {
   /** Addresses of the instances that a load balancer would send requests to. */
   bases = [];
   all = [];
+  /** What the instances have in common: the address that people see. */
+  #publicBase;
+  #mailboxes;
   #folder;
 
   /** @param folder of configuration files */
@@ -42,8 +52,11 @@ export class Instances {
   async add(database, { change = (settings) => settings, ...options } = {}) {
     const port = await freePort();
     const base = `http://127.0.0.1:${port}/`;
+    this.#publicBase ??= base;
+    this.#mailboxes ??= await Mailboxes.listen();
     const settings = instanceSettings({ dataDir: join(this.#folder, `data-${port}`), database, port, level: 'warn' });
-    const program = new Program(this.#folder, change(settings), { name: `instance-${port}.json` });
+    const all = openToLoad(settings, { publicBase: this.#publicBase, email: this.#mailboxes.settings });
+    const program = new Program(this.#folder, change(all), { name: `instance-${port}.json` });
     const instance = { base, port, program, service: undefined, log: '', options };
     this.all.push(instance);
     await this.start(instance);
@@ -65,16 +78,23 @@ export class Instances {
     if (index >= 0) this.bases.splice(index, 1);
   }
 
-  /** Makes the account that a load signs in with, and the load. */
-  async load() {
+  /**
+   * Makes the account of `load.signIn`, and the load.
+   * @param users at work at once. @param pauseMs between two things that one of them does, at most
+   */
+  async load({ users = USERS, pauseMs = PAUSE_MS } = {}) {
     await this.all[0].program.run(['manage', 'register-user', '--yes', '--password-file', '-', USERNAME], PASSWORD);
-    const load = new Load(this.bases);
+    const load = new StandingLoad({
+      ...{ bases: this.bases, publicBase: this.#publicBase, mailboxes: this.#mailboxes },
+      ...{ users, pauseMs },
+    });
     await load.prepare();
     return load;
   }
 
   async stop() {
     for (const { service } of this.all) if (service !== undefined) await stopProcess(service);
+    await this.#mailboxes?.close();
   }
 }
 

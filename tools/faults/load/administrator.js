@@ -1,0 +1,34 @@
+import { changeAccount } from './people.js';
+
+const API = 'api/admin/v1/users/';
+
+/** A program that administers accounts. */
+export class Administrator {
+  #token;
+
+  static async authorize({ requests }) {
+    const administrator = new Administrator();
+    const fields = { grant_type: 'client_credentials', scope: 'urn:mas:admin' };
+    administrator.#token = (await requests.client('oauth2/token', fields)).access_token;
+    return administrator;
+  }
+
+  /** While an account is locked nothing works that belongs to it; all of it goes on afterwards. */
+  async lockAndUnlock({ requests, journal }, person) {
+    const { data } = await this.#send(requests, 'GET', `by-username/${person.username}`);
+    const facts = [person.passwordFact, ...person.tokenFacts, ...person.browsers.map(({ fact }) => fact)];
+    for (const [action, isTrue] of [
+      ['lock', false],
+      ['unlock', true],
+    ]) {
+      const after = facts.map((fact) => [fact, isTrue]);
+      const send = () => this.#send(requests, 'POST', `${data.id}/${action}`);
+      await changeAccount(journal, person, `${action} of ${person.username}`, after, send);
+    }
+  }
+
+  async #send(requests, method, path) {
+    const headers = { authorization: `Bearer ${this.#token}` };
+    return (await requests.send(method, API + path, undefined, headers)).json;
+  }
+}

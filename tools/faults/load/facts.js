@@ -1,0 +1,34 @@
+/** What can be asked of the service, and is true or not. */
+
+/** An access or refresh token works. */
+export function tokenWorks(token) {
+  return {
+    key: `token ${token}`,
+    ask: async (requests) => (await requests.client('oauth2/introspect', { token })).active,
+  };
+}
+
+/** Somebody can sign in with this password. */
+export function passwordWorks(username, password) {
+  return {
+    key: `password ${username} ${password}`,
+    ask: async (requests) => {
+      const visitor = requests.visitor();
+      await visitor.get('/login');
+      const { status } = await visitor.submit({ username, password }, { expected: [200, 303] });
+      return status === 303;
+    },
+  };
+}
+
+let browsers = 0;
+
+/** A browser is signed in. @param visitor with its cookies */
+export function isSignedIn(visitor, username) {
+  browsers += 1;
+  return {
+    key: `browser ${username}-${browsers}`,
+    // The sign-in page leads on who has signed in.
+    ask: async () => (await visitor.get('/login')).status === 303,
+  };
+}

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SMTPServer } from 'smtp-server';
+import { loadTypeScript } from '../../browser/load-typescript.js';
+
+const { readMail } = await loadTypeScript('test/support/read-mail.ts');
+
+const POLL_MS = 20;
+
+/** A mail server on loopback, and the mails that it took by recipient. */
+export class Mailboxes {
+  #server;
+  #mails = new Map();
+
+  static async listen() {
+    const mailboxes = new Mailboxes();
+    mailboxes.#server = new SMTPServer({
+      ...{ authOptional: true, disabledCommands: ['STARTTLS'], disableReverseLookup: true, closeTimeout: 100 },
+      onData: (stream, { envelope }, done) => mailboxes.#take(stream, envelope.rcptTo, done),
+    });
+    // Whoever sends may end at any time.
+    mailboxes.#server.on('error', () => undefined);
+    mailboxes.#server.listen(0, '127.0.0.1');
+    await once(mailboxes.#server.server, 'listening');
+    return mailboxes;
+  }
+
+  /** Section `email` of a configuration. */
+  get settings() {
+    const { port } = this.#server.server.address();
+    return { transport: 'smtp', hostname: '127.0.0.1', port, mode: 'plain', from: 'noreply@example.org' };
+  }
+
+  /** How many came to an address so far. */
+  count(address) {
+    return this.#mails.get(address)?.length ?? 0;
+  }
+
+  /**
+   * Waits for a mail that holds something.
+   * @param find gives what is looked for in a mail. @param since how many had come before
+   * @param isAwaited false: nobody waits any more. @returns undefined when it did not come in time
+   */
+  async find(address, find, { since, isAwaited, timeoutMs }) {
+    const deadline = performance.now() + timeoutMs;
+    while (isAwaited() && performance.now() < deadline) {
+      for (const source of this.#mails.get(address)?.slice(since) ?? []) {
+        const found = find(readMail(source));
+        if (found !== undefined) return found;
+      }
+      await pause(POLL_MS);
+    }
+    return undefined;
+  }
+
+  async close() {
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #take(stream, recipients, done) {
+    const chunks = [];
+    stream.on('data', (chunk) => chunks.push(chunk));
+    stream.on('end', () => {
+      for (const { address } of recipients) {
+        this.#mails.set(address, [...(this.#mails.get(address) ?? []), Buffer.concat(chunks).toString()]);
+      }
+      done();
+    });
+  }
+}

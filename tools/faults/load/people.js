@@ -1,0 +1,145 @@
+/** Accounts: how people make them, and get another password. */
+import { randomBytes } from 'node:crypto';
+import { isSignedIn, passwordWorks, tokenWorks } from './facts.js';
+import { Unanswered } from './requests.js';
+
+/** A job whose process died begins again after a minute. */
+const MAIL_MS = 90_000;
+
+/** Somebody with an account, and what they are signed in with. */
+class Person {
+  username = `p${randomBytes(6).toString('hex')}`;
+  email = `${this.username}@mail.example`;
+  password = newPassword();
+  /** `{ visitor, fact }` of each browser. */
+  browsers = [];
+  /** `{ accessToken, refreshToken, isRefreshing }` of each application. */
+  sessions = [];
+  /** Access token of each chat client. */
+  chats = [];
+  /** Nobody knows what became of the account. */
+  isOver = false;
+
+  get passwordFact() {
+    return passwordWorks(this.username, this.password);
+  }
+
+  /** All that applications and chat clients have. */
+  get tokenFacts() {
+    const ofSessions = this.sessions.flatMap(({ accessToken, refreshToken }) => [accessToken, refreshToken]);
+    return [...ofSessions, ...this.chats].map(tokenWorks);
+  }
+
+  keepBrowser(visitor, fact) {
+    this.browsers.push({ visitor, fact });
+  }
+}
+
+/** @returns the person, once the account is there */
+export async function register({ requests, journal, mailboxes, isOn }) {
+  const person = new Person();
+  const { username, email, password } = person;
+  const visitor = requests.visitor();
+  await visitor.get('/register/password');
+  await visitor.submit({ username, email, password, password_confirm: password });
+  await visitor.follow();
+  const code = await mailboxes.find(email, ({ subject }) => /\b\d{6}\b/.exec(subject)?.[0], {
+    ...{ since: 0, isAwaited: isOn, timeoutMs: MAIL_MS },
+  });
+  if (code === undefined) throw new Unanswered(`mail with a code for ${username}`, true);
+  await visitor.submit({ action: 'verify', code });
+  await visitor.follow();
+  await visitor.submit({ action: 'skip' });
+  const browser = isSignedIn(visitor, username);
+  const facts = [
+    [person.passwordFact, true],
+    [browser, true],
+  ];
+  journal.know(false, person.passwordFact);
+  await journal.change(`registration of ${username}`, facts, () => visitor.get(visitor.shown.location, [303]));
+  person.keepBrowser(visitor, browser);
+  return person;
+}
+
+const CHANGE = `mutation ChangePassword(
+  $userId: ID!, $oldPassword: String, $newPassword: String!, $endApplicationSessions: Boolean
+) {
+  setPassword(input: {
+    userId: $userId, currentPassword: $oldPassword, newPassword: $newPassword,
+    endApplicationSessions: $endApplicationSessions
+  }) { status }
+}`;
+
+/** Other browsers are signed out, and applications where the person wants it. */
+export async function changePassword({ journal }, person) {
+  const [own, ...others] = person.browsers;
+  const endsApplications = Math.random() < 0.5;
+  const next = newPassword();
+  const { viewer } = await own.visitor.graphql('query CurrentViewer { viewer { ... on User { id } } }');
+  const variables = {
+    ...{ userId: viewer.id, oldPassword: person.password, newPassword: next },
+    endApplicationSessions: endsApplications,
+  };
+  await replacePassword(journal, person, next, { endsBrowsers: others, endsApplications }, async () => {
+    const { setPassword } = await own.visitor.graphql(CHANGE, variables);
+    return setPassword.status;
+  });
+}
+
+const RECOVER = `mutation RecoverPassword($ticket: String!, $newPassword: String!, $endAllSessions: Boolean) {
+  setPasswordByRecovery(input: { ticket: $ticket, newPassword: $newPassword, endAllSessions: $endAllSessions }) { status }
+}`;
+
+/** All browsers are signed out, and applications where the person wants it. */
+export async function recoverPassword({ requests, journal, mailboxes, isOn }, person) {
+  const { email, username } = person;
+  const visitor = requests.visitor();
+  const since = mailboxes.count(email);
+  await visitor.get('/recover');
+  await visitor.submit({ email });
+  const ticket = await mailboxes.find(email, ({ text }) => /ticket=([0-9A-Za-z]{32})/.exec(text)?.[1], {
+    ...{ since, isAwaited: isOn, timeoutMs: MAIL_MS },
+  });
+  if (ticket === undefined) throw new Unanswered(`mail with a link for ${username}`, false);
+  const next = newPassword();
+  const endsApplications = Math.random() < 0.5;
+  await replacePassword(journal, person, next, { endsBrowsers: person.browsers, endsApplications }, async () => {
+    const variables = { ticket, newPassword: next, endAllSessions: endsApplications };
+    const { setPasswordByRecovery } = await visitor.graphql(RECOVER, variables);
+    return setPasswordByRecovery.status;
+  });
+}
+
+async function replacePassword(journal, person, next, { endsBrowsers, endsApplications }, send) {
+  const after = [
+    [person.passwordFact, false],
+    [passwordWorks(person.username, next), true],
+    ...endsBrowsers.map(({ fact }) => [fact, false]),
+    ...(endsApplications ? person.tokenFacts.map((fact) => [fact, false]) : []),
+  ];
+  journal.know(false, passwordWorks(person.username, next));
+  await changeAccount(journal, person, `new password of ${person.username}`, after, async () => {
+    const status = await send();
+    if (status !== 'ALLOWED') throw new Error(`a new password was answered ${status}`);
+  });
+  person.password = next;
+  person.browsers = person.browsers.filter((browser) => !endsBrowsers.includes(browser));
+  if (endsApplications) {
+    person.sessions = [];
+    person.chats = [];
+  }
+}
+
+/** A change after which nobody can go on with the account unless it is answered. */
+export async function changeAccount(journal, person, what, after, send) {
+  try {
+    await journal.change(what, after, send);
+  } catch (error) {
+    person.isOver = !(error instanceof Unanswered) || error.wasSent;
+    throw error;
+  }
+}
+
+function newPassword() {
+  return `plum granite ${randomBytes(9).toString('base64url')}`;
+}

@@ -1,0 +1,190 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { loadTypeScript } from '../../browser/load-typescript.js';
+import { CLIENT_ID, CLIENT_SECRET } from '../../cluster/load.js';
+
+const { Browser } = await loadTypeScript('test/support/browser.ts');
+
+const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
+/** A service answers within its own time limit of fifteen seconds. */
+const REQUEST_MS = 20_000;
+const UNAVAILABLE = 503;
+
+/** Nothing is known about the outcome of a request, unless it was never sent. */
+export class Unanswered extends Error {
+  /** @param wasSent false: whatever it asked for cannot have happened */
+  constructor(what, wasSent, cause) {
+    super(`${what} was not answered`, { cause });
+    this.wasSent = wasSent;
+  }
+}
+
+/** Requests to any of the instances, as a load balancer spreads them, and what became of them. */
+export class Requests {
+  /** Requests by what became of them. */
+  counts = { acknowledged: 0, signIns: 0, unavailable: 0, cut: 0, failedSignIns: 0 };
+  /** Connections that were refused, so that the request went to another instance. */
+  retries = 0;
+  /** What must never be: a wrong answer, or an error other than 503. */
+  faults = [];
+  /** The longest that a request with an answer took. */
+  slowestMs = 0;
+  #bases;
+  #publicBase;
+
+  /** @param bases of the instances that take requests, which may change at any time */
+  constructor(bases, publicBase) {
+    this.#bases = bases;
+    this.#publicBase = publicBase;
+  }
+
+  /** Asks for an access token, a revocation and so on. @returns the JSON of the answer */
+  async client(path, fields) {
+    const answer = await this.send('POST', path, new URLSearchParams(fields), { authorization: AUTHORIZATION });
+    return answer.json;
+  }
+
+  /** @param body a form, or what is sent as JSON. @returns status, text and, where it is some, JSON of the answer */
+  async send(method, path, body, headers = {}, expected = [200]) {
+    const isForm = body === undefined || body instanceof URLSearchParams;
+    return await this.answer(`${method} ${path}`, expected, async (base) => {
+      const response = await fetch(base + path, {
+        ...{ method, redirect: 'manual', signal: AbortSignal.timeout(REQUEST_MS) },
+        headers: { ...headers, ...(!isForm && { 'content-type': 'application/json' }) },
+        body: isForm ? body : JSON.stringify(body),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.includes('json') === true;
+      return { status: response.status, text, json: isJson ? JSON.parse(text) : {} };
+    });
+  }
+
+  /** A browser with cookies of its own. */
+  visitor() {
+    return new Visitor(this, this.#publicBase);
+  }
+
+  /**
+   * Sends a request, and once more where the connection was refused.
+   * @param send resolves with `{ status, text }`. @throws Unanswered
+   */
+  async answer(what, expected, send) {
+    const startedAt = performance.now();
+    const answer = await this.#sendToOneOrTheOther(send).catch((error) => {
+      this.counts.cut += 1;
+      if (error.name === 'TimeoutError') this.faults.push(`${what} was not answered within ${REQUEST_MS / 1000} s`);
+      throw new Unanswered(what, !isRefused(error), error);
+    });
+    this.slowestMs = Math.max(this.slowestMs, performance.now() - startedAt);
+    if (answer.status === UNAVAILABLE) {
+      this.counts.unavailable += 1;
+      throw new Unanswered(what, true);
+    }
+    if (!expected.includes(answer.status)) {
+      this.faults.push(`${what} answered ${answer.status}: ${answer.text.slice(0, 500)}`);
+      throw new Unanswered(what, true);
+    }
+    this.counts.acknowledged += 1;
+    return answer;
+  }
+
+  async #sendToOneOrTheOther(send) {
+    const first = this.#choose();
+    try {
+      return await send(first);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      this.retries += 1;
+      return await send(this.#choose(first));
+    }
+  }
+
+  #choose(refused) {
+    const others = this.#bases.filter((base) => base !== refused);
+    const bases = others.length > 0 ? others : [refused ?? this.#publicBase];
+    return bases[randomInt(bases.length)];
+  }
+}
+
+/** A `Browser` whose requests go to any of the instances. */
+class Visitor {
+  #requests;
+  #browser;
+  #listener = '';
+
+  constructor(requests, publicBase) {
+    this.#requests = requests;
+    const listener = () => this.#listener;
+    this.#browser = new Browser({
+      publicBase,
+      // As people are, each is somewhere else: an address has a share of what passwords cost.
+      headers: { 'x-forwarded-for': `198.18.${randomInt(256)}.${randomInt(256)}` },
+      get listener() {
+        return listener();
+      },
+    });
+  }
+
+  get shown() {
+    return this.#browser.shown;
+  }
+
+  get cookies() {
+    return this.#browser.cookies;
+  }
+
+  async get(address, expected = [200, 303]) {
+    return await this.#answer(`GET ${address}`, expected, () => this.#browser.get(address));
+  }
+
+  /** Follows the redirects of the last answer. */
+  async follow() {
+    return await this.#answer(`what ${this.shown.url} leads to`, [200, 303], () => this.#browser.follow());
+  }
+
+  /** Sends a form of the page shown, which is right where it leads on. */
+  async submit(fields, { expected = [303], ...options } = {}) {
+    const what = `the form of ${this.shown.url}`;
+    return await this.#answer(what, expected, () => this.#browser.submit(fields, options));
+  }
+
+  /** Asks as the script of a page does. @returns `data` of the answer */
+  async graphql(query, variables) {
+    const headers = { 'content-type': 'application/json', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
+    const body = JSON.stringify({ query, variables });
+    const { text } = await this.#answer('POST /graphql', [200], async () => {
+      const shown = await this.#browser.postRaw('/graphql', body, headers);
+      const isUnavailable = shown.body.includes('"code":"UNAVAILABLE"');
+      return isUnavailable ? { ...shown, status: UNAVAILABLE } : shown;
+    });
+    const { data, errors } = JSON.parse(text);
+    if (errors !== undefined) throw new Error(`/graphql answered ${text}`);
+    return data;
+  }
+
+  async #answer(what, expected, load) {
+    return await this.#requests.answer(what, expected, async (base) => {
+      this.#listener = base.slice(0, -1);
+      const { status, headers, location, body } = await withinTime(load());
+      return { status, headers, location, text: body };
+    });
+  }
+}
+
+/** Pages are not asked for with a time limit of their own. */
+async function withinTime(work) {
+  const ending = new AbortController();
+  const limit = pause(REQUEST_MS, undefined, { signal: ending.signal }).then(
+    () => Promise.reject(new DOMException('no answer', 'TimeoutError')),
+    () => undefined,
+  );
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    ending.abort();
+  }
+}
+
+function isRefused(error) {
+  return [error.code, error.cause?.code].includes('ECONNREFUSED');
+}

@@ -1,0 +1,103 @@
+/** How people sign in to applications, devices and chat clients, and what these do with their tokens. */
+import { CALLBACK, CLIENT_ID } from '../../cluster/load.js';
+import { isSignedIn, tokenWorks } from './facts.js';
+
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+const CHAT = '_chat/client/v3/';
+
+/** From the first page to the tokens. */
+export async function signIn({ requests, journal }, person) {
+  const { username, password } = person;
+  const visitor = requests.visitor();
+  const query = new URLSearchParams({
+    ...{ client_id: CLIENT_ID, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' },
+  });
+  await visitor.get(`/authorize?${query}`);
+  await visitor.follow();
+  const browser = isSignedIn(visitor, username);
+  await journal.change('a sign-in', [[browser, true]], () => visitor.submit({ username, password }));
+  person.keepBrowser(visitor, browser);
+  const { location } = await visitor.follow();
+  const code = new URL(location ?? '').searchParams.get('code') ?? '';
+  const grant = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK };
+  return keepSession(journal, person, await requests.client('oauth2/token', grant));
+}
+
+/** A browser that is signed in agrees to a device. */
+export async function signInOnDevice({ requests, journal }, person) {
+  const asked = await requests.client('oauth2/device', { client_id: CLIENT_ID, scope: 'openid' });
+  const [{ visitor }] = person.browsers;
+  await visitor.get(asked.verification_uri_complete);
+  await visitor.follow();
+  await visitor.submit({});
+  await visitor.follow();
+  const action = new URL(visitor.shown.url).pathname;
+  await visitor.submit({ action: 'consent', confirm_device: 'on' }, { action });
+  const grant = { grant_type: DEVICE_GRANT, device_code: asked.device_code };
+  keepSession(journal, person, await requests.client('oauth2/token', grant));
+}
+
+export async function signInToChat({ requests, journal }, person) {
+  const { username: user, password } = person;
+  const body = { type: 'm.login.password', identifier: { type: 'm.id.user', user }, password };
+  const { json } = await requests.send('POST', `${CHAT}login`, body);
+  journal.know(true, tokenWorks(json.access_token));
+  person.chats.push(json.access_token);
+}
+
+export async function signOutOfChat({ requests, journal }, person) {
+  const token = person.chats.shift();
+  const headers = { authorization: `Bearer ${token}` };
+  const send = () => requests.send('POST', `${CHAT}logout`, undefined, headers);
+  await journal.change('the sign-out of a chat client', [[tokenWorks(token), false]], send);
+}
+
+export async function signOut({ journal }, person) {
+  const { visitor, fact } = person.browsers.pop();
+  await visitor.get('/', [200]);
+  await journal.change('a sign-out', [[fact, false]], () => visitor.submit({}, { action: '/logout' }));
+}
+
+/** One that was not answered is sent again, by which the client gets the tokens that it has missed. */
+export async function refresh({ requests, journal }, person) {
+  // In turn.
+  const session = person.sessions.shift();
+  person.sessions.push(session);
+  await refreshSession(requests, journal, session);
+}
+
+export async function refreshSession(requests, journal, session) {
+  // The former tokens may be dead by right as soon as this is sent.
+  journal.forget(...[session.accessToken, session.refreshToken].map(tokenWorks));
+  session.isRefreshing = true;
+  const fields = { grant_type: 'refresh_token', refresh_token: session.refreshToken };
+  const answer = await requests.client('oauth2/token', fields);
+  Object.assign(session, sessionOf(answer));
+  journal.know(true, ...[session.accessToken, session.refreshToken].map(tokenWorks));
+}
+
+export async function revoke({ requests, journal }, person) {
+  const { accessToken, refreshToken } = person.sessions.shift();
+  const after = [accessToken, refreshToken].map((token) => [tokenWorks(token), false]);
+  await journal.change('a revocation', after, () => requests.client('oauth2/revoke', { token: refreshToken }));
+}
+
+/** A token of the client itself. */
+export async function useClientToken({ requests, journal }) {
+  const { access_token: token } = await requests.client('oauth2/token', { grant_type: 'client_credentials' });
+  const fact = tokenWorks(token);
+  journal.know(true, fact);
+  if (Math.random() < 0.25) return;
+  await journal.change('a revocation', [[fact, false]], () => requests.client('oauth2/revoke', { token }));
+}
+
+function keepSession(journal, person, answer) {
+  const session = sessionOf(answer);
+  journal.know(true, ...[session.accessToken, session.refreshToken].map(tokenWorks));
+  person.sessions.push(session);
+  return session;
+}
+
+function sessionOf({ access_token: accessToken, refresh_token: refreshToken }) {
+  return { accessToken, refreshToken, isRefreshing: false };
+}

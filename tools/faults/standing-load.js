@@ -1,0 +1,210 @@
+/** The standing load of the security specification (5.2): people and clients at work, and a journal of what they were told. */
+import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { PASSWORD, USERNAME } from '../cluster/load.js';
+import { Administrator } from './load/administrator.js';
+import { passwordWorks } from './load/facts.js';
+import { Journal } from './load/journal.js';
+import { changePassword, recoverPassword, register } from './load/people.js';
+import { Requests, Unanswered } from './load/requests.js';
+import {
+  refresh,
+  refreshSession,
+  revoke,
+  signIn,
+  signInOnDevice,
+  signInToChat,
+  signOut,
+  signOutOfChat,
+  useClientToken,
+} from './load/sign-ins.js';
+
+/** Between two things that somebody does. */
+const MIN_PAUSE_MS = 50;
+/** Sessions of each kind that a person has at most, so that the work stays the same. */
+const MAX_SESSIONS = 4;
+/** After so many things somebody else comes. */
+const MAX_STEPS = 60;
+
+export class StandingLoad {
+  #requests;
+  #journal = new Journal();
+  #mailboxes;
+  #users;
+  #pauseMs;
+  #administrator;
+  #checkDatabase;
+  #people = [];
+  #isOn = false;
+  #working = [];
+  /** How often each flow went through. */
+  flows = {};
+
+  /**
+   * @param users how many are at work at once. @param pauseMs between two things that one of them does, at most
+   * @param checkDatabase resolves with what breaks an invariant
+   */
+  constructor({ bases, publicBase, mailboxes, users, pauseMs, checkDatabase }) {
+    this.#requests = new Requests(bases, publicBase);
+    this.#mailboxes = mailboxes;
+    this.#users = users;
+    this.#pauseMs = pauseMs;
+    this.#checkDatabase = checkDatabase;
+  }
+
+  /** What must never be: a wrong answer, or an error other than 503. */
+  get faults() {
+    return this.#requests.faults;
+  }
+
+  /** Requests by what became of them, and sign-ins. */
+  get counts() {
+    return this.#requests.counts;
+  }
+
+  /** The longest that a request with an answer took. */
+  get slowestMs() {
+    return this.#requests.slowestMs;
+  }
+
+  /** Requests that were sent to another instance, since one refused the connection. */
+  get retries() {
+    return this.#requests.retries;
+  }
+
+  /** Tokens that were issued and not revoked. */
+  get live() {
+    return new Set(this.#journal.facts('token', true).map(tokenOf));
+  }
+
+  /** Tokens whose end was acknowledged. */
+  get revoked() {
+    return new Set(this.#journal.facts('token', false).map(tokenOf));
+  }
+
+  async prepare() {
+    this.#administrator = await Administrator.authorize(this.#parts());
+    this.#journal.know(true, passwordWorks(USERNAME, PASSWORD));
+    await this.signIn();
+  }
+
+  /** @param more introspections at the same time */
+  start(more = 2) {
+    this.#isOn = true;
+    this.#working = [
+      ...Array.from({ length: this.#users }, () => this.#live()),
+      ...Array.from({ length: more }, () => this.#repeat(() => this.#introspect())),
+    ];
+  }
+
+  async stop() {
+    this.#isOn = false;
+    await Promise.all(this.#working.splice(0));
+  }
+
+  /** A person signs in at an application, from the first page to the tokens. Throws when a step is not answered. */
+  async signIn() {
+    const person = { username: USERNAME, password: PASSWORD, sessions: [], keepBrowser: () => undefined };
+    return await signIn(this.#parts(), person);
+  }
+
+  /**
+   * Everything that was acknowledged has to be so, and what was not answered wholly so or not at all.
+   * @returns how many facts were compared
+   */
+  async compare() {
+    const { compared, faults } = await this.#journal.compare(this.#requests);
+    this.faults.push(...faults);
+    let refreshed = 0;
+    for (const session of this.#people.filter(({ isOver }) => !isOver).flatMap(({ sessions }) => sessions)) {
+      if (!session.isRefreshing) continue;
+      refreshed += 1;
+      await refreshSession(this.#requests, this.#journal, session);
+    }
+    this.faults.push(...((await this.#checkDatabase?.(this.#journal)) ?? []));
+    return compared + refreshed;
+  }
+
+  #parts() {
+    return {
+      ...{ requests: this.#requests, journal: this.#journal, mailboxes: this.#mailboxes },
+      isOn: () => this.#isOn,
+    };
+  }
+
+  /** One person after another. */
+  async #live() {
+    await pause(randomInt(this.#pauseMs));
+    let person;
+    let steps = 0;
+    await this.#repeat(async () => {
+      if (person === undefined || person.isOver || steps === MAX_STEPS) {
+        person = undefined;
+        person = await register(this.#parts());
+        this.#count('register');
+        this.#people.push(person);
+        steps = 0;
+        return;
+      }
+      steps += 1;
+      await this.#doSomething(person);
+    });
+  }
+
+  async #doSomething(person) {
+    const { browsers, sessions, chats } = person;
+    const possible = [
+      ...(sessions.length < MAX_SESSIONS ? [signIn] : []),
+      ...(browsers.length > 0 && sessions.length < MAX_SESSIONS ? [signInOnDevice] : []),
+      ...(chats.length < MAX_SESSIONS ? [signInToChat] : []),
+      ...(browsers.length > 0 ? [changePassword, signOut] : []),
+      // As often as all others together.
+      ...(sessions.length > 0 ? [revoke, refresh, refresh, refresh, refresh, refresh, refresh, refresh] : []),
+      ...(chats.length > 0 ? [signOutOfChat] : []),
+      ...[useClientToken, recoverPassword, lockAndUnlock],
+    ];
+    const flow = possible[randomInt(possible.length)];
+    try {
+      if (flow === lockAndUnlock) await this.#administrator.lockAndUnlock(this.#parts(), person);
+      else await flow(this.#parts(), person);
+    } catch (error) {
+      if (flow === signIn) this.counts.failedSignIns += 1;
+      throw error;
+    }
+    if (flow === signIn) this.counts.signIns += 1;
+    this.#count(flow.name);
+  }
+
+  #count(flow) {
+    this.flows[flow] = (this.flows[flow] ?? 0) + 1;
+  }
+
+  async #introspect() {
+    const facts = this.#journal.facts('token', randomInt(2) === 0).slice(-50);
+    if (facts.length === 0) return;
+    const fact = facts[randomInt(facts.length)];
+    const entry = this.#journal.entry(fact);
+    const works = await fact.ask(this.#requests);
+    // It may have been revoked or refreshed in the meantime.
+    if (entry !== this.#journal.entry(fact) || works === entry.isTrue) return;
+    this.faults.push(works ? 'a revoked token was accepted' : 'a live token was refused');
+  }
+
+  async #repeat(step) {
+    while (this.#isOn) {
+      try {
+        await step();
+      } catch (error) {
+        if (!(error instanceof Unanswered)) this.faults.push(String(error?.stack ?? error));
+      }
+      await pause(randomInt(MIN_PAUSE_MS, this.#pauseMs));
+    }
+  }
+}
+
+/** Stands for the administrator's flow in the list of what may come next. */
+function lockAndUnlock() {}
+
+function tokenOf({ key }) {
+  return key.slice('token '.length);
+}
