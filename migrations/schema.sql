@@ -613,6 +613,7 @@ create table user_pending_logins (
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   completed_at timestamp with time zone,
+  link_on_completion jsonb,
   constraint user_pending_logins_pkey PRIMARY KEY (id),
   constraint user_pending_logins_upstream_authorization_id_fkey FOREIGN KEY (upstream_authorization_id) REFERENCES upstream_authorizations(id) ON DELETE CASCADE,
   constraint user_pending_logins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,

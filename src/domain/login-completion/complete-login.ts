@@ -19,6 +19,7 @@ import { COMPLETED_LOGIN_CTES, type CompletedLoginParams } from '#domain/pending
 import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
 import { type TrustParams, trustBrowserCte } from '#domain/pending-logins/trusted-browsers.ts';
 import { bindAuthorization } from '#domain/upstream/bind-authorization.ts';
+import { linkAfterFactor, lockForLink } from '#domain/upstream/link-by-name.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -70,11 +71,18 @@ export async function completePendingLogin(
 ): Promise<CompletionOutcome> {
   const given = { factors: [pending.firstFactor, factor], userId: pending.user.id, pendingId: toUuid(pending.id) };
   if (pending.sessionId !== undefined) return await renew(deps, transaction, given, request);
+  const { link } = pending;
+  // Opening the session takes a weaker lock of the account.
+  if (link !== undefined) await lockForLink(transaction, pending.user.id);
   const outcome = await open(deps, transaction, given, request);
-  if (outcome.ok && outcome.session !== undefined && pending.authorizationId !== undefined) {
-    await bindAuthorization(transaction, pending.authorizationId, outcome.session.id);
-  }
-  return outcome;
+  if (!outcome.ok || outcome.session === undefined) return outcome;
+  const { id } = outcome.session;
+  if (pending.authorizationId !== undefined) await bindAuthorization(transaction, pending.authorizationId, id);
+  if (link === undefined) return outcome;
+  const { address, userAgent, language } = request;
+  const { sendsNotices } = deps;
+  const wanted = { user: pending.user.id, link, address, userAgent, language, sendsNotices, now: deps.clock.now() };
+  return (await linkAfterFactor(transaction, wanted, id)) ? outcome : { ok: false, reason: 'not-open' };
 }
 
 /** Opens the session of a person who needs no other factor than this one. Pass the transaction that uses it up. */

@@ -41,11 +41,14 @@ export function insertPendingLogin(of: {
   readonly sessionId?: string;
   /** What a person who has to enroll is given. */
   readonly setup?: string;
+  /** What is linked in the end, see `pending-link.ts`. */
+  readonly link?: string;
 }): string {
   return `insert into user_pending_logins (id, user_id, user_session_id, first_factor, password_id,
-      upstream_authorization_id, upstream_amr, post_auth_action, ip, user_agent, setup_sealed, created_at, expires_at)
+      upstream_authorization_id, upstream_amr, post_auth_action, ip, user_agent, setup_sealed, link_on_completion, created_at,
+      expires_at)
     select :pendingId::uuid, ${of.userId}, ${of.sessionId ?? 'null::uuid'}, '${of.firstFactor}',
       ${of.passwordId ?? 'null::uuid'}, ${of.authorizationId ?? 'null::uuid'}, ${of.amr ?? `'{}'::text[]`},
-      :postAuthAction::jsonb, :ip::inet, :userAgent::text, ${of.setup ?? 'null::bytea'}, :now::timestamptz,
-      :pendingUntil::timestamptz`;
+      :postAuthAction::jsonb, :ip::inet, :userAgent::text, ${of.setup ?? 'null::bytea'},
+      ${of.link ?? 'null::jsonb'}, :now::timestamptz, :pendingUntil::timestamptz`;
 }

@@ -1,5 +1,5 @@
 import { userColumns } from '#domain/accounts/user.ts';
-import { pendingLoginIsOpen } from './liveness.ts';
+import { identityStands, pendingLoginIsOpen } from './liveness.ts';
 
 /** Parameters of `COMPLETED_LOGIN_CTES`. */
 export interface CompletedLoginParams {
@@ -16,7 +16,7 @@ export interface CompletedLoginParams {
  * come first or wait: none can miss a session that is made at that moment.
  */
 export const COMPLETED_LOGIN_CTES = `pending as (
-    select l.id, l.user_id, l.password_id, l.upstream_authorization_id from user_pending_logins l
+    select l.id, l.user_id, l.password_id, l.upstream_authorization_id, l.link_on_completion from user_pending_logins l
      where l.id = :pendingId::uuid and ${pendingLoginIsOpen('l', ':now::timestamptz')}
        for update of l
   ),
@@ -27,7 +27,7 @@ export const COMPLETED_LOGIN_CTES = `pending as (
   held_link as (
     select link.id
       from pending join upstream_authorizations used on used.id = pending.upstream_authorization_id
-      join upstream_links link on link.id = used.link_id and link.user_id = pending.user_id
+      join upstream_links link on link.id = used.link_id and ${identityStands('link', 'pending')}
        for share of link
   ),
   account as (

@@ -9,7 +9,8 @@ export function pendingLoginIsOpen(login: string, now: string): string {
 
 /**
  * What the person began with still lets them in: the password that was right is the account's, or the identity at the
- * other service is linked to it. A condition for statements. @param login alias of `user_pending_logins`
+ * other service is linked to it, see `identityStands`. A condition for statements.
+ * @param login alias of `user_pending_logins`
  */
 export function firstFactorStands(login: string): string {
   return `case ${login}.first_factor
@@ -18,9 +19,18 @@ export function firstFactorStands(login: string): string {
       )
       else exists (
         select from upstream_authorizations used join upstream_links link on link.id = used.link_id
-         where used.id = ${login}.upstream_authorization_id and link.user_id = ${login}.user_id
+         where used.id = ${login}.upstream_authorization_id and ${identityStands('link', login)}
       )
     end`;
+}
+
+/**
+ * The identity is the account's, or nobody's yet where the login is to link it. A condition for statements.
+ * @param link alias of `upstream_links`; @param login of rows with `user_id` and `link_on_completion` of the login
+ */
+export function identityStands(link: string, login: string): string {
+  return `(${link}.user_id = ${login}.user_id
+    or ${link}.user_id is null and ${login}.link_on_completion is not null)`;
 }
 
 /** The password that an account has, null for none. @param user SQL expression of the account */

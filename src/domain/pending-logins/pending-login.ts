@@ -21,6 +21,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import type { ProvenFactor } from '#protocol/oidc/authentication-classes.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import { firstFactorStands, pendingLoginIsOpen } from './liveness.ts';
+import { type PendingLink, type PendingLinkRow, toPendingLink } from './pending-link.ts';
 
 export interface PendingLogin {
   readonly id: PendingLoginId;
@@ -30,6 +31,8 @@ export interface PendingLogin {
   readonly firstFactor: Extract<ProvenFactor, { readonly kind: 'password' | 'upstream' }>;
   /** The sign-in through another service that was the first factor. */
   readonly authorizationId: UpstreamAuthorizationId | undefined;
+  /** The identity there that the account gets in the end; undefined: it has it. */
+  readonly link: PendingLink | undefined;
   readonly action: PostAuthAction | undefined;
   /** The person has one-time codes. */
   readonly hasTotp: boolean;
@@ -46,6 +49,7 @@ type PendingLoginRow = UserRow & {
   readonly first_factor: string;
   readonly upstream_authorization_id: string | null;
   readonly upstream_amr: readonly string[];
+  readonly link_on_completion: PendingLinkRow | null;
   readonly post_auth_action: Readonly<Record<string, string>> | null;
   readonly setup_sealed: Buffer | null;
   readonly is_enrolled: boolean;
@@ -55,8 +59,8 @@ type PendingLoginRow = UserRow & {
 
 const findOpen = statement<PendingLoginRow, { readonly id: string; readonly now: Date }>(
   'find-pending-login',
-  `select l.id, l.user_session_id, l.first_factor, l.upstream_authorization_id, l.upstream_amr, l.post_auth_action,
-          l.setup_sealed, l.enrolled_at is not null as is_enrolled, ${userColumns('u')},
+  `select l.id, l.user_session_id, l.first_factor, l.upstream_authorization_id, l.upstream_amr,
+          l.link_on_completion, l.post_auth_action, l.setup_sealed, l.enrolled_at is not null as is_enrolled, ${userColumns('u')},
           exists (select from user_totp_secrets enrolled where enrolled.user_id = l.user_id) as has_totp,
           exists (select from user_passkeys device where device.user_id = l.user_id) as has_passkey
      from user_pending_logins l join users u on u.id = l.user_id
@@ -74,13 +78,14 @@ export async function findPendingLogin(
 ): Promise<PendingLogin | undefined> {
   const row = await queryable.first(findOpen, { id: toUuid(id), now: new Date(now) });
   if (row === undefined) return undefined;
-  const { user_session_id: session, upstream_authorization_id: authorization } = row;
+  const { user_session_id: session, upstream_authorization_id: authorization, link_on_completion: link } = row;
   return {
     id,
     user: toUser(row),
     sessionId: session === null ? undefined : fromUuid<'browser-session'>(session),
     firstFactor: row.first_factor === 'password' ? { kind: 'password' } : { kind: 'upstream', amr: row.upstream_amr },
     authorizationId: authorization === null ? undefined : fromUuid<'upstream-authorization'>(authorization),
+    link: link === null ? undefined : toPendingLink(link),
     action: parsePostAuthAction(FormParameters.of(row.post_auth_action ?? {}), protocolName),
     hasTotp: row.has_totp,
     hasPasskey: row.has_passkey,

@@ -140,8 +140,9 @@ export const SESSION_IF_ENOUGH = '(select :sessionId::uuid from due where due.fa
  * The CTEs `opened` and `authenticated`, which follow the CTEs `due` and `consumed`; where a further factor is due, a
  * pending login is begun in place of the session.
  * @param userId SQL expression of whose session it is, which `consumed` may have
+ * @param link SQL expression of what the pending login is to link, see `pending-link.ts`; left out: nothing
  */
-export function upstreamSessionCtes(userId: string): string {
+export function upstreamSessionCtes(userId: string, link?: string): string {
   return `opened as (
     ${insertSession(userId)} from consumed cross join due where due.factor is null
     returning id, user_id
@@ -153,6 +154,7 @@ export function upstreamSessionCtes(userId: string): string {
       firstFactor: 'upstream',
       authorizationId: ':authorizationId::uuid',
       amr: ':amr::text[]',
+      ...(link !== undefined && { link }),
     })}
     from consumed cross join due where due.factor is not null
     returning id

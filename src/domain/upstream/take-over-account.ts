@@ -1,14 +1,12 @@
-import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { refusableTransaction } from '#domain/accounts/registrations/refusable-transaction.ts';
 import type { User } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import { finishSurplusSessions, liveSessionsSql } from '#domain/browser-sessions/surplus-sessions.ts';
 import { type DueFactor, dueFactorCte, type SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
-import { noticeCtes } from '#domain/security-notices/security-notice.ts';
+import { toPendingLinkRow } from '#domain/pending-logins/pending-link.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
-import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import {
@@ -21,7 +19,14 @@ import {
   type UsedAuthorization,
   upstreamSessionCtes,
 } from './consume-authorization.ts';
-import { MAX_LINKS } from './link-account.ts';
+import {
+  LINK_IS_FREE,
+  type LinkByNameParameters,
+  linkByNameCtes,
+  linkByNameParameters,
+  lockForLink,
+  MEASURED_LINKS,
+} from './link-by-name.ts';
 import { providerName } from './upstream-providers.ts';
 
 export interface TakeOverDeps {
@@ -50,33 +55,27 @@ export type TakeOverOutcome =
 
 /**
  * Links an identity of a provider to the account that has its name, and signs in there, where the operator's
- * `on_conflict` wants that (browser-flows 8.6). The lock of the account comes in a statement of its own: what the next
- * one counts is what others that waited for it left.
+ * `on_conflict` wants that (browser-flows 8.6). Where a further factor is due nothing is linked before it was given: the
+ * pending login carries what is to be linked.
  */
 export async function takeOverAccount(deps: TakeOverDeps, takeOver: TakeOver): Promise<TakeOverOutcome> {
   const { database, clock, sendsNotices } = deps;
-  const { provider, user, language } = takeOver;
-  const { onConflict } = provider.claimsImports.localpart;
+  const { provider, completed, user, address, userAgent, language } = takeOver;
   const now = clock.now();
   const { session, pending, parameters } = newUpstreamSession(takeOver, deps.secondFactors, now);
-  const userId = toUuid(user.id);
+  const { onConflict } = provider.claimsImports.localpart;
+  const link = { linkId: completed.linkId, providerId: provider.id, providerName: providerName(provider), onConflict };
+  const wanted = { user: user.id, link, address, userAgent, language, sendsNotices, now };
   let liveSessions = 0;
   const outcome = await refusableTransaction<TakeOverOutcome>(
     database,
     async (transaction, refuse) => {
-      if ((await transaction.first(lockUser, { userId })) === undefined) return { ok: false, reason: 'unusable' };
-      const row = await transaction.first(bindLink, {
+      if (!(await lockForLink(transaction, user.id))) return { ok: false, reason: 'unusable' };
+      const row = await transaction.first(takeOverByName, {
+        ...linkByNameParameters(wanted),
         ...parameters,
-        userId,
-        providerId: toUuid(provider.id),
-        onConflict,
-        maxLinks: MAX_LINKS,
         loginEventId: newAuditEventId(now),
-        linkEventId: newAuditEventId(now),
-        isTold: sendsNotices,
-        detail: JSON.stringify({ provider: providerName(provider) }),
-        language,
-        queuedBy: queuedBy(),
+        link: JSON.stringify(toPendingLinkRow(link)),
       });
       if (row?.has_link === true) return { ok: false, reason: 'has-link' };
       if (row?.is_full === true) return { ok: false, reason: 'too-many-links' };
@@ -89,16 +88,12 @@ export async function takeOverAccount(deps: TakeOverDeps, takeOver: TakeOver): P
     },
     { isRepeatable: true },
   );
-  if (outcome.ok) await finishSurplusSessions(database, userId, liveSessions, now);
+  if (outcome.ok) await finishSurplusSessions(database, toUuid(user.id), liveSessions, now);
   return outcome;
 }
 
-const lockUser = statement<{ id: string }, { readonly userId: string }>(
-  'lock-user-for-upstream-link',
-  `select u.id from users u where u.id = :userId::uuid and ${accountIsUsable('u')} for no key update`,
-);
-
-const bindLink = statement<
+// The lock of the identity makes another request that wants it come first or wait.
+const takeOverByName = statement<
   {
     is_full: boolean;
     has_link: boolean;
@@ -107,56 +102,22 @@ const bindLink = statement<
     is_pending: boolean;
     due_factor: DueFactor | null;
   },
-  UpstreamSessionParameters & {
-    readonly userId: string;
-    readonly providerId: string;
-    readonly onConflict: string;
-    readonly maxLinks: number;
-    readonly loginEventId: string;
-    readonly linkEventId: string;
-    readonly isTold: boolean;
-    readonly detail: string;
-    readonly language: string;
-    readonly queuedBy: string | null;
-  }
+  UpstreamSessionParameters & LinkByNameParameters & { readonly loginEventId: string; readonly link: string }
 >(
-  'bind-upstream-link-by-name',
+  'take-over-account-by-name',
   `with account as (
     select :userId::uuid as user_id
-  ), ${dueFactorCte('account')}, measured as (
-    select count(*) filter (where :onConflict::text <> 'replace' or o.provider_id <> :providerId::uuid)
-             >= :maxLinks::integer as is_full,
-           :onConflict::text = 'set' and count(*) filter (where o.provider_id = :providerId::uuid) > 0 as has_link
-      from upstream_links o where o.user_id = :userId::uuid
-  ), linked as (
-    update upstream_links l set user_id = :userId::uuid, last_used_at = :now::timestamptz
-      from measured
-     where l.id = :linkId::uuid and l.user_id is null and not measured.is_full and not measured.has_link
-    returning l.id
+  ), ${dueFactorCte('account')}, ${MEASURED_LINKS}, free as (
+    select l.id from upstream_links l cross join measured where ${LINK_IS_FREE} for no key update of l
   ), consumed as (
-    ${consumeAuthorization('linked', SESSION_IF_ENOUGH)}
-    returning a.link_id as id
-  ), removed as (
-    delete from upstream_links o using consumed
-     where :onConflict::text = 'replace' and o.user_id = :userId::uuid and o.provider_id = :providerId::uuid
-       and o.id <> consumed.id
-  ), ${upstreamSessionCtes(':userId::uuid')}, audited as (
+    ${consumeAuthorization('free', SESSION_IF_ENOUGH)}
+    returning a.id
+  ), ${upstreamSessionCtes(':userId::uuid', ':link::jsonb')}, audited as (
     ${INSERT_AUDIT_EVENT}
-    select :linkEventId::uuid, 'upstream_linked', :userId::uuid, null::uuid, (select opened.id from opened), :ip::inet,
-           :userAgent::text, jsonb_build_object('link', :linkId::uuid, 'by', 'name') || :detail::jsonb, :now::timestamptz
-      from consumed
-    union all
     select :loginEventId::uuid, 'login', opened.user_id, null, opened.id, :ip::inet, :userAgent::text,
            '{"method": "upstream"}'::jsonb, :now::timestamptz
       from opened
-  ), ${noticeCtes({
-    told: 'select :userId::uuid as user_id from consumed where :isTold::boolean',
-    notice: 'upstream_linked',
-    eventId: ':linkEventId::uuid',
-    detail: ':detail::jsonb',
-    language: ':language::text',
-    now: ':now::timestamptz',
-  })}
+  ), ${linkByNameCtes('opened')}
   select measured.is_full, measured.has_link, exists (select from opened) as is_opened,
          exists (select from pending) as is_pending, (select due.factor from due) as due_factor,
          ${liveSessionsSql(':userId::uuid')} as live_sessions

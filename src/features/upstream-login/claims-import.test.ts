@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { type AuthenticatorApp, giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { Browser, type Shown } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
@@ -37,9 +38,11 @@ beforeAll(async () => {
   const shared = { issuer: peer.issuer, client_id: 'latchkey', token_endpoint_auth_method: 'none' };
   const unlimited = { burst: 100_000, per_second: 100_000 };
   service = await startService({
+    account: { second_factor_after_upstream: 'if_enrolled' },
     email: { transport: 'file' },
     rate_limiting: {
       upstream: { per_ip: unlimited },
+      login: { per_ip: unlimited },
       registration: unlimited,
       registration_check: unlimited,
       email_authentication: { per_ip: unlimited },
@@ -438,6 +441,103 @@ describe.each(CONFLICTS)('check 22: a username that somebody has, on_conflict %s
     expect([...(await linksOf(name)), ...(await linksOf(late.name))]).toEqual([]);
     return undefined;
   });
+});
+
+describe.each(['add', 'set', 'replace'])('a username of somebody with a second factor, on_conflict %s', (rule) => {
+  const provider = `conflict ${rule}`;
+
+  /** Somebody who comes from the provider with the name of the account, and is to give its code. */
+  async function atCode() {
+    const name = newName();
+    const userId = await service.registerUser(name, PASSWORD);
+    const former = rule === 'set' ? [] : [`former ${name}`];
+    for (const subject of former) {
+      await linkAccount(service.database, { providerId: IDS.get(provider) ?? '', userId, subject });
+    }
+    const app = await giveAuthenticatorApp(service.core, userId);
+    const subject = `new ${name}`;
+    const browser = await comeBack(provider, { sub: subject, preferred_username: name });
+    await browser.submit();
+    expect(browser.shown.location).toMatch(/\/login\/totp$/);
+    await browser.follow();
+    const type = async (code: string): Promise<Browser> => {
+      await browser.submit({ code });
+      return browser;
+    };
+    return { name, userId, former, app, subject, browser, type };
+  }
+
+  async function linkedEvents(userId: string): Promise<readonly { readonly has_session: boolean }[]> {
+    return await sql<{ has_session: boolean }>(
+      service.database,
+      `select session_id is not null as has_session from audit_events
+        where kind = 'upstream_linked' and user_id = '${uuidOf(userId)}'`,
+    );
+  }
+
+  function wrongCode(app: AuthenticatorApp): string {
+    return app.code() === '000000' ? '000001' : '000000';
+  }
+
+  test('is linked with the code of the owner, not before', async () => {
+    const { name, userId, former, app, subject, type } = await atCode();
+    expect(await linksOf(name)).toEqual(former);
+    expect((await type(wrongCode(app))).shown.errorCodes).toEqual(['invalid_code']);
+    expect(await linksOf(name)).toEqual(former);
+    expect(await linkedEvents(userId)).toEqual([]);
+    expect((await type(app.code())).shown.status).toBe(303);
+    expect(service.requestLines().at(-1)?.requester).toBe(`user:${userId}(${name})`);
+    expect(await linksOf(name)).toEqual(rule === 'replace' ? [subject] : [...former, subject]);
+    expect(await linkedEvents(userId)).toEqual([{ has_session: true }]);
+  });
+
+  test('is linked to nobody when the identity got another account before the code came', async () => {
+    const { name, former, app, subject, type } = await atCode();
+    const other = newName();
+    const otherId = await service.registerUser(other, PASSWORD);
+    await sql(
+      service.database,
+      `update upstream_links set user_id = '${uuidOf(otherId)}' where subject = '${subject}'`,
+    );
+    expect((await type(app.code())).shown.location).toMatch(/\/login\?notice=/);
+    expect(await linksOf(name)).toEqual(former);
+    expect(await linksOf(other)).toEqual([subject]);
+  });
+
+  test('and is locked by then gets no link', async () => {
+    const { name, userId, former, app, type } = await atCode();
+    await sql(service.database, `update users set locked_at = now() where id = '${uuidOf(userId)}'`);
+    expect((await type(app.code())).shown.text).toContain('locked');
+    expect(await linksOf(name)).toEqual(former);
+  });
+
+  test('and waits in two browsers with one identity is signed in in both', async () => {
+    const { name, former, app, subject, type } = await atCode();
+    const second = await comeBack(provider, { sub: subject, preferred_username: name });
+    await second.submit();
+    await second.follow();
+    expect((await type(app.code())).shown.status).toBe(303);
+    await second.get('/login/recovery-code');
+    await second.submit({ code: app.recoveryCodes[0] ?? '' });
+    expect(service.requestLines().at(-1)?.requester).toContain(`(${name})`);
+    expect(await linksOf(name)).toEqual(rule === 'replace' ? [subject] : [...former, subject]);
+  });
+});
+
+test('an account that is linked to as many before its code came is not linked to another, and nobody is signed in', async () => {
+  const name = newName();
+  const userId = await service.registerUser(name, PASSWORD);
+  const app = await giveAuthenticatorApp(service.core, userId);
+  const browser = await comeBack('conflict add', { preferred_username: name });
+  await browser.submit();
+  await browser.follow();
+  for (let index = 0; index < 20; index += 1) {
+    await linkAccount(service.database, { providerId: OTHER_ID, userId, subject: `${name} ${index}` });
+  }
+  await browser.submit({ code: app.code() });
+  expect(browser.shown.location).toMatch(/\/login\?notice=/);
+  expect(await linksOf(name)).toHaveLength(20);
+  expect(await sql(service.database, `select id from user_sessions where user_id = '${uuidOf(userId)}'`)).toEqual([]);
 });
 
 test('an account that is linked to as many as it can be is not linked to another', async () => {

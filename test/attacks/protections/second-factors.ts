@@ -41,6 +41,14 @@ export const SECOND_FACTORS: readonly Protection[] = [
     testName: 'after the password was changed, although the code is right',
   },
   {
+    name: 'second-factor-before-link',
+    what: 'an identity is linked to the account of its name after the second factor of the owner alone',
+    attack: 90,
+    removals: [{ text: "${linkByNameCtes('opened')}", instead: "${linkByNameCtes('consumed')}" }],
+    test: 'src/features/upstream-login/claims-import.test.ts',
+    testName: 'is linked with the code of the owner, not before',
+  },
+  {
     name: 'second-factor-on-reauth',
     what: 'a password alone does not renew the session of a person who has more',
     attack: 90,
