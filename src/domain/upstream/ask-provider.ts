@@ -5,7 +5,7 @@
 import type { PublishedKeys } from '#domain/published-keys/published-keys.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { parseJson } from '#platform/http/json-body.ts';
-import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
+import { CALL_TOTAL_MS, type OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { CompactJws } from '#protocol/jose/compact-jws.ts';
 import { idTokenProblem, issuedForUsProblem } from '#protocol/oidc/id-token-checks.ts';
 import type { ProviderMetadata } from '#protocol/oidc/provider-metadata.ts';
@@ -35,15 +35,18 @@ export interface ProvidedClaims {
   readonly userinfoClaims: Claims;
 }
 
-const MAX_TOKEN_CHARACTERS = 64 * 1024;
+/** Of tokens and userinfo: people in thousands of groups are real. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
 const FORM = 'application/x-www-form-urlencoded';
 
 /** Undefined, with a line in the log that says why, when the provider did not answer as it should. */
 export async function askProvider(deps: AskDeps, question: Question): Promise<ProvidedClaims | undefined> {
+  // One limit for both questions: a person waits.
+  const until = performance.now() + CALL_TOTAL_MS;
   try {
-    const tokens = await requestTokens(deps, question);
+    const tokens = await requestTokens(deps, question, until);
     const idTokenClaims = await checkIdToken(deps, question, tokens);
-    const userinfoClaims = await fetchUserinfo(deps, question, tokens, idTokenClaims);
+    const userinfoClaims = await fetchUserinfo(deps, question, { tokens, idTokenClaims, until });
     return { idTokenClaims, userinfoClaims };
   } catch (error) {
     if (!(error instanceof Unusable)) throw error;
@@ -64,13 +67,13 @@ interface Tokens {
 }
 
 /** RFC 6749 4.1.3. */
-async function requestTokens(deps: AskDeps, question: Question): Promise<Tokens> {
+async function requestTokens(deps: AskDeps, question: Question, until: number): Promise<Tokens> {
   const { provider, metadata, redirectUri, code, secrets } = question;
   const { headers, fields } = await sentCredentials(deps, provider, metadata);
   const form = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri, ...fields });
   if (secrets.verifier !== undefined) form.set('code_verifier', secrets.verifier);
   const answer = await deps.outbound.call(metadata.tokenEndpoint, {
-    server: `upstream:${provider.id}`,
+    ...boundsOf(provider, until),
     method: 'POST',
     // GitHub answers with a form unless it is asked for JSON.
     headers: { accept: 'application/json', 'content-type': FORM, ...headers },
@@ -86,6 +89,12 @@ async function requestTokens(deps: AskDeps, question: Question): Promise<Tokens>
   if (accessToken !== undefined && !isToken(accessToken)) throw new Unusable('token endpoint: unusable access_token');
   if (idToken !== undefined && !isToken(idToken)) throw new Unusable('token endpoint: unusable id_token');
   return { accessToken, idToken };
+}
+
+/** @param until by `performance.now` */
+function boundsOf({ id }: UpstreamProvider, until: number) {
+  const totalMs = Math.max(1, Math.ceil(until - performance.now()));
+  return { server: `upstream:${id}`, totalMs, maxBodyBytes: MAX_ANSWER_BYTES, hasBreaker: true } as const;
 }
 
 async function sentCredentials(deps: AskDeps, provider: UpstreamProvider, metadata: ProviderMetadata) {
@@ -129,15 +138,16 @@ async function checkIdToken(deps: AskDeps, question: Question, tokens: Tokens): 
 async function fetchUserinfo(
   deps: AskDeps,
   question: Question,
-  { accessToken }: Tokens,
-  idTokenClaims: Claims,
+  known: { readonly tokens: Tokens; readonly idTokenClaims: Claims; readonly until: number },
 ): Promise<Claims> {
   const { provider, metadata } = question;
+  const { tokens, idTokenClaims, until } = known;
+  const { accessToken } = tokens;
   if (!provider.fetchesUserinfo) return {};
   if (metadata.userinfoEndpoint === undefined) throw new Unusable('userinfo: the metadata names no endpoint');
   if (accessToken === undefined) throw new Unusable('token endpoint: no access_token');
   const answer = await deps.outbound.call(metadata.userinfoEndpoint, {
-    server: `upstream:${provider.id}`,
+    ...boundsOf(provider, until),
     method: 'GET',
     headers: {
       accept: provider.userinfoAlg === undefined ? 'application/json' : 'application/jwt',
@@ -181,7 +191,7 @@ async function verifiedJws(
   signed: { readonly text: string; readonly algorithm: string },
   kind: string,
 ): Promise<CompactJws> {
-  const verified = await verifySignature(deps, provider, metadata, { ...signed, maxCharacters: MAX_TOKEN_CHARACTERS });
+  const verified = await verifySignature(deps, provider, metadata, { ...signed, maxCharacters: MAX_ANSWER_BYTES });
   if (!verified.ok) throw new Unusable(`${kind}: ${verified.problem}`);
   return verified.jws;
 }
@@ -203,7 +213,7 @@ function isSubject(value: unknown): boolean {
 }
 
 function isToken(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_TOKEN_CHARACTERS && /^[\x21-\x7e]+$/.test(value);
+  return typeof value === 'string' && value.length <= MAX_ANSWER_BYTES && /^[\x21-\x7e]+$/.test(value);
 }
 
 /** One of RFC 6749 5.2 is no secret, and says what is misconfigured. */

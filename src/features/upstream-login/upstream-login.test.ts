@@ -711,7 +711,7 @@ describe('a provider that misbehaves (S-109)', () => {
     ['an error with status 200', 200, 'application/json', '{"error":"bad_verification_code"}'],
     ['a list', 200, 'application/json', '[]'],
     ['a status of its own', 500, 'application/json', '{}'],
-    ['too much', 200, 'application/json', `{"a":"${'x'.repeat(300_000)}"}`],
+    ['too much', 200, 'application/json', `{"a":"${'x'.repeat(1_100_000)}"}`],
   ])('the token endpoint answers with %s', async (_, status, type, body) => {
     peer.handlers.set('/token', (_request, response) => response.writeHead(status, { 'content-type': type }).end(body));
     expect(await signIn(newBrowser())).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });

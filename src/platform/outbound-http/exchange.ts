@@ -32,6 +32,8 @@ export type FailureReason =
   | 'timeout'
   /** Too much is under way. */
   | 'busy'
+  /** Not asked: its last answers were failures. */
+  | 'resting'
   | 'redirect'
   | 'status'
   | 'too-large'

@@ -21,6 +21,7 @@ import type { Log } from '#platform/base/log.ts';
 import { outside } from '#platform/base/tasks.ts';
 import { parseUrl } from '#platform/base/url.ts';
 import type { CalledServer } from './call-metrics.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import {
   type Answer,
   checkedLookup,
@@ -35,8 +36,11 @@ import { ReachableAddresses } from './reachable-addresses.ts';
 
 const TOTAL_MS = 5_000;
 /** For servers that the operator has chosen, such as sign-in providers: a person waits for them. */
-const CALL_TOTAL_MS = 10_000;
-const CALLS_AT_ONCE_PER_HOST = 20;
+export const CALL_TOTAL_MS = 10_000;
+const CALLS_AT_ONCE_PER_SERVER = 20;
+/** For a call to begin. */
+const MAX_CALL_WAIT_MS = 5_000;
+const MAX_BREAKERS = 1_000;
 const AT_ONCE_PER_HOST = 4;
 const AT_ONCE = 256;
 const FAILURE_REMEMBERED_MS = 60_000;
@@ -94,6 +98,10 @@ export interface Call {
   readonly body?: string;
   /** For all of it; ten seconds unless given. */
   readonly totalMs?: number;
+  /** Of the decoded body; 256 KiB unless given. */
+  readonly maxBodyBytes?: number;
+  /** Whether it is left out (`resting`) while this server keeps failing at this address. */
+  readonly hasBreaker?: boolean;
 }
 
 export interface Called {
@@ -101,7 +109,7 @@ export interface Called {
   readonly status: number;
   /** Lower case, without parameters. */
   readonly mediaType: string | undefined;
-  /** Decoded, at most 256 KiB. */
+  /** Decoded. */
   readonly body: Buffer;
 }
 
@@ -110,7 +118,7 @@ export interface NotSent {
   readonly reason: FailureReason;
 }
 
-interface Message extends Omit<Call, 'totalMs'> {
+interface Message extends Omit<Call, 'totalMs' | 'hasBreaker'> {
   readonly needsBody: boolean;
   /** Of a call; the others have five seconds. */
   readonly signal?: AbortSignal;
@@ -127,13 +135,15 @@ export class OutboundHttp {
   readonly #lanes = new Lanes({ perKey: AT_ONCE_PER_HOST, total: AT_ONCE });
   /** Of hosts that the operator names: strangers with many slow hosts take no turn from these. */
   readonly #configuredLanes = new Lanes({ perKey: AT_ONCE_PER_HOST, total: AT_ONCE });
-  readonly #callLanes = new Lanes({ perKey: CALLS_AT_ONCE_PER_HOST, total: AT_ONCE });
+  readonly #callLanes = new Lanes({ perKey: CALLS_AT_ONCE_PER_SERVER, total: AT_ONCE });
   /** Documents on their way, so that many requests at once for one of them cost one. */
   readonly #pending = new Map<string, Promise<Fetched | NotSent>>();
   /** In order of failing, so that the first is the oldest. */
   readonly #failures = new Map<string, Remembered>();
   /** Until when (milliseconds since the epoch) hosts of strangers are sent no form, in order of their slowness. */
   readonly #resting = new Map<string, number>();
+  /** Of calls, by server and address, in order of their first use. */
+  readonly #breakers = new Map<string, CircuitBreaker>();
 
   constructor(options: OutboundOptions) {
     this.#options = options;
@@ -176,13 +186,23 @@ export class OutboundHttp {
    * Asks a server that the operator has chosen, once more when the connection fails. Any status but a redirect is an
    * answer; nothing is remembered.
    */
-  async call(url: string, { totalMs = CALL_TOTAL_MS, ...call }: Call): Promise<Called | NotSent> {
+  async call(url: string, { totalMs = CALL_TOTAL_MS, hasBreaker = false, ...call }: Call): Promise<Called | NotSent> {
+    const breaker = hasBreaker ? this.#breakerOf(`${call.server} ${url}`) : undefined;
+    if (breaker?.admits() === false) return { ok: false, reason: 'resting' };
     const message = { ...call, needsBody: true, signal: AbortSignal.timeout(totalMs) };
     let answer = await this.#send(url, true, message);
     if (answer instanceof OutboundFailure && answer.reason === 'connection')
       answer = await this.#send(url, true, message);
+    if (breaker !== undefined) report(breaker, answer);
     if (answer instanceof OutboundFailure) return notSent(answer);
     return { ok: true, status: answer.status, mediaType: mediaTypeOf(answer), body: answer.body };
+  }
+
+  #breakerOf(key: string): CircuitBreaker {
+    const breaker = this.#breakers.get(key) ?? new CircuitBreaker(this.#options.clock);
+    this.#breakers.set(key, breaker);
+    dropFirst(this.#breakers, MAX_BREAKERS);
+    return breaker;
   }
 
   async #fetch(
@@ -225,16 +245,17 @@ export class OutboundHttp {
       const lookup = isConfigured
         ? undefined
         : checkedLookup(resolve, (address) => this.#addresses.has(address), signal);
-      const configured = message.signal === undefined ? this.#configuredLanes : this.#callLanes;
+      const isCall = message.signal !== undefined;
+      const configured = isCall ? this.#callLanes : this.#configuredLanes;
       const lanes = isConfigured ? configured : this.#lanes;
       const answer = await lanes.run(
-        url.hostname,
-        signal,
+        // One that is slow holds up no other on the same host.
+        isCall ? message.server : url.hostname,
+        isCall ? AbortSignal.any([signal, AbortSignal.timeout(MAX_CALL_WAIT_MS)]) : signal,
         () => new OutboundFailure('busy'),
         () => exchange(url, { ...message, signal, lookup, trustedCertificates, isTold: isConfigured }),
       );
-      if (message.signal === undefined && message.method === 'GET' && answer.status !== 200)
-        throw new OutboundFailure('status');
+      if (!isCall && message.method === 'GET' && answer.status !== 200) throw new OutboundFailure('status');
       return answer;
     } catch (error) {
       if (!(error instanceof OutboundFailure)) throw error;
@@ -273,6 +294,30 @@ export class OutboundHttp {
 function dropFirst(map: Map<string, unknown>, maximum: number): void {
   const first = map.keys().next();
   if (map.size > maximum && first.done !== true) map.delete(first.value);
+}
+
+/** What an answer says of the server: one that answers, whatever it is, is there. */
+function report(breaker: CircuitBreaker, answer: Answer | OutboundFailure): void {
+  if (!(answer instanceof OutboundFailure)) {
+    if (answer.status >= 500) breaker.fail();
+    else breaker.succeed();
+    return;
+  }
+  switch (answer.reason) {
+    case 'connection':
+    case 'name':
+    case 'timeout':
+      breaker.fail();
+      break;
+    case 'redirect':
+    case 'too-large':
+    case 'encoding':
+      breaker.succeed();
+      break;
+    default:
+      // Our own bounds say nothing about the server.
+      breaker.giveUp();
+  }
 }
 
 function mediaTypeOf({ headers }: Answer): string | undefined {

@@ -3,6 +3,22 @@ import type { Protection } from './protection.ts';
 
 export const UPSTREAM: readonly Protection[] = [
   {
+    name: 'upstream-breaker',
+    what: 'a provider that keeps failing is left alone for a while',
+    attack: 109,
+    removals: [{ text: "if (breaker?.admits() === false) return { ok: false, reason: 'resting' };" }],
+    test: 'test/faults/failing-provider.test.ts',
+    testName: 'is left alone for ten seconds',
+  },
+  {
+    name: 'upstream-turns',
+    what: 'a slow provider takes no turn of another one on the same host',
+    attack: 109,
+    removals: [{ text: 'isCall ? message.server : url.hostname,', instead: 'url.hostname,' }],
+    test: 'test/faults/failing-provider.test.ts',
+    testName: 'holds up nobody at another one on the same host',
+  },
+  {
     name: 'upstream-cookie-size',
     what: 'the cookie of begun sign-ins stays short enough for browsers',
     attack: 95,
