@@ -1175,6 +1175,31 @@ describe.each(Object.entries(ROWS))('%s', (key, row) => {
   });
 });
 
+describe('a secret and its file', () => {
+  test.each(secretsOf(configShape(), ''))('%s is refused together with %s_file, at its place', (key) => {
+    // The key of Sign in with Apple has no row: any value will do here.
+    const { yaml, line, column } = fileWith(key, ROWS[key]?.good ?? 'x');
+    const name = key.split('.').at(-1) ?? '';
+    const lines = yaml.split('\n');
+    const indent = column - 1 - `${name}: `.length;
+    lines.splice(line, 0, `${' '.repeat(indent)}${name}_file: /somewhere`);
+    expect(problemsOfYaml(lines.join('\n'))).toContain(
+      `${written(key)}: set together with "${written(key)}_file"; use one of the two (latchkey.yaml:${line}:${indent + 1})`,
+    );
+  });
+});
+
+/** Keys that have a twin for the path of a file. */
+function secretsOf(shape: Shape, path: string): string[] {
+  const element = shape.kind === 'list' ? shape.element : undefined;
+  const keys = [...(mappingOf(element ?? shape)?.keys ?? [])];
+  const prefix = [`${path}${element === undefined ? '' : '[]'}`].filter((part) => part !== '');
+  return keys.flatMap(([name, child]) => [
+    ...(child.hints.fileOf === undefined ? [] : [[...prefix, child.hints.fileOf].join('.')]),
+    ...secretsOf(child, [...prefix, name].join('.')),
+  ]);
+}
+
 /** `LATCHKEY__CLIENTS__0__CLIENT_NAME` */
 function variableOf(key: string): string {
   return ['LATCHKEY', ...key.replaceAll('[]', '.0').split('.')].join('__').toUpperCase();

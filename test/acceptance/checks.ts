@@ -18,6 +18,8 @@ export interface Check {
   readonly clauses: readonly Clause[];
 }
 
+const EMPTY_DIRECTORY = 'test/start/empty-directory.test.ts';
+const REQUEST_LINES = 'test/start/request-lines.test.ts';
 const KEYS = 'src/config/keys.test.ts';
 const REQUEST_LOG = 'src/platform/http/request-log.test.ts';
 const HTTP2 = 'src/platform/http/http2.test.ts';
@@ -36,16 +38,19 @@ export const CHECKS: readonly Check[] = [
     clauses: [
       {
         what: 'every GET route of the interface answers, within 8 s',
-        shownBy: [['bench/starts.js'], ['.ci/checks/package.js']],
-        missing: 'all routes of the built program; a few are asked',
+        shownBy: [[EMPTY_DIRECTORY, 'every GET route of the interface answers'], ['bench/starts.js']],
       },
       {
         what: 'a second start uses the same keys',
-        shownBy: [['src/app/data-directory/data-directory.test.ts', 'keep every key, add one that is missing']],
+        shownBy: [
+          [EMPTY_DIRECTORY, 'a second start has the same keys and people'],
+          ['src/app/data-directory/data-directory.test.ts', 'keep every key, add one that is missing'],
+        ],
       },
       {
         what: 'files are closed to others',
         shownBy: [
+          [EMPTY_DIRECTORY, 'what it makes is closed to others'],
           ['src/app/data-directory/data-directory.test.ts', 'private to this account'],
           ['src/platform/embedded-postgres/embedded-server.test.ts', 'files, socket directory and log are closed'],
         ],
@@ -53,18 +58,24 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'a second service on the same port ends with 71',
         shownBy: [
+          [EMPTY_DIRECTORY, 'a second service on the same port ends with 71'],
           [STOP, 'a second service on the same port explains itself with exit 71'],
           ['test/faults/processes.test.ts', 'an address that another service has ends the start with exit 71'],
         ],
       },
       {
         what: 'one on another port serves the same data',
-        shownBy: [['test/faults/two-processes.test.ts', 'two hundred codes, each exchanged and its token refreshed']],
+        shownBy: [
+          [EMPTY_DIRECTORY, 'signs in there and at a second service of the directory'],
+          ['test/faults/two-processes.test.ts', 'two hundred codes, each exchanged and its token refreshed'],
+        ],
       },
       {
         what: 'an administrator is made while it runs, and signs in',
-        shownBy: [['test/start/running.test.ts', 'name a command that makes the first admin']],
-        missing: 'the sign-in',
+        shownBy: [
+          [EMPTY_DIRECTORY, 'an administrator is made while it runs, and signs in'],
+          ['test/start/running.test.ts', 'name a command that makes the first admin'],
+        ],
       },
     ],
   },
@@ -82,8 +93,10 @@ export const CHECKS: readonly Check[] = [
       { what: 'refuses a bad one with file, line and column', shownBy: [[KEYS, 'with file, line and column']] },
       {
         what: 'is refused together with its file',
-        shownBy: [['src/config/secret-files.test.ts', 'together with k in one source is an error that names both']],
-        missing: 'every secret; one is tried',
+        shownBy: [
+          [KEYS, '%s is refused together with %s_file, at its place'],
+          ['src/config/secret-files.test.ts', 'together with k in one source is an error that names both'],
+        ],
       },
       {
         what: 'is named when another was meant',
@@ -158,14 +171,15 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'every line of a run over all routes has the layout, as text and as JSON',
         shownBy: [
+          [REQUEST_LINES, 'has lines that are whole, and of which no two have one number'],
           ['test/hostile-input/every-endpoint.test.ts', 'no fault, no foreign redirect, one line with the right'],
           ['src/platform/log/logging.test.ts', 'a request line as JSON'],
         ],
-        missing: 'all routes of the built program, as JSON',
       },
       {
         what: 'one line for each request, also for 404, 405, 413, abort, throw, HEAD, OPTIONS',
         shownBy: [
+          [REQUEST_LINES, 'has one line for each request, with its method, path, protocol and status'],
           [REQUEST_LOG, 'one line for each request'],
           [REQUEST_LOG, 'a client that goes away within the body leaves one line'],
           [REQUEST_LOG, 'what a handler throws is an ERROR line before the request line'],
@@ -174,13 +188,17 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'the same by HTTP/2',
         shownBy: [
+          [REQUEST_LINES, 'has one line for each request, with its method, path, protocol and status'],
           [HTTP2, 'is answered by 404, 405, 413, 414, 415 and 431 as over HTTP/1.1'],
           [HTTP2, 'a client who leaves while its body is received: one line with 400'],
         ],
       },
       {
         what: 'numbers are unique under 1,000 requests at once',
-        shownBy: [[REQUEST_LOG, 'counters are unique and without gaps under 1,000 concurrent requests']],
+        shownBy: [
+          [REQUEST_LINES, 'of which no two have one number'],
+          [REQUEST_LOG, 'counters are unique and without gaps under 1,000 concurrent requests'],
+        ],
       },
       {
         what: 'no forged line (S-75)',
@@ -235,14 +253,22 @@ export const CHECKS: readonly Check[] = [
       },
       {
         what: 'the hash of a sign-in',
-        shownBy: [['src/platform/password-hash/hash-queue.test.ts', 'the time of a hash counts as the request’s own']],
-        missing: 'the line of a sign-in',
+        shownBy: [
+          [REQUEST_LINES, 'charges a sign-in with its hash'],
+          ['src/platform/password-hash/hash-queue.test.ts', 'the time of a hash counts as the request’s own'],
+        ],
       },
       {
         what: 'a poll for each statement that is awaited',
         shownBy: [['src/platform/postgres/single-statements.test.ts', 'a transaction counts its statements']],
       },
-      { what: 'zeros without a statement', shownBy: [[REQUEST_LOG, 'shows at least 45 ms of cpu']] },
+      {
+        what: 'zeros without a statement',
+        shownBy: [
+          [REQUEST_LINES, 'what needs no database with nothing'],
+          [REQUEST_LOG, 'shows at least 45 ms of cpu'],
+        ],
+      },
     ],
   },
   {
@@ -265,15 +291,17 @@ export const CHECKS: readonly Check[] = [
         shownBy: [
           [ADMIN_MATRIX, '%s: refused, and nothing is done'],
           [ADMIN_MATRIX, '%s: let in, whatever becomes of the request'],
+          ['test/manual/endpoints.test.ts', 'promises numbers of statements that a walk through the service keeps'],
         ],
       },
       {
         what: 'every operation with a missing object, a bad body and a bad id',
         shownBy: [
-          ['src/features/admin-api/admin-api.test.ts', 'refuse ids and bodies that make no sense, and say where'],
+          [ADMIN_MATRIX, 'what does not exist is 404'],
+          [ADMIN_MATRIX, 'a body that makes no sense is 400'],
+          [ADMIN_MATRIX, 'an id that is none (%s) is 400'],
           ['tools/admin-api/run.js'],
         ],
-        missing: 'each operation in turn',
       },
       {
         what: 'walks of 1,000 rows both ways while rows come in',
@@ -283,6 +311,7 @@ export const CHECKS: readonly Check[] = [
         what: 'answers are as /api/spec.json describes them',
         shownBy: [
           ['src/features/admin-api/admin-api.test.ts', 'has an example for each body and each answer'],
+          ['test/manual/endpoints.test.ts', 'promises numbers of statements that a walk through the service keeps'],
           ['tools/admin-api/run.js'],
         ],
       },

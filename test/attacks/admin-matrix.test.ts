@@ -1,4 +1,7 @@
-/** Every operation of the admin API against every way to have no right there (operations 4.1, security S-129). */
+/**
+ * Every operation of the admin API against every way to have no right there (operations 4.1, security S-129), and for what
+ * does not exist or makes no sense (operations 10.8).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { insertTestAccount } from '../support/accounts.ts';
@@ -19,6 +22,10 @@ const AMPLE = { burst: 1_000_000, per_second: 10_000 };
 interface Asked {
   readonly method: string;
   readonly target: string;
+  /** As it is described: `/api/admin/v1/users/{id}`. */
+  readonly path: string;
+  /** The example of the description; undefined: none is taken. */
+  readonly body: unknown;
 }
 
 let service: TestService;
@@ -45,12 +52,20 @@ afterAll(async () => await service.stop());
 /** From the document that the service publishes, so that later ones are among them. */
 async function describedOperations(): Promise<readonly Asked[]> {
   const document = await (await fetch(`${service.address}/api/spec.json`)).json();
-  return Object.entries<object>(document.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => ({
+  return Object.entries<DescribedMethods>(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { requestBody }]) => ({
       method: method.toUpperCase(),
       target: path.replaceAll(/\{\w+\}/g, ABSENT),
+      path,
+      body: requestBody?.content['application/json'].example,
     })),
   );
+}
+
+interface DescribedMethods {
+  readonly [method: string]: {
+    readonly requestBody?: { readonly content: { readonly 'application/json': { readonly example: unknown } } };
+  };
 }
 
 async function administrator() {
@@ -294,6 +309,69 @@ describe('every operation of the admin API', () => {
     }
   });
 });
+
+describe('every operation of the admin API, asked by an application that may', () => {
+  const JSON_TYPE: [string, string] = ['Content-Type', 'application/json'];
+  let headers: [string, string][];
+  beforeAll(async () => {
+    const form = { grant_type: 'client_credentials', scope: ADMIN };
+    headers = bearer(String((await application.post('/oauth2/token', form)).body['access_token']));
+  });
+
+  /** @returns `users: 404 not_found` */
+  async function answerTo({ method, path }: Asked, target: string, body?: string, type = JSON_TYPE): Promise<string> {
+    const sent = body === undefined ? {} : { body };
+    const answer = await sendRequest(service.address, { method, target, headers: [...headers, type], ...sent });
+    const { errors } = JSON.parse(answer.body === '' ? '{}' : answer.body);
+    return `${method} ${path}: ${answer.status} ${errors?.[0].code}`;
+  }
+
+  const named = () => operations.filter(({ path }) => path.includes('{'));
+  const bodyOf = ({ body }: Asked) => (body === undefined ? undefined : JSON.stringify(body));
+
+  test('what does not exist is 404', async () => {
+    const done = actions().length;
+    const answers = await Promise.all(named().map((asked) => answerTo(asked, asked.target, bodyOf(asked))));
+    expect(answers).toEqual(named().map(({ method, path }) => `${method} ${path}: 404 not_found`));
+    expect(named().length).toBeGreaterThan(30);
+    expect(actions().length).toBe(done);
+  });
+
+  test.each(['x', `${ABSENT}0`, ABSENT.replace('0', '9'), ABSENT.replace('T', 'U'), '%00'])(
+    'an id that is none (%s) is 400',
+    async (id) => {
+      const byId = named().filter(({ path }) => path.includes('{id}'));
+      const target = ({ path }: Asked) => path.replace('{id}', id);
+      const answers = await Promise.all(byId.map((asked) => answerTo(asked, target(asked), bodyOf(asked))));
+      expect(answers).toEqual(byId.map(({ method, path }) => `${method} ${path}: 400 invalid_id`));
+    },
+  );
+
+  test('a body that makes no sense is 400, one of another type 415, and nothing is done', async () => {
+    const ids = await existing();
+    const done = actions().length;
+    const taking = operations.filter(({ body }) => body !== undefined);
+    expect(taking.length).toBeGreaterThan(10);
+    for (const asked of taking) {
+      const [, resource = ''] = /^\/api\/admin\/v1\/([\w-]+)\/\{/.exec(asked.path) ?? [];
+      const target = asked.path.replace('{id}', ids[resource] ?? ABSENT);
+      const name = `${asked.method} ${asked.path}`;
+      for (const body of ['{', '[]', '"text"', 'null', '{"no_such_member":1}']) {
+        expect([body, await answerTo(asked, target, body)]).toEqual([body, `${name}: 400 invalid_request`]);
+      }
+      const asText = await answerTo(asked, target, bodyOf(asked), ['Content-Type', 'text/plain']);
+      expect(asText).toBe(`${name}: 415 unsupported_media_type`);
+    }
+    expect(actions().length).toBe(done);
+  });
+});
+
+/** What operations with a body are asked to change, by their resource. */
+async function existing(): Promise<Readonly<Record<string, string>>> {
+  const { actor, id, token } = await personalToken();
+  const made = await new AdminClient(service, token).post('user-registration-tokens', {});
+  return { users: actor, 'personal-sessions': id, 'user-registration-tokens': made.body.data?.id ?? '' };
+}
 
 function isNoRefusal(status: number): boolean {
   return status !== 401 && status !== 403 && status < 500;
