@@ -1,13 +1,12 @@
 /** A process that is killed after the commit of a refresh and before its answer (oauth 20, fact 3). */
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 import { Browser } from '../support/browser.ts';
+import { Cable } from '../support/cable.js';
 import { parseConnectionUri } from '../support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { sql } from '../support/fixtures.ts';
@@ -24,38 +23,9 @@ const CONSUMING = 'set consumed_at';
 let folder: string;
 let base: string;
 let db: TestDatabase;
-let proxy: Server;
+let cable: Cable;
 let program: Program;
 let service: ChildProcess;
-const sockets = new Set<Socket>();
-/** From then on nothing that the database answers to a refresh arrives. */
-let isSilent = false;
-
-/** Between the service and the database: passes everything on, but what is withheld. */
-function startProxy({ host = '127.0.0.1', port = 5432 }: ConnectionTarget): Server {
-  return createServer((fromService) => {
-    const toDatabase = connect(host.startsWith('/') ? { path: join(host, `.s.PGSQL.${port}`) } : { host, port });
-    let isWithheld = false;
-    fromService.on('data', (bytes) => {
-      isWithheld ||= isSilent && bytes.includes(CONSUMING);
-      toDatabase.write(bytes);
-    });
-    toDatabase.on('data', (bytes) => {
-      if (!isWithheld) fromService.write(bytes);
-    });
-    for (const [one, other] of [
-      [fromService, toDatabase],
-      [toDatabase, fromService],
-    ] as const) {
-      sockets.add(one);
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        sockets.delete(one);
-        other.destroy();
-      });
-    }
-  });
-}
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-lost-'));
@@ -63,13 +33,13 @@ beforeAll(async () => {
   db = await createTestDatabase();
   const target = parseConnectionUri(db.connectionString);
   const [proxyPort, ownPort] = [await freePort(), await freePort()];
-  proxy = startProxy(target);
-  await new Promise<void>((resolve) => proxy.listen(proxyPort, '127.0.0.1', resolve));
+  cable = new Cable({ host: target.host ?? '127.0.0.1', port: target.port ?? 5432 });
+  await cable.listen(proxyPort);
   base = `http://127.0.0.1:${ownPort}/`;
   const account = [target.user, target.password].filter((part) => part !== undefined).map(encodeURIComponent);
   program = new Program(folder, {
     data_dir: join(folder, 'data'),
-    database: { uri: `postgresql://${account.join(':')}@127.0.0.1:${proxyPort}/${target.database}` },
+    database: { uri: `postgresql://${account.join(':')}@127.0.0.1:${proxyPort}/${target.database}?sslmode=disable` },
     http: {
       public_base: base,
       listeners: [{ resources: ['human', 'oauth', 'health'], binds: [{ address: `127.0.0.1:${ownPort}` }] }],
@@ -89,8 +59,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stopProcess(service);
-  for (const socket of sockets) socket.destroy();
-  await new Promise((resolve) => proxy.close(resolve));
+  cable.close();
   await db.drop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -127,7 +96,7 @@ async function consumed(): Promise<number> {
 
 test('the client repeats the refresh at the process that comes after, and is signed in still', async () => {
   const { body } = await signIn();
-  isSilent = true;
+  cable.silenceAfter(CONSUMING);
   const lost = refresh(body['refresh_token']).then(
     () => 'answered',
     () => 'lost',
@@ -135,7 +104,7 @@ test('the client repeats the refresh at the process that comes after, and is sig
   while ((await consumed()) === 0) await pause(5);
   await stopProcess(service, 'SIGKILL');
   expect(await lost).toBe('lost');
-  isSilent = false;
+  cable.silenceAfter(undefined);
   service = await program.serve(base);
 
   const again = await refresh(body['refresh_token']);

@@ -1,11 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Cable } from '../support/cable.js';
 import { freePort } from '../support/free-port.js';
 import { startPostgresServer, type TestServer } from '../support/postgres-server.ts';
 import { killProcess, Program, stopProcess } from '../support/program.js';
@@ -16,51 +17,6 @@ const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${SECRET}`).toString('b
 const VISITORS = 4;
 const CHECK_MS = 50;
 const LONG_MS = 120_000;
-
-/** The way from one instance to the database, which can fall silent without a word, as a broken network does. */
-class Cable {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  #isCut = false;
-
-  constructor(database: TestServer) {
-    this.#server = createServer((near) => {
-      const far = connect(join(database.host, `.s.PGSQL.${database.port}`));
-      for (const [from, to] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        this.#sockets.add(from);
-        from.on('data', (chunk) => to.write(chunk));
-        from.on('error', () => to.destroy());
-        from.on('close', () => {
-          this.#sockets.delete(from);
-          to.destroy();
-        });
-        if (this.#isCut) from.pause();
-      }
-    });
-  }
-
-  async listen(port: number): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
-  }
-
-  cut(): void {
-    this.#isCut = true;
-    for (const socket of this.#sockets) socket.pause();
-  }
-
-  mend(): void {
-    this.#isCut = false;
-    for (const socket of this.#sockets) socket.resume();
-  }
-
-  close(): void {
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
-  }
-}
 
 interface Instance {
   readonly base: string;
@@ -330,7 +286,7 @@ test('1,000 requests at once that wait for locks, on 10 connections: 503 in time
 });
 
 test.each([1, 10])(
-  'a network that is silent for %i s between one instance and the database: waits or 503 there, nothing elsewhere',
+  'a network that is silent for %i s between one instance and the database: waits or 503 there, nothing elsewhere (F-08)',
   { timeout: LONG_MS },
   async (seconds) => {
     const victim = instanceAt(1);

@@ -24,6 +24,12 @@ export interface ConnectOptions {
 
 /** Longest time for one attempt, name look-up and authentication included. */
 const ATTEMPT_TIMEOUT_MS = 3_000;
+/**
+ * Silence after which the operating system asks whether the other side is still there; ten unanswered questions, one a
+ * second, end the connection. Firewalls then see traffic, and do not forget it: by default the first question would come
+ * after two hours.
+ */
+const KEEP_ALIVE_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 const OLDEST_VERSION = 15;
@@ -116,6 +122,7 @@ async function connectOnce(options: ConnectOptions, server: ServerAddress, ssl: 
     ssl,
     pipeline: options.isPipelined === true,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: options.applicationName,
     connectionTimeoutMillis: ATTEMPT_TIMEOUT_MS,
   });

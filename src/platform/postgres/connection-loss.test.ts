@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
 import { administer } from '#test/support/administer.ts';
+import { Cable } from '#test/support/cable.js';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { freePort } from '#test/support/free-port.js';
 import { startPostgresServer, type TestServer, waitUntil } from '#test/support/postgres-server.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import type { OpenDatabase } from './database.ts';
@@ -198,4 +201,46 @@ describe('a database server that goes away', () => {
     await waitUntil(async () => (await frozen.first(count, {}).catch(() => undefined)) !== undefined, 'an answer');
     await frozen.close();
   });
+
+  test('over connections that something on the way has forgotten: one without an answer gives all of them up (F-08)', async () => {
+    const cable = new Cable(server);
+    const port = await freePort();
+    await cable.listen(port);
+    const forgotten = await openDatabase({
+      connection: { ...parseConnectionUri(server.uri), host: '127.0.0.1', port },
+      log,
+      clock: systemClock,
+      statementTimeoutSeconds: 0.1,
+    });
+    await forgotten.transaction((transaction) => transaction.execute(put, { id: 6 }));
+    await forgotten.first(count, {});
+    cable.forgetConnections();
+    await expect(forgotten.execute(put, { id: 7 })).rejects.toMatchObject({ cause: { name: 'ConnectionLost' } });
+    // Its connection was idle, and would have been as silent.
+    await forgotten.transaction((transaction) => transaction.execute(put, { id: 8 }));
+    await forgotten.close();
+    cable.close();
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'over an idle connection: the system asks within ten seconds whether it is still there (F-08)',
+    async () => {
+      const cable = new Cable(server);
+      const port = await freePort();
+      await cable.listen(port);
+      const idle = await openDatabase({
+        connection: { ...parseConnectionUri(server.uri), host: '127.0.0.1', port },
+        log,
+        clock: systemClock,
+      });
+      await idle.first(count, {});
+      // proc(5): remote address, state, queues, and 02 for the keep-alive timer with its hundredths of a second.
+      const remote = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+      const timer = new RegExp(` ${remote} 01 \\S+ 02:([0-9A-F]{8}) `);
+      const [, left = ''] = timer.exec(readFileSync('/proc/net/tcp', 'utf8')) ?? [];
+      await idle.close();
+      cable.close();
+      expect(Number.parseInt(left, 16)).toBeLessThanOrEqual(1000);
+    },
+  );
 });

@@ -94,8 +94,11 @@ export class ConnectionSet {
     if (this.#options.needsConnection()) this.grow();
   }
 
-  /** Closes or replaces connections that are due; called each second. */
-  sweep(now: number): void {
+  /**
+   * Closes or replaces connections that are due; called each second.
+   * @returns whether the server owes an answer for too long
+   */
+  sweep(now: number): boolean {
     const { idleTimeoutMs, silenceMs, min } = this.#options;
     let remaining = this.#connections.size;
     let isSilent = false;
@@ -119,11 +122,11 @@ export class ConnectionSet {
         connection.retire();
       }
     }
-    if (isSilent) this.#distrustAll();
+    return isSilent;
   }
 
-  /** The others are to the same server: a request that took one of them would wait as long. */
-  #distrustAll(): void {
+  /** The server was silent on one connection: a request that took another one to it would wait as long. */
+  distrustAll(): void {
     for (const connection of [...this.#connections.keys()]) {
       if (connection.inFlight > 0 || connection.isLent) connection.retire();
       else connection.destroy(new Error('another connection got no answer'));

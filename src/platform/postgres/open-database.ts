@@ -66,10 +66,7 @@ export class PostgresDatabase implements OpenDatabase {
       leaveServer,
     });
     this.#transactions = new Transactions(exclusives, dialect, { renewConnections, leaveServer });
-    this.#sweeper = setInterval(() => {
-      const now = performance.now();
-      for (const pool of this.#pools) pool.set.sweep(now);
-    }, SWEEP_MS);
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
   }
 
@@ -143,6 +140,12 @@ export class PostgresDatabase implements OpenDatabase {
     clearInterval(this.#sweeper);
     const reason = unavailable('The service is shutting down.');
     await Promise.all(this.#pools.map((pool) => pool.close(reason)));
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    const silent = this.#pools.filter((pool) => pool.set.sweep(now));
+    if (silent.length > 0) for (const pool of this.#pools) pool.set.distrustAll();
   }
 
   async #sendPing(): Promise<void> {

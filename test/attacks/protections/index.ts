@@ -17,6 +17,7 @@ import { CLIENT_AUTHENTICATION } from './client-authentication.ts';
 import { CLIENT_REGISTRATION } from './client-registration.ts';
 import { CODES } from './codes.ts';
 import { DATA_EXPORT } from './data-export.ts';
+import { DATABASE } from './database.ts';
 import { DEVICE_GRANT } from './device-grant.ts';
 import { DEVICES } from './devices.ts';
 import { DPOP } from './dpop.ts';
@@ -67,6 +68,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...MAILS,
   ...SENTRY,
   ...QUEUE,
+  ...DATABASE,
   ...IMPORTS,
   ...LOCKS,
   ...OUTBOUND_HTTP,
