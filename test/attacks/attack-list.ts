@@ -207,7 +207,7 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [1, 'kill -9 of an instance at random moments'],
   [2, 'kill -9 at chosen points: in a transaction, before the answer, around a mail and a call'],
   [3, 'kill -9 with the embedded database, also while it is made and migrated'],
-  [4, 'power cut: unflushed writes are lost', 'a file system that drops unflushed writes'],
+  [4, 'power cut: unflushed writes are lost'],
   [5, 'SIGTERM under load, all instances one after the other'],
   [6, 'restart of the database'],
   [7, 'fail-over of the database to a replica'],

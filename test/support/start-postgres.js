@@ -86,7 +86,7 @@ export async function startPostgres({ folder, programs, account, user, settings,
     child = started;
     ended = new Promise((resolve) => started.once('exit', resolve));
     const deadline = performance.now() + START_TIMEOUT_MS;
-    while (!isReady(files)) {
+    while (!isReady(files, started.pid)) {
       if (!isRunning() || performance.now() > deadline) throw new Error('PostgreSQL did not start');
       await pause(10);
     }
@@ -153,10 +153,14 @@ export function postgresAccount() {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** @param {string} files */
-function isReady(files) {
+/**
+ * @param {string} files
+ * @param {number | undefined} pid of the server: one that was killed leaves its file
+ */
+function isReady(files, pid) {
   try {
-    return readFileSync(join(files, 'postmaster.pid'), 'utf8').split('\n')[7]?.startsWith('ready') === true;
+    const lines = readFileSync(join(files, 'postmaster.pid'), 'utf8').split('\n');
+    return lines[0] === String(pid) && lines[7]?.startsWith('ready') === true;
   } catch {
     return false;
   }

@@ -1,0 +1,202 @@
+/**
+ * What is left of files when the power goes: what was flushed. A library that the processes load first keeps a copy of
+ * each file as of its last flush (`synced-files.c`), and these copies take the place of the files.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const SOURCE = fileURLToPath(new URL('synced-files.c', import.meta.url));
+/** A disk writes one whole or not at all. */
+const SECTOR_BYTES = 512;
+
+/** Compiles the library. @returns its path */
+export function buildSyncedFiles(folder) {
+  const library = join(folder, 'synced-files.so');
+  execFileSync('gcc', ['-O2', '-Wall', '-Wno-format-truncation', '-shared', '-fPIC', '-o', library, SOURCE, '-ldl'], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  return library;
+}
+
+export class SyncedFiles {
+  #library;
+  #of;
+  #folder;
+
+  /**
+   * @param library of `buildSyncedFiles`
+   * @param of the folder whose files are watched; it need not be there yet
+   * @param folder of the copies, on the same file system
+   */
+  constructor({ library, of, folder }) {
+    this.#library = library;
+    this.#of = of;
+    this.#folder = folder;
+    this.#makeFolders();
+  }
+
+  /** Variables of the processes that work with the files. */
+  get environment() {
+    return { LD_PRELOAD: this.#library, SYNCED_OF: this.#of, SYNCED_TO: this.#folder };
+  }
+
+  /** Programs of PostgreSQL that are watched. @param folder of the scripts that start them */
+  watched({ initdb, postgres }, folder) {
+    fs.mkdirSync(folder, { recursive: true });
+    const variables = Object.entries(this.environment).map(([name, value]) => `export ${name}='${value}'\n`);
+    const watched = { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
+    // Each flush of the write-ahead log is compared with the one before.
+    const started = { initdb: `'${initdb}' "$@" --wal-segsize=1`, postgres: `'${postgres}' "$@"` };
+    for (const [name, program] of Object.entries(started)) {
+      fs.writeFileSync(watched[name], `#!/bin/sh\n${variables.join('')}exec ${program}\n`);
+      fs.chmodSync(watched[name], 0o755);
+    }
+    return watched;
+  }
+
+  /** Waits until the processes have gone, which after a signal takes a moment. */
+  async untilUnused() {
+    const isUsed = (pid) => {
+      try {
+        return fs.readFileSync(`/proc/${pid}/maps`, 'utf8').includes(this.#library);
+      } catch {
+        // It has ended.
+        return false;
+      }
+    };
+    const pids = () => fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    while (pids().some(isUsed)) await pause(10);
+  }
+
+  /**
+   * Puts back what was flushed. No process may be working with the files.
+   * @param keepsSome whether, as on a real disk, some of the rest was written all the same, sector by sector by chance
+   * @returns `{ files, lost, kept }`: files that are there, and bytes that had not been flushed
+   */
+  cut({ keepsSome }) {
+    const tree = join(this.#folder, 'tree');
+    const live = keyedFiles(this.#of);
+    const named = filesBelow(tree);
+    const keys = new Map(
+      fs.readdirSync(join(this.#folder, 'files')).map((key) => [inodeOf(join(this.#folder, 'files', key)), key]),
+    );
+    const total = { files: named.length, lost: 0, kept: 0 };
+    const seen = new Set();
+    for (const path of named) {
+      const key = keys.get(inodeOf(path));
+      // A former name that was not given up for good: a file of its own from now on.
+      if (seen.has(key)) separate(path);
+      seen.add(key);
+      const original = live.get(key);
+      if (original === undefined) continue;
+      const { lost, kept } = mix(path, original, keepsSome);
+      total.lost += lost;
+      total.kept += kept;
+    }
+    takeOverOwners(this.#of, tree);
+    fs.rmSync(this.#of, { recursive: true, force: true });
+    fs.renameSync(tree, this.#of);
+    fs.rmSync(this.#folder, { recursive: true });
+    this.#makeFolders();
+    this.#copyAll();
+    return total;
+  }
+
+  #makeFolders() {
+    for (const name of ['', 'files', 'tree']) {
+      const path = join(this.#folder, name);
+      fs.mkdirSync(path, { recursive: true });
+      // Processes of several accounts write to it.
+      fs.chmodSync(path, 0o777);
+    }
+  }
+
+  /** What is on the disk now is what it starts with. */
+  #copyAll() {
+    for (const path of foldersBelow(this.#of)) {
+      const copy = join(this.#folder, 'tree', path.slice(this.#of.length));
+      fs.mkdirSync(copy, { recursive: true });
+      fs.chmodSync(copy, 0o777);
+    }
+    for (const [key, path] of keyedFiles(this.#of)) {
+      const copy = join(this.#folder, 'files', key);
+      fs.copyFileSync(path, copy);
+      fs.chmodSync(copy, 0o666);
+      fs.linkSync(copy, join(this.#folder, 'tree', path.slice(this.#of.length)));
+    }
+  }
+}
+
+function separate(path) {
+  const content = fs.readFileSync(path);
+  fs.rmSync(path);
+  fs.writeFileSync(path, content);
+}
+
+/** Sectors in which they differ count as lost, or are taken over. */
+function mix(path, original, keepsSome) {
+  const [flushed, written] = [path, original].map((file) => fs.readFileSync(file));
+  const length = Math.max(flushed.length, written.length);
+  const mixed = Buffer.alloc(length);
+  flushed.copy(mixed);
+  const counts = { lost: 0, kept: 0 };
+  if (flushed.equals(written)) return counts;
+  let end = flushed.length;
+  for (let at = 0; at < length; at += SECTOR_BYTES) {
+    const sector = written.subarray(at, at + SECTOR_BYTES);
+    if (sector.equals(flushed.subarray(at, at + SECTOR_BYTES))) continue;
+    const isKept = keepsSome && sector.length > 0 && randomInt(2) === 1;
+    counts[isKept ? 'kept' : 'lost'] += sector.length;
+    if (!isKept) continue;
+    sector.copy(mixed, at);
+    end = Math.max(end, at + sector.length);
+  }
+  if (counts.kept > 0) fs.writeFileSync(path, mixed.subarray(0, end));
+  return counts;
+}
+
+/** The copies belong to whoever made them; owners and modes are those of the files. */
+function takeOverOwners(of, tree) {
+  for (const path of [...foldersBelow(tree), ...filesBelow(tree)]) {
+    const original = join(of, path.slice(tree.length));
+    const isFolder = fs.statSync(path).isDirectory();
+    const known = fs.existsSync(original) ? fs.statSync(original) : undefined;
+    const { uid, gid } = known ?? fs.statSync(dirname(path));
+    fs.chownSync(path, uid, gid);
+    fs.chmodSync(path, known === undefined ? (isFolder ? 0o700 : 0o600) : known.mode & 0o777);
+  }
+}
+
+/** Files by the key that the library gives them. */
+function keyedFiles(folder) {
+  return new Map(
+    filesBelow(folder).map((path) => {
+      const { ino, birthtimeNs } = fs.statSync(path, { bigint: true });
+      return [`${ino}-${birthtimeNs}`, path];
+    }),
+  );
+}
+
+function inodeOf(path) {
+  return fs.statSync(path, { bigint: true }).ino;
+}
+
+function filesBelow(folder) {
+  return entriesBelow(folder, (entry) => entry.isFile());
+}
+
+/** With the folder itself, outer ones first. */
+function foldersBelow(folder) {
+  return [folder, ...entriesBelow(folder, (entry) => entry.isDirectory()).sort()];
+}
+
+function entriesBelow(folder, isWanted) {
+  return fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(isWanted)
+    .map((entry) => join(entry.parentPath, entry.name));
+}
