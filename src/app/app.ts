@@ -87,7 +87,7 @@ export function mountFeatures(
   core: Core,
   assets: AssetFiles,
 ): { readonly serving: ServingOptions } & Pick<App, 'preload'> {
-  const { config, log, keyRing } = core;
+  const { config, instance, log, keyRing } = core;
   const browser = createBrowser(core, assets);
   const { urls, pages } = browser;
   const routes = FEATURES.flatMap((mount) => mount(core, browser));
@@ -96,6 +96,7 @@ export function mountFeatures(
     http: config.http,
     limits: config.limits,
     address: urls,
+    isAvailable: ({ isTimeless }: Route) => isTimeless === true || instance.isClockRight(),
     formatOfPath: (path: string) => errorFormatOfPath(path, config.protocolName),
     pageHeaders: PAGE_SECURITY_HEADERS,
     cookies: new Cookies({ keys: keyRing, address: urls, log, prefix: 'latchkey_' }),

@@ -44,7 +44,7 @@ const HOURLY_POLL_SECONDS = 10;
 export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
   const { config, database, clock, log, tracing } = deps;
   const { concurrency, maxRetries, pollIntervalSeconds } = config.jobs;
-  const shared = { database, clock, log, tracing, maxRetries };
+  const shared = { ...{ database, clock, log, tracing, maxRetries }, mayTake: takesBy(deps) };
   const logouts = backchannelLogoutQueues({ ...deps, issuer: config.http.issuer });
   const rules = { ...config.retention, syncsDevices: deps.homeserver.isConnected };
   const hourly = sweeps.map((sweep) => sweepQueue(sweep, { ...deps, rules }));
@@ -90,7 +90,10 @@ export function createHomeserverWorker(deps: Core): JobWorker {
     deactivateUserQueue(deps),
     reactivateUserQueue(deps),
   ];
-  return new JobWorker({ database, clock, log, tracing, maxRetries, queues, concurrency, pollIntervalSeconds });
+  return new JobWorker({
+    ...{ database, clock, log, tracing, maxRetries, queues, concurrency, pollIntervalSeconds },
+    mayTake: takesBy(deps),
+  });
 }
 
 /** One of its own, which holds one archive in memory at a time. */
@@ -110,6 +113,7 @@ export function createExportWorker(deps: Core): JobWorker {
     queues: [queue],
     concurrency: 1,
     pollIntervalSeconds,
+    mayTake: takesBy(deps),
   });
 }
 
@@ -126,5 +130,11 @@ export function createMailWorker(deps: JobDeps): JobWorker {
     ...{ maxRetries: config.jobs.maxRetries, pollIntervalSeconds: config.jobs.pollIntervalSeconds },
     queues: MAILS.map((source) => mailQueue(source, mails)),
     concurrency: config.email.maxConnections,
+    mayTake: takesBy(deps),
   });
+}
+
+/** A wrong clock would make jobs of later due, and what the clean-up deletes is gone for everybody. */
+function takesBy({ instance }: Core): () => boolean {
+  return () => instance.isClockRight();
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '#config/load.ts';
 import { type CleanUpDeps, sweepQueue } from '#domain/clean-up/clean-up.ts';
 import type { Sweep } from '#domain/clean-up/sweep.ts';
+import { InstanceState } from '#domain/instance-state.ts';
 import { type ClientId, newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { KeyRing } from '#platform/base/sealing.ts';
 import { ReceivedTraces } from '#platform/base/tracing.ts';
@@ -60,7 +61,10 @@ interface TestDeps extends Partial<CleanUpDeps> {
 /** A worker of clean-ups; `work` does what is due. */
 function cleanUp({ sweeps: some = sweeps, ...deps }: TestDeps = {}) {
   const { database } = testDatabase;
-  const all = { database, clock, log: silentLog, rules, isBusy: () => false, pause: async () => {}, ...deps };
+  const all = {
+    ...{ database, clock, log: silentLog, rules, instance: new InstanceState() },
+    ...{ isBusy: () => false, pause: async () => {}, ...deps },
+  };
   const worker = new JobWorker({
     ...{ database: all.database, clock, log: all.log, tracing: new ReceivedTraces(true) },
     ...{ concurrency: 1, pollIntervalSeconds: 1, maxRetries: 10 },

@@ -18,7 +18,7 @@ import { openTracing } from './open-tracing.ts';
 import { Reload } from './reload.ts';
 import { openCore, RunningService } from './running-service.ts';
 import { untilStopped } from './shutdown.ts';
-import { checkDatabase, watchDatabase } from './watch-database.ts';
+import { DatabaseWatch } from './watch-database.ts';
 
 /** The first requests and probes after a start come before. */
 const PRELOAD_AFTER_MS = 2000;
@@ -30,16 +30,16 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
   const lag = new EventLoopLag();
   const estimator = new StrengthEstimator(strengthWorkerUrl());
   const state = new InstanceState();
-  const watched = {
+  const watch = new DatabaseWatch({
     ...{ database: foundation.database, clock: systemClock },
     ...{ log, state, migrations: MIGRATIONS_DIRECTORY },
-  };
-  const endWatch = watchDatabase(watched);
+  });
+  watch.start();
   let preloading: NodeJS.Timeout | undefined;
   let counts: SessionCounts | undefined;
   try {
     const { database, jobsDatabase, keyRing, loaded } = foundation;
-    await checkDatabase(watched);
+    await watch.check();
     const { version } = io;
     const opened = await openMetrics(config.telemetry, { clock: systemClock, log, version, isMember: plan.isMember });
     const traces = await openTracing(config.telemetry.tracing, { clock: systemClock, log, version });
@@ -85,6 +85,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     }
     const toldManager = plan.isMember ? undefined : manager;
     const reload = new Reload({ foundation, service, adapt, prepare: prepareReload, manager: toldManager });
+    watch.onSetBack = () => void service.renew();
     io.signals.onHangUp(() => void reload.request().then((isDone) => plan.reloaded?.(isDone)));
     state.isStarted = true;
     toldManager?.ready(() => !lag.isStalled);
@@ -102,7 +103,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
   } finally {
     clearTimeout(preloading);
     counts?.stop();
-    endWatch();
+    watch.stop();
     lag.stop();
     await estimator.close();
   }

@@ -17,6 +17,7 @@ import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import { rootKeyChecks } from '#domain/server-state/server-state.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { systemClock } from '#platform/base/clock.ts';
+import { describeError } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 import { RegisteredProcess } from '#platform/jobs/registered-processes.ts';
@@ -84,6 +85,7 @@ export class RunningService {
   #workers: readonly JobWorker[] = [];
   /** Workers of former configurations whose jobs still run. */
   readonly #former = new Set<JobWorker>();
+  #replacing = Promise.resolve();
   #keyReload: SigningKeyReload;
   #tlsReload: TlsReload;
   #rootKeyReload: RootKeyReload;
@@ -132,6 +134,25 @@ export class RunningService {
 
   /** New requests and jobs go by these settings; those under way end as they began. Throws before it changes anything. */
   async replace(settings: Settings): Promise<void> {
+    await this.#oneAfterTheOther(() => this.#replace(settings));
+  }
+
+  /** After the clock was set back: forgets what is remembered until some time. The settings stay. Never throws. */
+  async renew(): Promise<void> {
+    try {
+      await this.#oneAfterTheOther(() => this.#replace(this.#settings));
+    } catch (error) {
+      this.#kept.log.warn('clock.set', 'what is remembered until some time is kept', describeError(error));
+    }
+  }
+
+  async #oneAfterTheOther(work: () => Promise<void>): Promise<void> {
+    const done = this.#replacing.then(work);
+    this.#replacing = done.catch(() => undefined);
+    await done;
+  }
+
+  async #replace(settings: Settings): Promise<void> {
     const core = await openCore(this.#kept, settings, this.#core);
     const { serving } = mountFeatures(core, this.#kept.assets);
     this.#server.replace(serving);

@@ -1,11 +1,13 @@
 import type { InstanceState } from '#domain/instance-state.ts';
-import type { Clock } from '#platform/base/clock.ts';
+import { type Clock, ClockSteps } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
+import { resumeTask } from '#platform/base/tasks.ts';
 import { readBacklog } from '#platform/jobs/backlog.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { isSchemaUsable } from '#platform/postgres/migrator/migration-state.ts';
 
 const INTERVAL_MS = 60_000;
+const LOOK_MS = 1000;
 /** Beyond it, what has expired here has not there (operations 8.1). */
 const MAX_SKEW_MS = 60_000;
 
@@ -17,35 +19,105 @@ export interface Watched {
   readonly database: OpenDatabase;
   readonly clock: Clock;
   readonly log: Log;
-  readonly state: Pick<InstanceState, 'isClockRight' | 'isQueueBehind' | 'isSchemaUsable'>;
+  readonly state: InstanceState;
   /** Folder of the migrations of this program. */
   readonly migrations: string;
+  /** For tests: a clock that nobody can set, in milliseconds. */
+  readonly monotonic?: () => number;
 }
 
-/** Compares clock and schema of the database with this process and looks at the queue, once a minute. @returns a function that ends it */
-export function watchDatabase(watched: Watched): () => void {
-  const timer = setInterval(() => void checkDatabase(watched), INTERVAL_MS).unref();
-  return () => clearInterval(timer);
-}
+/**
+ * Compares clock and schema of the database with this process and looks at the queue: once a minute, and at once when
+ * the clock of this machine was set.
+ */
+export class DatabaseWatch {
+  readonly #watched: Watched;
+  readonly #steps: ClockSteps;
+  readonly #timers: NodeJS.Timeout[] = [];
+  /** At the last comparison. */
+  #clocksAgree = true;
+  /** How often the clock was set, and how often of that it had been when the last comparison began. */
+  #setCount = 0;
+  #comparedCount = 0;
+  #checking: Promise<void> | undefined;
+  #wasSetBack = false;
+  /** Called when the clock went back: what is remembered until some time would be remembered for longer. */
+  onSetBack: () => void = () => undefined;
 
-/** One comparison. While the database cannot be reached there is nothing to compare, and the health check says that. */
-export async function checkDatabase(watched: Watched): Promise<void> {
-  const { database, log, state, migrations } = watched;
-  try {
-    // `db.skew` is logged by the database itself.
-    const isClockRight = Math.abs(await database.skewMs()) <= MAX_SKEW_MS;
-    if (state.isClockRight && !isClockRight) {
-      log.error('db.skew', 'not ready: set the clock of this machine or of the database; /health answers 503 clock');
+  constructor(watched: Watched) {
+    this.#watched = watched;
+    this.#steps = new ClockSteps(watched.clock, watched.monotonic);
+    watched.state.isClockRight = () => this.#isClockRight();
+  }
+
+  start(): void {
+    this.#timers.push(setInterval(() => void this.check(), INTERVAL_MS).unref());
+    this.#timers.push(setInterval(() => this.#look(), LOOK_MS).unref());
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /** One comparison. While the database cannot be reached there is nothing to compare, and the health check says that. */
+  check(): Promise<void> {
+    this.#checking ??= this.#compare().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  #isClockRight(): boolean {
+    this.#notice();
+    return this.#clocksAgree && this.#setCount === this.#comparedCount;
+  }
+
+  /** The database may not have been there when the clock was set. */
+  #look(): void {
+    this.#notice();
+    if (this.#setCount !== this.#comparedCount) void this.check();
+  }
+
+  #notice(): void {
+    const milliseconds = Math.round(this.#steps.take());
+    if (milliseconds === 0) return;
+    this.#watched.log.warn('clock.set', 'the clock of this machine was set, or the machine stood still', {
+      milliseconds,
+    });
+    this.#setCount += 1;
+    this.#wasSetBack ||= milliseconds < 0;
+    // Of nobody's request.
+    resumeTask(undefined, () => void this.check());
+  }
+
+  async #compare(): Promise<void> {
+    const { database, log, state, migrations } = this.#watched;
+    try {
+      this.#notice();
+      const setCount = this.#setCount;
+      // `db.skew` is logged by the database itself.
+      const agree = Math.abs(await database.skewMs()) <= MAX_SKEW_MS;
+      if (this.#clocksAgree && !agree) {
+        log.error(
+          'db.skew',
+          'not ready: set the clock of this machine or of the database; until then requests are answered 503, ' +
+            'background work waits, and /health answers 503 clock',
+        );
+      }
+      if (!this.#clocksAgree && agree) log.info('db.skew', 'the clocks of this machine and of the database agree');
+      this.#clocksAgree = agree;
+      this.#comparedCount = setCount;
+      if (this.#wasSetBack) this.onSetBack();
+      this.#wasSetBack = false;
+      const isUsable = await isSchemaUsable(database, migrations);
+      if (state.isSchemaUsable && !isUsable) {
+        log.error('db.migrate', 'not ready: the schema does not fit this version; /health answers 503 migrations');
+      }
+      state.isSchemaUsable = isUsable;
+      if (isUsable && agree) await checkQueue(this.#watched);
+    } catch {
+      log.debug('db.skew', 'clock and schema of the database could not be read');
     }
-    state.isClockRight = isClockRight;
-    const isUsable = await isSchemaUsable(database, migrations);
-    if (state.isSchemaUsable && !isUsable) {
-      log.error('db.migrate', 'not ready: the schema does not fit this version; /health answers 503 migrations');
-    }
-    state.isSchemaUsable = isUsable;
-    if (isUsable) await checkQueue(watched);
-  } catch {
-    log.debug('db.skew', 'clock and schema of the database could not be read');
   }
 }
 

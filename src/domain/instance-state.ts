@@ -5,8 +5,11 @@ export class InstanceState {
   isDraining = false;
   /** The schema has what this program needs, and nothing that it cannot read. */
   isSchemaUsable = true;
-  /** The clocks of this machine and of the database agree well enough to judge what has expired. */
-  isClockRight = true;
+  /**
+   * The clocks of this machine and of the database agree well enough to judge what has expired. False also from the
+   * moment at which the clock of this machine was set until both were compared again.
+   */
+  isClockRight: () => boolean = () => true;
   /** Background work is so far behind that no further mail is promised. It does not make an instance unready. */
   isQueueBehind = false;
   /** The HTTP server refuses new requests, all of them or those that can wait. */

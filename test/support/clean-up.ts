@@ -1,6 +1,7 @@
 import { sweeps } from '#app/sweeps.ts';
 import { loadConfig } from '#config/load.ts';
 import { type CleanUpDeps, sweepQueue } from '#domain/clean-up/clean-up.ts';
+import { InstanceState } from '#domain/instance-state.ts';
 import { silentLog } from './silent-log.ts';
 
 /** Deletes everything whose time is over, with the default retention but for what is given. */
@@ -15,7 +16,14 @@ export async function cleanUpAll(
     workingDirectory: '/nowhere',
   }).config;
   const rules = { ...defaults, syncsDevices: false, ...changes };
-  const complete = { ...deps, rules, log: silentLog, isBusy: () => false, pause: async () => {} };
+  const complete = {
+    ...deps,
+    rules,
+    log: silentLog,
+    isBusy: () => false,
+    pause: async () => {},
+    instance: new InstanceState(),
+  };
   const { signal } = new AbortController();
   for (const sweep of sweeps) await sweepQueue(sweep, complete).run({ id: '1', payload: {}, attempt: 1, signal });
 }

@@ -84,6 +84,7 @@ export async function startRouteServer(routes: Route[], options: RouteServerOpti
     },
     limits: { ...TEST_LIMITS, ...options.limits },
     address: urls,
+    isAvailable: () => true,
     formatOfPath: (path) => errorFormatOfPath(path, 'chat'),
     pageHeaders: PAGE_SECURITY_HEADERS,
     log,

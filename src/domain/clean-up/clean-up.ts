@@ -19,6 +19,8 @@ export interface CleanUpDeps {
   readonly rules: SweepRules;
   /** Whether requests wait for the processor or the database: then the next batch waits too. */
   readonly isBusy: () => boolean;
+  /** While the clock may be wrong nothing is deleted. */
+  readonly instance: { isClockRight(): boolean };
   /** For tests, which don't wait. */
   readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
@@ -42,12 +44,13 @@ export function sweepQueue(sweep: Sweep, deps: CleanUpDeps): JobQueue {
 }
 
 async function sweepTable(sweep: Sweep, deps: CleanUpDeps, { payload, signal }: Job): Promise<JobOutcome> {
-  const { clock, database, log, rules } = deps;
+  const { clock, database, instance, log, rules } = deps;
+  const mayGoOn = (): boolean => clock.now() - startedAt < MAX_SWEEP_MS && !signal.aborted && instance.isClockRight();
   const startedAt = clock.now();
   let position: Position | undefined = positionOf(payload) ?? START;
   let rows = 0;
   try {
-    while (position !== undefined && clock.now() - startedAt < MAX_SWEEP_MS && !signal.aborted) {
+    while (position !== undefined && mayGoOn()) {
       const from: Position = position;
       const batch = await database.transaction((open) => sweep.sweep(open, clock.now(), rules, from));
       rows += batch.rows;

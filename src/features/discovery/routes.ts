@@ -25,7 +25,13 @@ export function mount(core: Core, browser: Browser): Route[] {
     revision,
     make: () => core.signingKeys.publicJwks(),
   });
-  const document = { method: 'GET', errorFormat: 'plain-json', cors: 'get', capacity: 'essential' } as const;
+  const document = {
+    method: 'GET',
+    errorFormat: 'plain-json',
+    cors: 'get',
+    capacity: 'essential',
+    isTimeless: true,
+  } as const;
   return [
     ...metadataPaths(issuer, browser.urls.basePath).map(
       ({ path, isAtOrigin }): Route => ({ ...document, path, isAtOrigin, resource: 'discovery', handle: metadata }),

@@ -14,7 +14,7 @@ const READINESS: readonly (readonly [name: string, check: (deps: HealthDeps) => 
   ['draining', ({ instance }) => !instance.isDraining],
   ['starting', ({ instance }) => instance.isStarted],
   ['migrations', ({ instance }) => instance.isSchemaUsable],
-  ['clock', ({ instance }) => instance.isClockRight],
+  ['clock', ({ instance }) => instance.isClockRight()],
   ['overloaded', ({ instance }) => !instance.isOverloaded()],
   ['database', async ({ database }) => await answersQuery(database)],
 ];

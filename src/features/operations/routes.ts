@@ -20,13 +20,14 @@ export function mount(
 ): Route[] {
   const icon = brand.icon?.name ?? 'favicon.svg';
   // Asked for by pages of ours, which may be on their way while the event loop lags.
-  const file = { method: 'GET', errorFormat: 'page', embedding: 'allowed', priority: true } as const;
+  const file = { method: 'GET', errorFormat: 'page', embedding: 'allowed', priority: true, isTimeless: true } as const;
   return [
     {
       method: 'GET',
       path: '/metrics',
       resource: 'prometheus',
       errorFormat: 'plain-json',
+      isTimeless: true,
       priority: true,
       capacity: 'essential',
       handle: (context) => answerMetrics(context, core.metricsPage),
@@ -36,6 +37,7 @@ export function mount(
       path: '/health',
       resource: 'health',
       errorFormat: 'plain-json',
+      isTimeless: true,
       priority: true,
       capacity: 'essential',
       handle: (context) => answerHealth(context, core),
@@ -45,6 +47,7 @@ export function mount(
       path: '/connection-info',
       resource: 'connection-info',
       errorFormat: 'plain-json',
+      isTimeless: true,
       handle: ({ connectionInfo }) => answerConnectionInfo(connectionInfo),
     },
     {

@@ -13,3 +13,28 @@ export const systemClock: Clock = { now: () => Date.now() };
 export function epochSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
+
+/** Below it a clock was corrected, also by a leap second; beyond it, it was set. */
+const MIN_STEP_MS = 5000;
+
+/** Notices that the clock of this machine was set, or that the machine stood still, by a clock that nobody can set. */
+export class ClockSteps {
+  readonly #clock: Clock;
+  readonly #monotonic: () => number;
+  #offset: number;
+
+  /** @param monotonic milliseconds since any moment */
+  constructor(clock: Clock, monotonic: () => number = () => performance.now()) {
+    this.#clock = clock;
+    this.#monotonic = monotonic;
+    this.#offset = clock.now() - monotonic();
+  }
+
+  /** By how many milliseconds the clock was set since the last call; 0: it was not. */
+  take(): number {
+    const offset = this.#clock.now() - this.#monotonic();
+    const step = offset - this.#offset;
+    this.#offset = offset;
+    return Math.abs(step) < MIN_STEP_MS ? 0 : step;
+  }
+}

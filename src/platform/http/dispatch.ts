@@ -11,8 +11,11 @@ export interface DispatchSettings {
   readonly limits: HeadLimits;
   readonly formatOfPath: (path: string) => ErrorFormat;
   readonly inFlight: InFlight;
+  /** Whether this route can be served at this moment. */
+  readonly isAvailable: (route: Route) => boolean;
 }
 
+const UNAVAILABLE_RETRY_SECONDS = 5;
 const NO_MATCH: Match = { kind: 'none' };
 /** Methods that no route has, refused as such where there is no route either. */
 const UNSUPPORTED_METHODS = new Set(['CONNECT', 'TRACE', '_OTHER']);
@@ -50,6 +53,9 @@ export function dispatch(
     exchange.params = match.params;
     if (isLagging && route.errorFormat === 'page' && route.method === 'GET' && route.priority !== true) {
       throw overloaded('lagging');
+    }
+    if (!settings.isAvailable(route)) {
+      throw new LatchkeyError('temporarily_unavailable', { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS });
     }
     requireEmbeddingAllowed(route, exchange);
     exchange.startTimeLimit();

@@ -45,6 +45,8 @@ export interface Route {
   readonly timeLimitSeconds?: number;
   /** Served also when the event loop lags (operations 9.4). */
   readonly priority?: boolean;
+  /** Its answer depends on no time: served also while the clock of this machine may be wrong (security F-15). */
+  readonly isTimeless?: true;
   /** Loads what its first request would have to wait for. */
   preload?(): Promise<void>;
   handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;

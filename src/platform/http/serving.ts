@@ -20,6 +20,7 @@ export interface ServingOptions {
   readonly http: Pick<HttpOptions, 'listeners' | 'listenVariables' | 'trustedProxies' | 'clientIpHeader' | 'hsts'>;
   readonly limits: ServerLimits;
   readonly address: PublicAddress;
+  readonly isAvailable: DispatchSettings['isAvailable'];
   /** The error format of a path that no route answers. */
   readonly formatOfPath: (path: string) => ErrorFormat;
   /** Headers of all responses of routes whose error format is `page`. */
@@ -62,7 +63,7 @@ export class Serving {
   readonly #tables: ReadonlyMap<string, RouteTable>;
 
   constructor(options: ServingOptions, { log, inFlight, isClosing }: ServerParts) {
-    const { address, cookies, errorFormats, formatOfPath, http, limits, pageHeaders, routes } = options;
+    const { address, cookies, errorFormats, formatOfPath, http, isAvailable, limits, pageHeaders, routes } = options;
     this.limits = limits;
     this.proxies = new TrustedProxies(http.trustedProxies);
     this.exchange = {
@@ -76,7 +77,7 @@ export class Serving {
       handlerTimeoutMs: limits.handlerTimeoutSeconds * 1000,
       inFlight,
     };
-    this.dispatch = { limits, formatOfPath, inFlight };
+    this.dispatch = { limits, formatOfPath, inFlight, isAvailable };
     this.responder = new Responder({
       log,
       address,

@@ -28,6 +28,8 @@ export interface JobWorkerOptions {
   readonly concurrency: number;
   readonly pollIntervalSeconds: number;
   readonly maxRetries: number;
+  /** Whether further jobs may be taken at this moment; always unless given. */
+  readonly mayTake?: () => boolean;
 }
 
 const LEASE_SECONDS = 60;
@@ -122,7 +124,8 @@ export class JobWorker {
   /** Takes due jobs as far as there is room for them, and starts them. @returns how many. Never throws. */
   async poll(): Promise<number> {
     const startedAt = performance.now();
-    const { clock, concurrency, database, log } = this.#options;
+    const { clock, concurrency, database, log, mayTake } = this.#options;
+    if (mayTake?.() === false) return 0;
     try {
       if (!this.#isScheduled) await schedulePeriodicJobs(database, [...this.#queues.values()], clock.now());
       this.#isScheduled = true;

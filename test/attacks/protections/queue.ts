@@ -223,4 +223,28 @@ export const QUEUE: readonly Protection[] = [
     test: 'src/cli/watch-database.test.ts',
     testName: 'a job that was due ten minutes ago',
   },
+  {
+    name: 'clock-requests',
+    what: 'an instance whose clock may be wrong answers nothing that depends on the time',
+    attack: 'F-15',
+    removals: [{ text: 'isTimeless === true || instance.isClockRight(),', instead: 'isTimeless === true || true,' }],
+    test: 'test/faults/clocks.test.ts',
+    testName: 'F-15: by 10 minutes',
+  },
+  {
+    name: 'clock-jobs',
+    what: 'an instance whose clock may be wrong takes no jobs',
+    attack: 'F-14',
+    removals: [{ text: 'return () => instance.isClockRight();', instead: 'return () => instance.isStarted;' }],
+    test: 'test/faults/clocks.test.ts',
+    testName: 'from that moment on it judges nothing',
+  },
+  {
+    name: 'clock-steps',
+    what: 'a clock that was set is not trusted before it was compared',
+    attack: 'F-14',
+    removals: [{ text: 'this.#clocksAgree && this.#setCount === this.#comparedCount', instead: 'this.#clocksAgree' }],
+    test: 'test/faults/clocks.test.ts',
+    testName: 'from that moment on it judges nothing',
+  },
 ];

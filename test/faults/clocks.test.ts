@@ -1,0 +1,206 @@
+/** Clocks that are set, and clocks of instances that differ (security F-14, F-15). */
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createJobWorkers } from '#app/jobs.ts';
+import { DatabaseWatch } from '#cli/watch-database.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { packageRoot } from '#platform/base/package-root.ts';
+import type { OpenDatabase } from '#platform/postgres/database.ts';
+import { openDatabase } from '#platform/postgres/open-database.ts';
+import { parseConnectionUri } from '../support/connection-uri.ts';
+import { sql } from '../support/fixtures.ts';
+import { RecordingLog } from '../support/recording-log.ts';
+import { until } from '../support/route-server.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const SECRET = 'a-secret-of-at-least-16-characters';
+const SETTINGS = {
+  clients: [{ client_id: CLIENT_ID, client_auth_method: 'client_secret_basic', client_secret: SECRET }],
+};
+const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000];
+
+/** The clock of a machine, which somebody may set. */
+class MachineClock implements Clock {
+  aheadMs = 0;
+
+  now(): number {
+    return Date.now() + this.aheadMs;
+  }
+}
+
+let first: TestService;
+let second: TestService;
+/** Of the machine of the second instance; the other machine and the database have the right time. */
+const clock = new MachineClock();
+const log = new RecordingLog();
+let database: OpenDatabase;
+let watch: DatabaseWatch;
+
+beforeAll(async () => {
+  first = await startService(SETTINGS);
+  second = await startService(SETTINGS, { clock, like: first, expectedErrors: [' 503 '] });
+  database = await openDatabase({ connection: parseConnectionUri(first.connectionString), log, clock });
+});
+
+afterAll(async () => {
+  await database.close();
+  await second.stop();
+  await first.stop();
+});
+
+beforeEach(() => newWatch());
+afterEach(() => {
+  clock.aheadMs = 0;
+  log.lines.length = 0;
+  log.written.length = 0;
+});
+
+/** As of a process that starts now. */
+function newWatch(): void {
+  const state = second.core.instance;
+  watch = new DatabaseWatch({ database, clock, log, state, migrations: join(packageRoot, 'migrations') });
+}
+
+async function post(service: TestService, path: string, fields: Readonly<Record<string, string>>): Promise<Response> {
+  const authorization = `Basic ${Buffer.from(`${CLIENT_ID}:${SECRET}`).toString('base64')}`;
+  const body = new URLSearchParams(fields);
+  return await fetch(service.address + path, { method: 'POST', headers: { authorization }, body });
+}
+
+async function issue(service: TestService): Promise<string> {
+  const answer = await post(service, '/oauth2/token', { grant_type: 'client_credentials' });
+  expect(answer.status).toBe(200);
+  return (await answer.json()).access_token;
+}
+
+/** Has every access token expire so long ago by the clock of the database. */
+async function expireTokens(seconds: number): Promise<void> {
+  await sql(database, "update oauth2_access_tokens set expires_at = now() - $1::integer * interval '1 second'", [
+    seconds,
+  ]);
+}
+
+async function isActive(service: TestService, token: string): Promise<boolean> {
+  const answer = await post(service, '/oauth2/introspect', { token });
+  expect(answer.status).toBe(200);
+  return (await answer.json()).active;
+}
+
+/** What an instance answers whose clock may be wrong. */
+async function expectRefusals(service: TestService): Promise<void> {
+  const refused = await Promise.all([
+    post(service, '/oauth2/introspect', { token: 'any' }),
+    post(service, '/oauth2/token', { grant_type: 'client_credentials' }),
+    fetch(`${service.address}/login`),
+    fetch(`${service.address}/_chat/client/v3/login`),
+    fetch(`${service.address}/graphql?query={__typename}`),
+    fetch(`${service.address}/api/admin/v1/version`),
+  ]);
+  expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 503));
+  expect(refused.map(({ headers }) => headers.get('retry-after'))).toEqual(refused.map(() => '5'));
+  const health = await fetch(`${service.address}/health`);
+  expect([health.status, await health.text()]).toEqual([503, 'clock']);
+  for (const path of ['/health?probe=live', '/.well-known/openid-configuration', '/oauth2/keys.json']) {
+    expect([path, (await fetch(service.address + path)).status]).toEqual([path, 200]);
+  }
+}
+
+describe('the clock of one instance differs', () => {
+  test('F-15: by 30 s: it serves, what has expired is dead 30 s later there, and a warning names the difference', async () => {
+    clock.aheadMs = -30_000;
+    newWatch();
+    await watch.check();
+    expect(log.lines).toMatchObject([{ event: 'db.skew', level: 'warn' }]);
+    expect(log.written.at(-1)).toMatch(/ db\.skew .*differ.* milliseconds=(29|30)\d{3}\b/);
+    const token = await issue(second);
+    await expireTokens(15);
+    expect([await isActive(first, token), await isActive(second, token)]).toEqual([false, true]);
+    await expireTokens(31);
+    expect([await isActive(first, token), await isActive(second, token)]).toEqual([false, false]);
+  });
+
+  test.each([['behind', -10 * MINUTE_MS] as const, ['ahead', 10 * MINUTE_MS] as const])(
+    'F-15: by 10 minutes, %s: it accepts nothing and says why, until its clock is right; the other one serves',
+    async (_, aheadMs) => {
+      clock.aheadMs = aheadMs;
+      newWatch();
+      await watch.check();
+      expect(log.lines.map(({ event, level }) => [event, level])).toEqual([
+        ['db.skew', 'warn'],
+        ['db.skew', 'error'],
+      ]);
+      await expectRefusals(second);
+      expect(await isActive(first, await issue(first))).toBe(true);
+      clock.aheadMs = 0;
+      await until(() => second.core.instance.isClockRight());
+      expect(await isActive(second, await issue(second))).toBe(true);
+    },
+  );
+});
+
+describe('the clock of one instance is set', () => {
+  test.each([
+    ['an hour ahead', 60 * MINUTE_MS],
+    ['an hour back', -60 * MINUTE_MS],
+    ['400 days ahead', 400 * DAY_MS],
+  ])(
+    'F-14: %s: from that moment on it judges nothing and deletes nothing; set right again, all is as before',
+    async (_, aheadMs) => {
+      const token = await issue(second);
+      const workers = createJobWorkers({ ...second.core, isBusy: () => false, transport: undefined });
+      const work = async (): Promise<number> => {
+        let taken = 0;
+        for (const worker of workers) taken += await worker.poll();
+        for (const worker of workers) await worker.idle();
+        return taken;
+      };
+      // Clean-ups come within the hour.
+      await work();
+      clock.aheadMs = aheadMs;
+      await expectRefusals(second);
+      await watch.check();
+      await expectRefusals(second);
+      expect(await work()).toBe(0);
+      expect(log.written.filter((line) => line.includes(' clock.set '))).toMatchObject([
+        expect.stringMatching(new RegExp(` WARN clock\\.set .* milliseconds=${Math.trunc(aheadMs / 10_000)}`)),
+      ]);
+      clock.aheadMs = 0;
+      await until(() => second.core.instance.isClockRight());
+      expect([await isActive(first, token), await isActive(second, token)]).toEqual([true, true]);
+    },
+  );
+
+  test('F-14: by a second, as for a leap second: nothing happens', async () => {
+    clock.aheadMs = 1000;
+    expect(await isActive(second, await issue(second))).toBe(true);
+    expect(log.lines).toEqual([]);
+  });
+
+  test('F-14: together with that of the database: both are compared at once, and the instance goes on', async () => {
+    // Neither of them can be set here: a machine that stood still looks the same.
+    let stoodStillMs = 0;
+    const state = second.core.instance;
+    const steady = { monotonic: () => performance.now() - stoodStillMs };
+    watch = new DatabaseWatch({ database, clock, log, state, migrations: join(packageRoot, 'migrations'), ...steady });
+    stoodStillMs = 60 * MINUTE_MS;
+    expect(state.isClockRight()).toBe(false);
+    await until(() => state.isClockRight());
+    expect(log.lines.map(({ event }) => event)).toEqual(['clock.set']);
+    expect(await isActive(second, await issue(second))).toBe(true);
+  });
+
+  test('F-14: back: what is remembered until some time is forgotten, once the clocks agree', async () => {
+    let forgotten = 0;
+    watch.onSetBack = () => {
+      forgotten += 1;
+    };
+    clock.aheadMs = 60 * MINUTE_MS;
+    await watch.check();
+    expect(forgotten).toBe(0);
+    clock.aheadMs = 0;
+    await watch.check();
+    await watch.check();
+    expect(forgotten).toBe(1);
+  });
+});
