@@ -1,10 +1,11 @@
 /**
  * `npm pack` makes a package that runs by `npx` for somebody who has nothing but Node.js and npm: packed twice to the
- * same bytes, installed into an empty home, started in an empty folder, and stopped.
+ * same bytes, the second time where nothing was installed yet, installed into an empty home, started in an empty folder,
+ * and stopped. Then as in a container: installed without any script where the account of the service may not write.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,8 @@ import { join } from 'node:path';
 const FOLDERS = /^package\/(?:bin|dist|share|migrations|locales)\//;
 const FILES = new Set(['package/package.json', 'package/LICENSE', 'package/README.md']);
 const MAX_MEGABYTES = 12;
+/** The account of a container's service where this runs as root: one without rights that every system has. */
+const NOBODY = { uid: 65_534, gid: 65_534 };
 /** Of a first start with a new database, on a machine that is busy. */
 const START_MS = 60_000;
 
@@ -24,20 +27,29 @@ chmodSync(place, 0o755);
 for (const path of [home, folder]) mkdirSync(path);
 try {
   const manifest = readFileSync('package.json', 'utf8');
-  const first = pack('first');
-  if (!readFileSync(first).equals(readFileSync(pack('second')))) throw new Error('two packs differ');
+  const first = pack('first', process.cwd());
+  if (!readFileSync(first).equals(readFileSync(pack('second', copySources())))) throw new Error('two packs differ');
   if (readFileSync('package.json', 'utf8') !== manifest) throw new Error('package.json was not brought back');
   examine(first);
-  await start(first);
+  await startByNpx(first);
+  await startWithoutRights(first);
 } finally {
   rmSync(place, { recursive: true, force: true });
 }
 
-function pack(name) {
+function pack(name, sources) {
   const to = join(place, name);
   mkdirSync(to);
-  const [{ filename }] = JSON.parse(execute('npm', ['pack', '--json', '--pack-destination', to], process.env));
+  const [{ filename }] = JSON.parse(execute('npm', ['pack', '--json', '--pack-destination', to], process.env, sources));
   return join(to, filename);
+}
+
+/** What a clone would hold, without the packages that are installed here. */
+function copySources() {
+  const sources = join(place, 'sources');
+  const files = execute('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], process.env);
+  for (const file of files.split('\0').filter((name) => name !== '')) cpSync(file, join(sources, file));
+  return sources;
 }
 
 function examine(archive) {
@@ -52,14 +64,40 @@ function examine(archive) {
   process.stdout.write(`${names.length} files, ${megabytes.toFixed(1)} MB\n`);
 }
 
-async function start(archive) {
+async function startByNpx(archive) {
   const npx = ['--yes', '--package', archive, '--', 'latchkey'];
   const version = execute('npx', [...npx, '--version'], environment, folder).trim();
+  await start('npx', [...npx, 'serve'], { cwd: folder, env: environment });
+  process.stdout.write(`version ${version} answers\n`);
+}
+
+/** As `packaging/Containerfile` installs and starts it. */
+async function startWithoutRights(archive) {
+  const prefix = join(place, 'prefix');
+  const data = join(place, 'data');
+  // With another prefix npm does not read the configuration of this machine, so its variables have to be there.
+  const withVariables = { ...process.env, npm_config_cache: environment.npm_config_cache };
+  execute('npm', ['install', '--global', '--prefix', prefix, '--ignore-scripts', archive], withVariables, folder);
+  mkdirSync(data);
+  const isRoot = process.getuid() === 0;
+  if (isRoot) chownSync(data, NOBODY.uid, NOBODY.gid);
+  else execute('chmod', ['-R', 'a-w', prefix], environment);
+  try {
+    const main = join(prefix, 'lib/node_modules/latchkey/dist/main.js');
+    // No PATH: an installed PostgreSQL would stand in for the bundled one.
+    const env = { ...environment, PATH: data, LATCHKEY_DATA_DIR: data };
+    await start(process.execPath, [main, 'serve'], { cwd: data, env, ...(isRoot ? NOBODY : {}) });
+  } finally {
+    if (!isRoot) execute('chmod', ['-R', 'u+w', prefix], environment);
+  }
+  process.stdout.write('it answers where it may not write to its package\n');
+}
+
+/** Starts the service, asks for some pages, and stops it. */
+async function start(program, args, { env, ...options }) {
   const port = await freePort();
-  const service = spawn('npx', [...npx, 'serve'], {
-    cwd: folder,
-    env: { ...environment, PORT: String(port) },
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const service = spawn(program, args, {
+    ...{ ...options, env: { ...env, PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'] },
     // With what npx starts: a signal to npx alone reaches nobody else.
     detached: true,
   });
@@ -76,16 +114,16 @@ async function start(archive) {
     if (script === undefined) throw new Error('the login page has no stylesheet');
     await mustBeOk(new URL(script, base));
     await mustBeOk(`${base}/api/spec.json`);
-    process.stdout.write(`version ${version} answers\n`);
   } catch (error) {
     throw new Error(`${error.message}\n${log.split('\n').slice(-20).join('\n')}`);
   } finally {
-    process.kill(-service.pid, 'SIGTERM');
-    await ended;
-    try {
-      process.kill(-service.pid, 'SIGKILL');
-    } catch {
-      // All of them have ended, as they should.
+    for (const signal of ['SIGTERM', 'SIGKILL']) {
+      try {
+        process.kill(-service.pid, signal);
+      } catch {
+        // All of them have ended, as they should after the first one.
+      }
+      await ended;
     }
   }
 }

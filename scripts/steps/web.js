@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { catalogues } from './catalogues.js';
 import { compress } from './compress.js';
 import { checkWeights } from './web-weights.js';
@@ -68,12 +68,14 @@ async function bundle(root, to, entry) {
 function sharedCode(root) {
   const components = join(root, 'web/components');
   const files = [join(root, 'web/app.tsx'), ...readdirSync(components).map((name) => join(components, name))];
-  const imports = files.map((file) => `import ${JSON.stringify(file)};`).join('');
+  // Relative ones: no path of the machine belongs in the source map, whose content names the published file.
+  const importsOf = (folder) =>
+    files.map((file) => `import ${JSON.stringify(`./${relative(folder, file).replaceAll('\\', '/')}`)};`).join('');
   return {
     name: 'shared-code',
     setup(build) {
       build.onLoad({ filter: /[\\/]web[\\/](?:main\.tsx|pages[\\/][^\\/]+[\\/]pages\.ts)$/ }, ({ path }) => ({
-        contents: imports + readFileSync(path, 'utf8'),
+        contents: importsOf(dirname(path)) + readFileSync(path, 'utf8'),
         loader: 'tsx',
       }));
     },

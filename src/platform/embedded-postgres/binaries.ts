@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, copyFile, link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { readIfThere } from '#platform/base/files.ts';
@@ -27,7 +27,7 @@ export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
   readonly major: number;
-  /** Where libraries are searched first, when their links could not be made inside the package. */
+  /** Directories where libraries are searched first, when their links could not be made inside the package. */
   readonly libraryPath?: string;
 }
 
@@ -115,7 +115,8 @@ async function findOnPath(): Promise<string | undefined> {
  * Makes the library links that the package's install script would have made (npm may not run it): inside the package,
  * or in a directory of our own when the package is read-only.
  * @param bundle the package's `native` directory
- * @returns our own directory, to be searched first, if one was needed
+ * @returns if our own directory was needed: this one and that of the libraries, which themselves search only near the link
+ *   that they were found by
  */
 async function linkLibraries(bundle: string, ownDirectory: () => Promise<string>): Promise<string | undefined> {
   const missing: LibraryLink[] = [];
@@ -131,7 +132,7 @@ async function linkLibraries(bundle: string, ownDirectory: () => Promise<string>
   const own = join(await ownDirectory(), `lib-${await bundleVersion(bundle)}`);
   await mkdir(own, { recursive: true, mode: 0o755 });
   for (const { source, target } of missing) await symlinkUnlessThere(source, join(own, basename(target)));
-  return own;
+  return [own, join(bundle, 'lib')].join(delimiter);
 }
 
 /**
