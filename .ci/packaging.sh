@@ -1,4 +1,5 @@
 # Looks at the files of `packaging/`. Sourced by .ci/run.
+. .ci/image.sh
 
 hadolint_version=2.15.1
 kubernetes_validate_version=1.37.0
@@ -28,11 +29,15 @@ verify_unit() {
   return $outcome
 }
 
-# Builds and runs the image where there is an engine for it; elsewhere its file is linted alone.
+# Builds and starts the image.
 build_image() {
-  if ! docker info >/dev/null 2>&1; then echo 'no container engine: the image was not built'; return 0; fi
-  docker build --quiet --file packaging/Containerfile --tag latchkey:check . || return 1
-  docker run --rm --read-only --tmpfs /tmp latchkey:check --version
+  if docker info >/dev/null 2>&1; then
+    build_image_by_docker
+  elif [ "$(id -u)" -eq 0 ]; then
+    build_image_by_buildah
+  else
+    echo 'no container engine, and buildah needs root here: the image was not built'
+  fi
 }
 
 lint_packaging() {
