@@ -1,10 +1,11 @@
 /** Instances on one PostgreSQL, for faults that are tried under load. */
 import { join } from 'node:path';
 import { freePort } from '../../test/support/free-port.js';
-import { Program, stopProcess, untilHealthy } from '../../test/support/program.js';
+import { killProcess, Program, stopProcess, untilHealthy } from '../../test/support/program.js';
 import { findInstalledPrograms, postgresAccount, startPostgres } from '../../test/support/start-postgres.js';
 import { instanceSettings } from '../cluster/instance-settings.js';
 import { PASSWORD, USERNAME } from '../cluster/load.js';
+import { checkInvariants } from './invariants.js';
 import { Mailboxes } from './load/mailboxes.js';
 import { openToLoad } from './load/settings.js';
 import { StandingLoad } from './standing-load.js';
@@ -35,6 +36,8 @@ export class Instances {
   /** What the instances have in common: the address that people see. */
   #publicBase;
   #mailboxes;
+  /** Options of `pg.Client` for the database of the first one. */
+  #connection;
   #folder;
 
   /** @param folder of configuration files */
@@ -54,13 +57,21 @@ export class Instances {
     const base = `http://127.0.0.1:${port}/`;
     this.#publicBase ??= base;
     this.#mailboxes ??= await Mailboxes.listen();
-    const settings = instanceSettings({ dataDir: join(this.#folder, `data-${port}`), database, port, level: 'warn' });
+    const dataDir = join(this.#folder, `data-${port}`);
+    this.#connection ??= connectionTo(database, dataDir);
+    const settings = instanceSettings({ dataDir, database, port, level: 'warn' });
     const all = openToLoad(settings, { publicBase: this.#publicBase, email: this.#mailboxes.settings });
     const program = new Program(this.#folder, change(all), { name: `instance-${port}.json` });
     const instance = { base, port, program, service: undefined, log: '', options };
     this.all.push(instance);
     await this.start(instance);
     return instance;
+  }
+
+  /** Ends an instance without a word, as a crash does. It takes no requests until it is started again. */
+  async kill(instance) {
+    await killProcess(instance.service);
+    this.leave(instance);
   }
 
   async start(instance) {
@@ -86,7 +97,7 @@ export class Instances {
     await this.all[0].program.run(['manage', 'register-user', '--yes', '--password-file', '-', USERNAME], PASSWORD);
     const load = new StandingLoad({
       ...{ bases: this.bases, publicBase: this.#publicBase, mailboxes: this.#mailboxes },
-      ...{ users, pauseMs },
+      ...{ users, pauseMs, checkDatabase: (secrets) => checkInvariants(this.#connection, secrets) },
     });
     await load.prepare();
     return load;
@@ -96,6 +107,16 @@ export class Instances {
     for (const { service } of this.all) if (service !== undefined) await stopProcess(service);
     await this.#mailboxes?.close();
   }
+}
+
+/** @param database section of the settings; undefined: the embedded one in `dataDir` */
+function connectionTo(database, dataDir) {
+  if (database === undefined) {
+    return { user: 'latchkey', database: 'latchkey', host: join(dataDir, 'run'), port: 5432, ssl: false };
+  }
+  if (database.uri !== undefined) return { connectionString: database.uri };
+  const { socket, host, port, username, password, database: name } = database;
+  return { host: socket ?? host, port, user: username, password, database: name };
 }
 
 export function requireNone(faults) {

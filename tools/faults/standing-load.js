@@ -25,6 +25,12 @@ const MIN_PAUSE_MS = 50;
 const MAX_SESSIONS = 4;
 /** After so many things somebody else comes. */
 const MAX_STEPS = 60;
+/** Without a failure all is well. */
+const QUIET_MS = 1_000;
+/** To look for in the database. */
+const MAX_SECRETS = 20;
+/** Shorter values would be found by chance. */
+const MIN_SECRET_LENGTH = 16;
 
 export class StandingLoad {
   #requests;
@@ -42,7 +48,7 @@ export class StandingLoad {
 
   /**
    * @param users how many are at work at once. @param pauseMs between two things that one of them does, at most
-   * @param checkDatabase resolves with what breaks an invariant
+   * @param checkDatabase resolves with what breaks an invariant, given some of the secrets that were seen
    */
   constructor({ bases, publicBase, mailboxes, users, pauseMs, checkDatabase }) {
     this.#requests = new Requests(bases, publicBase);
@@ -102,6 +108,28 @@ export class StandingLoad {
     await Promise.all(this.#working.splice(0));
   }
 
+  /** Waits until everybody has an account. */
+  async untilAtWork() {
+    while ((this.flows.register ?? 0) < this.#users) await pause(MIN_PAUSE_MS);
+  }
+
+  /** Waits until everybody is answered again: for a second nobody was refused. @returns milliseconds until then */
+  async untilUndisturbed(withinMs) {
+    const startedAt = performance.now();
+    let [failed, quietSince] = [this.#failed, startedAt];
+    while (performance.now() - quietSince < QUIET_MS) {
+      await pause(MIN_PAUSE_MS);
+      if (this.#failed === failed) continue;
+      [failed, quietSince] = [this.#failed, performance.now()];
+      if (quietSince - startedAt > withinMs) throw new Error(`requests fail ${withinMs / 1000} s later`);
+    }
+    return quietSince - startedAt;
+  }
+
+  get #failed() {
+    return this.counts.unavailable + this.counts.cut;
+  }
+
   /** A person signs in at an application, from the first page to the tokens. Throws when a step is not answered. */
   async signIn() {
     const person = { username: USERNAME, password: PASSWORD, sessions: [], keepBrowser: () => undefined };
@@ -121,8 +149,19 @@ export class StandingLoad {
       refreshed += 1;
       await refreshSession(this.#requests, this.#journal, session);
     }
-    this.faults.push(...((await this.#checkDatabase?.(this.#journal)) ?? []));
+    this.faults.push(...(await this.#checkDatabase(this.#secrets())));
     return compared + refreshed;
+  }
+
+  /** The newest of those that people and clients hold. */
+  #secrets() {
+    const tokens = [...this.live, ...this.revoked].slice(-MAX_SECRETS);
+    const people = this.#people.slice(-MAX_SECRETS);
+    const ofPeople = people.flatMap(({ password, browsers }) => [
+      password,
+      ...browsers.flatMap(({ visitor }) => [...visitor.cookies.values()]),
+    ]);
+    return [...tokens, ...ofPeople].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
   }
 
   #parts() {

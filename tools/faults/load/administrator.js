@@ -1,5 +1,3 @@
-import { changeAccount } from './people.js';
-
 const API = 'api/admin/v1/users/';
 
 /** A program that administers accounts. */
@@ -17,14 +15,17 @@ export class Administrator {
   async lockAndUnlock({ requests, journal }, person) {
     const { data } = await this.#send(requests, 'GET', `by-username/${person.username}`);
     const facts = [person.passwordFact, ...person.tokenFacts, ...person.browsers.map(({ fact }) => fact)];
+    // Unless both are answered, nobody can go on with the account.
+    person.isOver = true;
     for (const [action, isTrue] of [
       ['lock', false],
       ['unlock', true],
     ]) {
       const after = facts.map((fact) => [fact, isTrue]);
       const send = () => this.#send(requests, 'POST', `${data.id}/${action}`);
-      await changeAccount(journal, person, `${action} of ${person.username}`, after, send);
+      await journal.change(`${action} of ${person.username}`, after, send);
     }
+    person.isOver = false;
   }
 
   async #send(requests, method, path) {

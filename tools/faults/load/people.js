@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { isSignedIn, passwordWorks, tokenWorks } from './facts.js';
 import { Unanswered } from './requests.js';
 
-/** A job whose process died begins again after a minute. */
-const MAIL_MS = 90_000;
+/** A job whose process died begins again after a minute: whoever waits for its mail gives up and begins again. */
+const MAIL_MS = 10_000;
 
 /** Somebody with an account, and what they are signed in with. */
 class Person {
@@ -118,25 +118,20 @@ async function replacePassword(journal, person, next, { endsBrowsers, endsApplic
     ...(endsApplications ? person.tokenFacts.map((fact) => [fact, false]) : []),
   ];
   journal.know(false, passwordWorks(person.username, next));
-  await changeAccount(journal, person, `new password of ${person.username}`, after, async () => {
-    const status = await send();
-    if (status !== 'ALLOWED') throw new Error(`a new password was answered ${status}`);
-  });
+  try {
+    await journal.change(`new password of ${person.username}`, after, async () => {
+      const status = await send();
+      if (status !== 'ALLOWED') throw new Error(`a new password was answered ${status}`);
+    });
+  } catch (error) {
+    person.isOver = !(error instanceof Unanswered) || error.wasSent;
+    throw error;
+  }
   person.password = next;
   person.browsers = person.browsers.filter((browser) => !endsBrowsers.includes(browser));
   if (endsApplications) {
     person.sessions = [];
     person.chats = [];
-  }
-}
-
-/** A change after which nobody can go on with the account unless it is answered. */
-export async function changeAccount(journal, person, what, after, send) {
-  try {
-    await journal.change(what, after, send);
-  } catch (error) {
-    person.isOver = !(error instanceof Unanswered) || error.wasSent;
-    throw error;
   }
 }
 

@@ -154,7 +154,7 @@ class Visitor {
     const body = JSON.stringify({ query, variables });
     const { text } = await this.#answer('POST /graphql', [200], async () => {
       const shown = await this.#browser.postRaw('/graphql', body, headers);
-      const isUnavailable = shown.body.includes('"code":"UNAVAILABLE"');
+      const isUnavailable = /"code":"(?:UNAVAILABLE|TIMEOUT)"/.test(shown.body);
       return isUnavailable ? { ...shown, status: UNAVAILABLE } : shown;
     });
     const { data, errors } = JSON.parse(text);

@@ -1,6 +1,7 @@
 /** How people sign in to applications, devices and chat clients, and what these do with their tokens. */
 import { CALLBACK, CLIENT_ID } from '../../cluster/load.js';
 import { isSignedIn, tokenWorks } from './facts.js';
+import { Unanswered } from './requests.js';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const CHAT = '_chat/client/v3/';
@@ -46,16 +47,19 @@ export async function signInToChat({ requests, journal }, person) {
 }
 
 export async function signOutOfChat({ requests, journal }, person) {
-  const token = person.chats.shift();
+  const [token] = person.chats;
   const headers = { authorization: `Bearer ${token}` };
   const send = () => requests.send('POST', `${CHAT}logout`, undefined, headers);
-  await journal.change('the sign-out of a chat client', [[tokenWorks(token), false]], send);
+  const after = [[tokenWorks(token), false]];
+  await end(person.chats, token, () => journal.change('the sign-out of a chat client', after, send));
 }
 
 export async function signOut({ journal }, person) {
-  const { visitor, fact } = person.browsers.pop();
+  const browser = person.browsers.at(-1);
+  const { visitor, fact } = browser;
   await visitor.get('/', [200]);
-  await journal.change('a sign-out', [[fact, false]], () => visitor.submit({}, { action: '/logout' }));
+  const send = () => visitor.submit({}, { action: '/logout' });
+  await end(person.browsers, browser, () => journal.change('a sign-out', [[fact, false]], send));
 }
 
 /** One that was not answered is sent again, by which the client gets the tokens that it has missed. */
@@ -77,9 +81,24 @@ export async function refreshSession(requests, journal, session) {
 }
 
 export async function revoke({ requests, journal }, person) {
-  const { accessToken, refreshToken } = person.sessions.shift();
+  const [session] = person.sessions;
+  const { accessToken, refreshToken } = session;
   const after = [accessToken, refreshToken].map((token) => [tokenWorks(token), false]);
-  await journal.change('a revocation', after, () => requests.client('oauth2/revoke', { token: refreshToken }));
+  const send = () => requests.client('oauth2/revoke', { token: refreshToken });
+  await end(person.sessions, session, () => journal.change('a revocation', after, send));
+}
+
+/** What may have ended is not used again; one whose end was never sent goes on. */
+async function end(list, item, change) {
+  let mayBeOver = true;
+  try {
+    await change();
+  } catch (error) {
+    mayBeOver = !(error instanceof Unanswered) || error.wasSent;
+    throw error;
+  } finally {
+    if (mayBeOver) list.splice(list.indexOf(item), 1);
+  }
 }
 
 /** A token of the client itself. */
