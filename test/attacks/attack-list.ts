@@ -230,8 +230,8 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [24, 'jobs that fail, hang, or come by the thousand'],
   [25, 'reload of a good and of a bad configuration'],
   [26, 'backup under load, loss of everything, restore'],
-  [27, 'exceptions that nobody catches', 'one that a request causes'],
-  [28, 'event loop that stands still', 'a service that recovers from 15 s'],
+  [27, 'exceptions that nobody catches'],
+  [28, 'event loop that stands still'],
 ];
 
 /** What tries a fault without naming its number in the name of a test. */

@@ -35,7 +35,8 @@ export class Instances {
   all = [];
   /** What the instances have in common: the address that people see. */
   #publicBase;
-  #mailboxes;
+  /** Where the mails of all instances go; there once an instance is. */
+  mailboxes;
   /** Options of `pg.Client` for the database of the first one. */
   #connection;
   #folder;
@@ -56,11 +57,11 @@ export class Instances {
     const port = await freePort();
     const base = `http://127.0.0.1:${port}/`;
     this.#publicBase ??= base;
-    this.#mailboxes ??= await Mailboxes.listen();
+    this.mailboxes ??= await Mailboxes.listen();
     const dataDir = join(this.#folder, `data-${port}`);
     this.#connection ??= connectionTo(database, dataDir);
     const settings = instanceSettings({ dataDir, database, port, level: 'warn' });
-    const all = openToLoad(settings, { publicBase: this.#publicBase, email: this.#mailboxes.settings });
+    const all = openToLoad(settings, { publicBase: this.#publicBase, email: this.mailboxes.settings });
     const program = new Program(this.#folder, change(all), { name: `instance-${port}.json` });
     const instance = { base, port, program, service: undefined, log: '', options };
     this.all.push(instance);
@@ -96,7 +97,7 @@ export class Instances {
   async load({ users = USERS, pauseMs = PAUSE_MS } = {}) {
     await this.all[0].program.run(['manage', 'register-user', '--yes', '--password-file', '-', USERNAME], PASSWORD);
     const load = new StandingLoad({
-      ...{ bases: this.bases, publicBase: this.#publicBase, mailboxes: this.#mailboxes },
+      ...{ bases: this.bases, publicBase: this.#publicBase, mailboxes: this.mailboxes },
       ...{ users, pauseMs, checkDatabase: (secrets) => checkInvariants(this.#connection, secrets) },
     });
     await load.prepare();
@@ -105,7 +106,7 @@ export class Instances {
 
   async stop() {
     for (const { service } of this.all) if (service !== undefined) await stopProcess(service);
-    await this.#mailboxes?.close();
+    await this.mailboxes?.close();
   }
 }
 

@@ -9,8 +9,12 @@ const POLL_MS = 20;
 
 /** A mail server on loopback, and the mails that it took by recipient. */
 export class Mailboxes {
+  /** How long it takes for each mail. */
+  takesMs = 0;
   #server;
   #mails = new Map();
+  /** How often each came, by its id. */
+  #counts = new Map();
 
   static async listen() {
     const mailboxes = new Mailboxes();
@@ -29,6 +33,16 @@ export class Mailboxes {
   get settings() {
     const { port } = this.#server.server.address();
     return { transport: 'smtp', hostname: '127.0.0.1', port, mode: 'plain', from: 'noreply@example.org' };
+  }
+
+  /** How many mails came. */
+  get taken() {
+    return this.#counts.size;
+  }
+
+  /** Mails that came more than once. */
+  get doubles() {
+    return [...this.#counts].flatMap(([id, count]) => (count === 1 ? [] : [`${count} times: ${id}`]));
   }
 
   /** How many came to an address so far. */
@@ -61,10 +75,13 @@ export class Mailboxes {
     const chunks = [];
     stream.on('data', (chunk) => chunks.push(chunk));
     stream.on('end', () => {
+      const source = Buffer.concat(chunks).toString();
+      const id = readMail(source).headers['message-id'];
+      this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
       for (const { address } of recipients) {
-        this.#mails.set(address, [...(this.#mails.get(address) ?? []), Buffer.concat(chunks).toString()]);
+        this.#mails.set(address, [...(this.#mails.get(address) ?? []), source]);
       }
-      done();
+      setTimeout(done, this.takesMs);
     });
   }
 }

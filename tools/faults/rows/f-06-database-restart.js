@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { say } from '../../browser/checks.js';
+import { databaseSettings, Instances, requireNone, startDatabase } from '../instances.js';
+
+/** Methods of the server: a fast and an immediate shutdown, and a kill -9 of all of its processes. */
+const ENDS = ['stop', 'quit', 'kill'];
+/** So that somebody notices. */
+const DOWN_MS = 1_000;
+
+export const fault = {
+  id: 'F-06',
+  title: 'restart of the database',
+  async run({ checks, folder, isShort }) {
+    const rounds = isShort ? ENDS.length : 9;
+    const intervalMs = isShort ? 2_000 : 20_000;
+    // A machine that does something else as well needs longer, which the short form allows for.
+    const healMs = isShort ? 15_000 : 5_000;
+    const database = await startDatabase(folder);
+    const instances = new Instances(folder);
+    try {
+      for (let count = 0; count < 2; count += 1) await instances.add(databaseSettings(database));
+      const load = await instances.load();
+      load.start();
+      await load.untilAtWork();
+      let longestMs = 0;
+      for (let round = 0; round < rounds; round += 1) {
+        const end = ENDS[round % ENDS.length];
+        await pause(intervalMs);
+        await checks.that(`F-06: round ${round + 1} (${end}): all is well within ${healMs / 1000} s`, async () => {
+          await database[end]();
+          await pause(DOWN_MS);
+          await database.start();
+          longestMs = Math.max(longestMs, await load.untilUndisturbed(healMs));
+        });
+      }
+      await load.stop();
+      await checks.that(
+        'F-06: answers are right or 503, nothing acknowledged is lost, nothing is half done',
+        async () => {
+          const compared = await load.compare();
+          say(
+            `${rounds} restarts: healed after ${Math.round(longestMs)} ms at most; ${compared} facts hold; ` +
+              `requests: ${JSON.stringify(load.counts)}`,
+          );
+          requireNone(load.faults);
+          if (load.counts.unavailable === 0) throw new Error('nobody noticed');
+          // The instances ran on, and answer whatever happens.
+          if (load.counts.cut > 0) throw new Error(`${load.counts.cut} requests were not answered`);
+          const ended = instances.all.filter(({ service }) => service.exitCode !== null || service.signalCode !== null);
+          if (ended.length > 0) throw new Error('an instance ended');
+        },
+      );
+    } finally {
+      await instances.stop();
+      await database.remove();
+    }
+  },
+};
