@@ -17,7 +17,7 @@ import { Checks, say } from '../browser/checks.js';
 import { instanceSettings } from '../cluster/instance-settings.js';
 import { Load, PASSWORD, USERNAME } from '../cluster/load.js';
 import { OLDER, olderCheckout } from './older-checkout.js';
-import { fillRows } from './rows.js';
+import { fillRows, sharesOf } from './rows.js';
 
 /** Load before, between and after the replacements. */
 const LOAD_MS = 2_000;
@@ -45,7 +45,7 @@ try {
   for (const instance of instances) await start(instance, older);
   const first = programOf(instances[0], older);
   await first.run(['manage', 'register-user', '--yes', '--password-file', '-', USERNAME], PASSWORD);
-  if (rows > 0) await fillRows({ ...postgres, user: USER, database: 'postgres' }, rows, say);
+  if (rows > 0) await fillRows({ ...postgres, user: USER, database: 'postgres' }, sharesOf(rows), { say });
   const load = new Load(bases);
   await load.prepare();
   load.start();

@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { say } from '../../browser/checks.js';
+import { CLIENT_ID, CLIENT_SECRET, USERNAME } from '../../cluster/load.js';
+import { fillRows } from '../../upgrade/rows.js';
+import { DATABASE_USER, databaseSettings, Instances, requireNone, startDatabase } from '../instances.js';
+
+const ROWS = {
+  users: 1_000_000,
+  user_sessions: 2_000_000,
+  oauth2_sessions: 5_000_000,
+  compat_sessions: 3_000_000,
+  oauth2_access_tokens: 50_000_000,
+};
+/** Of so many access tokens one is to be cleaned up. */
+const EXPIRED = 10;
+const SHORT = 1_000;
+const QUIET_MS = 20_000;
+const CLEANING_MS = 180_000;
+/** The server logs who waits longer than that for a lock. */
+const MAX_LOCK = '100ms';
+const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
+const PAUSE_MS = 20;
+const REMOVED = "select n_tup_del as count from pg_stat_user_tables where relname = 'oauth2_access_tokens'";
+
+export const fault = {
+  id: 'F-23',
+  title: 'a large database, while expired tokens are removed',
+  async run({ checks, folder, isShort }) {
+    const counts = Object.fromEntries(
+      Object.entries(ROWS).map(([table, rows]) => [table, isShort ? rows / SHORT : rows]),
+    );
+    const logs = { logging_collector: 'on', log_directory: 'log', log_filename: 'server.log' };
+    const waits = { log_lock_waits: 'on', deadlock_timeout: MAX_LOCK };
+    const database = await startDatabase(folder, { ...logs, ...waits, shared_buffers: '1GB', max_wal_size: '8GB' });
+    const instances = new Instances(folder);
+    const client = new pg.Client({ ...database, user: DATABASE_USER, database: 'postgres' });
+    try {
+      const { program, base } = await instances.add(databaseSettings(database));
+      await client.connect();
+      const load = await instances.load();
+      const requests = await Requests.authorize(base);
+      load.start();
+      const before = await requests.measure(isShort ? 2_000 : QUIET_MS);
+      await load.stop();
+      await fillRows({ ...database, user: DATABASE_USER, database: 'postgres' }, counts, { say, expired: EXPIRED });
+
+      const removed = async () => Number((await client.query(REMOVED)).rows[0].count);
+      const removedBefore = await removed();
+      const expired = counts.oauth2_access_tokens / EXPIRED;
+      load.start();
+      await program.run(['jobs', 'run', 'cleanup-oauth2-access-tokens']);
+      const during = await requests.measure(isShort ? 15_000 : CLEANING_MS);
+      await load.stop();
+      const count = (await removed()) - removedBefore;
+      say(`${count} of ${expired} expired tokens removed meanwhile; requests: ${JSON.stringify(load.counts)}`);
+      for (const [name, milliseconds] of Object.entries(during)) {
+        say(`${name}, p50 and p99: ${figures(before[name])} while small, ${figures(milliseconds)} now`);
+      }
+      await checks.that('F-23: the clean-up works, in batches', () => {
+        if (count < Math.min(expired, 10_000)) throw new Error(`${count} removed`);
+      });
+      await checks.that('F-23: no request failed, and everything acknowledged is so', async () => {
+        const { acknowledged, signIns, ...failed } = load.counts;
+        await load.compare();
+        requireNone([...load.faults, ...requests.faults]);
+        if (Object.values(failed).some((number) => number > 0)) throw new Error(JSON.stringify(failed));
+        if (signIns === 0) throw new Error('nobody signed in');
+      });
+      await checks.that(`F-23: nobody waited for a lock for ${MAX_LOCK}`, () => {
+        requireNone(serverLog(database.host).filter((line) => line.includes('still waiting for')));
+      });
+    } finally {
+      await client.end();
+      await instances.stop();
+      await database.remove();
+    }
+  },
+};
+
+/** What people, programs and administrators ask for, one after the other. */
+class Requests {
+  faults = [];
+  #base;
+  #requests;
+
+  static async authorize(base) {
+    const requests = new Requests();
+    requests.#base = base;
+    const fields = { grant_type: 'client_credentials', scope: 'urn:mas:admin' };
+    const { access_token: token } = await requests.#send('oauth2/token', AUTHORIZATION, new URLSearchParams(fields));
+    const bearer = `Bearer ${token}`;
+    const { data } = await requests.#send(`api/admin/v1/users/by-username/${USERNAME}`, bearer);
+    const list = (path) => () => requests.#send(`api/admin/v1/${path}`, bearer);
+    requests.#requests = {
+      introspection: () => requests.#send('oauth2/introspect', AUTHORIZATION, new URLSearchParams({ token })),
+      'login page': () => requests.#send('login'),
+      'accounts, first page': list('users?page[first]=100'),
+      'accounts, last page': list('users?page[last]=100'),
+      'accounts by a part of the name': list('users?filter[search]=person-4711'),
+      'sessions of an account': list(`oauth2-sessions?filter[user]=${data.id}`),
+      'live sessions, first page': list('oauth2-sessions?filter[status]=active&page[first]=100'),
+      'browser sessions, first page': list('user-sessions?page[first]=100'),
+    };
+    return requests;
+  }
+
+  /** @returns the milliseconds of each request, sorted, by what it asks for */
+  async measure(during) {
+    const measured = Object.fromEntries(Object.keys(this.#requests).map((name) => [name, []]));
+    const endsAt = performance.now() + during;
+    while (performance.now() < endsAt) {
+      for (const [name, send] of Object.entries(this.#requests)) {
+        const startedAt = performance.now();
+        await send().catch((error) => this.faults.push(`${name}: ${error.message}`));
+        measured[name].push(performance.now() - startedAt);
+        await pause(PAUSE_MS);
+      }
+    }
+    for (const list of Object.values(measured)) list.sort((one, other) => one - other);
+    return measured;
+  }
+
+  async #send(path, authorization, body) {
+    const headers = authorization === undefined ? {} : { authorization };
+    const response = await fetch(this.#base + path, { method: body === undefined ? 'GET' : 'POST', headers, body });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text.slice(0, 200)}`);
+    return response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined;
+  }
+}
+
+/** @param sorted milliseconds */
+function figures(sorted) {
+  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]?.toFixed(1);
+  return `${at(0.5)} and ${at(0.99)} ms`;
+}
+
+function serverLog(host) {
+  const logs = join(host, 'data/log');
+  return readdirSync(logs).flatMap((name) => readFileSync(join(logs, name), 'utf8').split('\n'));
+}
