@@ -226,7 +226,7 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [20, 'names that do not resolve, or to other addresses', 'addresses that change'],
   [21, 'upgrade and way back under load'],
   [22, 'migration that is interrupted'],
-  [23, 'large database', 'latencies with the clean-up running'],
+  [23, 'large database'],
   [24, 'jobs that fail, hang, or come by the thousand'],
   [25, 'reload of a good and of a bad configuration'],
   [26, 'backup under load, loss of everything, restore'],
