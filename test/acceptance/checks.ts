@@ -210,15 +210,93 @@ export const CHECKS: readonly Check[] = [
     title: 'Who asked, and from where',
     clauses: [
       {
-        what: 'requester, row by row',
+        what: 'every endpoint, for each kind of caller',
+        shownBy: [['test/hostile-input/every-endpoint.test.ts', 'one line with the right requester']],
+      },
+      {
+        what: 'pages and forms: who has signed in',
         shownBy: [
-          ['test/hostile-input/every-endpoint.test.ts', 'one line with the right requester'],
-          ['src/features/logout/logout.test.ts', 'is attributed to its user and redirects'],
-          ['src/features/registration/steps.test.ts', 'asks for the display name first, without a requester'],
+          ['src/browser/viewer.test.ts', 'with a live session is the requester at one query'],
+          ['src/browser/viewer.test.ts', 'has no requester with a session that was ended elsewhere'],
+        ],
+      },
+      {
+        what: 'sign-in: who is signed in by it, nobody while something is wrong or due',
+        shownBy: [
+          ['src/features/login/login.test.ts', 'opens a session, goes on to / and is attributed to the user'],
+          ['src/features/login/login.test.ts', 'answers a wrong password, an unknown name'],
           ['src/features/second-factor/second-factor.test.ts', 'no requester'],
+          ['src/features/second-factor/second-factor.test.ts', 'then a code signs in, once'],
+          ['src/features/upstream-login/upstream-login.test.ts', 'is signed in by the POST alone'],
+        ],
+      },
+      {
+        what: 'proof of who one is: who has signed in, also with a wrong password',
+        shownBy: [['src/features/reauth/reauth.test.ts', 'with a wrong password shows the error at its field']],
+      },
+      {
+        what: 'sign-out: who signed out',
+        shownBy: [
+          ['src/features/logout/logout.test.ts', 'is attributed to its user and redirects'],
+          ['src/features/logout/logout.test.ts', 'attributed to nobody'],
+        ],
+      },
+      {
+        what: 'registration: the new account at its last step, nobody before',
+        shownBy: [
+          ['src/features/registration/steps.test.ts', 'asks for the display name first, without a requester'],
+          ['src/features/registration/steps.test.ts', 'has nothing in common with what the browser held before'],
+        ],
+      },
+      {
+        what: 'requests of applications, devices and chat clients in the browser: who has signed in',
+        shownBy: [
+          ['src/features/authorization/authorization.test.ts', 'and never consented sees the consent page'],
+          ['src/features/device/device.test.ts', 'code, sign-in, page, consent'],
+          ['src/features/chat-compat/sso.test.ts', 'asks a person who is signed in, with all that they need'],
+        ],
+      },
+      {
+        what: 'OAuth endpoints: the client once it has proven itself',
+        shownBy: [
+          ['src/features/token/client-authentication.test.ts', 'and the client is the requester'],
+          ['src/features/device/device.test.ts', 'gets a device code, a user code and the addresses'],
+          ['src/features/revocation/revocation.test.ts', 'of the caller ends its session in two statements'],
+        ],
+      },
+      {
+        what: 'introspection: the client that asks, or the homeserver',
+        shownBy: [
+          ['src/features/introspection/introspection.test.ts', 'the first use costs two statements'],
+          ['src/features/introspection/introspection.test.ts', 'and nobody is the requester'],
+        ],
+      },
+      {
+        what: 'userinfo: the person of the token',
+        shownBy: [
+          ['src/features/userinfo/userinfo.test.ts', 'openid alone shows the subject and the username'],
           ['src/features/userinfo/userinfo.test.ts', 'nobody is the requester'],
         ],
-        missing: 'rows of chat clients, upstream sign-ins and the device page in one place',
+      },
+      {
+        what: 'chat clients: sign-in, sign-out, refresh',
+        shownBy: [
+          ['src/features/chat-compat/login.test.ts', 'gives a token that does not expire, the device'],
+          ['src/features/chat-compat/log-out.test.ts', 'ends the session with all its tokens, and no other'],
+          ['src/features/chat-compat/refresh.test.ts', 'gives a new pair; the old access token stops working'],
+        ],
+      },
+      {
+        what: 'GraphQL and the admin API',
+        shownBy: [
+          ['src/features/account-api/transport.test.ts', 'with the cookie, %s'],
+          ['src/features/admin-api/admin-api.test.ts', 'an application with its own right, and a person'],
+          ['src/features/admin-api/personal-sessions.test.ts', 'administers as a locked account, in whose name'],
+        ],
+      },
+      {
+        what: 'a provider that signs people out: nobody',
+        shownBy: [['src/features/upstream-login/backchannel-logout.test.ts', 'needs neither cookie nor form token']],
       },
       {
         what: 'address of the client, by peer, header, port, IPv6, Forwarded',
