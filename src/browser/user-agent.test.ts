@@ -25,9 +25,21 @@ describe('a user agent in words', () => {
     ],
     [
       'Mozilla/5.0 (SMART-TV; LINUX; Tizen 6.0) AppleWebKit/537.36 (KHTML, like Gecko) 76.0.3809.146/6.0 TV Safari/537.36',
-      'Safari',
+      undefined,
       'Tizen',
       'TV',
+    ],
+    [
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chromium Safari/537.36',
+      'Chromium',
+      'Linux',
+      undefined,
+    ],
+    [
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Element/1.11.86 Chrome/128.0.6613.162 Electron/32.2.5 Safari/537.36',
+      'Element',
+      'Linux',
+      undefined,
     ],
     ['curl/8.5.0', 'curl', undefined, undefined],
     ['kubelogin/v1.28.0 (linux/amd64)', 'kubelogin', 'Linux', undefined],

@@ -8,19 +8,56 @@ export interface DescribedUserAgent {
   readonly model: string | undefined;
 }
 
-type Rule = readonly [pattern: RegExp, name: string];
-
-// Most browsers name those they descend from as well, so the order counts.
-const PROGRAMS: readonly Rule[] = [
-  [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
-  [/\bOPR\/|\bOpera\b/, 'Opera'],
-  [/\bSamsungBrowser\//, 'Samsung Internet'],
-  [/\bVivaldi\//, 'Vivaldi'],
-  [/\bElectron\//, 'Electron'],
-  [/\bFirefox\/|\bFxiOS\//, 'Firefox'],
-  [/\bChrom(?:e|ium)\/|\bCriOS\//, 'Chrome'],
-  [/\bSafari\//, 'Safari'],
+/** What browsers call themselves, and people them. Most name those they descend from as well, so the order counts. */
+const BROWSERS: readonly (readonly [token: string, name: string])[] = [
+  ['Edg', 'Edge'],
+  ['EdgA', 'Edge'],
+  ['EdgiOS', 'Edge'],
+  ['Edge', 'Edge'],
+  ['OPR', 'Opera'],
+  ['OPX', 'Opera'],
+  ['OPT', 'Opera'],
+  ['OPiOS', 'Opera'],
+  ['Opera', 'Opera'],
+  ['SamsungBrowser', 'Samsung Internet'],
+  ['Vivaldi', 'Vivaldi'],
+  ['Brave', 'Brave'],
+  ['Epiphany', 'GNOME Web'],
+  ['FxiOS', 'Firefox'],
+  ['Firefox', 'Firefox'],
+  ['CriOS', 'Chrome'],
+  ['HeadlessChrome', 'Headless Chrome'],
+  ['Chromium', 'Chromium'],
+  ['Chrome', 'Chrome'],
 ];
+const COMMENT = /\([^()]*\)/g;
+const PRODUCT = /(?<![\w.+/-])([A-Za-z][\w.+-]{0,60})(?:\/(\d[\w.+-]{0,40})?)?(?=\s|$)/g;
+/** Products that an Electron application has from its engine. */
+const ENGINE = /^(?:Mozilla|AppleWebKit|Chrome|Electron|Safari)$/;
+/** Others name Safari for its engine alone. */
+const SAFARI_SYSTEMS = /\b(?:Macintosh|iPhone|iPad|iPod)\b/;
+
+export interface DescribedBrowser {
+  readonly name: string;
+  readonly version: string | undefined;
+}
+
+/** The browser, or the application on Electron, that a header beginning with `Mozilla/` is of, as far as it is known. */
+export function describeBrowser(userAgent: string): DescribedBrowser | undefined {
+  const products = new Map(
+    [...userAgent.replace(COMMENT, ' ').matchAll(PRODUCT)].map(([, name = '', version]) => [name, version]),
+  );
+  if (products.has('Electron')) {
+    const own = [...products.keys()].find((product) => !ENGINE.test(product)) ?? 'Electron';
+    return { name: own, version: products.get(own) };
+  }
+  const [token, name] = BROWSERS.find(([candidate]) => products.has(candidate)) ?? [];
+  if (token !== undefined && name !== undefined) return { name, version: products.get(token) };
+  const isSafari = products.has('Safari') && SAFARI_SYSTEMS.test(userAgent);
+  return isSafari ? { name: 'Safari', version: products.get('Version') } : undefined;
+}
+
+type Rule = readonly [pattern: RegExp, name: string];
 
 const SYSTEMS: readonly Rule[] = [
   [/\bTizen\b/, 'Tizen'],
@@ -57,7 +94,7 @@ export function describeUserAgent(userAgent: string | undefined): DescribedUserA
   const model = firstOf(MODELS, text) ?? text.match(ANDROID_MODEL)?.[1];
   const product = text.startsWith('Mozilla/') ? undefined : text.match(FIRST_PRODUCT)?.[1];
   // A program that gives its own name first is that, whatever engine it is made from.
-  return { program: product ?? firstOf(PROGRAMS, text), system: firstOf(SYSTEMS, text), model };
+  return { program: product ?? describeBrowser(text)?.name, system: firstOf(SYSTEMS, text), model };
 }
 
 function firstOf(rules: readonly Rule[], text: string): string | undefined {

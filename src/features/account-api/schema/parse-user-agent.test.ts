@@ -107,6 +107,30 @@ const ROWS: readonly Row[] = [
     NONE,
     'PC',
   ],
+  // On Linux, with and without what tells of another browser.
+  ...(
+    [
+      ['Chromium/131.0.0.0 Chrome/131.0.0.0 Safari/537.36', 'Chromium', '131.0.0.0'],
+      ['Chromium Safari/537.36', 'Chromium', NONE],
+      ['Chrome Safari/537.36', 'Chrome', NONE],
+      ['HeadlessChrome/131.0.0.0 Safari/537.36', 'Headless Chrome', '131.0.0.0'],
+      ['Chrome/131.0.0.0 Safari/537.36 Edg/131.0.2903.51', 'Edge', '131.0.2903.51'],
+      ['Chrome/131.0.0.0 Safari/537.36 OPR/116.0.0.0 (Edition std-1)', 'Opera', '116.0.0.0'],
+      ['Chrome/131.0.0.0 Safari/537.36 Brave/131', 'Brave', '131'],
+      ['Version/18.0 Safari/605.1.15 Epiphany/605.1.15', 'GNOME Web', '605.1.15'],
+      ['Version/18.0 Safari/605.1.15', NONE, NONE],
+    ] as const
+  ).map(
+    ([products, name, version]): Row => [
+      `Mozilla/5.0 (X11; Linux x86_64) ${WEBKIT} ${products}`,
+      name,
+      version,
+      'Linux',
+      NONE,
+      NONE,
+      'PC',
+    ],
+  ),
   // Phones and tablets.
   [
     'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',

@@ -1,3 +1,5 @@
+import { describeBrowser } from '#browser/user-agent.ts';
+
 /** What a `User-Agent` says of a device, for the list of sessions (account-graphql 8.6). */
 export interface ParsedUserAgent {
   readonly raw: string;
@@ -14,41 +16,8 @@ type Device = Pick<ParsedUserAgent, 'os' | 'osVersion' | 'model' | 'deviceType'>
 const UNKNOWN: Device = { os: undefined, osVersion: undefined, model: undefined, deviceType: 'UNKNOWN' };
 
 export function parseUserAgent(raw: string): ParsedUserAgent {
-  const program = raw.startsWith('Mozilla/') ? browser(raw) : application(raw);
+  const program = raw.startsWith('Mozilla/') ? { ...describeBrowser(raw), ...deviceOfBrowser(raw) } : application(raw);
   return { raw, name: undefined, version: undefined, ...UNKNOWN, ...program };
-}
-
-/** Most browsers name those they descend from as well, so the order counts. */
-const BROWSERS: readonly (readonly [token: string, name: string])[] = [
-  ['Edg', 'Edge'],
-  ['EdgA', 'Edge'],
-  ['EdgiOS', 'Edge'],
-  ['OPR', 'Opera'],
-  ['SamsungBrowser', 'Samsung Internet'],
-  ['Vivaldi', 'Vivaldi'],
-  ['FxiOS', 'Firefox'],
-  ['Firefox', 'Firefox'],
-  ['CriOS', 'Chrome'],
-  ['Chromium', 'Chromium'],
-  ['Chrome', 'Chrome'],
-];
-/** Products that an Electron application has from its engine. */
-const ENGINE = /^(?:Mozilla|AppleWebKit|Chrome|Electron|Safari)$/;
-const PRODUCT = /([A-Za-z][\w.+-]{0,60})\/(\d[\w.+-]{0,40})/g;
-
-function browser(raw: string): Partial<ParsedUserAgent> {
-  const products = [...raw.matchAll(PRODUCT)].map(([, name = '', version = '']) => ({ name, version }));
-  const device = deviceOfBrowser(raw);
-  if (products.some(({ name }) => name === 'Electron')) {
-    return { ...products.find(({ name }) => !ENGINE.test(name)), ...device };
-  }
-  for (const [token, name] of BROWSERS) {
-    const product = products.find((candidate) => candidate.name === token);
-    if (product !== undefined) return { name, version: product.version, ...device };
-  }
-  const isSafari = products.some(({ name }) => name === 'Safari');
-  const version = products.find(({ name }) => name === 'Version')?.version;
-  return { ...(isSafari && { name: 'Safari', version }), ...device };
 }
 
 function deviceOfBrowser(raw: string): Device {
