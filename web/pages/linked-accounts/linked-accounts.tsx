@@ -18,6 +18,7 @@ import {
   type LinkedAccountListData,
 } from './linked-accounts.generated.ts';
 import { UNLINK_FORM, UnlinkDialog } from './unlink.tsx';
+import { type WaysLeft, waysLeftWithout } from './ways-left.ts';
 
 type Link = Extract<LinkedAccountListData['viewer'], { __typename: 'User' }>['upstreamOauth2Links']['nodes'][number];
 
@@ -44,7 +45,9 @@ export function LinkedAccounts(): VNode {
               pages={t('account.linked.pages')}
               onPart={setPart}
             >
-              {(link) => <LinkCard key={link.id} link={link} isAsked={link.id === asked} />}
+              {(link) => (
+                <LinkCard key={link.id} link={link} isAsked={link.id === asked} left={waysLeftWithout(viewer)} />
+              )}
             </ShortList>
           )
         }
@@ -54,7 +57,7 @@ export function LinkedAccounts(): VNode {
   );
 }
 
-function LinkCard({ link, isAsked }: { link: Link; isAsked: boolean }): VNode {
+function LinkCard({ link, isAsked, left }: { link: Link; isAsked: boolean; left: WaysLeft }): VNode {
   const { t, rich } = useTranslations();
   const [isAsking, setAsking] = useState(isAsked);
   const { createdAt, lastUsedAt, humanAccountName, provider } = link;
@@ -83,7 +86,7 @@ function LinkCard({ link, isAsked }: { link: Link; isAsked: boolean }): VNode {
           {t('account.linked.unlink')}
         </Button>
       )}
-      {isAsking && <UnlinkDialog id={link.id} name={name} onClose={() => setAsking(false)} />}
+      {isAsking && <UnlinkDialog id={link.id} name={name} left={left} onClose={() => setAsking(false)} />}
     </li>
   );
 }

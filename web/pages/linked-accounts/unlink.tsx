@@ -7,6 +7,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 import { UnlinkUpstreamAccount, type UnlinkUpstreamAccountData } from './linked-accounts.generated.ts';
+import { WARNINGS, type WaysLeft } from './ways-left.ts';
 
 export const UNLINK_FORM = 'unlink-account';
 
@@ -19,13 +20,21 @@ const REFUSALS: Readonly<Record<Refusal, AreaKey>> = {
   MANAGED_BY_PROVIDER: 'account.linked.managed',
 };
 
-/** Asks before a person loses a way to sign in. */
-export function UnlinkDialog({ id, name, onClose }: { id: string; name: string; onClose: () => void }): VNode {
+interface DialogProps {
+  readonly id: string;
+  readonly name: string;
+  /** Without this link. */
+  readonly left: WaysLeft;
+  readonly onClose: () => void;
+}
+
+/** Asks before a person loses a way to sign in, and says so when no good one is left. */
+export function UnlinkDialog({ id, name, left, onClose }: DialogProps): VNode {
   const { t, rich } = useTranslations();
   const kept = useMemo(() => ({ name: UNLINK_FORM, values: { id } }), [id]);
   const { run, isPending, problem } = useAction(UnlinkUpstreamAccount, kept);
   const [refusal, setRefusal] = useState<AreaKey | undefined>();
-  const isFinal = refusal !== undefined && refusal !== 'account.problem.general';
+  const isFinal = left === 'none' || (refusal !== undefined && refusal !== 'account.problem.general');
   const confirm = async () => {
     setRefusal(undefined);
     const status = (await run({ id }))?.unlinkUpstreamAccount.status;
@@ -39,6 +48,7 @@ export function UnlinkDialog({ id, name, onClose }: { id: string; name: string; 
       onClose={onClose}
     >
       <p>{t('account.linked.question_text')}</p>
+      {left !== 'enough' && refusal === undefined && <Notice kind="warning">{t(WARNINGS[left])}</Notice>}
       <ProblemNotice problem={problem} />
       {refusal !== undefined && (
         <div role="alert">

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { waysLeftWithout } from './ways-left.ts';
+
+test.each([
+  [['UPSTREAM'], 1, 'none'],
+  [['UPSTREAM'], 2, 'enough'],
+  [['UPSTREAM', 'PASSKEY'], 1, 'passkeys'],
+  [['UPSTREAM', 'PASSKEY'], 2, 'enough'],
+  [['PASSWORD', 'UPSTREAM', 'PASSKEY'], 1, 'enough'],
+  [['PASSWORD', 'UPSTREAM'], 1, 'enough'],
+] as const)('of %j with %i links, one without which leaves %s', (loginMethods, totalCount, left) => {
+  expect(waysLeftWithout({ loginMethods, upstreamOauth2Links: { totalCount } })).toBe(left);
+});
