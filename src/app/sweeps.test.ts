@@ -362,6 +362,50 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('user_totp_enrolments')).toHaveLength(1);
   });
 
+  test('sign-ins that wait for another factor: a day after their time, completed or not', async () => {
+    for (const [expiredAt, completedAt] of [
+      [ago(DAY + MINUTE), null],
+      [ago(DAY + MINUTE), ago(DAY + 2 * MINUTE)],
+      [ago(DAY - 61 * MINUTE), null],
+    ] as const) {
+      await sql(
+        testDatabase.database,
+        `insert into user_pending_logins (id, user_id, first_factor, created_at, expires_at, completed_at)
+         values ($1::uuid, $2::uuid, 'password', $3::timestamptz, $4::timestamptz, $5::timestamptz)`,
+        [toUuid(newId(clock.now())), toUuid(userId), ago(2 * DAY), expiredAt, completedAt],
+      );
+    }
+    await cleanUpAfterAnHour();
+    expect(await ids('user_pending_logins')).toHaveLength(1);
+  });
+
+  test('trust in browsers, and challenges of passkeys: when their time is over', async () => {
+    for (const [name, expiresAt] of [
+      ['old', ago(1)],
+      ['recent', ago(-2 * HOUR)],
+    ] as const) {
+      await sql(
+        testDatabase.database,
+        `insert into user_trusted_browsers (nonce_hash, user_id, created_at, expires_at)
+         values ($1::bytea, $2::uuid, $3::timestamptz, $4::timestamptz)`,
+        [Buffer.from(name), toUuid(userId), ago(DAY), expiresAt],
+      );
+      await sql(
+        testDatabase.database,
+        `insert into webauthn_challenges (id, challenge_hash, purpose, login_id, expires_at)
+         values ($1::uuid, $2::bytea, 'login', $1::uuid, $3::timestamptz)`,
+        [toUuid(newId(clock.now())), Buffer.from(name), expiresAt],
+      );
+    }
+    await cleanUpAfterAnHour();
+    for (const [table, column] of [
+      ['user_trusted_browsers', 'nonce_hash'],
+      ['webauthn_challenges', 'challenge_hash'],
+    ]) {
+      expect(await texts(`select encode(${column}, 'escape') as text from ${table}`)).toEqual(['recent']);
+    }
+  });
+
   test('e-mail codes: seven days after they were asked for', async () => {
     for (const [name, createdAt] of [
       ['old', ago(7 * DAY + MINUTE)],

@@ -162,7 +162,7 @@ test('an event and a mail tell of a passkey that was added, and of one that was 
   expect(await run(person, REMOVE, { id: passkey.id })).toEqual({ status: 'REMOVED' });
   const events = await sql(
     service.database,
-    `select kind, detail from audit_events where user_id = $1::uuid and kind like 'passkey%' order by id`,
+    `select kind, detail from audit_events where user_id = $1::uuid and kind like 'passkey%' order by kind`,
     [uuid(personId)],
   );
   expect(events).toEqual([

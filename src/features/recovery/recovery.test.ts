@@ -4,6 +4,7 @@ import { issueRecoveryTicket } from '#domain/recoveries/issue-ticket.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { recoverPassword } from '#test/support/account-operations.ts';
 import { insertTestAccount, type TestAccount } from '#test/support/accounts.ts';
+import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -51,8 +52,8 @@ async function person(account: Partial<TestAccount> = {}) {
   const username = `person${people}`;
   const email = `${username}@mail.example`;
   const made = { username, password: OLD, email, ...account };
-  await insertTestAccount(testDatabase.database, made, { now: service.clock.now() });
-  return { username, email };
+  const user = await insertTestAccount(testDatabase.database, made, { now: service.clock.now() });
+  return { username, email, user };
 }
 
 /** Sends the first form. @returns the id of the recovery */
@@ -248,6 +249,26 @@ describe('what the job finds (acceptance 17)', () => {
   test('no account: that, and where it could be said', async () => {
     const id = await begin(service.browser(), 'Stranger@Mail.example');
     expect(await mailFor(id)).toMatchObject({ kind: 'unknown', to: 'Stranger@mail.example' });
+  });
+
+  test('a new password ends sign-ins that wait for a second factor after the old one', async () => {
+    const { username, email, user } = await person();
+    const app = await giveAuthenticatorApp(service.core, user);
+    const stranger = await signIn(username, OLD);
+    expect(stranger.shown.location).toMatch(/\/login\/totp$/);
+    await stranger.follow();
+    const browser = service.browser();
+    const mail = await mailFor(await begin(browser, email));
+    const ticket = mail?.kind === 'ticket' ? mail.ticket : expect.fail('no ticket');
+    expect(await recoverPassword(browser, { ticket, newPassword: NEW_PASSWORD })).toBe('ALLOWED');
+    await stranger.submit({ code: app.code() });
+    expect(stranger.shown.location).toMatch(/\/login\?notice=/);
+    expect(stranger.cookies.has('__Host-latchkey_session')).toBe(false);
+    await signIn(username, NEW_PASSWORD, browser);
+    expect(browser.shown.location).toMatch(/\/login\/totp$/);
+    await browser.follow();
+    expect((await browser.submit({ code: app.code() })).status).toBe(303);
+    expect(browser.cookies.has('__Host-latchkey_session')).toBe(true);
   });
 
   test('a recovery that is an hour old, or over: nothing', async () => {
