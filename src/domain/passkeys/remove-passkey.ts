@@ -1,5 +1,6 @@
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
+import { endTrust } from '#domain/pending-logins/trusted-browsers.ts';
 import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import {
   type EnabledMethods,
@@ -61,7 +62,10 @@ export async function removePasskey(deps: PasskeyRemovalDeps, removal: PasskeyRe
         queuedBy: queuedBy(),
       });
       if (row === undefined) return 'not-found';
-      return row.is_removed ? 'removed' : 'last-login-method';
+      if (!row.is_removed) return 'last-login-method';
+      // The device may be lost, and a browser on it be trusted.
+      await endTrust(transaction, removal.userId);
+      return 'removed';
     },
     { isRepeatable: true },
   );

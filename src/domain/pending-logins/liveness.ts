@@ -40,7 +40,7 @@ export function passwordOf(user: string): string {
 
 /**
  * Nobody is asked for a code in this browser: its trust is not over, and neither the password nor the app is another
- * one since. A condition for statements with `:trustedNonceHash` and `:now`.
+ * one since, nor are the recovery codes: somebody may have seen one, and have had a browser trusted with it. A condition for statements with `:trustedNonceHash` and `:now`.
  * @param user SQL expression of an account that has one-time codes
  */
 export function browserIsTrusted(user: string): string {
@@ -51,5 +51,9 @@ export function browserIsTrusted(user: string): string {
        and trusted.expires_at > :now::timestamptz
        and trusted.password_id is not distinct from ${passwordOf('trusted.user_id')}
        and trusted.created_at >= enrolled.created_at
+       and not exists (
+         select from user_recovery_codes newer
+          where newer.user_id = trusted.user_id and newer.created_at > trusted.created_at
+       )
   )`;
 }

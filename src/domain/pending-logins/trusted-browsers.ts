@@ -1,8 +1,11 @@
 /**
  * Browsers in which their person does not have to give the second factor (browser-flows 4.2), table
- * `user_trusted_browsers`: a browser is told by the nonce that its `known` cookie has for the account. Another password
- * and another enrollment end the trust by themselves.
+ * `user_trusted_browsers`: a browser is told by the nonce that its `known` cookie has for the account. Another password,
+ * another enrollment and other recovery codes end the trust by themselves.
  */
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
 import { passwordOf } from './liveness.ts';
 
 /** Parameters of `trustBrowserCte`. */
@@ -23,4 +26,14 @@ export function trustBrowserCte(opened: string): string {
       password_id = excluded.password_id, created_at = excluded.created_at, expires_at = excluded.expires_at
       where former.user_id = excluded.user_id
   )`;
+}
+
+const end = statement<never, { readonly userId: string }>(
+  'end-trust-in-browsers',
+  'delete from user_trusted_browsers where user_id = :userId::uuid',
+);
+
+/** Has the person asked for the second factor in every browser again: a device with one may be in foreign hands. */
+export async function endTrust(transaction: Queryable, user: UserId): Promise<void> {
+  await transaction.execute(end, { userId: toUuid(user) });
 }

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { regenerateRecoveryCodes } from '#domain/one-time-codes/regenerate-recovery-codes.ts';
+import { removePasskey } from '#domain/passkeys/remove-passkey.ts';
+import { fromUuid, type PasskeyId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { type AuthenticatorApp, giveAuthenticatorApp, scannedApp } from '#test/support/authenticator-app.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+import { givePasskey } from '#test/support/passkeys.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const ORIGIN = 'https://auth.example.org';
@@ -41,6 +44,16 @@ async function withService(options: PageServiceOptions, work: (other: PageServic
   } finally {
     await other.stop();
   }
+}
+
+async function addPasskey(): Promise<PasskeyId> {
+  await givePasskey(service.core, user);
+  const [row] = await sql<{ id: string }>(
+    testDatabase.database,
+    'select id from user_passkeys where user_id = $1::uuid',
+    [toUuid(user)],
+  );
+  return fromUuid<'passkey'>(row?.id ?? expect.fail('no passkey'));
 }
 
 /** A browser in which the password was typed. */
@@ -288,6 +301,53 @@ describe('a trusted browser', () => {
     });
   });
 
+  test.each([
+    [
+      'other recovery codes',
+      async (from: PageService) => {
+        const change = { user, address: undefined, userAgent: undefined, language: 'en' };
+        expect(await regenerateRecoveryCodes(from.core, change)).toHaveLength(10);
+      },
+    ],
+    [
+      'the removal of a passkey',
+      async (from: PageService) => {
+        const passkeyId = await addPasskey();
+        const removal = { userId: user, passkeyId, address: undefined, userAgent: undefined, language: 'en' };
+        expect(await removePasskey(from.core, removal)).toBe('removed');
+      },
+    ],
+  ])('is trusted no more after %s, and nobody else is asked again', async (_, change) => {
+    await withService(TRUSTING, async (other) => {
+      const trusted = async (): Promise<Browser> => {
+        const browser = await atCode(other);
+        await browser.submit({ code: app.code(), trust_browser: 'on' });
+        await signOut(browser);
+        return browser;
+      };
+      const own = { username, app, user, browser: await trusted() };
+      username = `other-${people}`;
+      user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
+      app = await giveAuthenticatorApp(service.core, user);
+      const foreign = await trusted();
+      user = own.user;
+      await change(other);
+      expect((await afterPassword(other, foreign)).shown.location).toBe(`${ORIGIN}/account/password/change`);
+      ({ username, app } = own);
+      expect((await afterPassword(other, own.browser)).shown.location).toMatch(/\/login\/totp/);
+    });
+  });
+
+  test('stays trusted after a passkey was added', async () => {
+    await withService(TRUSTING, async (other) => {
+      const browser = await atCode(other);
+      await browser.submit({ code: app.code(), trust_browser: 'on' });
+      await signOut(browser);
+      await addPasskey();
+      expect((await afterPassword(other, browser)).shown.location).toBe(`${ORIGIN}/account/password/change`);
+    });
+  });
+
   test('keeps its box ticked after a wrong code', async () => {
     await withService(TRUSTING, async (other) => {
       const browser = await atCode(other);
@@ -396,6 +456,50 @@ describe('the second step cannot be skipped (security S-90)', () => {
     await browser.get('/login/recovery-code');
     await browser.submit({ code: foreign.recoveryCodes[0] ?? '' });
     expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+    expect(await sessions()).toEqual([]);
+  });
+
+  test('by who planted the cookies in the browser: after the code they are worth nothing elsewhere', async () => {
+    const planted = await afterPassword();
+    const attacker = service.browser();
+    for (const [name, value] of planted.cookies) attacker.cookies.set(name, value);
+    planted.cookies.set('__Host-latchkey_session', 'planted');
+    await planted.get('/login/totp');
+    const code = app.code();
+    await planted.submit({ code });
+    expect(planted.shown.status).toBe(303);
+    expect(planted.cookies.get('__Host-latchkey_session')).not.toBe('planted');
+    expect(planted.cookies.has('__Host-latchkey_login')).toBe(false);
+    expect(planted.cookies.get('__Host-latchkey_csrf')).not.toBe(attacker.cookies.get('__Host-latchkey_csrf'));
+
+    service.clock.advanceSeconds(60);
+    await attacker.get('/login/totp');
+    expect(attacker.shown.location).toMatch(/\/login\?notice=/);
+    await attacker.get('/login');
+    const csrf = attacker.shown.forms[0]?.inputs.get('csrf') ?? '';
+    for (const again of [code, app.code()]) {
+      await attacker.post('/login/totp', new URLSearchParams({ csrf, code: again }));
+      expect(attacker.shown.location).toMatch(/\/login\?notice=/);
+    }
+    expect(attacker.cookies.has('__Host-latchkey_session')).toBe(false);
+    expect(await sessions()).toHaveLength(1);
+  });
+
+  test('with the pending login of another account of one browser', async () => {
+    const browser = await afterPassword();
+    const first = browser.cookies.get('__Host-latchkey_login');
+    const own = { username, app, user };
+    username = `other-${people}`;
+    user = await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
+    app = await giveAuthenticatorApp(service.core, user);
+    await afterPassword(service, browser);
+    expect(browser.cookies.get('__Host-latchkey_login')).not.toBe(first);
+    await browser.get('/login/totp');
+    await browser.submit({ code: own.app.code() });
+    expect(browser.shown.errorCodes).toEqual(['invalid_code']);
+    await browser.submit({ code: app.code() });
+    expect(service.lastRequest().requester).toBe(`user:${user}(${username})`);
+    user = own.user;
     expect(await sessions()).toEqual([]);
   });
 

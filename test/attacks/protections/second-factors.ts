@@ -49,6 +49,35 @@ export const SECOND_FACTORS: readonly Protection[] = [
     testName: 'is linked with the code of the owner, not before',
   },
   {
+    name: 'second-factor-trust-after-passkey',
+    what: 'a removed passkey ends the trust in browsers',
+    attack: 90,
+    removals: [{ text: 'await endTrust(transaction, removal.userId);' }],
+    test: SIGN_IN,
+    testName: 'the removal of a passkey',
+  },
+  {
+    name: 'second-factor-trust-after-codes',
+    what: 'other recovery codes end the trust in browsers',
+    attack: 90,
+    removals: [{ text: 'newer.created_at > trusted.created_at', instead: 'newer.created_at is null' }],
+    test: SIGN_IN,
+    testName: 'other recovery codes',
+  },
+  {
+    name: 'second-factor-cookie-once',
+    what: 'a completed pending login is worth nothing to another browser that has its cookie',
+    attack: 90,
+    removals: [
+      {
+        text: 'return `(${login}.completed_at is null and ${login}.expires_at > ${now})`;',
+        instead: 'return `(${login}.expires_at > ${now})`;',
+      },
+    ],
+    test: SIGN_IN,
+    testName: 'by who planted the cookies in the browser',
+  },
+  {
     name: 'second-factor-on-reauth',
     what: 'a password alone does not renew the session of a person who has more',
     attack: 90,
