@@ -117,11 +117,12 @@ export class Cable {
   #lead(from, to, way, direction, divide) {
     let last = Promise.resolve();
     /**
-     * @param {number} milliseconds
      * @param {() => void} deliver
+     * @param {() => number} lag asked when its turn has come
      */
-    const pass = (milliseconds, deliver) => {
+    const pass = (deliver, lag = () => 0) => {
       last = last.then(async () => {
+        const milliseconds = lag();
         if (milliseconds > 0) await pause(milliseconds);
         await this.#way[direction]?.opened;
         await way[direction]?.opened;
@@ -132,15 +133,18 @@ export class Cable {
     from.on('data', (chunk) => {
       for (const { bytes, isStatement } of divide(Buffer.from(chunk))) {
         if (isStatement && this.#lastWords !== undefined && bytes.includes(this.#lastWords)) way.answers ??= gate();
-        pass((isStatement ? this.#statementMs : 0) + this.#lossMs(), () => to.write(bytes));
+        pass(
+          () => to.write(bytes),
+          () => (isStatement ? this.#statementMs : 0) + this.#lossMs(),
+        );
       }
     });
-    from.on('end', () => pass(0, () => to.end()));
+    from.on('end', () => pass(() => to.end()));
     // Its end follows.
     from.on('error', () => {});
     from.on('close', () => {
       this.#sockets.delete(from);
-      pass(0, () => to.destroy());
+      pass(() => to.destroy());
     });
   }
 

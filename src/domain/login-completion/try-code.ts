@@ -86,12 +86,15 @@ async function giveUp(
   { address, userAgent }: CompletionRequest,
 ): Promise<void> {
   const now = clock.now();
-  await database.transaction(async (transaction) => {
-    await endPendingLogin(transaction, pending.id, now);
-    const detail = { reason: 'second_factor' };
-    const event = { kind: 'login_failed', at: now, userId: pending.user.id, address, userAgent, detail } as const;
-    await recordAuditEvent(transaction, event);
-  });
+  await database.transaction(
+    async (transaction) => {
+      await endPendingLogin(transaction, pending.id, now);
+      const detail = { reason: 'second_factor' };
+      const event = { kind: 'login_failed', at: now, userId: pending.user.id, address, userAgent, detail } as const;
+      await recordAuditEvent(transaction, event);
+    },
+    { isRepeatable: true },
+  );
 }
 
 export function wrongCode(isLast: boolean): CodeRefusal {

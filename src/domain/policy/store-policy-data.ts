@@ -1,5 +1,5 @@
 import { fromUuid, newId, timeOfId, toUuid, type Ulid } from '#platform/base/ids.ts';
-import type { Database } from '#platform/postgres/database.ts';
+import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 
 export type PolicyDataId = Ulid<'policy-data'>;
@@ -28,7 +28,7 @@ const deleteOldPolicyData = statement<never, NoParameters>(
 
 /** Stores data that comes into force with it; the last ten are kept. @param data that `LivePolicy.judge` found right */
 export async function storePolicyData(database: Database, data: object, now: number): Promise<PolicyDataId> {
-  return await database.transaction(async (transaction) => {
+  const store = async (transaction: Transaction): Promise<PolicyDataId> => {
     await transaction.execute(lockPolicyData, {});
     const latest = await transaction.first(findLatestId, {});
     // Behind the latest also when the clock of another instance is ahead.
@@ -37,5 +37,6 @@ export async function storePolicyData(database: Database, data: object, now: num
     await transaction.execute(insertPolicyData, { id: toUuid(id), data: JSON.stringify(data), now: new Date(now) });
     await transaction.execute(deleteOldPolicyData, {});
     return id;
-  });
+  };
+  return await database.transaction(store, { isRepeatable: true });
 }

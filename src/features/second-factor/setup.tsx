@@ -38,8 +38,9 @@ export async function submitSetup(deps: SecondFactorDeps, context: RequestContex
 /** The code of the app was the second factor. */
 async function finish(deps: SecondFactorDeps, context: RequestContext, pending: PendingLogin): Promise<HttpResponse> {
   const request = completionRequest(deps, context);
-  const outcome = await deps.database.transaction((transaction) =>
-    completePendingLogin(deps, transaction, pending, { kind: 'totp' }, request),
+  const outcome = await deps.database.transaction(
+    (transaction) => completePendingLogin(deps, transaction, pending, { kind: 'totp' }, request),
+    { isRepeatable: true },
   );
   if (!outcome.ok) return await refuseLogin(deps, context, pending, outcome);
   return finishLogin(deps, context, { ...outcome, purpose: 'sign-in' }, pending.action);

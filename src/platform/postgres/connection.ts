@@ -15,6 +15,9 @@ export interface ConnectionEvents {
   slow(label: string, elapsedMs: number): void;
 }
 
+/** As long as a statement on a shared connection may wait for a lock. */
+const CONGESTED_MS = 1_000;
+
 /**
  * One connection to the server. Statements are answered in the order they are sent; each is timed and charged to the
  * task that sent it.
@@ -36,6 +39,8 @@ export class Connection {
   readonly #shapes: RowShapes;
   #lostReason: unknown;
   #isClosing = false;
+  /** From sending to answer, of the statement that was answered last. */
+  #lastWaitMs = 0;
 
   constructor(client: Client, events: ConnectionEvents, slowMs: number) {
     this.#client = client;
@@ -49,6 +54,15 @@ export class Connection {
   /** Whether it may get new work. */
   get isUsable(): boolean {
     return !this.isRetired && !this.isLost;
+  }
+
+  /**
+   * Whether what was sent is answered late. More would wait for all of it, and be executed after those who asked have
+   * given up.
+   */
+  get isCongested(): boolean {
+    if (this.inFlight === 0) return false;
+    return this.#lastWaitMs > CONGESTED_MS || performance.now() - this.lastActiveAt > CONGESTED_MS;
   }
 
   /** Whether it is outside a transaction and every statement is answered. */
@@ -79,6 +93,7 @@ export class Connection {
       const now = performance.now();
       const startedAt = Math.max(sentAt, this.lastActiveAt);
       this.lastActiveAt = now;
+      this.#lastWaitMs = now - sentAt;
       this.inFlight -= 1;
       const failure =
         error === null || error === undefined ? undefined : readFailure(command.label, error, this.#lostReason);

@@ -1,7 +1,15 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '#platform/base/clock.ts';
+import { Cable } from '#test/support/cable.js';
+import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { freePort } from '#test/support/free-port.js';
 import { waitUntil } from '#test/support/postgres-server.ts';
+import { RecordingLog } from '#test/support/recording-log.ts';
 import type { Transaction } from './database.ts';
+import { completeOptions } from './database-options.ts';
+import { PostgresDatabase } from './open-database.ts';
 import { type NoParameters, statement } from './statement.ts';
 
 let testDatabase: TestDatabase;
@@ -157,5 +165,47 @@ describe('behind a transaction pooler', () => {
         throw new Error('undone');
       }),
     ).rejects.toThrow('undone');
+  });
+});
+
+describe('a server that is slow (F-09)', () => {
+  test('is not sent more than it answers: callers wait for a bounded time, and nothing is left to do afterwards', async () => {
+    testDatabase = await createTestDatabase();
+    const { host = '127.0.0.1', port = 5432, ...target } = parseConnectionUri(testDatabase.connectionString);
+    const cable = new Cable({ host, port });
+    const cablePort = await freePort();
+    await cable.listen(cablePort);
+    const slow = new PostgresDatabase(
+      completeOptions({
+        connection: { ...target, host: '127.0.0.1', port: cablePort },
+        ...{ log: new RecordingLog(), clock: systemClock, maxConnections: 4, acquireTimeoutSeconds: 0.2 },
+      }),
+    );
+    await slow.first(one, {});
+    cable.slowDown(1_500);
+    let pending = 0;
+    let refused = 0;
+    const ask = async (): Promise<void> => {
+      pending += 1;
+      await slow.first(one, {}).catch(() => {
+        refused += 1;
+      });
+      pending -= 1;
+    };
+    const asked: Promise<void>[] = [];
+    // One statement for each of the three shared connections, which is late after a second.
+    for (let count = 0; count < 3; count += 1) asked.push(ask());
+    await setTimeout(1_200);
+    for (let wave = 0; wave < 20; wave += 1) {
+      for (let count = 0; count < 10; count += 1) asked.push(ask());
+      await setTimeout(100);
+    }
+    await waitUntil(() => pending <= 3, 'callers to give up');
+    expect(refused).toBeGreaterThan(150);
+    cable.slowDown(0);
+    await Promise.all(asked);
+    expect(await slow.first(one, {})).toEqual({ one: 1 });
+    await slow.close();
+    cable.close();
   });
 });

@@ -55,7 +55,10 @@ export function openPools(options: CompleteDatabaseOptions, gauge: WaitingGauge)
   return { singles: new SharedPool(poolOptions(shared, sharedSettings(options))), exclusives };
 }
 
-/** Connections that many callers use at the same time, each for single statements only. */
+/**
+ * Connections that many callers use at the same time, each for single statements only. While the server answers late,
+ * each gets one statement at a time, as in a pool that does not share: the callers wait here, where they can give up.
+ */
 class SharedPool implements ConnectionPool {
   readonly set: ConnectionSet;
   readonly #queue: WaitingQueue<Connection>;
@@ -64,9 +67,9 @@ class SharedPool implements ConnectionPool {
     this.#queue = new WaitingQueue(options.limits, options.gauge);
     this.set = new ConnectionSet({
       ...options,
-      opened: (connection) => {
+      opened: () => {
         this.#queue.setProblem(undefined);
-        while (this.#queue.serveNext(connection)) {}
+        this.giveBack();
       },
       refused: (reason) => this.#queue.setProblem(reason),
       needsConnection: () => this.#leastBusy() === undefined,
@@ -81,7 +84,13 @@ class SharedPool implements ConnectionPool {
     else serve(connection);
   }
 
-  giveBack(): void {}
+  giveBack(): void {
+    while (this.#queue.length > 0) {
+      const connection = this.#leastBusy();
+      if (connection === undefined) return;
+      this.#queue.serveNext(connection);
+    }
+  }
 
   async close(reason: unknown): Promise<void> {
     this.#queue.refuseAll(reason);
@@ -92,7 +101,9 @@ class SharedPool implements ConnectionPool {
     let found: Connection | undefined;
     for (const connection of this.set.all()) {
       if (!connection.isUsable) continue;
-      if (found === undefined || connection.inFlight < found.inFlight) found = connection;
+      if (found !== undefined && connection.inFlight >= found.inFlight) continue;
+      if (connection.isCongested) continue;
+      found = connection;
       if (found.inFlight === 0) break;
     }
     return found;

@@ -27,6 +27,9 @@ export interface SessionSettings {
 /** Longest pause between two statements of a transaction: a process that hangs must not keep its locks. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
+/** Longest wait of a transaction for a lock. */
+export const TRANSACTION_LOCK_MS = 3_000;
+
 /** Prepared on each connection, except behind a transaction pooler. */
 const BEGIN = transactionCommand('begin');
 const COMMIT = transactionCommand('commit');
@@ -38,7 +41,7 @@ export function sharedSettings(options: CompleteDatabaseOptions): SessionSetting
 }
 
 export function exclusiveSettings(options: CompleteDatabaseOptions): SessionSettings {
-  return { statementTimeoutMs: options.statementTimeoutSeconds * 1000, lockTimeoutMs: 3_000 };
+  return { statementTimeoutMs: options.statementTimeoutSeconds * 1000, lockTimeoutMs: TRANSACTION_LOCK_MS };
 }
 
 /**

@@ -3,10 +3,10 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { currentTask } from '#platform/base/tasks.ts';
 import { type Connection, settleInTask } from './connection.ts';
 import type { Transaction, TransactionOptions } from './database.ts';
-import { isConflict, isReadOnlyServer, isStalePlan, toCallersError } from './failures.ts';
+import { isConflict, isLockTimeout, isReadOnlyServer, isStalePlan, toCallersError } from './failures.ts';
 import type { ConnectionPool } from './pools.ts';
 import type { Command, Completed } from './query.ts';
-import type { Dialect } from './session-commands.ts';
+import { type Dialect, TRANSACTION_LOCK_MS } from './session-commands.ts';
 import type { SingleStatementOptions } from './single-statements.ts';
 import type { AnyStatement, Statement } from './statement.ts';
 
@@ -29,13 +29,16 @@ export class Transactions {
   }
 
   async run<T>(work: (transaction: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
+    const startedAt = performance.now();
     for (let retries = 0; ; retries += 1) {
       try {
         return await this.#runOnce(work);
       } catch (error) {
         if (isStalePlan(error)) this.#remedies.renewConnections();
         if (isReadOnlyServer(error)) this.#remedies.leaveServer();
-        const isUndone = isConflict(error) || isStalePlan(error) || isReadOnlyServer(error);
+        // Whoever has waited for a lock in full does not wait again: others need the connection.
+        const isLocked = isLockTimeout(error) && performance.now() - startedAt < TRANSACTION_LOCK_MS;
+        const isUndone = isConflict(error) || isLocked || isStalePlan(error) || isReadOnlyServer(error);
         const mayRepeat = options.isRepeatable === true && isUndone;
         if (!mayRepeat || retries === MAX_RETRIES) throw toCallersError(error);
       }

@@ -20,4 +20,25 @@ export const DATABASE: readonly Protection[] = [
     test: LOSS,
     testName: 'the system asks within ten seconds whether it is still there',
   },
+  {
+    name: 'database-backlog',
+    what: 'a server that answers late is not sent what nobody waits for any more',
+    attack: 'F-09',
+    removals: [{ text: '      if (connection.isCongested) continue;\n' }],
+    test: 'src/platform/postgres/pools.test.ts',
+    testName: 'is not sent more than it answers',
+  },
+  {
+    name: 'database-lock-repeated',
+    what: 'a transaction that did not get a lock is tried again, where that is safe',
+    attack: 'F-10',
+    removals: [
+      {
+        text: 'isConflict(error) || isLocked || isStalePlan(error)',
+        instead: 'isConflict(error) || isStalePlan(error)',
+      },
+    ],
+    test: 'test/faults/conflicts.test.ts',
+    testName: 'twice: $name is tried again, and done once',
+  },
 ];

@@ -2,7 +2,7 @@ import { accountIsDeactivated } from '#domain/accounts/liveness.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type PersonalSessionId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
-import type { Database } from '#platform/postgres/database.ts';
+import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 import { ownerIsUsable, personalSessionIsLive, personalTokenIsCurrent } from '../liveness.ts';
@@ -22,7 +22,7 @@ export async function regeneratePersonalToken(
   id: PersonalSessionId,
   { owner, lifetimeSeconds }: { readonly owner: PersonalOwner; readonly lifetimeSeconds: number | undefined },
 ): Promise<RegenerationOutcome> {
-  return await database.transaction(async (transaction) => {
+  const regenerate = async (transaction: Transaction): Promise<RegenerationOutcome> => {
     const sessionId = toUuid(id);
     const held = await transaction.first(hold, { sessionId });
     if (held === undefined) return { ok: false, reason: 'gone' };
@@ -39,7 +39,8 @@ export async function regeneratePersonalToken(
       expiresAt: lifetimeSeconds === undefined ? null : new Date(now + lifetimeSeconds * 1000),
     });
     return { ok: true, accessToken };
-  });
+  };
+  return await database.transaction(regenerate, { isRepeatable: true });
 }
 
 interface HeldRow {

@@ -85,11 +85,14 @@ export const userEmailOperations: readonly Operation[] = [
       if (email === undefined) throw new TypeError('an address is stored that cannot be read');
       const user = fromUuid<'user'>(user_id);
       const change = { ...changedBy(call), user, email, now: core.clock.now() };
-      await core.database.transaction(async (transaction) => {
-        // Told at the removed address as well.
-        await recordEmailChange(core, transaction, 'email_removed', change);
-        if (!(await removeEmail(transaction, user, email.key))) throw missing('user-email');
-      });
+      await core.database.transaction(
+        async (transaction) => {
+          // Told at the removed address as well.
+          await recordEmailChange(core, transaction, 'email_removed', change);
+          if (!(await removeEmail(transaction, user, email.key))) throw missing('user-email');
+        },
+        { isRepeatable: true },
+      );
     },
   }),
 ];
