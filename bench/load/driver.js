@@ -55,8 +55,11 @@ async function drive({ workload, pool: poolName, port, concurrency, count }) {
 
 const TICK_MS = 5;
 
-/** Sends `rate` requests a second; one that finds all connections waiting for their answers fails the order. */
-async function offer({ workload, pool: poolName, port, connections, rate, seconds }) {
+/**
+ * Sends `rate` requests a second. One that finds all connections waiting for their answers fails the order, or is left
+ * out where the order says so.
+ */
+async function offer({ workload, pool: poolName, port, connections, rate, seconds, leavesOut = false }) {
   const { request, check, prepare } = WORKLOADS[workload];
   const pool = pools.get(poolName);
   const idle = [];
@@ -66,7 +69,8 @@ async function offer({ workload, pool: poolName, port, connections, rate, second
   };
   while (idle.length < connections) await open();
   const refusals = [];
-  let done = 0;
+  const latencies = [];
+  let leftOut = 0;
   let failure;
   const send = async (worker) => {
     const input = pool.take();
@@ -79,7 +83,7 @@ async function offer({ workload, pool: poolName, port, connections, rate, second
     } else {
       const next = check(answer, input);
       if (next !== undefined) pool.putBack(next);
-      done += 1;
+      latencies.push(performance.now() - sentAt);
     }
     if (worker.connection.isLast) {
       worker.connection.close();
@@ -92,7 +96,11 @@ async function offer({ workload, pool: poolName, port, connections, rate, second
     const due = ((performance.now() - startedAt) / 1000) * rate;
     for (; sent < due; sent += 1) {
       const worker = idle.pop();
-      if (worker === undefined) throw new Error('more requests at once than connections');
+      if (worker === undefined) {
+        if (!leavesOut) throw new Error('more requests at once than connections');
+        leftOut += 1;
+        continue;
+      }
       const answered = send(worker).catch((error) => {
         failure = error;
       });
@@ -106,5 +114,8 @@ async function offer({ workload, pool: poolName, port, connections, rate, second
   if (failure !== undefined) throw failure;
   const took = (performance.now() - startedAt) / 1000;
   for (const { connection } of idle) connection.close();
-  return { done, refused: refusals.length, seconds: took, refusals: new Float64Array(refusals) };
+  return {
+    ...{ done: latencies.length, refused: refusals.length, leftOut, seconds: took },
+    ...{ latencies: new Float64Array(latencies), refusals: new Float64Array(refusals) },
+  };
 }

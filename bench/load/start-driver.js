@@ -7,7 +7,10 @@ export function startDriver() {
     fillPool: (pool, items) => worker.ask({ kind: 'pool', pool, items }),
     /** @returns `{ count, seconds, latencies, cpuSeconds }`; latencies in milliseconds */
     drive: (order) => worker.ask({ kind: 'drive', ...order }),
-    /** @returns `{ done, refused, seconds, refusals }`; `refusals`: milliseconds until each was told to come back */
+    /**
+     * @returns `{ done, refused, leftOut, seconds, latencies, refusals }`; milliseconds until each was answered, and until
+     *   each was told to come back
+     */
     offer: (order) => worker.ask({ kind: 'offer', ...order }),
     stop: worker.stop,
   };

@@ -221,7 +221,7 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [15, 'clocks of instances that differ'],
   [16, 'slow and failing mail server'],
   [17, 'homeserver that is down, slow or answers nonsense'],
-  [18, 'storm of introspections by the homeserver', 'a storm while people sign in'],
+  [18, 'storm of introspections by the homeserver'],
   [19, 'upstream provider that is slow or answers nonsense'],
   [20, 'names that do not resolve, or to other addresses', 'addresses that change'],
   [21, 'upgrade and way back under load'],

@@ -28,6 +28,7 @@ import { root } from '../../scripts/steps/places.js';
  * @property {string} user name of the superuser, who needs no password
  * @property {Readonly<Record<string, string>>} settings of postgresql.conf
  * @property {boolean} isDurable false: does not wait for the disk
+ * @property {string} [follows] folder of a server that is shut down now, whose files it begins with and which it follows
  */
 
 /**
@@ -54,7 +55,7 @@ const START_TIMEOUT_MS = 30_000;
  * @param {StartOptions} options
  * @returns {Promise<PostgresServer>}
  */
-export async function startPostgres({ folder, programs, account, user, settings, isDurable }) {
+export async function startPostgres({ folder, programs, account, user, settings, isDurable, follows }) {
   mkdirSync(folder, { recursive: true });
   if (account !== undefined) chownSync(folder, account.uid, account.gid);
   const files = join(folder, 'data');
@@ -62,8 +63,13 @@ export async function startPostgres({ folder, programs, account, user, settings,
   const libraries = libraryPath && { LD_LIBRARY_PATH: libraryPath, DYLD_LIBRARY_PATH: libraryPath };
   const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin', ...libraries };
   const identity = { ...account, cwd: folder, env: environment };
-  const initdb = ['-D', files, '-U', user, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions'];
-  await run(programs.initdb, isDurable ? initdb : [...initdb, '--no-sync'], identity);
+  if (follows === undefined) {
+    const initdb = ['-D', files, '-U', user, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions'];
+    await run(programs.initdb, isDurable ? initdb : [...initdb, '--no-sync'], identity);
+  } else {
+    await run('cp', ['-a', join(follows, 'data'), files], identity);
+    await run('touch', [join(files, 'standby.signal')], identity);
+  }
   const all = {
     listen_addresses: '',
     unix_socket_directories: folder,
