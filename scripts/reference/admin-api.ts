@@ -1,6 +1,7 @@
 /** `docs/reference/admin-api.md`: what the admin API can do, by the definitions that serve it. */
 import { z } from 'zod';
 import { BASE_PATH } from '../../src/features/admin-api/definition/documents.ts';
+import { filterTextOf } from '../../src/features/admin-api/definition/fields.ts';
 import type { Operation } from '../../src/features/admin-api/definition/operation.ts';
 import { adminCode } from '../../src/features/admin-api/error-format.ts';
 import { OPERATIONS, TAGS } from '../../src/features/admin-api/operations.ts';
@@ -39,7 +40,7 @@ it. Cookies count for nothing. Wrong tokens are limited by \`rate_limiting.admin
 **Lists** have 10 items on a page, in the order of creation. \`page[first]\` and \`page[last]\` (1 to 100) say how many, and
 from which end; \`page[after]\` and \`page[before]\` take the id of an item. \`count=false\` leaves the number of all out,
 \`count=only\` leaves the items out. Links lead on: \`next\`, \`prev\`, \`first\`, \`last\`. Filters are \`filter[name]=value\`;
-one that names what does not exist is 404. For curl, add \`-g\`, or it reads the brackets itself.
+several together leave what meets all of them, and one that names what does not exist is 404. For curl, add \`-g\`, or it reads the brackets itself.
 
 **Errors** are \`{"errors": [{"title", "status", "code", "detail", "source", "id"}]}\`; \`id\` is that of the request in the
 log. [Error codes](error-codes.md) says what to do. Those that every operation can answer are left out below:
@@ -48,9 +49,10 @@ log. [Error codes](error-codes.md) says what to do. Those that every operation c
 \`unsupported_media_type\` (415).`;
 
 export function adminApiPage(): string {
-  const sections = TAGS.map((tag) => {
-    const rows = OPERATIONS.filter((operation) => operation.tag === tag).map(rowOf);
-    return `## ${tag}\n\n${table(['Request', 'Operation', 'Filters or body', 'Answer', 'Errors'], rows)}`;
+  const sections = Object.entries(TAGS).map(([tag, description]) => {
+    const operations = OPERATIONS.filter((operation) => operation.tag === tag);
+    const overview = table(['Request', 'Operation', 'Filters or body', 'Answer', 'Errors'], operations.map(rowOf));
+    return [`## ${tag}`, description, overview, ...operations.map(detailsOf)].join('\n\n');
   });
   return `${[INTRODUCTION, ...sections].join('\n\n')}\n`;
 }
@@ -67,6 +69,23 @@ function rowOf({ method, path, id, summary, filters, body, answers, errors }: Op
   ];
 }
 
-function membersOf(body: z.ZodType | undefined): object {
+/** What an operation does beyond its summary, and what each of its filters or members is for. */
+function detailsOf({ id, description, filters, body }: Operation): string {
+  const parts = Object.entries(filters?.shape ?? membersOf(body));
+  const head = filters === undefined ? ['Member', 'Meaning'] : ['Filter', 'Selects'];
+  const text = `**${code(id)}.** ${description}`;
+  if (parts.length === 0) return text;
+  return `${text}\n\n${table(head, parts.map(partOf))}`;
+}
+
+function partOf([name, schema]: readonly [name: string, schema: z.ZodType]): string[] {
+  const { description, example } = filterTextOf(schema) ?? {
+    description: schema.description ?? '',
+    example: undefined,
+  };
+  return [code(name), example === undefined ? description : `${description} Example: ${code(example)}`];
+}
+
+function membersOf(body: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> {
   return body instanceof z.ZodObject ? body.shape : {};
 }

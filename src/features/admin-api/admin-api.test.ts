@@ -732,7 +732,7 @@ describe('the description (operations 4.13)', () => {
     );
     expect(new Set(operations).size).toBe(operations.length);
     expect(operations).toEqual(expect.arrayContaining(['listUsers', 'finishOAuth2Session', 'getUpstreamOAuthLink']));
-    expect(new Set(OPERATIONS.map(({ tag }) => tag))).toEqual(new Set(TAGS));
+    expect(new Set(OPERATIONS.map(({ tag }) => tag))).toEqual(new Set(Object.keys(TAGS)));
     expect(Object.keys(components.securitySchemes)).toEqual(['oauth2', 'token']);
     const etag = response.headers.get('etag') ?? '';
     const again = await fetch(`${service.address}/api/spec.json`, { headers: { 'if-none-match': etag } });
@@ -759,6 +759,49 @@ describe('the description (operations 4.13)', () => {
     }
   });
 
+  test('says of each parameter what it selects, with an example where its values are not listed', async () => {
+    const { paths } = await (await fetch(`${service.address}/api/spec.json`)).json();
+    for (const { id, path, method, filters } of OPERATIONS) {
+      const address = `/api/admin/v1/${path}`.replace(/:([a-z]+)/g, '{$1}');
+      const parameters: readonly DescribedParameter[] = paths[address][method.toLowerCase()].parameters ?? [];
+      const filtering = parameters.filter(({ name }) => name.startsWith('filter['));
+      expect(filtering.map(({ name }) => name)).toEqual(Object.keys(filters?.shape ?? {}).map((of) => `filter[${of}]`));
+      expect(new Set(parameters.map(({ description }) => description)).size, id).toBe(parameters.length);
+      for (const { name, description, schema, explode } of parameters) {
+        expect(description, `${id} ${name}`).toMatch(/^[A-Z].{20,}[.)]$/);
+        const { enum: values, examples, items } = schema;
+        if (values === undefined) expect(examples, `${id} ${name}`).toHaveLength(1);
+        for (const value of values ?? []) expect(description, `${id} ${name}`).toContain(`\`${value}\``);
+        if (explode === true) {
+          expect(items, `${id} ${name}`).toBeDefined();
+          expect(description, `${id} ${name}`).toMatch(/Given several times: (at any|of any|with all) of them\./);
+        }
+        const filter = filters?.shape[name.slice('filter['.length, -1)];
+        const [example] = examples ?? [];
+        if (filter === undefined || example === undefined) continue;
+        const value = explode === true ? [example] : example;
+        expect(filter.safeParse(value), `${id} ${name}`).toMatchObject({ success: true });
+      }
+    }
+  });
+
+  test('describes every operation, every tag, and every member of what is sent and answered', async () => {
+    const { info, tags, paths, components } = await (await fetch(`${service.address}/api/spec.json`)).json();
+    expect(info.description).toContain('urn:mas:admin');
+    for (const { name, description } of tags) expect(description, name).toMatch(/\.$/);
+    for (const { id, path, method } of OPERATIONS) {
+      const { summary, description, requestBody, responses } =
+        paths[`/api/admin/v1/${path}`.replace(/:([a-z]+)/g, '{$1}')][method.toLowerCase()];
+      expect(description, id).toMatch(/\.$/);
+      expect(description, id).not.toBe(summary);
+      const schemas = [requestBody, ...Object.values<object>(responses)].map(
+        (part) => part?.content?.['application/json']?.schema,
+      );
+      for (const schema of schemas) expect(undescribed(schema), id).toEqual([]);
+    }
+    expect(undescribed(components.schemas.Errors)).toEqual([]);
+  });
+
   test('and the API itself may be read by pages of any origin, without cookies', async () => {
     const preflight = await fetch(`${service.address}/api/admin/v1/users`, {
       method: 'OPTIONS',
@@ -768,3 +811,32 @@ describe('the description (operations 4.13)', () => {
     expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
   });
 });
+
+interface DescribedParameter {
+  readonly name: string;
+  readonly description: string;
+  readonly explode?: boolean;
+  readonly schema: {
+    readonly enum?: readonly string[];
+    readonly examples?: readonly unknown[];
+    readonly items?: object;
+  };
+}
+
+interface DescribedSchema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, DescribedSchema>>;
+  readonly items?: DescribedSchema;
+  readonly anyOf?: readonly DescribedSchema[];
+}
+
+/** Paths of the members, at any depth, of which nothing is said. */
+function undescribed(schema: DescribedSchema | undefined, path = ''): string[] {
+  if (schema === undefined) return [];
+  const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+    const below = undescribed(member, `${path}/${name}`);
+    return /^[A-Z`].*\.$/s.test(member.description ?? '') ? below : [`${path}/${name}`, ...below];
+  });
+  const parts = [...(schema.anyOf ?? []), ...(schema.items === undefined ? [] : [schema.items])];
+  return [...members, ...parts.flatMap((part) => undescribed(part, path))];
+}

@@ -525,7 +525,7 @@ describe('the description (operations 4.13)', () => {
     ).json();
     expect(servers).toEqual([{ url: service.publicBase.replace(/\/$/, '') }]);
     expect(info).toMatchObject({ title: expect.any(String), version: service.core.version });
-    expect(tags.map(({ name }: { readonly name: string }) => name)).toEqual([...TAGS]);
+    expect(tags.map(({ name }: { readonly name: string }) => name)).toEqual(Object.keys(TAGS));
     const flow = {
       tokenUrl: `${service.publicBase}oauth2/token`,
       scopes: { 'urn:mas:admin': expect.any(String) },
@@ -533,12 +533,13 @@ describe('the description (operations 4.13)', () => {
     expect(components.securitySchemes).toEqual({
       oauth2: {
         type: 'oauth2',
+        description: expect.any(String),
         flows: {
           authorizationCode: { ...flow, authorizationUrl: `${service.publicBase}authorize` },
           clientCredentials: flow,
         },
       },
-      token: { type: 'http', scheme: 'bearer' },
+      token: { type: 'http', scheme: 'bearer', description: expect.any(String) },
     });
     expect(security.flatMap((one: object) => Object.keys(one))).toEqual(['oauth2', 'token']);
     const described = Object.values<object>(paths).flatMap((path) =>

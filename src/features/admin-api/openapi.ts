@@ -6,7 +6,8 @@ import type { ErrorCode } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { BASE_PATH } from './definition/documents.ts';
-import { isRepeatable } from './definition/list-parameters.ts';
+import { EXAMPLE_ID, filterTextOf } from './definition/fields.ts';
+import { DEFAULT_SIZE, isRepeatable, MAX_SIZE } from './definition/list-parameters.ts';
 import type { Operation } from './definition/operation.ts';
 import { adminCode, adminStatus } from './error-format.ts';
 import { exampleOf, type JsonSchema } from './example.ts';
@@ -22,13 +23,49 @@ const SCOPE = 'urn:mas:admin';
 const ULID_IN_ADDRESS = '^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$';
 /** Errors of every operation. */
 const COMMON: readonly ErrorCode[] = ['missing_token', 'invalid_token', 'insufficient_scope', 'rate_limited'];
+const SIZE: JsonSchema = { type: 'integer', minimum: 1, maximum: MAX_SIZE, examples: [50] };
+const CURSOR: JsonSchema = { type: 'string', pattern: ULID_IN_ADDRESS, examples: [EXAMPLE_ID] };
 const PAGE_PARAMETERS = [
-  parameter('page[first]', 'query', { type: 'integer', minimum: 1, maximum: 100 }, 'Items from the first on.'),
-  parameter('page[last]', 'query', { type: 'integer', minimum: 1, maximum: 100 }, 'Items up to the last.'),
-  parameter('page[after]', 'query', { type: 'string', pattern: ULID_IN_ADDRESS }, 'Only items behind this id.'),
-  parameter('page[before]', 'query', { type: 'string', pattern: ULID_IN_ADDRESS }, 'Only items before this id.'),
-  parameter('count', 'query', { enum: ['true', 'false', 'only'] }, 'Whether items are counted, or nothing else.'),
+  parameter(
+    'page[first]',
+    'query',
+    SIZE,
+    `So many records, from the first one on: 1 to ${MAX_SIZE}, ${DEFAULT_SIZE} without it. Not together with \`page[last]\`.`,
+  ),
+  parameter(
+    'page[last]',
+    'query',
+    SIZE,
+    `So many records, up to the last one: 1 to ${MAX_SIZE}. Not together with \`page[first]\`.`,
+  ),
+  parameter('page[after]', 'query', CURSOR, 'Only records behind this id, a ULID; no record needs to have it.'),
+  parameter('page[before]', 'query', CURSOR, 'Only records before this id, a ULID; no record needs to have it.'),
+  parameter(
+    'count',
+    'query',
+    { enum: ['true', 'false', 'only'] },
+    'Whether the records are counted (`true`, also without it) or not (`false`, which is faster), or counted and not listed (`only`).',
+  ),
 ];
+
+const INTRODUCTION = `Programs of the operator read and change here what the service keeps.
+
+**Access:** an access token with the scope \`${SCOPE}\`, in the header \`Authorization: Bearer\`. Applications listed in
+\`policy.data.admin_clients\` get one for themselves, with the grant \`client_credentials\`; people whose account may
+administer get one by signing in. Personal tokens with the scope do as well.
+
+**Identifiers** are ULIDs: 26 characters, in any case. **Times** are those of RFC 3339, in UTC.
+
+**Lists** have pages of ${DEFAULT_SIZE} records, in the order of their ids, which is that of their creation. The links of
+an answer lead to the other pages.
+
+**Filters** narrow a list. Several of them together leave the records that meet all. A filter is given once, but for
+those whose description says what several values mean. One that is empty, unknown or badly written is refused (400); one
+that names a record by its id which does not exist is 404.
+
+**Bodies** are JSON. A member that is not described is refused.
+
+**Errors** have a \`code\` that does not change, and the \`id\` that the log of the service has for the request.`;
 
 /** Public, and the same for everybody: made when it is first asked for. */
 export function descriptionOf(service: Service): (context: RequestContext) => HttpResponse {
@@ -47,41 +84,52 @@ function describe({ urls, version }: Service) {
   const flow = { tokenUrl: urls.absolute('oauth2/token'), scopes: { [SCOPE]: 'To administer the service.' } };
   const body = JSON.stringify({
     openapi: '3.1.0',
-    info: { title: 'Latchkey admin API', version },
+    info: { title: 'Latchkey admin API', version, description: INTRODUCTION },
     // Clients put the paths below right behind it.
     servers: [{ url: urls.base.replace(/\/$/, '') }],
     security: [{ oauth2: [SCOPE] }, { token: [] }],
-    tags: TAGS.map((name) => ({ name })),
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: pathsOf(OPERATIONS),
     components: {
       schemas: { Errors: jsonSchema(errors, 'output') },
       securitySchemes: {
         oauth2: {
           type: 'oauth2',
+          description: 'By signing in as an administrator, or as an application that may administer.',
           flows: {
             authorizationCode: { authorizationUrl: urls.absolute('authorize'), ...flow },
             clientCredentials: flow,
           },
         },
-        token: { type: 'http', scheme: 'bearer' },
+        token: { type: 'http', scheme: 'bearer', description: 'An access token or a personal token that you have.' },
       },
     },
   });
   return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
 }
 
-const errors = z.object({
-  errors: z.array(
-    z.object({
-      title: z.string(),
-      status: z.string(),
-      code: z.string(),
-      detail: z.string().optional(),
-      source: z.object({ pointer: z.string().optional(), parameter: z.string().optional() }).optional(),
-      id: z.string(),
-    }),
-  ),
+const source = z.object({
+  pointer: z.string().optional().describe('The member of the body, as a JSON pointer (RFC 6901).'),
+  parameter: z.string().optional().describe('The parameter of the query.'),
 });
+const errors = z
+  .object({
+    errors: z
+      .array(
+        z
+          .object({
+            title: z.string().describe('What is wrong, in words.'),
+            status: z.string().describe('The status of the answer once more.'),
+            code: z.string().describe('What is wrong, for programs: it does not change.'),
+            detail: z.string().optional().describe('More about it, for who wrote the request.'),
+            source: source.optional().describe('Where in the request it is.'),
+            id: z.string().describe('The request, as the log of the service names it.'),
+          })
+          .describe('One thing that is wrong.'),
+      )
+      .describe('One of them.'),
+  })
+  .describe('Why a request was refused or could not be done.');
 
 function pathsOf(operations: readonly Operation[]): Record<string, Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -98,13 +146,13 @@ function addressOf({ path }: Operation): string {
 }
 
 function describeOperation(operation: Operation) {
-  const { id, tag, summary, path, body, filters, answers, errors: codes } = operation;
+  const { id, tag, summary, description, path, body, filters, answers, errors: codes } = operation;
   const address = addressOf(operation);
   const parameters = [
     ...[...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => ({
       ...(name === 'id'
-        ? parameter(name, 'path', { type: 'string', pattern: ULID_IN_ADDRESS }, 'A ULID, in any case.')
-        : parameter(name, 'path', { type: 'string' }, 'As it is spelled.')),
+        ? parameter(name, 'path', CURSOR, 'The id of the record, a ULID in any case.')
+        : parameter(name, 'path', { type: 'string', examples: ['maren'] }, 'The name, exactly as it is spelled.')),
       required: true,
     })),
     ...(filters === undefined ? [] : [...PAGE_PARAMETERS, ...filterParameters(filters)]),
@@ -113,6 +161,7 @@ function describeOperation(operation: Operation) {
     operationId: id,
     tags: [tag],
     summary,
+    description,
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: {
@@ -132,13 +181,22 @@ function describeOperation(operation: Operation) {
 const BODY_ERRORS: readonly ErrorCode[] = ['not_json', 'malformed_request', 'unsupported_media_type', 'body_too_large'];
 
 function filterParameters(filters: z.ZodObject) {
-  return Object.entries(filters.shape).map(([name, schema]) =>
-    parameter(`filter[${name}]`, 'query', memberSchema(schema), 'A filter.', { explode: isRepeatable(schema) }),
-  );
+  return Object.entries(filters.shape).map(([name, filter]) => {
+    const { description, example } = filterTextOf(filter) ?? {};
+    const schema = { ...memberSchema(filter), ...(example !== undefined && { examples: [example] }) };
+    return parameter(`filter[${name}]`, 'query', schema, description, { explode: isRepeatable(filter) });
+  });
 }
 
-function parameter(name: string, place: 'path' | 'query', schema: unknown, what: string, more: object = {}) {
-  return { name, in: place, description: what, schema, ...more };
+/** Examples are in the schema, not next to it: from there the reference page would fill them into every form. */
+function parameter(
+  name: string,
+  place: 'path' | 'query',
+  schema: JsonSchema,
+  description: string | undefined,
+  more: object = {},
+) {
+  return { name, in: place, description, schema, ...more };
 }
 
 function answer(what: string, schema: z.ZodType | undefined, address: string) {
@@ -184,6 +242,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
 }
 
 /** Of what may be left out, as if it were given. */
-function memberSchema(schema: z.ZodType): unknown {
-  return jsonSchema(z.object({ value: schema }), 'input').properties?.['value'];
+function memberSchema(schema: z.ZodType): JsonSchema {
+  const { value } = { ...jsonSchema(z.object({ value: schema }), 'input').properties };
+  return typeof value === 'object' ? value : {};
 }

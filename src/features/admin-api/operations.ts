@@ -12,22 +12,22 @@ import { userEmailOperations } from './operations/user-emails.ts';
 import { userSecretOperations } from './operations/user-secrets.ts';
 import { userOperations } from './operations/users.ts';
 
-/** Of all operations, in the order of the description. */
-export const TAGS = [
-  'server',
-  'user',
-  'user-email',
-  'user-session',
-  'oauth2-client',
-  'oauth2-session',
-  'compat-session',
-  'personal-session',
-  'user-registration-token',
-  'upstream-oauth-link',
-  'upstream-oauth-provider',
-  'policy-data',
-  'job',
-] as const;
+/** Of all operations, in the order of the description, with what is found there. */
+export const TAGS = {
+  server: 'What the service is, and what it lets people do.',
+  user: 'Accounts: making, reading, locking and ending them, with their password, groups and claims.',
+  'user-email': 'Confirmed e-mail addresses of accounts.',
+  'user-session': 'Browsers in which people are signed in.',
+  'oauth2-client': 'Applications, those of the configuration and those that registered themselves.',
+  'oauth2-session': 'What people, or applications for themselves, permit applications, with the tokens.',
+  'compat-session': 'Chat clients that signed in by the routes of the homeserver.',
+  'personal-session': 'Standing permissions of programs, with tokens that last.',
+  'user-registration-token': 'Invitations, with which people may register themselves.',
+  'upstream-oauth-link': 'Identities that accounts have at sign-in providers.',
+  'upstream-oauth-provider': 'The sign-in providers of the configuration.',
+  'policy-data': 'Data that the policy consults, in addition to `policy.data` of the configuration.',
+  job: 'Background work that is not done.',
+} as const;
 
 /** Everything that the API can do. */
 export const OPERATIONS: readonly Operation[] = [

@@ -10,6 +10,8 @@ export interface Resource<Item extends { readonly id: string }> {
   readonly type: string;
   /** Segment of its addresses. */
   readonly path: string;
+  /** What one is, in a sentence, for the description of the API. */
+  readonly description: string;
   /** Of something that every record of another kind has one of: that kind, and the end of its address. */
   readonly part?: { readonly of: string; readonly path: string };
   /** Members of `attributes`, for the description of the API. */

@@ -13,8 +13,8 @@ export interface ListQuery {
   readonly repeated: readonly (readonly [name: string, value: string])[];
 }
 
-const DEFAULT_SIZE = 10;
-const MAX_SIZE = 100;
+export const DEFAULT_SIZE = 10;
+export const MAX_SIZE = 100;
 const PAGE_PARAMETERS = ['page[first]', 'page[last]', 'page[after]', 'page[before]', 'count'];
 
 /** @throws LatchkeyError `invalid_parameter`, `invalid_id` */

@@ -37,7 +37,9 @@ export interface Operation {
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
-  /** Of a list. */
+  /** What the summary leaves open: what else changes, what stays, what comes later. */
+  readonly description: string;
+  /** Of a list; `filter` makes them. */
   readonly filters?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly answers: readonly Answer[];
@@ -69,19 +71,21 @@ export function stored<Item extends { readonly id: string }, Filters extends obj
 interface GetDefinition<Item extends { readonly id: string }> {
   readonly id: string;
   readonly summary: string;
+  readonly description: string;
   readonly resource: Resource<Item>;
   readonly source: Source<Item>;
 }
 
 /** `GET /{resource}/{id}` */
 export function getOperation<Item extends { readonly id: string }>(definition: GetDefinition<Item>): Operation {
-  const { id, summary, resource, source } = definition;
+  const { id, summary, description, resource, source } = definition;
   return {
     id,
     method: 'GET',
     path: addressOf(resource, ':id').join('/'),
     tag: tagOf(resource),
     summary,
+    description,
     answers: [singleAnswer(200, resource)],
     errors: ['invalid_id', 'not_found'],
     run: async (call) => single(200, resource, await findOr404(call, source, resource), call),
@@ -91,6 +95,7 @@ export function getOperation<Item extends { readonly id: string }>(definition: G
 interface ListDefinition<Item extends { readonly id: string }, Rules extends z.ZodObject, Filters> {
   readonly id: string;
   readonly summary: string;
+  readonly description: string;
   readonly resource: Resource<Item>;
   readonly source: ListSource<Item, Filters>;
   readonly filters: Rules;
@@ -103,15 +108,18 @@ interface ListDefinition<Item extends { readonly id: string }, Rules extends z.Z
 export function listOperation<Item extends { readonly id: string }, Rules extends z.ZodObject, Filters>(
   definition: ListDefinition<Item, Rules, Filters>,
 ): Operation {
-  const { id, summary, resource, source, filters, select, check } = definition;
+  const { id, summary, description, resource, source, filters, select, check } = definition;
   return {
     id,
     method: 'GET',
     path: resource.path,
     tag: resource.type,
     summary,
+    description,
     filters,
-    answers: [{ status: 200, schema: listSchema(resource), description: 'A page.' }],
+    answers: [
+      { status: 200, schema: listSchema(resource), description: `A page of records of type \`${resource.type}\`.` },
+    ],
     errors: ['invalid_parameter', ...(check === undefined ? [] : (['not_found'] as const))],
     run: async (call) => {
       const { core, context, base } = call;
@@ -174,6 +182,7 @@ interface ActionDefinition<Item extends { readonly id: string }> {
   /** Rest of the path behind the id of the record. */
   readonly action?: string;
   readonly summary: string;
+  readonly description: string;
   readonly resource: Resource<Item>;
   readonly source: Source<Item>;
   /** What `run` reads with `readBody`; undefined: a body is ignored. */
@@ -187,13 +196,15 @@ interface ActionDefinition<Item extends { readonly id: string }> {
 
 /** A change of one record, which the answer shows. */
 export function actionOperation<Item extends { readonly id: string }>(definition: ActionDefinition<Item>): Operation {
-  const { id, method = 'POST', action, summary, resource, source, body, errors = [], isSilent = false } = definition;
+  const { id, method = 'POST', action, summary, description, resource, source, body } = definition;
+  const { errors = [], isSilent = false } = definition;
   return {
     id,
     method,
     path: [...addressOf(resource, ':id'), ...(action === undefined ? [] : [action])].join('/'),
     tag: tagOf(resource),
     summary,
+    description,
     ...(body !== undefined && { body }),
     answers: [isSilent ? NOTHING : singleAnswer(200, resource)],
     errors: ['invalid_id', 'not_found', ...errors],
@@ -267,28 +278,54 @@ export function missing(type: string, by = 'id'): LatchkeyError {
   return new LatchkeyError('not_found', { description: `there is no ${type} with this ${by}` });
 }
 
-export const NOTHING: Answer = { status: 204, schema: undefined, description: 'Done.' };
+const NOTHING: Answer = { status: 204, schema: undefined, description: 'It is done; there is no body.' };
 
-const links = z.object({ self: z.string() });
+const self = (of: string) => z.string().describe(`The address of ${of}, below the origin.`);
 
-function resourceSchema<Item extends { readonly id: string }>({ type, attributes }: Resource<Item>) {
-  return z.object({ type: z.literal(type), id: z.string(), attributes, links });
+function resourceSchema<Item extends { readonly id: string }>({ type, description, attributes }: Resource<Item>) {
+  return z
+    .object({
+      type: z.literal(type).describe('What kind of record it is.'),
+      id: z.string().describe('Its identifier, a ULID; of what has one record for each account, that of the account.'),
+      attributes: attributes.describe('What is known of it.'),
+      links: z.object({ self: self('the record') }).describe('Where it is.'),
+    })
+    .describe(description);
 }
 
-export function singleAnswer<Item extends { readonly id: string }>(status: number, resource: Resource<Item>): Answer {
-  return { status, schema: z.object({ data: resourceSchema(resource), links }), description: 'The record.' };
+/** @param description of what is answered with this status, where there is more to say than which record it is */
+export function singleAnswer<Item extends { readonly id: string }>(
+  status: number,
+  resource: Resource<Item>,
+  description = `The record of type \`${resource.type}\`, as it is now.`,
+): Answer {
+  const links = z.object({ self: self('this answer') }).describe('Where it was asked for.');
+  return { status, schema: z.object({ data: resourceSchema(resource), links }), description };
 }
 
 function listSchema<Item extends { readonly id: string }>(resource: Resource<Item>) {
-  const listed = resourceSchema(resource).extend({ meta: z.object({ page: z.object({ cursor: z.string() }) }) });
+  const cursor = z.string().describe('What `page[after]` and `page[before]` take.');
+  const listed = resourceSchema(resource)
+    .extend({
+      meta: z
+        .object({ page: z.object({ cursor }).describe('Its place in the list.') })
+        .describe('What is known of it in this list.'),
+    })
+    .describe(resource.description);
   return z.object({
-    meta: z.object({ count: z.int() }).optional(),
-    data: z.array(listed).optional(),
-    links: links.extend({
-      first: z.string().optional(),
-      last: z.string().optional(),
-      next: z.string().optional(),
-      prev: z.string().optional(),
-    }),
+    meta: z
+      .object({ count: z.int().describe('How many records the filters leave, on all pages together.') })
+      .optional()
+      .describe('Left out with `count=false`.'),
+    data: z.array(listed).optional().describe('The records of the page; left out with `count=only`.'),
+    links: z
+      .object({
+        self: self('this page'),
+        first: self('the first page').optional(),
+        last: self('the last page').optional(),
+        next: self('the page that follows; left out where none does').optional(),
+        prev: self('the page before; left out where there is none').optional(),
+      })
+      .describe('Where to read on. With `count=only`, `self` alone.'),
   });
 }

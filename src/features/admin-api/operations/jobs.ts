@@ -6,7 +6,7 @@ import { JOB_STATUSES, type JobRecord, jobs } from '#platform/jobs/job-listing.t
 import { retryJob } from '#platform/jobs/retry-job.ts';
 import { shownPayload } from '#platform/jobs/shown-payload.ts';
 import { type Resource, single, time, timeOrNull } from '../definition/documents.ts';
-import { text } from '../definition/fields.ts';
+import { filter, text } from '../definition/fields.ts';
 import {
   actionOperation,
   getOperation,
@@ -19,17 +19,22 @@ import {
   singleAnswer,
 } from '../definition/operation.ts';
 
+const STATUSES =
+  '`available`: due, and begun as soon as a process has room. `scheduled`: due later. `running`. `failed`: tried, and ' +
+  'will be again. `dead`: given up.';
+
 const JOB: Resource<JobRecord> = {
   type: 'job',
   path: 'jobs',
+  description: 'A piece of background work that is not done.',
   attributes: z.object({
-    queue: z.string(),
-    status: z.enum(JOB_STATUSES),
-    attempt: z.int().min(0),
-    created_at: z.iso.datetime(),
-    scheduled_at: z.iso.datetime().nullable(),
-    failed_at: z.iso.datetime().nullable(),
-    failed_reason: z.string().nullable(),
+    queue: z.string().describe('What kind of work it is.'),
+    status: z.enum(JOB_STATUSES).describe(STATUSES),
+    attempt: z.int().min(0).describe('How often it was begun, the present run included.'),
+    created_at: z.iso.datetime().describe('When it was queued.'),
+    scheduled_at: z.iso.datetime().nullable().describe('When it is due; null: it runs, or was given up.'),
+    failed_at: z.iso.datetime().nullable().describe('When it was given up; null: it was not.'),
+    failed_reason: z.string().nullable().describe('Why its last run failed.'),
     queued_by: z.string().nullable().describe('The request or job that made it.'),
     started_at: z.null().describe('Is not recorded.'),
     completed_at: z.null().describe('A job that is done is deleted.'),
@@ -70,20 +75,22 @@ export const jobOperations: readonly Operation[] = [
   listOperation({
     id: 'listJobs',
     summary: 'Lists background work that waits, runs or was given up',
+    description: 'In the order of their ids, which says nothing of time. What was done is not kept.',
     ...SHARED,
     filters: z.object({
-      queue: text(255).optional(),
-      status: z.enum(JOB_STATUSES, JOB_STATUSES.join(', ')).optional(),
+      queue: filter(text(255), 'Jobs of the queue of exactly this name.', 'send-security-notice'),
+      status: filter(z.enum(JOB_STATUSES, JOB_STATUSES.join(', ')), `Jobs in this state. ${STATUSES}`),
     }),
     select: ({ queue, status }) => ({ queue, status }),
   }),
-  getOperation({ id: 'getJob', summary: 'Reads a job', ...SHARED }),
+  getOperation({ id: 'getJob', summary: 'Reads a job', description: 'One piece of work by its id.', ...SHARED }),
   {
     id: 'retryJob',
     method: 'POST',
     path: `${JOB.path}/:id/retry`,
     tag: JOB.type,
     summary: 'Lets a job begin again that was given up',
+    description: 'It is due at once, as if it had never been tried, and keeps its id.',
     answers: [singleAnswer(201, JOB)],
     errors: ['invalid_id', 'not_found', 'job_not_dead', 'job_superseded'],
     run: async (call) => {
@@ -105,6 +112,7 @@ export const jobOperations: readonly Operation[] = [
     id: 'cancelJob',
     method: 'DELETE',
     summary: 'Takes a job away that does not run: what it was for is not done',
+    description: 'A job that runs is not taken away: 409.',
     ...SHARED,
     errors: ['job_running'],
     isSilent: true,

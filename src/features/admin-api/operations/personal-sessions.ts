@@ -16,7 +16,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { actorOf } from '../definition/caller.ts';
 import { idOrNull, type Resource, single, time, timeOrNull } from '../definition/documents.ts';
-import { flag, instant, text, ulid } from '../definition/fields.ts';
+import { EXAMPLE_ID, EXAMPLE_TIME, filter, flag, instant, scopes, text, ulid } from '../definition/fields.ts';
 import { HOMESERVER_ERRORS, onHomeserverFailure } from '../definition/homeserver-failure.ts';
 import {
   type AdminCall,
@@ -33,21 +33,25 @@ import {
 } from '../definition/operation.ts';
 
 const attributes = z.object({
-  created_at: z.iso.datetime(),
-  revoked_at: z.iso.datetime().nullable(),
-  owner_user_id: z.string().nullable(),
-  owner_client_id: z.string().nullable(),
-  actor_user_id: z.string(),
-  human_name: z.string(),
-  scope: z.string(),
-  last_active_at: z.iso.datetime().nullable(),
-  last_active_ip: z.string().nullable(),
-  expires_at: z.iso.datetime().nullable(),
+  created_at: z.iso.datetime().describe('When it was made.'),
+  revoked_at: z.iso.datetime().nullable().describe('When it was revoked; null: it was not.'),
+  owner_user_id: z.string().nullable().describe('The account that it belongs to; null: it belongs to an application.'),
+  owner_client_id: z
+    .string()
+    .nullable()
+    .describe('The application that it belongs to; null: it belongs to an account.'),
+  actor_user_id: z.string().describe('The account as which its token acts.'),
+  human_name: z.string().describe('What it is for.'),
+  scope: z.string().describe('What its token may do: scopes, with spaces between them.'),
+  last_active_at: z.iso.datetime().nullable().describe('When its token was last used; null: never.'),
+  last_active_ip: z.string().nullable().describe('From where its token was last used; null: nowhere, or forgotten.'),
+  expires_at: z.iso.datetime().nullable().describe('When the current token ends; null: never.'),
 });
 
 const SESSION: Resource<PersonalSessionRecord> = {
   type: 'personal-session',
   path: 'personal-sessions',
+  description: 'A standing permission of a program to act as an account, with one token at a time.',
   attributes,
   attributesOf: (session) => ({
     created_at: time(session.created_at),
@@ -66,7 +70,7 @@ const SESSION: Resource<PersonalSessionRecord> = {
 /** With the token, which nothing shows again. */
 const ISSUED: Resource<PersonalSessionRecord & { readonly accessToken: string }> = {
   ...SESSION,
-  attributes: attributes.extend({ access_token: z.string() }),
+  attributes: attributes.extend({ access_token: z.string().describe('The token, which is shown this once.') }),
   attributesOf: ({ accessToken, ...session }, core) => ({
     ...SESSION.attributesOf(session, core),
     access_token: accessToken,
@@ -76,25 +80,43 @@ const ISSUED: Resource<PersonalSessionRecord & { readonly accessToken: string }>
 const SHARED = { resource: SESSION, source: stored(personalSessions) };
 
 const filters = z.object({
-  owner_user: ulid().optional(),
-  owner_client: ulid().optional(),
-  actor_user: ulid().optional(),
-  scope: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/, 'it is no scope')).optional(),
-  status: z.enum(['active', 'revoked'], 'active or revoked').optional(),
-  expires_before: instant().optional(),
-  expires_after: instant().optional(),
-  expires: flag().optional(),
+  owner_user: filter(ulid(), 'Sessions that belong to the account of this id.', EXAMPLE_ID),
+  owner_client: filter(ulid(), 'Sessions that belong to the application of this id.', EXAMPLE_ID),
+  actor_user: filter(ulid(), 'Sessions that act as the account of this id.', EXAMPLE_ID),
+  scope: filter(
+    scopes(),
+    'Sessions with exactly this scope among theirs. Given several times: with all of them.',
+    'urn:mas:admin',
+  ),
+  status: filter(
+    z.enum(['active', 'revoked'], 'active or revoked'),
+    'Sessions that were not (`active`) or were (`revoked`) revoked, whether their token has expired or not.',
+  ),
+  expires_before: filter(
+    instant(),
+    'Sessions whose token ends before this time (RFC 3339); never those whose token does not end.',
+    EXAMPLE_TIME,
+  ),
+  expires_after: filter(
+    instant(),
+    'Sessions whose token ends after this time (RFC 3339); never those whose token does not end.',
+    EXAMPLE_TIME,
+  ),
+  expires: filter(flag(), 'Sessions whose token ends at some time (`true`) or never (`false`).'),
 });
 
 const expiresIn = z
   .int('a whole number of seconds')
   .min(1, 'at least 1 second')
   .max(MAX_PERSONAL_TOKEN_SECONDS, 'at most 10 years')
-  .optional();
+  .optional()
+  .describe('After how many seconds the token ends; without it, never.');
 const newSessionBody = z.strictObject({
-  actor_user_id: ulid(),
-  human_name: text(MAX_PERSONAL_NAME_CHARACTERS).refine(isPersonalName, 'it has control characters, or is blank'),
-  scope: z.string(),
+  actor_user_id: ulid().describe('The account as which the token acts.'),
+  human_name: text(MAX_PERSONAL_NAME_CHARACTERS)
+    .refine(isPersonalName, 'it has control characters, or is blank')
+    .describe('What it is for, for people who read lists of sessions.'),
+  scope: z.string().describe('What the token may do: scopes, with spaces between them.'),
   expires_in: expiresIn,
 });
 const regenerationBody = z.strictObject({ expires_in: expiresIn });
@@ -103,6 +125,7 @@ export const personalSessionOperations: readonly Operation[] = [
   listOperation({
     id: 'listPersonalSessions',
     summary: 'Lists personal sessions',
+    description: 'Personal sessions of all owners, in the order in which they were made.',
     ...SHARED,
     filters,
     select: (values) => ({
@@ -129,8 +152,10 @@ export const personalSessionOperations: readonly Operation[] = [
     path: SESSION.path,
     tag: SESSION.type,
     summary: 'Makes a personal session with its token',
+    description:
+      'It belongs to who calls: to the account of the token, or to the application that acts for itself. The answer has the token, which is not shown again. A scope with a device makes the device at the homeserver, before this answers.',
     body: newSessionBody,
-    answers: [singleAnswer(201, ISSUED)],
+    answers: [singleAnswer(201, ISSUED, 'The session with its token, which is shown this once.')],
     errors: [
       'invalid_body',
       'not_found',
@@ -143,11 +168,17 @@ export const personalSessionOperations: readonly Operation[] = [
     ],
     run: async (call) => await create(call),
   },
-  getOperation({ id: 'getPersonalSession', summary: 'Reads a personal session', ...SHARED }),
+  getOperation({
+    id: 'getPersonalSession',
+    summary: 'Reads a personal session',
+    description: 'One personal session by its id, without its token.',
+    ...SHARED,
+  }),
   actionOperation({
     id: 'revokePersonalSession',
     action: 'revoke',
     summary: 'Revokes a personal session with its token',
+    description: 'Its token is refused from now on. This is final.',
     ...SHARED,
     errors: ['session_revoked'],
     run: async ({ core, caller }, { id }) => {
@@ -166,8 +197,9 @@ export const personalSessionOperations: readonly Operation[] = [
     path: `${SESSION.path}/:id/regenerate`,
     tag: SESSION.type,
     summary: 'Gives a personal session another token; the one before stops working',
+    description: 'Only for its owner. The answer has the new token, which is not shown again.',
     body: regenerationBody,
-    answers: [singleAnswer(201, ISSUED)],
+    answers: [singleAnswer(201, ISSUED, 'The session with its token, which is shown this once.')],
     errors: ['invalid_id', 'not_found', 'invalid_body', 'not_owner', 'session_not_valid'],
     run: async (call) => await regenerate(call),
   },

@@ -10,14 +10,24 @@ import { getOperation, logAction, type Operation, readBody, singleAnswer, stored
 const POLICY_DATA: Resource<PolicyDataRecord> = {
   type: 'policy-data',
   path: 'policy-data',
-  attributes: z.object({ data: z.record(z.string(), z.unknown()), created_at: z.iso.datetime() }),
+  description: 'What was stored for the policy to consult.',
+  attributes: z.object({
+    data: z.record(z.string(), z.unknown()).describe('What is merged into `policy.data` of the configuration.'),
+    created_at: z.iso.datetime().describe('When it was stored.'),
+  }),
   attributesOf: ({ data, created_at }) => ({ data, created_at: time(created_at) }),
 };
 
 const source = stored(policyDataRecords);
 /** Lists of names may be written as mappings by those who make them. */
 const MAX_MEMBERS = 10_000;
-const dataBody = z.strictObject({ data: z.record(z.string(), z.unknown()) });
+const dataBody = z.strictObject({
+  data: z
+    .record(z.string(), z.unknown())
+    .describe(
+      'Members of `policy.data`: lists are added to those of the configuration, other values stand in their place.',
+    ),
+});
 
 export const policyDataOperations: readonly Operation[] = [
   {
@@ -26,6 +36,8 @@ export const policyDataOperations: readonly Operation[] = [
     path: POLICY_DATA.path,
     tag: POLICY_DATA.type,
     summary: 'Stores data that is added to `policy.data`, in place of what was stored before',
+    description:
+      'It is merged with `policy.data` of the configuration, and tried before it is stored. This process follows it at once, others within a second.',
     body: dataBody,
     answers: [singleAnswer(201, POLICY_DATA)],
     errors: ['invalid_body', 'invalid_policy_data'],
@@ -53,6 +65,7 @@ export const policyDataOperations: readonly Operation[] = [
     path: `${POLICY_DATA.path}/latest`,
     tag: POLICY_DATA.type,
     summary: 'Reads the data that was stored last',
+    description: 'What is in force in addition to the configuration.',
     answers: [singleAnswer(200, POLICY_DATA)],
     errors: ['not_found'],
     run: async (call) => {
@@ -65,6 +78,7 @@ export const policyDataOperations: readonly Operation[] = [
   getOperation({
     id: 'getPolicyData',
     summary: 'Reads data that was stored; the last ten are kept',
+    description: 'One of the last ten by its id.',
     resource: POLICY_DATA,
     source,
   }),

@@ -15,7 +15,7 @@ import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { type Resource, single, time, timeOrNull } from '../definition/documents.ts';
-import { flag, instant } from '../definition/fields.ts';
+import { filter, flag, instant } from '../definition/fields.ts';
 import {
   actionOperation,
   getOperation,
@@ -31,15 +31,16 @@ import {
 const TOKEN: Resource<RegistrationTokenRecord> = {
   type: 'user-registration-token',
   path: 'user-registration-tokens',
+  description: 'An invitation, with which people may register themselves.',
   attributes: z.object({
-    token: z.string(),
-    valid: z.boolean(),
-    usage_limit: z.int().nullable(),
-    times_used: z.int(),
-    created_at: z.iso.datetime(),
-    last_used_at: z.iso.datetime().nullable(),
-    expires_at: z.iso.datetime().nullable(),
-    revoked_at: z.iso.datetime().nullable(),
+    token: z.string().describe('What people type, or follow a link with.'),
+    valid: z.boolean().describe('Whether somebody can register with it now: not revoked, expired or used up.'),
+    usage_limit: z.int().nullable().describe('How many accounts may be made with it; null: any number.'),
+    times_used: z.int().describe('How many accounts were made with it.'),
+    created_at: z.iso.datetime().describe('When it was made.'),
+    last_used_at: z.iso.datetime().nullable().describe('When an account was last made with it; null: never.'),
+    expires_at: z.iso.datetime().nullable().describe('Until when it is good; null: without end.'),
+    revoked_at: z.iso.datetime().nullable().describe('When it was revoked; null: it is not.'),
   }),
   attributesOf: (token, { keyRing }) => ({
     token: openRegistrationToken(keyRing, fromUuid(token.id), token.token_sealed),
@@ -72,25 +73,45 @@ const SHARED = { resource: TOKEN, source };
 const MAX_USES = 2_147_483_647;
 const usageLimit = z.int('a whole number').min(1, 'at least 1').max(MAX_USES, `at most ${MAX_USES}`);
 const newTokenBody = z.strictObject({
-  token: z.string().refine(isRegistrationToken, '1 to 64 letters, digits and . _ ~ -').optional(),
-  usage_limit: usageLimit.nullable().optional(),
-  expires_at: instant().nullable().optional(),
+  token: z
+    .string()
+    .refine(isRegistrationToken, '1 to 64 letters, digits and . _ ~ -')
+    .optional()
+    .describe('A token of your own: 1 to 64 letters, digits and `. _ ~ -`. Without it, 12 characters at random.'),
+  usage_limit: usageLimit
+    .nullable()
+    .optional()
+    .describe('How many accounts may be made with it. Without it, or null: any number.'),
+  expires_at: instant()
+    .nullable()
+    .optional()
+    .describe('Until when it is good, a time to come (RFC 3339). Without it, or null: without end.'),
 });
 const changeBody = z.strictObject({
-  usage_limit: usageLimit.nullable().optional(),
-  expires_at: instant().nullable().optional(),
+  usage_limit: usageLimit
+    .nullable()
+    .optional()
+    .describe('How many accounts may be made with it. Without it, as before; null: any number.'),
+  expires_at: instant()
+    .nullable()
+    .optional()
+    .describe('Until when it is good, a time to come (RFC 3339). Without it, as before; null: without end.'),
 });
 
 export const registrationTokenOperations: readonly Operation[] = [
   listOperation({
     id: 'listUserRegistrationTokens',
     summary: 'Lists registration tokens',
+    description: 'Invitations in the order in which they were made, with the tokens themselves.',
     ...SHARED,
     filters: z.object({
-      used: flag().optional(),
-      revoked: flag().optional(),
-      expired: flag().optional(),
-      valid: flag().optional(),
+      used: filter(flag(), 'Tokens with which somebody (`true`) or nobody (`false`) has registered.'),
+      revoked: filter(flag(), 'Tokens that are (`true`) or are not (`false`) revoked.'),
+      expired: filter(flag(), 'Tokens whose time is (`true`) or is not (`false`) over; those without end are not.'),
+      valid: filter(
+        flag(),
+        'Tokens that are good for a registration now (`true`), or are revoked, expired or used up (`false`).',
+      ),
     }),
     select: ({ used, revoked, expired, valid }) => ({
       isUsed: used,
@@ -99,13 +120,19 @@ export const registrationTokenOperations: readonly Operation[] = [
       isValid: valid,
     }),
   }),
-  getOperation({ id: 'getUserRegistrationToken', summary: 'Reads a registration token', ...SHARED }),
+  getOperation({
+    id: 'getUserRegistrationToken',
+    summary: 'Reads a registration token',
+    description: 'One invitation by its id, with the token itself.',
+    ...SHARED,
+  }),
   {
     id: 'addUserRegistrationToken',
     method: 'POST',
     path: TOKEN.path,
     tag: TOKEN.type,
     summary: 'Makes a registration token',
+    description: 'Whoever has the token may register, where `account.password_registration_enabled` is set.',
     body: newTokenBody,
     answers: [singleAnswer(201, TOKEN)],
     errors: ['invalid_body', 'token_exists'],
@@ -129,6 +156,8 @@ export const registrationTokenOperations: readonly Operation[] = [
     id: 'updateUserRegistrationToken',
     method: 'PUT',
     summary: 'Changes how often and how long a token is good; null takes a limit away',
+    description:
+      'What is left out stays as it is. A limit below the number of accounts that were made with it is refused.',
     ...SHARED,
     body: changeBody,
     errors: ['invalid_body'],
@@ -147,6 +176,7 @@ export const registrationTokenOperations: readonly Operation[] = [
     id: 'revokeUserRegistrationToken',
     action: 'revoke',
     summary: 'Makes a token worthless',
+    description: 'Nobody registers with it until it is good again; accounts that were made with it stay.',
     ...SHARED,
     errors: ['already_revoked'],
     run: async ({ core }, { id }) => {
@@ -162,6 +192,7 @@ export const registrationTokenOperations: readonly Operation[] = [
     id: 'unrevokeUserRegistrationToken',
     action: 'unrevoke',
     summary: 'Makes a revoked token good again',
+    description: 'Limits of number and time count as before.',
     ...SHARED,
     errors: ['not_revoked'],
     run: async ({ core }, { id }) => {

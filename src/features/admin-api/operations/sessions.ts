@@ -16,7 +16,7 @@ import { signOut } from '#domain/oauth-sessions/sign-out.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { idOrNull, type Resource, time, timeOrNull } from '../definition/documents.ts';
-import { instant, ulid } from '../definition/fields.ts';
+import { EXAMPLE_ID, EXAMPLE_TIME, filter, instant, scopes, ulid } from '../definition/fields.ts';
 import {
   type AdminCall,
   actionOperation,
@@ -28,12 +28,18 @@ import {
 } from '../definition/operation.ts';
 
 const common = {
-  created_at: z.iso.datetime(),
-  finished_at: z.iso.datetime().nullable(),
-  user_agent: z.string().nullable(),
-  last_active_at: z.iso.datetime().nullable(),
-  last_active_ip: z.string().nullable(),
+  created_at: z.iso.datetime().describe('When it began.'),
+  finished_at: z.iso.datetime().nullable().describe('When it ended; null: it lives.'),
+  user_agent: z.string().nullable().describe('What the program called itself when it was last used.'),
+  last_active_at: z.iso.datetime().nullable().describe('When it was last used; null: not since it began.'),
+  last_active_ip: z.string().nullable().describe('From where it was last used; null: not known, or forgotten.'),
 };
+const userSessionId = z
+  .string()
+  .nullable()
+  .describe('The browser session in which the person agreed; null: there was none, or it is deleted.');
+const scopeOfSession = z.string().describe('What its tokens may do: scopes, with spaces between them.');
+const nameOfSession = z.string().nullable().describe('What the person calls it; null: nothing.');
 
 function commonOf(session: BrowserSessionRecord | OAuth2SessionRecord | CompatSessionRecord) {
   const { created_at, finished_at, user_agent, last_active_at, last_active_ip } = session;
@@ -49,21 +55,26 @@ function commonOf(session: BrowserSessionRecord | OAuth2SessionRecord | CompatSe
 const USER_SESSION: Resource<BrowserSessionRecord> = {
   type: 'user-session',
   path: 'user-sessions',
-  attributes: z.object({ ...common, user_id: z.string() }),
+  description: 'A browser in which a person is signed in.',
+  attributes: z.object({ ...common, user_id: z.string().describe('Who is signed in.') }),
   attributesOf: (session) => ({ ...commonOf(session), user_id: fromUuid(session.user_id) }),
 };
 
 const OAUTH2_SESSION: Resource<OAuth2SessionRecord> = {
   type: 'oauth2-session',
   path: 'oauth2-sessions',
+  description: 'A standing permission of an application, with its tokens.',
   attributes: z.object({
     ...common,
-    user_id: z.string().nullable(),
-    user_session_id: z.string().nullable(),
-    client_id: z.string(),
-    parent_session_id: z.string().nullable(),
-    scope: z.string(),
-    human_name: z.string().nullable(),
+    user_id: z.string().nullable().describe('Who permitted it; null: the application acts for itself.'),
+    user_session_id: userSessionId,
+    client_id: z.string().describe('The application.'),
+    parent_session_id: z
+      .string()
+      .nullable()
+      .describe('The session whose token was exchanged for this one; null: it did not begin so.'),
+    scope: scopeOfSession,
+    human_name: nameOfSession,
   }),
   attributesOf: (session) => ({
     ...commonOf(session),
@@ -79,13 +90,14 @@ const OAUTH2_SESSION: Resource<OAuth2SessionRecord> = {
 const COMPAT_SESSION: Resource<CompatSessionRecord> = {
   type: 'compat-session',
   path: 'compat-sessions',
+  description: 'A chat client that signed in by the routes of the homeserver.',
   attributes: z.object({
     ...common,
-    user_id: z.string(),
-    device_id: z.string().nullable(),
-    user_session_id: z.string().nullable(),
-    redirect_uri: z.string().nullable(),
-    human_name: z.string().nullable(),
+    user_id: z.string().describe('Who is signed in.'),
+    device_id: z.string().nullable().describe('Its device at the homeserver; null: it has none.'),
+    user_session_id: userSessionId,
+    redirect_uri: z.string().nullable().describe('Where a single sign-on led back to; null: it signed in otherwise.'),
+    human_name: nameOfSession,
   }),
   attributesOf: (session) => ({
     ...commonOf(session),
@@ -98,21 +110,46 @@ const COMPAT_SESSION: Resource<CompatSessionRecord> = {
 };
 
 const sessionFilters = {
-  user: ulid().optional(),
-  status: z.enum(['active', 'finished'], 'active or finished').optional(),
-  'created-before': instant().optional(),
-  'created-after': instant().optional(),
-  'last-active-before': instant().optional(),
-  'last-active-after': instant().optional(),
+  user: filter(ulid(), 'Sessions of the account of this id.', EXAMPLE_ID),
+  status: filter(
+    z.enum(['active', 'finished'], 'active or finished'),
+    'Sessions that live (`active`) or have ended (`finished`).',
+  ),
+  'created-before': filter(instant(), 'Sessions that began before this time (RFC 3339).', EXAMPLE_TIME),
+  'created-after': filter(instant(), 'Sessions that began after this time (RFC 3339).', EXAMPLE_TIME),
+  'last-active-before': filter(
+    instant(),
+    'Sessions that were last used before this time (RFC 3339); never those that were not used.',
+    EXAMPLE_TIME,
+  ),
+  'last-active-after': filter(
+    instant(),
+    'Sessions that were last used after this time (RFC 3339); never those that were not used.',
+    EXAMPLE_TIME,
+  ),
 };
-const ownedFilters = { ...sessionFilters, 'user-session': ulid().optional() };
+const ownedFilters = {
+  ...sessionFilters,
+  'user-session': filter(ulid(), 'Sessions that began in the browser session of this id.', EXAMPLE_ID),
+};
 const filtersOfBrowsers = z.object(sessionFilters);
 const filtersOfChatClients = z.object(ownedFilters);
 const filtersOfApplications = z.object({
   ...ownedFilters,
-  client: z.array(ulid()).optional(),
-  'client-kind': z.enum(['dynamic', 'static'], 'dynamic or static').optional(),
-  scope: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/, 'it is no scope')).optional(),
+  client: filter(
+    z.array(ulid()),
+    'Sessions of the application of this id. Given several times: of any of them.',
+    EXAMPLE_ID,
+  ),
+  'client-kind': filter(
+    z.enum(['dynamic', 'static'], 'dynamic or static'),
+    'Sessions of applications that registered themselves (`dynamic`), or that are in the configuration (`static`).',
+  ),
+  scope: filter(
+    scopes(),
+    'Sessions with exactly this scope among theirs. Given several times: with all of them.',
+    'openid',
+  ),
 });
 
 type Filters = z.output<typeof filtersOfBrowsers>;
@@ -151,15 +188,24 @@ export const sessionOperations: readonly Operation[] = [
   listOperation({
     id: 'listUserSessions',
     summary: 'Lists browser sessions',
+    description:
+      'Browser sessions of all accounts, in the order in which they began. Those that ended are kept for a while (`retention.finished_sessions`).',
     ...BROWSERS,
     filters: filtersOfBrowsers,
     select: selected,
     check: checkUser,
   }),
-  getOperation({ id: 'getUserSession', summary: 'Reads a browser session', ...BROWSERS }),
+  getOperation({
+    id: 'getUserSession',
+    summary: 'Reads a browser session',
+    description: 'One browser session by its id.',
+    ...BROWSERS,
+  }),
   actionOperation({
     id: 'finishUserSession',
     summary: 'Signs a browser out',
+    description:
+      'Sessions of applications that began in this browser go on, but for those that end with it by their own settings.',
     ...BROWSERS,
     ...FINISH,
     run: async ({ core }, { id, user_id, finished_at }) => {
@@ -176,6 +222,8 @@ export const sessionOperations: readonly Operation[] = [
   listOperation({
     id: 'listOAuth2Sessions',
     summary: 'Lists sessions of applications',
+    description:
+      'Sessions of all applications, in the order in which they began. Those that ended are kept for a while (`retention.finished_sessions`).',
     ...APPLICATIONS,
     filters: filtersOfApplications,
     select: (values) => ({
@@ -192,10 +240,16 @@ export const sessionOperations: readonly Operation[] = [
       }
     },
   }),
-  getOperation({ id: 'getOAuth2Session', summary: 'Reads a session of an application', ...APPLICATIONS }),
+  getOperation({
+    id: 'getOAuth2Session',
+    summary: 'Reads a session of an application',
+    description: 'One session of an application by its id.',
+    ...APPLICATIONS,
+  }),
   actionOperation({
     id: 'finishOAuth2Session',
     summary: 'Ends a session of an application with its tokens',
+    description: 'Its tokens are refused from now on, and the homeserver drops its device in the background.',
     ...APPLICATIONS,
     ...FINISH,
     run: async ({ core }, { id }) => {
@@ -208,15 +262,23 @@ export const sessionOperations: readonly Operation[] = [
   listOperation({
     id: 'listCompatSessions',
     summary: 'Lists sessions of chat clients',
+    description:
+      'Sessions of chat clients, in the order in which they began. Those that ended are kept for a while (`retention.finished_sessions`).',
     ...CHAT_CLIENTS,
     filters: filtersOfChatClients,
     select: (values) => ({ ...selected(values), browserSession: values['user-session'] }),
     check: checkOwners,
   }),
-  getOperation({ id: 'getCompatSession', summary: 'Reads a session of a chat client', ...CHAT_CLIENTS }),
+  getOperation({
+    id: 'getCompatSession',
+    summary: 'Reads a session of a chat client',
+    description: 'One session of a chat client by its id.',
+    ...CHAT_CLIENTS,
+  }),
   actionOperation({
     id: 'finishCompatSession',
     summary: 'Ends a session of a chat client with its tokens',
+    description: 'Its tokens are refused from now on, and the homeserver drops its device in the background.',
     ...CHAT_CLIENTS,
     ...FINISH,
     run: async ({ core }, { id, finished_at }) => {

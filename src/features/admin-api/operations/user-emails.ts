@@ -9,7 +9,7 @@ import { type ChangedBy, recordEmailChange } from '#domain/email-changes/record-
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { type Resource, single, time } from '../definition/documents.ts';
-import { ulid } from '../definition/fields.ts';
+import { EXAMPLE_ID, filter, ulid } from '../definition/fields.ts';
 import {
   type AdminCall,
   actionOperation,
@@ -26,7 +26,12 @@ import {
 const USER_EMAIL: Resource<UserEmailRecord> = {
   type: 'user-email',
   path: 'user-emails',
-  attributes: z.object({ created_at: z.iso.datetime(), user_id: z.string(), email: z.string() }),
+  description: 'A confirmed e-mail address of an account.',
+  attributes: z.object({
+    created_at: z.iso.datetime().describe('When it was added.'),
+    user_id: z.string().describe('Whose it is.'),
+    email: z.string().describe('The address, as it was typed.'),
+  }),
   attributesOf: ({ created_at, user_id, email }) => ({
     created_at: time(created_at),
     user_id: fromUuid(user_id),
@@ -35,26 +40,39 @@ const USER_EMAIL: Resource<UserEmailRecord> = {
 };
 
 const SHARED = { resource: USER_EMAIL, source: stored(userEmails) };
-const addressBody = z.strictObject({ user_id: ulid(), email: z.string() });
+const addressBody = z.strictObject({
+  user_id: ulid().describe('The account that gets it.'),
+  email: z.string().describe('The address; nothing is sent to it, it counts as confirmed.'),
+});
 
 export const userEmailOperations: readonly Operation[] = [
   listOperation({
     id: 'listUserEmails',
     summary: 'Lists confirmed addresses',
+    description: 'Addresses of all accounts, in the order in which they were added.',
     ...SHARED,
-    filters: z.object({ user: ulid().optional(), email: z.string().max(255).optional() }),
+    filters: z.object({
+      user: filter(ulid(), 'Addresses of the account of this id.', EXAMPLE_ID),
+      email: filter(
+        z.string().max(255),
+        'The address that is exactly this one, in upper or lower case; a part of one finds nothing.',
+        'maren@mail.example',
+      ),
+    }),
     select: ({ user, email }) => ({ user, key: email?.toLowerCase() }),
     check: async ({ core }, { user }) => {
       if (user !== undefined && (await users.find(core.database, fromUuid(user))) === undefined) throw missing('user');
     },
   }),
-  getOperation({ id: 'getUserEmail', summary: 'Reads an address', ...SHARED }),
+  getOperation({ id: 'getUserEmail', summary: 'Reads an address', description: 'One address by its id.', ...SHARED }),
   {
     id: 'addUserEmail',
     method: 'POST',
     path: USER_EMAIL.path,
     tag: USER_EMAIL.type,
     summary: 'Gives an account an address that counts as confirmed',
+    description:
+      'No mail is sent to prove it, and the rules for addresses are not asked. No two accounts have one address, in whatever upper and lower case.',
     body: addressBody,
     answers: [singleAnswer(201, USER_EMAIL)],
     errors: ['invalid_body', 'not_found', 'invalid_email', 'email_in_use'],
@@ -77,6 +95,7 @@ export const userEmailOperations: readonly Operation[] = [
     id: 'deleteUserEmail',
     method: 'DELETE',
     summary: 'Takes an address from its account',
+    description: 'The person is told by mail, at that address as well.',
     ...SHARED,
     isSilent: true,
     run: async (call, { user_id, email: stored }) => {

@@ -26,12 +26,18 @@ import {
 import { USER } from './users.ts';
 
 const newUserBody = z.strictObject({
-  username: z.string(),
-  skip_homeserver_check: z.boolean().default(false),
+  username: z
+    .string()
+    .describe('The name: letters `a` to `z`, digits and `= _ - . / +`, not `_` first. It never changes.'),
+  skip_homeserver_check: z
+    .boolean()
+    .default(false)
+    .describe('Whether the homeserver is not asked if the name is free: for a person who is there already.'),
   displayname: z
     .string()
     .refine((name) => parseDisplayName(name) !== undefined, 'it is no display name')
-    .optional(),
+    .optional()
+    .describe('The name that others see, here and at the homeserver.'),
   avatar_url: z
     .string()
     .max(255, 'at most 255 characters')
@@ -40,7 +46,13 @@ const newUserBody = z.strictObject({
     .describe('For the homeserver alone: `mxc://server/id`.'),
 });
 
-const passwordBody = z.strictObject({ password: text(8192), skip_password_check: z.boolean().default(false) });
+const passwordBody = z.strictObject({
+  password: text(8192).describe('The password, which takes the place of the one before.'),
+  skip_password_check: z
+    .boolean()
+    .default(false)
+    .describe('Whether a password is taken that the rules for people would refuse as too weak.'),
+});
 
 export const userSecretOperations: readonly Operation[] = [
   {
@@ -49,6 +61,8 @@ export const userSecretOperations: readonly Operation[] = [
     path: USER.path,
     tag: USER.type,
     summary: 'Makes an account',
+    description:
+      'The account has no password and no address; `setUserPassword` and `addUserEmail` give it some. The person is made at the homeserver as well, before this answers; where that fails, nothing is stored.',
     body: newUserBody,
     answers: [singleAnswer(201, USER)],
     errors: ['invalid_body', 'invalid_username', 'user_exists', 'username_reserved', ...HOMESERVER_ERRORS],
@@ -78,6 +92,7 @@ export const userSecretOperations: readonly Operation[] = [
     id: 'setUserPassword',
     action: 'set-password',
     summary: 'Gives an account a password; its sessions go on',
+    description: 'The password before stops working; sessions go on. The person is told by mail.',
     resource: USER,
     source: stored(users),
     body: passwordBody,
