@@ -819,6 +819,8 @@ create table users (
   is_guest boolean default false not null,
   groups text[],
   claims jsonb,
+  homeserver_deactivated_at timestamp with time zone,
+  homeserver_erased_at timestamp with time zone,
   constraint users_pkey PRIMARY KEY (id),
   constraint users_username_key UNIQUE (username),
   constraint users_username_key_key UNIQUE (username_key)

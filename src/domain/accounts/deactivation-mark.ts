@@ -1,4 +1,7 @@
-/** The mark `deactivated_at` of accounts, and what goes with it: addresses, and password, groups and the like where all is erased. */
+/**
+ * The mark `deactivated_at` of accounts, whether the homeserver knows of it, and what goes with it: addresses, and password,
+ * groups and the like where all is erased.
+ */
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -6,12 +9,23 @@ import { accountIsDeactivated } from './liveness.ts';
 
 const mark = statement<never, { readonly userId: string; readonly now: Date }>(
   'mark-deactivated',
-  `update users set deactivated_at = :now::timestamptz where id = :userId::uuid and not (${accountIsDeactivated('users')})`,
+  `update users
+      set deactivated_at = :now::timestamptz, homeserver_deactivated_at = null, homeserver_erased_at = null
+    where id = :userId::uuid and not (${accountIsDeactivated('users')})`,
 );
 
 const unmark = statement<never, { readonly userId: string }>(
   'unmark-deactivated',
-  `update users set deactivated_at = null where id = :userId::uuid and ${accountIsDeactivated('users')}`,
+  `update users set deactivated_at = null, homeserver_deactivated_at = null, homeserver_erased_at = null
+    where id = :userId::uuid and ${accountIsDeactivated('users')}`,
+);
+
+const markAtHomeserver = statement<never, { readonly userId: string; readonly isErased: boolean; readonly now: Date }>(
+  'mark-deactivated-at-homeserver',
+  `update users
+      set homeserver_deactivated_at = :now::timestamptz,
+          homeserver_erased_at = case when :isErased::boolean then :now::timestamptz else homeserver_erased_at end
+    where id = :userId::uuid and ${accountIsDeactivated('users')}`,
 );
 
 /** With the recovery tickets that were mailed there, and what was imported and has no use. */
@@ -36,6 +50,15 @@ const eraseFacts = statement<never, { readonly userId: string; readonly now: Dat
 /** Expects the caller's transaction, which holds the account from here on. @returns whether this call deactivated it */
 export async function markDeactivated(transaction: Queryable, user: UserId, now: number): Promise<boolean> {
   return (await transaction.execute(mark, { userId: toUuid(user), now: new Date(now) })) > 0;
+}
+
+/** The homeserver has done it: it need not be told again. @param userId as the database has it */
+export async function markDeactivatedAtHomeserver(
+  database: Queryable,
+  userId: string,
+  { isErased, now }: { readonly isErased: boolean; readonly now: number },
+): Promise<void> {
+  await database.execute(markAtHomeserver, { userId, isErased, now: new Date(now) });
 }
 
 /**

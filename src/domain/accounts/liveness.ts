@@ -17,6 +17,15 @@ export function accountIsDeactivated(user: string): string {
 }
 
 /**
+ * The homeserver has taken it that the account is deactivated, and erased where that is wanted. A condition for
+ * statements. @param user alias of `users`; @param isErased a parameter, boolean
+ */
+export function deactivationIsAtHomeserver(user: string, isErased: string): string {
+  return `(${user}.homeserver_deactivated_at is not null
+    and (not ${isErased} or ${user}.homeserver_erased_at is not null))`;
+}
+
+/**
  * The token may be used for one more registration. A condition for statements.
  * @param token alias of `user_registration_tokens`; @param now the parameter that holds the process clock
  */

@@ -2,8 +2,9 @@
  * Ends an account for good. Owns no table: the mark, the sessions, the links and what was begun with the addresses are
  * changed by their modules in one transaction, so that everything is dead here before the homeserver hears of it (chat-compat 11.6, operations 6.3).
  */
-import { forgetPerson, markDeactivated } from '#domain/accounts/deactivation-mark.ts';
+import { forgetPerson, markDeactivated, markDeactivatedAtHomeserver } from '#domain/accounts/deactivation-mark.ts';
 import { deleteEmailAuthentications } from '#domain/accounts/email-authentications/delete-email-authentications.ts';
+import { deactivationIsAtHomeserver } from '#domain/accounts/liveness.ts';
 import { deleteOpenRegistrations } from '#domain/accounts/registrations/delete-open-registrations.ts';
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { finishBrowserSession } from '#domain/browser-sessions/finish-browser-session.ts';
@@ -22,28 +23,44 @@ import { deletePendingRecoveries } from '#domain/recoveries/delete-recoveries.ts
 import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import { unlinkAccount } from '#domain/upstream/unlink-account.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
-import { INSERT_JOB, type JobQueue, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
+import { jobIsRunning } from '#platform/jobs/job-listing.ts';
+import { INSERT_JOB, type JobQueue, jobIsWaiting, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
 const QUEUE = 'deactivate-user';
 
-/** Erasure stays wanted when it was wanted once. */
+/** A job `j` for the user `u` asks for as much. */
+const WILL_DO = `j.dedup_key in (u.id::text || ' erased', case when not :isErased::boolean then u.id::text end)`;
+
+/**
+ * Erasure stays wanted when it was wanted once. An account that was deactivated before gets a job only where the
+ * homeserver has not done what is wanted and no job is going to: the last one failed for good, or asked for less. One
+ * that has just been deactivated always does: a job that runs may have read that it was not.
+ */
 const insertJob = statement<
   never,
   {
     readonly id: string;
     readonly userId: string;
     readonly isErased: boolean;
+    readonly isNew: boolean;
     readonly queuedBy: string | null;
     readonly now: Date;
   }
 >(
   'queue-deactivation',
   `${INSERT_JOB}
-   values (:id::uuid, '${QUEUE}', jsonb_build_object('user_id', :userId::uuid, 'erase', :isErased::boolean),
-     :userId::uuid::text || case when :isErased::boolean then ' erased' else '' end,
-     :queuedBy::text, :now::timestamptz, :now::timestamptz)
+   select :id::uuid, '${QUEUE}', jsonb_build_object('user_id', u.id, 'erase', :isErased::boolean),
+     u.id::text || case when :isErased::boolean then ' erased' else '' end,
+     :queuedBy::text, :now::timestamptz, :now::timestamptz
+     from users u
+    where u.id = :userId::uuid
+      and (:isNew::boolean
+        or not ${deactivationIsAtHomeserver('u', ':isErased::boolean')}
+          and not exists (select from queue_jobs j where j.queue = '${QUEUE}' and ${WILL_DO} and ${jobIsWaiting('j')})
+          and not exists (select from queue_jobs j
+                           where j.queue = '${QUEUE}' and ${WILL_DO} and ${jobIsRunning('j', ':now::timestamptz')}))
    ${ON_WAITING_JOB}`,
 );
 
@@ -120,7 +137,7 @@ export async function deactivateUser(
   if (isOwn || isErased) await unlinkAccount(transaction, user);
   if (homeserver.isConnected) {
     const id = toUuid(newId(now));
-    const job = { id, userId: toUuid(user), isErased, queuedBy: queuedBy(), now: new Date(now) };
+    const job = { id, userId: toUuid(user), isErased, isNew, queuedBy: queuedBy(), now: new Date(now) };
     await transaction.execute(insertJob, job);
   }
   return { isNew, browserSessions, ...applications, personalSessions };
@@ -133,6 +150,9 @@ export function deactivateUserQueue(deps: TellDeps): JobQueue {
     const isErased = typeof payload === 'object' && payload !== null && 'erase' in payload && payload.erase === true;
     const result = await deps.homeserver.deleteUser(told.localpart, isErased, context);
     // Who never existed there cannot be active there.
-    return !result.ok && result.reason === 'unknown-user' ? { ok: true, value: undefined } : result;
+    if (!result.ok && result.reason !== 'unknown-user') return result;
+    // Before the job is done with: a crash in between has it run again, which changes nothing.
+    await markDeactivatedAtHomeserver(deps.database, told.userId, { isErased, now: deps.clock.now() });
+    return { ok: true, value: undefined };
   });
 }

@@ -54,6 +54,11 @@ export interface JobQueue {
 /** The head of an insert inside a larger statement; values follow in this order, then `ON_WAITING_JOB`. */
 export const INSERT_JOB = 'insert into queue_jobs (id, queue, payload, dedup_key, queued_by, created_at, due_at)';
 
+/** Nobody works on it, and it was not given up. A condition for statements. @param job alias of `queue_jobs` */
+export function jobIsWaiting(job: string): string {
+  return `(${job}.worker is null and ${job}.failed_at is null)`;
+}
+
 /**
  * A waiting job with the same key stands for the new one. It is locked until the change commits, so that it cannot run
  * before, on what was true until then; its age begins with the new one. A job that runs already does not count.

@@ -205,7 +205,7 @@ export const userOperations: readonly Operation[] = [
     action: 'deactivate',
     summary: 'Ends an account for good; its name stays taken',
     description:
-      'All sessions, tokens, addresses, passkeys and second factors of the account are gone when this answers. The homeserver is told in the background. On an account that is deactivated already, what is left of it is done, and erasure where that is asked for now.',
+      'All sessions, tokens, addresses, passkeys and second factors of the account are gone when this answers. The homeserver is told in the background. On an account that is deactivated already it is told again only if that failed, or if erasure is asked for now and was not before.',
     ...SHARED,
     body: deactivationBody,
     errors: ['invalid_body'],

@@ -1,0 +1,100 @@
+/** What tests of the API begin with: a service with a homeserver, and applications that administer it for themselves. */
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import { insertTestAccount } from '#test/support/accounts.ts';
+import { AdminClient } from '#test/support/admin-client.ts';
+import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
+import { FakeClock } from '#test/support/fake-clock.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import {
+  type StandInHomeserver,
+  startStandInHomeserver,
+} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+
+export const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
+export const SECOND_CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
+/** Nothing has this id. */
+export const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
+/** Of the homeserver. */
+export const SECRET = 'shared-secret-of-the-test';
+/** Of everybody. */
+export const PASSWORD = 'correct horse battery staple';
+const AMPLE = { burst: 100_000, per_second: 1000 };
+
+export interface Person {
+  readonly id: UserId;
+  readonly uuid: string;
+  readonly username: string;
+}
+
+export interface AdministeredService {
+  readonly clock: FakeClock;
+  readonly homeserver: StandInHomeserver;
+  readonly service: TestService;
+  /** Calls the API with a token of this application. */
+  adminOf(client: string): Promise<AdminClient>;
+  /** Somebody new, here and at the homeserver. */
+  person(): Promise<Person>;
+  /** Payloads of the jobs that wait for an account. */
+  jobsOf(uuid: string, queue: string): Promise<readonly { readonly payload: object }[]>;
+  stop(): Promise<void>;
+}
+
+/**
+ * @param settings on top of those that all of them have; `clients` in place of two that know client credentials alone
+ * @param administers clients that may administer
+ */
+export async function startAdministeredService(
+  settings: Readonly<Record<string, unknown>> = {},
+  administers: readonly string[] = [CLIENT],
+  expectedErrors: readonly string[] = [],
+): Promise<AdministeredService> {
+  const clock = new FakeClock();
+  const homeserver = await startStandInHomeserver(SECRET, 'chat.example');
+  const { endpoint, serverName } = homeserver;
+  const service = await startService(
+    {
+      homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
+      rate_limiting: {
+        admin_token: { per_ip: AMPLE },
+        login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
+      },
+      experimental: { access_token_ttl: 86_400 },
+      clients: [CLIENT, SECOND_CLIENT].map((id) => chatClientSettings(id, { grant_types: ['client_credentials'] })),
+      policy: { data: { admin_clients: administers } },
+      ...settings,
+    },
+    { clock, expectedErrors },
+  );
+  let people = 0;
+  return {
+    ...{ clock, homeserver, service },
+    adminOf: async (client) => {
+      const program = new ChatOAuthClient(service, client);
+      const form = { grant_type: 'client_credentials', scope: 'urn:mas:admin' };
+      const { body } = await program.post('/oauth2/token', form);
+      return new AdminClient(service, String(body['access_token']));
+    },
+    person: async () => {
+      people += 1;
+      // Ids of one instant have no order.
+      clock.advanceSeconds(1);
+      const username = `nele${people}`;
+      const account = { username, password: PASSWORD };
+      const id = await insertTestAccount(service.database, account, { hasher: service.core.hasher, now: clock.now() });
+      homeserver.addUser(username);
+      return { id, username, uuid: toUuid(id) };
+    },
+    jobsOf: async (uuid, queue) =>
+      await sql<{ payload: object }>(
+        service.database,
+        `select payload from queue_jobs
+          where queue = $2::text and payload ->> 'user_id' = $1::text and failed_at is null order by created_at, id`,
+        [uuid, queue],
+      ),
+    stop: async () => {
+      await service.stop();
+      await homeserver.stop();
+    },
+  };
+}

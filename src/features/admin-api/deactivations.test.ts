@@ -1,0 +1,97 @@
+/** When the homeserver is told again that an account is deactivated (operations 4.4). */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { AdminClient } from '#test/support/admin-client.ts';
+import { sql } from '#test/support/fixtures.ts';
+import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import {
+  type AdministeredService,
+  CLIENT,
+  type Person,
+  startAdministeredService,
+} from './administered-service.test-support.ts';
+
+let administered: AdministeredService;
+let admin: AdminClient;
+let leaver: Person;
+
+beforeAll(async () => {
+  administered = await startAdministeredService({}, [CLIENT], ['homeserver.refused', 'job.failed', 'job.dead']);
+  admin = await administered.adminOf(CLIENT);
+});
+afterAll(async () => await administered.stop());
+beforeEach(async () => {
+  await administered.homeserver.setFault(undefined);
+  leaver = await administered.person();
+});
+
+async function deactivate(body: { readonly skip_erase?: boolean } = {}): Promise<void> {
+  expect((await admin.post(`users/${leaver.id}/deactivate`, body)).status).toBe(200);
+}
+const run = async () => await tellHomeserver(administered.service.core);
+const waiting = async () => (await administered.jobsOf(leaver.uuid, 'deactivate-user')).map(({ payload }) => payload);
+const erasing = (erase: boolean) => expect.objectContaining({ erase });
+
+test('an account that the homeserver has deactivated is not told again, until it was used again', async () => {
+  await deactivate();
+  await run();
+  expect(administered.homeserver.user(leaver.username)?.isDeactivated).toBe(true);
+  await deactivate();
+  await deactivate({ skip_erase: true });
+  expect(await waiting()).toEqual([]);
+  expect((await admin.post(`users/${leaver.id}/reactivate`)).status).toBe(200);
+  await deactivate();
+  expect(await waiting()).toEqual([erasing(true)]);
+});
+
+test('a deactivation that failed for good is told again', async () => {
+  await administered.homeserver.setFault({ kind: 'answer', path: '/delete_user', status: 400 });
+  await deactivate();
+  await run();
+  expect(await waiting()).toEqual([]);
+  await administered.homeserver.setFault(undefined);
+  await deactivate();
+  expect(await waiting()).toEqual([erasing(true)]);
+  await run();
+  await deactivate();
+  expect(await waiting()).toEqual([]);
+});
+
+test('a deactivation that waits or runs is not told twice', async () => {
+  await deactivate();
+  await deactivate();
+  await deactivate({ skip_erase: true });
+  expect(await waiting()).toEqual([erasing(true)]);
+  let answer = () => {};
+  const until = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await administered.homeserver.setFault({ kind: 'wait', until });
+  const requests = administered.homeserver.requests.length;
+  const running = run();
+  await expect.poll(() => administered.homeserver.requests.length).toBeGreaterThan(requests);
+  await deactivate();
+  expect(await waiting()).toEqual([erasing(true)]);
+  answer();
+  await running;
+  expect(await waiting()).toEqual([]);
+});
+
+test('erasure that is asked for later is told, once', async () => {
+  await deactivate({ skip_erase: true });
+  await run();
+  await deactivate({ skip_erase: true });
+  expect(await waiting()).toEqual([]);
+  await deactivate();
+  await deactivate();
+  expect(await waiting()).toEqual([erasing(true)]);
+  await run();
+  await deactivate();
+  expect(await waiting()).toEqual([]);
+});
+
+test('an account of which it is not known whether the homeserver was told is told once more', async () => {
+  await deactivate();
+  await sql(administered.service.database, 'delete from queue_jobs');
+  await deactivate();
+  expect(await waiting()).toEqual([erasing(true)]);
+});
