@@ -237,11 +237,14 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
 /** What tries a fault without naming its number in the name of a test. */
 export const FAULTS_TRIED_BY: Readonly<Record<number, readonly string[]>> = {
   1: ['test/faults/kill-9.test.ts', 'test/faults/two-instances.test.ts'],
+  2: ['test/faults/devices.test.ts', 'test/faults/lost-answer.test.ts', 'test/faults/upstream.test.ts'],
+  3: ['test/faults/kill-9.test.ts', 'test/long-life/interrupted-migrations.test.ts'],
   7: ['tools/cluster/run.js'],
   10: ['src/platform/postgres/transactions.test.ts', 'test/faults/two-instances.test.ts'],
   11: ['test/faults/read-only-database.test.ts'],
   13: ['test/attacks/process-limits.test.ts'],
   15: ['src/cli/watch-database.test.ts'],
+  17: ['src/features/chat-compat/device-at-homeserver.test.ts', 'test/faults/devices.test.ts'],
   18: ['bench/run.js'],
   19: ['test/attacks/upstream-providers.test.ts'],
   21: ['tools/upgrade/run.js'],
