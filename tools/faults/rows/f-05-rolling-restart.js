@@ -17,6 +17,7 @@ export const fault = {
       for (let count = 0; count < 2; count += 1) await instances.add(databaseSettings(database));
       const load = await instances.load();
       load.start();
+      await load.untilAtWork();
       for (let round = 1; round <= rounds; round += 1) {
         const instance = instances.all[round % 2];
         await checks.that(`F-05: round ${round}: the instance ends by itself with 0`, async () => {
@@ -32,7 +33,10 @@ export const fault = {
         const { acknowledged, signIns, ...failed } = load.counts;
         const compared = await load.compare();
         requireNone(load.faults);
-        say(`${rounds} rounds: ${acknowledged} requests and ${signIns} sign-ins; ${compared} facts hold`);
+        say(
+          `${rounds} rounds: ${acknowledged} requests and ${signIns} sign-ins, of which ${load.retries} were refused by one ` +
+            `instance and sent to the other; ${compared} facts hold`,
+        );
         if (Object.values(failed).some((count) => count > 0)) throw new Error(JSON.stringify(failed));
         if (signIns === 0) throw new Error('nobody signed in');
       });
