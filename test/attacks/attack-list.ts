@@ -215,7 +215,7 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [9, 'slow database, lost packets', 'a run of minutes under load'],
   [10, 'deadlocks, serialization failures, locks held for long'],
   [11, 'database that refuses connections, rights, writes or the password', 'refused connections and passwords'],
-  [12, 'full disk', 'full disks of database, log and temporary files'],
+  [12, 'full disk', 'full disk of temporary files'],
   [13, 'few file descriptors, little memory', 'a memory limit just above what an idle service needs'],
   [14, 'clock that jumps'],
   [15, 'clocks of instances that differ'],

@@ -50,20 +50,21 @@ export class Instances {
    * Adds an instance and starts it.
    * @param database settings of the section
    * @param change what becomes of the settings
+   * @param dataDir by default a new one
    * @param options of `Program.launch`
-   * @returns `{ base, port, program, service, log, options }`
+   * @returns `{ base, port, dataDir, program, service, log, options }`
    */
-  async add(database, { change = (settings) => settings, ...options } = {}) {
+  async add(database, { change = (settings) => settings, dataDir: given, ...options } = {}) {
     const port = await freePort();
     const base = `http://127.0.0.1:${port}/`;
     this.#publicBase ??= base;
     this.mailboxes ??= await Mailboxes.listen();
-    const dataDir = join(this.#folder, `data-${port}`);
+    const dataDir = given ?? join(this.#folder, `data-${port}`);
     this.#connection ??= connectionTo(database, dataDir);
     const settings = instanceSettings({ dataDir, database, port, level: 'warn' });
     const all = openToLoad(settings, { publicBase: this.#publicBase, email: this.mailboxes.settings });
     const program = new Program(this.#folder, change(all), { name: `instance-${port}.json` });
-    const instance = { base, port, program, service: undefined, log: '', options };
+    const instance = { base, port, dataDir, program, service: undefined, log: '', options };
     this.all.push(instance);
     await this.start(instance);
     return instance;
@@ -77,7 +78,7 @@ export class Instances {
 
   async start(instance) {
     instance.service = instance.program.launch(['serve'], { stdio: ['ignore', 'ignore', 'pipe'], ...instance.options });
-    instance.service.stderr.setEncoding('utf8').on('data', (text) => {
+    instance.service.stderr?.setEncoding('utf8').on('data', (text) => {
       instance.log += text;
     });
     await untilHealthy(instance.service, instance.base, { output: () => instance.log.slice(-4_000) });

@@ -127,7 +127,7 @@ export const METRICS = {
   latchkey_activity_pending: gauge('Sessions whose last activity is not written yet.', []),
   latchkey_activity_flush_seconds: histogram('Time that writing gathered activity took.', [], STATEMENT_BUCKETS),
   latchkey_activity_dropped_total: counter('Last activities that were not remembered: too many waited.', []),
-  latchkey_log_dropped_total: counter('Lines of the log that were dropped while its reader was blocked.', []),
+  latchkey_log_dropped_total: counter('Lines of the log that are lost: its reader or its disk took no more.', []),
   latchkey_config_reloads_total: counter(
     'Times that the configuration was read again, each with every process of a `serve`.',
     ['result'],

@@ -26,7 +26,8 @@ export interface LogSink {
 /**
  * Writes lines to a file, pipe or terminal: gathered for at most 20 ms or 16 KiB, whole lines per write, one write at
  * a time and never on the main thread, so that a reader that stops reading does not block the service. While it is
- * blocked up to 8 MiB wait, further lines are dropped and counted. A failing write loses its lines and nothing else.
+ * blocked up to 8 MiB wait, further lines are dropped and counted. A failing write, as on a full disk, loses its lines,
+ * which are counted as well, and nothing else.
  */
 export class DescriptorSink implements LogSink {
   readonly #descriptor: number;
@@ -46,6 +47,8 @@ export class DescriptorSink implements LogSink {
   #chunkStartedAt = 0;
   /** A write was started and has not returned. False between a refused write and its repetition. */
   #isUnderWay = false;
+  /** A failing write left half a line behind, which the next one must not go on. */
+  #isInsideLine = false;
   #idle: (() => void)[] = [];
 
   /** @param isFile the descriptor is for this sink alone */
@@ -66,9 +69,7 @@ export class DescriptorSink implements LogSink {
 
   write(line: string): void {
     if (this.#waiting.length + line.length > MAX_WAITING_CHARACTERS) {
-      this.#dropped += 1;
-      metrics?.count('latchkey_log_dropped_total', {});
-      this.#droppedSince += 1;
+      this.#drop(1);
       return;
     }
     this.#waiting += line;
@@ -94,7 +95,7 @@ export class DescriptorSink implements LogSink {
     // The other thread may not have begun, and what is written here could fill the pipe before it.
     if (this.#isUnderWay) sleep(BLOCKED_AFTER_MS - lasts);
     const begun = this.#writing?.subarray(this.#isUnderWay ? this.#chunkEnd : this.#written) ?? Buffer.alloc(0);
-    const rest = Buffer.concat([begun, Buffer.from(this.#waiting)]);
+    const rest = Buffer.concat([begun, begun.length === 0 ? this.#takeWaiting() : Buffer.from(this.#waiting)]);
     this.#waiting = '';
     if (rest.length === 0) return;
     try {
@@ -114,10 +115,15 @@ export class DescriptorSink implements LogSink {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#writing !== undefined || this.#waiting === '') return;
-    this.#writing = Buffer.from(this.#waiting);
+    this.#writing = this.#takeWaiting();
     this.#written = 0;
-    this.#waiting = '';
     this.#writeChunk(this.#writing);
+  }
+
+  #takeWaiting(): Buffer {
+    const bytes = Buffer.from(this.#isInsideLine && this.#waiting !== '' ? `\n${this.#waiting}` : this.#waiting);
+    this.#waiting = '';
+    return bytes;
   }
 
   #writeChunk(bytes: Buffer): void {
@@ -130,15 +136,24 @@ export class DescriptorSink implements LogSink {
         setTimeout(() => this.#writeChunk(bytes), RETRY_AFTER_MS);
         return;
       }
-      this.#written = error === null ? this.#written + written : bytes.length;
-      if (this.#written < bytes.length) this.#writeChunk(bytes);
-      else this.#endWriting();
+      if (error === null) this.#written += written;
+      if (this.#written > 0) this.#isInsideLine = bytes[this.#written - 1] !== LINE_FEED;
+      if (error !== null) this.#drop(linesIn(bytes.subarray(this.#written)));
+      if (error === null && this.#written < bytes.length) this.#writeChunk(bytes);
+      else this.#endWriting(error === null);
     });
   }
 
-  #endWriting(): void {
+  #drop(count: number): void {
+    this.#dropped += count;
+    metrics?.count('latchkey_log_dropped_total', {}, count);
+    this.#droppedSince += count;
+  }
+
+  /** @param isWritten only then what was dropped is told: the line that tells it would be lost too */
+  #endWriting(isWritten: boolean): void {
     this.#writing = undefined;
-    if (this.#droppedSince > 0) {
+    if (isWritten && this.#droppedSince > 0) {
       const count = this.#droppedSince;
       this.#droppedSince = 0;
       this.onDropped(count);
@@ -207,6 +222,13 @@ function writeBefore(deadline: number, descriptor: number, bytes: Buffer, limit:
 /** Blocks the thread. */
 function sleep(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
+/** Lines of which at least the end is here. No line is empty, so a first line feed ends one whose text was written. */
+function linesIn(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LINE_FEED, 1); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) count += 1;
+  return count;
 }
 
 /** End of the last whole line within `limit` bytes from `start`; of the first line when that alone is longer. */

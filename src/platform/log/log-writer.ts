@@ -59,7 +59,8 @@ export class OpenLog {
 
   #open({ output }: LogOptions): DescriptorSink {
     const sink = openSink(output);
-    sink.onDropped = (count) => this.log.warn('log.dropped', 'lines were dropped while the log was blocked', { count });
+    sink.onDropped = (count) =>
+      this.log.warn('log.dropped', 'lines of the log are lost: its reader or its disk took no more', { count });
     return sink;
   }
 }

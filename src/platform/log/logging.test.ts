@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -256,6 +256,22 @@ describe('the sink (operations 5.9)', () => {
     expect(lines.length + sink.dropped).toBe(20_000);
     expect(lines.every((text) => text.length === 999)).toBe(true);
   });
+
+  test.skipIf(!existsSync('/dev/full'))(
+    'lines that a full disk loses are counted, and told only once there is room',
+    async () => {
+      const descriptor = openSync('/dev/full', 'a');
+      const sink = new DescriptorSink(descriptor);
+      const told: number[] = [];
+      sink.onDropped = (count) => told.push(count);
+      for (const text of ['one', 'two', 'three']) sink.write(`${text}\n`);
+      await sink.flush();
+      sink.write('four\n');
+      await sink.flush();
+      closeSync(descriptor);
+      expect([sink.dropped, told]).toEqual([4, []]);
+    },
+  );
 
   test.each([
     ['with lines not yet written', 0],
