@@ -30,7 +30,10 @@ beforeAll(async () => {
         },
       ],
       account: { password_registration_enabled: true },
-      passwords: { minimum_complexity: 0 },
+      passwords: {
+        minimum_complexity: 0,
+        schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }],
+      },
       rate_limiting: {
         login: { per_ip: { burst: 1000 }, per_account: { burst: 1000 }, per_known_browser: { burst: 1000 } },
         registration: { burst: 1000 },

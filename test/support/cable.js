@@ -49,11 +49,12 @@ export class Cable {
   }
 
   /**
-   * @param {number} port on loopback
+   * @param {number} port
+   * @param {string} [address] on loopback
    * @returns {Promise<void>}
    */
-  listen(port) {
-    return new Promise((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
+  listen(port, address = '127.0.0.1') {
+    return new Promise((resolve) => this.#server.listen(port, address, resolve));
   }
 
   /**

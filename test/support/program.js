@@ -16,6 +16,7 @@ import { root } from '../../scripts/steps/places.js';
  * @property {NodeJS.ProcessEnv} [environment] variables in addition to those of this process
  * @property {number} [openFiles] how many files it may have open, as `ulimit -n` limits it
  * @property {readonly string[]} [flags] more flags of Node.js
+ * @property {string} [node] in place of the Node.js that the tests run on
  * @property {StdioOptions} [stdio] pipes by default
  */
 
@@ -24,6 +25,7 @@ import { root } from '../../scripts/steps/places.js';
 /** The flags that `package.json` and `bin/` give the program. */
 export const NODE_FLAGS = ['--max-semi-space-size=8'];
 
+const TESTED_NODE = process.env['LATCHKEY_TEST_NODE'] ?? process.execPath;
 const POLL_MS = 5;
 const STOP_TIMEOUT_MS = 15_000;
 
@@ -59,8 +61,7 @@ export class Program {
    * @param {LaunchOptions} [options]
    * @returns {ChildProcess}
    */
-  launch(args, { environment = {}, openFiles, flags = [], stdio = 'pipe' } = {}) {
-    const node = process.env['LATCHKEY_TEST_NODE'] ?? process.execPath;
+  launch(args, { environment = {}, openFiles, flags = [], node = TESTED_NODE, stdio = 'pipe' } = {}) {
     const call = [node, ...NODE_FLAGS, ...flags, this.#main, '--config', this.#file, ...args];
     const limit = openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`];
     const [command = node, ...rest] = [...limit, ...call];

@@ -1,0 +1,43 @@
+import { createSocket, type Socket } from 'node:dgram';
+
+const NXDOMAIN = 3;
+const TYPE_A = 1;
+
+/** A name server on port 53 of a loopback address that knows one address for every name, none, or says nothing. */
+export class NameServer {
+  /** `silent`: questions get no answer. */
+  answer: string | 'nxdomain' | 'silent' = 'nxdomain';
+  readonly #socket: Socket = createSocket('udp4');
+
+  constructor() {
+    this.#socket.on('message', (question, { address, port }) => {
+      if (this.answer !== 'silent') this.#socket.send(answerTo(question, this.answer), port, address);
+    });
+  }
+
+  listen(address: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#socket.once('error', reject);
+      this.#socket.bind(53, address, resolve);
+    });
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+/** RFC 1035 4.1: the question again, and for an address one record that may be kept for an hour. */
+function answerTo(question: Buffer, answer: string): Buffer {
+  let end = 12;
+  while (question.readUInt8(end) !== 0) end += question.readUInt8(end) + 1;
+  const asked = question.readUInt16BE(end + 1);
+  const hasRecord = answer !== 'nxdomain' && asked === TYPE_A;
+  const head = Buffer.from(question.subarray(0, end + 5));
+  head.writeUInt16BE(0x8180 | (answer === 'nxdomain' ? NXDOMAIN : 0), 2);
+  head.writeUInt16BE(hasRecord ? 1 : 0, 6);
+  head.fill(0, 8, 12);
+  if (!hasRecord) return head;
+  const record = Buffer.from([0xc0, 12, 0, TYPE_A, 0, 1, 0, 0, 0x0e, 0x10, 0, 4, ...answer.split('.').map(Number)]);
+  return Buffer.concat([head, record]);
+}
