@@ -20,6 +20,7 @@ export interface Check {
 
 const EMPTY_DIRECTORY = 'test/start/empty-directory.test.ts';
 const REQUEST_LINES = 'test/start/request-lines.test.ts';
+const SECRETS = 'test/acceptance/secrets.test.ts';
 const KEYS = 'src/config/keys.test.ts';
 const REQUEST_LOG = 'src/platform/http/request-log.test.ts';
 const HTTP2 = 'src/platform/http/http2.test.ts';
@@ -516,6 +517,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'in the log',
         shownBy: [
+          [SECRETS, 'no secret is in the log, errors, metrics, traces'],
           ['src/features/token/token-endpoint.test.ts', 'no token, code or secret that the endpoint saw'],
           ['test/attacks/database-dump.test.ts', 'a dump of the database after every flow'],
         ],
@@ -523,6 +525,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'in errors',
         shownBy: [
+          [SECRETS, 'no secret is in the log, errors, metrics, traces'],
           ['src/platform/http/answers-over-http.test.ts', 'a fault names a reference that is in the log'],
           ['src/config/load.test.ts', 'never shows a value that is or could hold a secret'],
         ],
@@ -533,7 +536,7 @@ export const CHECKS: readonly Check[] = [
         what: 'in config dump',
         shownBy: [['src/cli/config.test.ts', 'prints what the sources say, without any secret']],
       },
-      { what: 'in doctor', shownBy: [], missing: 'its output is not looked through' },
+      { what: 'in doctor', shownBy: [[SECRETS, 'or what commands print']] },
       { what: 'in the output of jobs', shownBy: [['src/cli/jobs.test.ts', 'without what might be secret']] },
     ],
   },
