@@ -92,3 +92,24 @@ test('F-27: an exception at any moment of a sign-in: 500, logged once with its i
   expect(moments).toBeGreaterThan(2);
   expect(await signIn()).toBe(303);
 });
+
+test('F-27: an exception while a request is accounted for, after the head of its answer: it is answered, and the next one too', async () => {
+  for (let moments = 0; ; moments += 1) {
+    const linesBefore = service.logLines().length;
+    clock.remaining = moments;
+    const status = await signIn();
+    if (clock.remaining !== undefined) {
+      expect(status).toBe(303);
+      break;
+    }
+    expect([303, 500]).toContain(status);
+    expect(
+      service
+        .logLines()
+        .slice(linesBefore)
+        .filter((line) => line.includes(MESSAGE)),
+    ).toHaveLength(1);
+  }
+  clock.remaining = undefined;
+  expect(await signIn()).toBe(303);
+});

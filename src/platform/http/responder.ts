@@ -44,35 +44,17 @@ export class Responder {
     response.writeHead(answer.status, headers);
     exchange.isAnswered = true;
     if (isLast && (!request.complete || connection.isUnreadable)) connection.lingerOnClose();
-    this.#options.log.request({
-      task: exchange.task,
-      method: exchange.loggedMethod,
-      path: exchange.path,
-      httpVersion: request.httpVersion,
-      status: answer.status,
-      userAgent: request.headers['user-agent'],
-      requester: exchange.requester,
-      clientAddress: exchange.clientAddress,
-      graphqlOperation: exchange.graphqlOperation,
-    });
-    metrics?.observe(
-      'http_server_duration_seconds',
-      {
-        listener: exchange.table.listener,
-        method: exchange.loggedMethod,
-        route: exchange.route?.path ?? 'unmatched',
-        status: STATUS_CLASSES[Math.floor(answer.status / 100)] ?? 'other',
-      },
-      (performance.now() - exchange.task.startedAt) / 1000,
-    );
-    failureReports?.answered({ task: exchange.task, name: nameOf(exchange), status: answer.status });
     const { isAborted } = exchange;
-    exchange.task.trace?.end(requestSpan(exchange, answer.status));
-    response.end(request.method === 'HEAD' ? undefined : answer.body);
-    if (isAborted) {
-      this.#options.log.debug('http.server.aborted', 'the client was gone before the answer');
+    try {
+      this.#account(exchange, answer.status);
+    } finally {
+      // The head is on its way: whatever fails here, the request gets its answer.
+      response.end(request.method === 'HEAD' ? undefined : answer.body);
+      if (isAborted) {
+        this.#options.log.debug('http.server.aborted', 'the client was gone before the answer');
+      }
+      connection.advance(isLast);
     }
-    connection.advance(isLast);
   }
 
   /** Answers with whatever was thrown, in the error format of the request, and logs what an operator should know of it. */
@@ -85,6 +67,34 @@ export class Responder {
       reportFailure(log, defect, exchange);
       this.answer(exchange, { status: 500, headers: {} });
     }
+  }
+
+  /** Writes the line of the request, counts it, and ends its span. */
+  #account(exchange: Exchange, status: number): void {
+    const { request } = exchange;
+    this.#options.log.request({
+      task: exchange.task,
+      method: exchange.loggedMethod,
+      path: exchange.path,
+      httpVersion: request.httpVersion,
+      status,
+      userAgent: request.headers['user-agent'],
+      requester: exchange.requester,
+      clientAddress: exchange.clientAddress,
+      graphqlOperation: exchange.graphqlOperation,
+    });
+    metrics?.observe(
+      'http_server_duration_seconds',
+      {
+        listener: exchange.table.listener,
+        method: exchange.loggedMethod,
+        route: exchange.route?.path ?? 'unmatched',
+        status: STATUS_CLASSES[Math.floor(status / 100)] ?? 'other',
+      },
+      (performance.now() - exchange.task.startedAt) / 1000,
+    );
+    failureReports?.answered({ task: exchange.task, name: nameOf(exchange), status });
+    exchange.task.trace?.end(requestSpan(exchange, status));
   }
 
   /** Who may read the response: as the route says, else as the format of the path does. */
