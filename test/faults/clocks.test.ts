@@ -4,11 +4,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createJobWorkers } from '#app/jobs.ts';
 import { DatabaseWatch } from '#cli/watch-database.ts';
 import type { Clock } from '#platform/base/clock.ts';
+import type { ClientId } from '#platform/base/ids.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '../support/connection-uri.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { sql } from '../support/fixtures.ts';
+import { member, type OAuthService, startOAuthService } from '../support/oauth-service.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 import { until } from '../support/route-server.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -202,5 +205,64 @@ describe('the clock of one instance is set', () => {
     await watch.check();
     await watch.check();
     expect(forgotten).toBe(1);
+  });
+});
+
+describe('all clocks are set', () => {
+  let made: TestDatabase;
+  let oauth: OAuthService;
+  let clientId: ClientId;
+
+  beforeAll(async () => {
+    made = await createTestDatabase();
+    oauth = await startOAuthService(made.database);
+    clientId = await oauth.client();
+  });
+  afterAll(async () => {
+    await oauth.close();
+    await made.drop();
+  });
+
+  /** Somebody signs in and uses what their application got. */
+  async function openSession() {
+    const { code } = await oauth.signIn(clientId);
+    const opened = await oauth.exchange(clientId, code);
+    const accessToken = member(opened, 'access_token');
+    expect((await oauth.introspect(accessToken)).body).toMatchObject({ active: true });
+    return { code, accessToken, refreshToken: member(opened, 'refresh_token') };
+  }
+
+  test('F-14: back by an hour: a refresh token that was used stays used, and those that were not go on', async () => {
+    const [victim, other] = [await openSession(), await openSession()];
+    const refreshed = await oauth.refresh(clientId, victim.refreshToken);
+    expect((await oauth.introspect(member(refreshed, 'access_token'))).body).toMatchObject({ active: true });
+    oauth.clock.advanceSeconds(-3600);
+    expect((await oauth.refresh(clientId, other.refreshToken)).status).toBe(200);
+    expect((await oauth.refresh(clientId, victim.refreshToken)).body).toMatchObject({ error: 'invalid_grant' });
+    // Whoever used it first may have stolen it.
+    expect((await oauth.refresh(clientId, member(refreshed, 'refresh_token'))).status).toBe(400);
+    oauth.clock.advanceSeconds(3600);
+  });
+
+  test('F-14: back by an hour: a code that was used is a replay, and one from before is over', async () => {
+    const { code, accessToken } = await openSession();
+    const unused = await oauth.signIn(clientId);
+    oauth.clock.advanceSeconds(-3600);
+    expect((await oauth.exchange(clientId, code)).body).toMatchObject({ error: 'invalid_grant' });
+    expect((await oauth.introspect(accessToken)).body).toEqual({ active: false });
+    expect((await oauth.exchange(clientId, unused.code)).body).toMatchObject({ error: 'invalid_grant' });
+    oauth.clock.advanceSeconds(3600);
+  });
+
+  test('F-14: 400 days ahead and back: what is over by then stays so if it was judged, and sessions go on', async () => {
+    const [used, unused] = [await openSession(), await openSession()];
+    oauth.clock.advanceSeconds(400 * (DAY_MS / 1000));
+    expect((await oauth.introspect(used.accessToken)).body).toEqual({ active: false });
+    const refreshed = await oauth.refresh(clientId, used.refreshToken);
+    expect(refreshed.status).toBe(200);
+    oauth.clock.advanceSeconds(-400 * (DAY_MS / 1000));
+    expect((await oauth.refresh(clientId, unused.refreshToken)).status).toBe(200);
+    expect((await oauth.refresh(clientId, member(refreshed, 'refresh_token'))).status).toBe(200);
+    expect((await oauth.refresh(clientId, used.refreshToken)).body).toMatchObject({ error: 'invalid_grant' });
   });
 });

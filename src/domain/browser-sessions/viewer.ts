@@ -1,5 +1,6 @@
 import type { User } from '#domain/accounts/user.ts';
 import { unusedSince } from '#domain/clean-up/sweep.ts';
+import { isRecent } from '#platform/base/clock.ts';
 import { type BrowserSessionId, fromUuid, toUuid } from '#platform/base/ids.ts';
 import { equalDigests } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -132,7 +133,7 @@ function keyFits(row: PresentRow, keyHash: Buffer, now: number): boolean {
   return (
     row.viewer_previous_key_hash !== null &&
     rotatedAt !== null &&
-    now - rotatedAt < PREVIOUS_KEY_FITS_MS &&
+    isRecent(rotatedAt, PREVIOUS_KEY_FITS_MS - 1, now) &&
     equalDigests(row.viewer_previous_key_hash, keyHash)
   );
 }

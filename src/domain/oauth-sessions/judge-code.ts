@@ -4,6 +4,7 @@ import { grantHasCode } from '#domain/authorizations/liveness.ts';
 import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { isRecent } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -134,11 +135,11 @@ export function judgeCode(row: CodeRow | undefined, request: CodeRequest, rules:
   if (row === undefined) return refuse('unknown');
   if (!row.is_own_client) return refuse('other-client');
   if (row.exchanged_at !== null) {
-    const isDoubleSend = now - row.exchanged_at <= DOUBLE_SEND_MS && provesTheSame(row, request, rules);
+    const isDoubleSend = isRecent(row.exchanged_at, DOUBLE_SEND_MS, now) && provesTheSame(row, request, rules);
     return refuse(isDoubleSend ? 'redeemed-just-now' : 'redeemed');
   }
   if (row.is_cancelled) return refuse('cancelled');
-  if (now - row.fulfilled_at > rules.lifetimeSeconds * 1000) return refuse('expired');
+  if (!isRecent(row.fulfilled_at, rules.lifetimeSeconds * 1000, now)) return refuse('expired');
   if (!redirectUriFits(row, request.redirectUri)) return refuse('redirect-uri');
   if (row.code_challenge === null) {
     // A verifier without a challenge is a sign of a request whose challenge was stripped (RFC 9700 4.8.2).

@@ -1,5 +1,6 @@
 import { type UserFactsRow, userFactsColumns } from '#domain/accounts/user-facts.ts';
 import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
+import { isRecent } from '#platform/base/clock.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { sessionUserIsUsable } from './liveness.ts';
 
@@ -187,7 +188,7 @@ export function judgeRefreshToken(
 
   const expiresAt = row.access_token_expires_at ?? 0;
   const isAccessTokenLive = !row.access_token_is_revoked && now < expiresAt;
-  if (isBeaten || now - row.consumed_at <= rules.graceSeconds * 1000) {
+  if (isBeaten || isRecent(row.consumed_at, rules.graceSeconds * 1000, now)) {
     return isAccessTokenLive
       ? { kind: 'repeat', successor, accessTokenExpiresAt: expiresAt }
       : { kind: 'renew', successor, mayBeUsed: true };

@@ -7,6 +7,14 @@
  */
 
 /**
+ * The bucket has given more tokens than it has: its time is from before the clock was set back, and it counts as full. The
+ * minute is for instances whose clocks differ. @param burst, @param interval between two tokens, as SQL
+ */
+export function bucketIsOfLater(bucket: string, now: string, burst: string, interval: string): string {
+  return `${bucket}.tat > ${now} + ${interval} * ${burst} + interval '1 minute'`;
+}
+
+/**
  * CTEs `blocked(seconds)` (how long until a token is available; null when all buckets have one) and
  * `charged(key, seconds)`, the buckets that gave a token: all of `wanted`, or none. Only when another caller takes the
  * last token at the same moment it is some of them, which the caller gives back (`refundCtes`).
@@ -16,18 +24,22 @@
  * @param now the parameter that holds the process clock, for example `:now::timestamptz`
  */
 export function chargeCtes(now: string): string {
+  const burst = '(select wanted.burst from wanted where wanted.key = excluded.key)';
+  const isOfLater = bucketIsOfLater('bucket', now, burst, `(excluded.tat - ${now})`);
   return `blocked as materialized (
     select max(extract(epoch from bucket.tat - ${now})::float8 - wanted.seconds * (wanted.burst - 1)) as seconds
     from wanted join rate_limits bucket on bucket.key = wanted.key
     where bucket.tat > ${now} + make_interval(secs => wanted.seconds) * (wanted.burst - 1)
+      and not ${bucketIsOfLater('bucket', now, 'wanted.burst', 'make_interval(secs => wanted.seconds)')}
   ),
   taken as (
     insert into rate_limits as bucket (key, tat)
     -- in the order of keys, so that two callers never wait for each other
     select wanted.key, ${now} + make_interval(secs => wanted.seconds)
     from wanted where (select blocked.seconds from blocked) is null order by wanted.key
-    on conflict (key) do update set tat = greatest(bucket.tat, ${now}) + (excluded.tat - ${now})
-      where bucket.tat <= ${now} + (excluded.tat - ${now})
+    on conflict (key) do update set tat = case when ${isOfLater} then ${now} else greatest(bucket.tat, ${now}) end
+        + (excluded.tat - ${now})
+      where ${isOfLater} or bucket.tat <= ${now} + (excluded.tat - ${now})
         * (select wanted.burst - 1 from wanted where wanted.key = excluded.key)
     returning bucket.key
   ),

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { measured } from '#test/support/measured.ts';
-import { type Bucket, countFailure, refundTokens, takeTokens, unknownNameKey } from './rate-limits.ts';
+import { type Bucket, countFailure, isBucketEmpty, refundTokens, takeTokens, unknownNameKey } from './rate-limits.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -36,6 +36,22 @@ describe('token buckets', () => {
     [100, 100 / 3600],
   ])('a burst of %i at %f per second gives exactly that many at once', async (burst, perSecond) => {
     expect(await takeOften([bucket(`burst ${burst}`, burst, perSecond)], burst + 5)).toBe(burst);
+  });
+
+  test('F-14: one that was emptied while the clock was ahead is full once it was set back', async () => {
+    const [requests, failures] = [[bucket('of later', 3, 0.1)], bucket('failures of later', 3, 0.1)];
+    clock.advanceSeconds(3600);
+    expect(await takeOften(requests, 5)).toBe(3);
+    for (let count = 0; count < 5; count += 1) await countFailure(database, clock, failures);
+    expect(await isBucketEmpty(database, clock, failures)).toBe(true);
+    clock.advanceSeconds(-3600);
+    expect(await isBucketEmpty(database, clock, failures)).toBe(false);
+    expect(await countFailure(database, clock, failures)).toBe(0);
+    expect(await takeOften(requests, 5)).toBe(3);
+    // As far as the clocks of two instances may differ, it stays empty.
+    clock.advanceSeconds(-60);
+    expect(await takeOften(requests, 5)).toBe(0);
+    clock.advanceSeconds(60);
   });
 
   test('tokens come back one by one, never more than the burst', async () => {

@@ -17,7 +17,7 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { StatementError, unavailable } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { chargeCtes, refundCtes } from './charge-sql.ts';
+import { bucketIsOfLater, chargeCtes, refundCtes } from './charge-sql.ts';
 
 /** One token bucket of a limiter. */
 export interface Bucket {
@@ -63,6 +63,13 @@ const refund = statement<never, { readonly keys: readonly string[]; readonly sec
   `with ${refundCtes(':keys::text[]', ':seconds::float8[]')} select`,
 );
 
+const OF_LATER = bucketIsOfLater(
+  'bucket',
+  ':now::timestamptz',
+  ':burst::float8',
+  'make_interval(secs => :seconds::float8)',
+);
+
 // What remains of a bucket after a failure: a failure always counts, but never deeper than an empty bucket.
 const recordFailure = statement<
   { shut_seconds: number },
@@ -72,7 +79,8 @@ const recordFailure = statement<
   `insert into rate_limits as bucket (key, tat)
   values (:key::text, :now::timestamptz + make_interval(secs => :seconds::float8))
   on conflict (key) do update set tat = least(
-    greatest(bucket.tat, :now::timestamptz) + make_interval(secs => :seconds::float8),
+    case when ${OF_LATER} then :now::timestamptz else greatest(bucket.tat, :now::timestamptz) end
+      + make_interval(secs => :seconds::float8),
     :now::timestamptz + make_interval(secs => :seconds::float8) * :burst::float8
   )
   returning greatest(0,
@@ -89,6 +97,7 @@ const readEmpty = statement<
     select from rate_limits bucket
      where bucket.key = :key::text
        and bucket.tat > :now::timestamptz + make_interval(secs => :seconds::float8) * (:burst::float8 - 1)
+       and not ${OF_LATER}
   ) as is_empty`,
 );
 

@@ -2,6 +2,7 @@ import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
+import { isRecent } from '#platform/base/clock.ts';
 import { fromUuid, type RecoverySessionId, type RecoveryTicketId, type UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
@@ -127,7 +128,7 @@ function judge(row: TicketRow, { clock, sessionTtlSeconds, ticketTtlSeconds }: T
   const ticket = ticketOf(row);
   if (row.is_consumed) return { kind: 'consumed', ticket: { id: ticket.id, createdAt: ticket.createdAt } };
   const now = clock.now();
-  const isExpired = now - row.created_at >= ticketTtlSeconds * 1000;
+  const isExpired = !isRecent(row.created_at, ticketTtlSeconds * 1000 - 1, now);
   if (!isExpired) return { kind: row.is_usable ? 'valid' : 'locked', ticket };
   const session = { createdAt: row.session_created_at, isConsumed: false };
   return { kind: 'expired', ticket, isSessionOpen: recoverySessionState(session, sessionTtlSeconds, now) === 'open' };

@@ -12,6 +12,7 @@ import {
   refusingSetting,
   type Violation,
 } from '#domain/policy/violations.ts';
+import { isRecent } from '#platform/base/clock.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
 import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
@@ -154,7 +155,7 @@ function isAuthenticationTooOld({ request, viewer, now }: SignedInFacts, rules: 
   const asksForAdmin = request.scope.some((scope) => rules.scopeRules.isAdmin(scope));
   // Nobody is asked for a password only to be told that it was in vain.
   const adminMaxAge = asksForAdmin && mayAdminister(viewer.user, rules) ? rules.reauthMaxAgeSeconds : undefined;
-  if (adminMaxAge !== undefined && age > adminMaxAge * 1000) return true;
+  if (adminMaxAge !== undefined && !isRecent(authenticatedAt, adminMaxAge * 1000, now)) return true;
   if (authenticatedAt > createdAt) return false;
   return prompts.includes('login') || (maxAge !== undefined && age > maxAge * 1000);
 }

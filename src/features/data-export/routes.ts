@@ -7,6 +7,7 @@ import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
 import { findDataExports } from '#domain/data-exports/list-data-exports.ts';
 import { readArchive } from '#domain/data-exports/read-archive.ts';
+import { isRecent } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type DataExportId, parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -36,7 +37,7 @@ async function download(deps: PageDeps, context: RequestContext): Promise<HttpRe
   const [found] = await findDataExports(database, [id], user.id, clock.now());
   if (found?.state !== 'ready') throw new LatchkeyError('not_found');
   const maxAge = config.account.reauthMaxAgeSeconds;
-  if (maxAge !== undefined && clock.now() - session.authenticatedAt > maxAge * 1000) {
+  if (maxAge !== undefined && !isRecent(session.authenticatedAt, maxAge * 1000, clock.now())) {
     return redirect(urls.reauth({ kind: 'manage_account' }));
   }
   const { clientAddress: address, userAgent } = context;

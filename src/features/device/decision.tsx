@@ -30,6 +30,7 @@ import {
   refusingSetting,
   type Violation,
 } from '#domain/policy/violations.ts';
+import { isRecent } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -149,7 +150,7 @@ async function openDevice(
 /** Security R-32. */
 function isTooOld({ config }: PageDeps, { session }: ActiveViewer, now: number): boolean {
   const { reauthMaxAgeSeconds } = config.account;
-  return reauthMaxAgeSeconds !== undefined && now - session.authenticatedAt > reauthMaxAgeSeconds * 1000;
+  return reauthMaxAgeSeconds !== undefined && !isRecent(session.authenticatedAt, reauthMaxAgeSeconds * 1000, now);
 }
 
 /** The grant and who is signed in; without the grant there is a row, too. Primary keys. */

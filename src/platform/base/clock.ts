@@ -14,6 +14,18 @@ export function epochSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
 
+/** Clocks of instances differ by no more: one that is further off serves nothing (operations 8.1). */
+const MAX_DIFFERENCE_MS = 60_000;
+
+/**
+ * Whether something happened within the last `withinMs`. What lies in the future did not: it was written before a clock
+ * was set back, and would be recent for as long as that clock was ahead.
+ */
+export function isRecent(at: number, withinMs: number, now: number): boolean {
+  const age = now - at;
+  return age <= withinMs && age >= -MAX_DIFFERENCE_MS;
+}
+
 /** Below it a clock was corrected, also by a leap second; beyond it, it was set. */
 const MIN_STEP_MS = 5000;
 

@@ -10,6 +10,8 @@ import { never, queueOf, runDue, useJobTable } from './worker.test-support.ts';
 
 const table = useJobTable();
 
+const DAY = 86_400;
+
 describe('a job is a part of the change that needs it (operations 6.1)', () => {
   test('it runs once the change is committed, and is gone when it is done', async () => {
     const { queue, runs } = queueOf(() => DONE);
@@ -263,6 +265,31 @@ describe('several processes', () => {
     expect(taking.runs).toMatchObject([{ attempt: 2 }]);
     expect(slow.runs).toEqual([]);
     expect(alive.runs[0]?.signal.aborted).toBe(false);
+  });
+
+  test('F-14: what was written while the clock was ahead runs within two minutes once it was set back', async () => {
+    const { queue, runs } = queueOf(() => DONE);
+    const hourly = queueOf(() => DONE, { name: 'hourly', minuteOfHour: 30 });
+    const worker = table.worker([queue, hourly.queue]);
+    table.clock.advanceSeconds(400 * DAY);
+    await runDue(worker);
+    await table.enqueue();
+    table.clock.advanceSeconds(-400 * DAY);
+    await worker.renew();
+    expect(await runDue(worker)).toBe(0);
+    table.clock.advanceSeconds(61);
+    expect(await runDue(worker)).toBe(2);
+    expect([runs.length, hourly.runs.length]).toEqual([1, 1]);
+    expect((await table.rows()).every(({ seconds }) => seconds <= 3600)).toBe(true);
+  });
+
+  test('F-14: what is due later, and was not written later, waits for its time', async () => {
+    const { queue } = queueOf(() => ({ kind: 'postponed', reason: 'not yet', afterSeconds: DAY }));
+    const worker = table.worker([queue]);
+    await table.enqueue();
+    await runDue(worker);
+    await worker.renew();
+    expect((await table.rows())[0]?.seconds).toBe(DAY);
   });
 
   test('one whose process dies each time is dead in the end', async () => {

@@ -154,8 +154,26 @@ export class JobWorker {
     while (this.#ends.size > 0) await Promise.all(this.#ends);
   }
 
-  /** Keeps what runs from being taken by others, and aborts what was. Never throws. */
+  /**
+   * Keeps what runs from being taken by others, and aborts what was. Has work come back that is due in a future that
+   * only a clock knew that was set back since. Never throws.
+   */
   async renew(): Promise<void> {
+    const { clock, database, log, mayTake } = this.#options;
+    if (mayTake?.() === false) return;
+    await this.#prolong();
+    try {
+      await database.execute(recallJobs, {
+        queues: this.queueNames,
+        now: new Date(clock.now()),
+        leaseUntil: leaseUntil(clock.now()),
+      });
+    } catch (error) {
+      log.debug('job.poll', 'jobs of later could not be recalled', { reason: describeError(error).message });
+    }
+  }
+
+  async #prolong(): Promise<void> {
     const { clock, database, log } = this.#options;
     const ids = [...this.#running.keys()];
     if (ids.length === 0) return;
@@ -427,6 +445,20 @@ const renewLeases = statement<
   `update queue_jobs set due_at = :leaseUntil::timestamptz
     where id = any (:ids::uuid[]) and worker = :worker::uuid
   returning id`,
+);
+
+/**
+ * Written by a clock that was ahead by more than a minute, or due later than anything is. They run after a lease, since
+ * another process may be at work on one and prolong it until then.
+ */
+const recallJobs = statement<
+  never,
+  { readonly queues: readonly string[]; readonly now: Date; readonly leaseUntil: Date }
+>(
+  'recall-jobs',
+  `update queue_jobs set due_at = :leaseUntil::timestamptz, created_at = least(created_at, :now::timestamptz)
+    where failed_at is null and due_at > :leaseUntil::timestamptz and queue = any (:queues::text[])
+      and (created_at > :leaseUntil::timestamptz or due_at > :now::timestamptz + interval '7 days')`,
 );
 
 const completeJob = statement<never, OwnJob>(

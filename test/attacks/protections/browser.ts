@@ -105,7 +105,7 @@ export const BROWSER: readonly Protection[] = [
     name: 'previous-session-key',
     what: 'the key before the last one fits for half a minute only',
     attack: 61,
-    removals: [{ text: '    now - rotatedAt < PREVIOUS_KEY_FITS_MS &&\n' }],
+    removals: [{ text: '    isRecent(rotatedAt, PREVIOUS_KEY_FITS_MS - 1, now) &&\n' }],
     test: 'test/attacks/forms-cookies-sessions.test.ts',
     testName: '(S-61)',
   },

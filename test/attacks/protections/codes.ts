@@ -59,7 +59,7 @@ export const CODES: readonly Protection[] = [
     what: 'a code is good for a minute',
     attack: 15,
     removals: [
-      { text: "  if (now - row.fulfilled_at > rules.lifetimeSeconds * 1000) return refuse('expired');\n" },
+      { text: "  if (!isRecent(row.fulfilled_at, rules.lifetimeSeconds * 1000, now)) return refuse('expired');\n" },
       { text: 'new Date(redeeming.presentedAt - authorizationCodeTtlSeconds * 1000)', instead: 'new Date(0)' },
     ],
     test: 'test/attacks/codes-and-pkce.test.ts',
@@ -79,7 +79,7 @@ export const CODES: readonly Protection[] = [
     attack: 16,
     removals: [
       {
-        text: 'now - row.exchanged_at <= DOUBLE_SEND_MS && provesTheSame(row, request, rules)',
+        text: 'isRecent(row.exchanged_at, DOUBLE_SEND_MS, now) && provesTheSame(row, request, rules)',
         instead: 'now - row.exchanged_at <= DOUBLE_SEND_MS || provesTheSame(row, request, rules)',
       },
     ],

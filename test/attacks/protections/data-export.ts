@@ -32,7 +32,7 @@ export const DATA_EXPORT: readonly Protection[] = [
     attack: 123,
     removals: [
       {
-        text: 'clock.now() - session.authenticatedAt > maxAge * 1000) {\n    return redirect',
+        text: '!isRecent(session.authenticatedAt, maxAge * 1000, clock.now())) {\n    return redirect',
         instead: 'clock.now() < 0) {\n    return redirect',
       },
     ],

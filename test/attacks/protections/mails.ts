@@ -129,7 +129,7 @@ export const MAILS: readonly Protection[] = [
     attack: 123,
     removals: [
       {
-        text: "if (caller.kind === 'browser' && core.clock.now() - caller.session.authenticatedAt <= maxAge * 1000) return;",
+        text: "if (caller.kind === 'browser' && isRecent(caller.session.authenticatedAt, maxAge * 1000, core.clock.now())) return;",
         instead: "if (caller.kind === 'browser') return;",
       },
     ],

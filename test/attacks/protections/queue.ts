@@ -240,6 +240,37 @@ export const QUEUE: readonly Protection[] = [
     testName: 'from that moment on it judges nothing',
   },
   {
+    name: 'clock-jobs-of-later',
+    what: 'jobs that were written while the clock was ahead do not wait for that time',
+    attack: 'F-14',
+    removals: [
+      { text: '      and (created_at > :leaseUntil::timestamptz or', instead: '      and false and (false or' },
+    ],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'F-14: what was written while the clock was ahead',
+  },
+  {
+    name: 'clock-used-tokens',
+    what: 'what was used in a future that a clock was set back from is not taken for a repeated request',
+    attack: 'F-14',
+    removals: [{ text: 'return age <= withinMs && age >= -MAX_DIFFERENCE_MS;', instead: 'return age <= withinMs;' }],
+    test: 'test/faults/clocks.test.ts',
+    testName: 'F-14: back by an hour',
+  },
+  {
+    name: 'clock-buckets-of-later',
+    what: 'limits that were reached while the clock was ahead do not last until that time',
+    attack: 'F-14',
+    removals: [
+      {
+        text: "return `${bucket}.tat > ${now} + ${interval} * ${burst} + interval '1 minute'`;",
+        instead: 'return `${bucket}.tat > ${now} + ${interval} * ${burst} and false`;',
+      },
+    ],
+    test: 'src/domain/rate-limits/rate-limits.test.ts',
+    testName: 'F-14: one that was emptied while the clock was ahead',
+  },
+  {
     name: 'clock-steps',
     what: 'a clock that was set is not trusted before it was compared',
     attack: 'F-14',

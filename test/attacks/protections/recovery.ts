@@ -35,7 +35,7 @@ export const RECOVERY: readonly Protection[] = [
     attack: 119,
     removals: [
       {
-        text: 'const isExpired = now - row.created_at >= ticketTtlSeconds * 1000;',
+        text: 'const isExpired = !isRecent(row.created_at, ticketTtlSeconds * 1000 - 1, now);',
         instead: 'const isExpired = false;',
       },
     ],

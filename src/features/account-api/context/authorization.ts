@@ -2,6 +2,7 @@
 import type { Browser } from '#browser/browser.ts';
 import type { Administrator } from '#domain/audit/administrator.ts';
 import type { Core } from '#domain/core.ts';
+import { isRecent } from '#platform/base/clock.ts';
 import type { ClientId, UserId } from '#platform/base/ids.ts';
 import { chatNames } from '#protocol/chat/names.ts';
 import type { Caller } from './caller.ts';
@@ -64,7 +65,7 @@ export function requireAdmin({ caller }: Pick<Asked, 'caller'>): Administrator &
 export function requireRecentAuthentication({ caller, reads, core, browser }: Asked, action?: string): void {
   const maxAge = core.config.account.reauthMaxAgeSeconds;
   if (maxAge === undefined || reads === 'anybody') return;
-  if (caller.kind === 'browser' && core.clock.now() - caller.session.authenticatedAt <= maxAge * 1000) return;
+  if (caller.kind === 'browser' && isRecent(caller.session.authenticatedAt, maxAge * 1000, core.clock.now())) return;
   const { actionPrefix } = chatNames(core.config.protocolName);
   const account = action === undefined ? undefined : { action: `${actionPrefix}${action}` };
   const reauthUrl = browser.urls.reauth({ kind: 'manage_account', ...(account !== undefined && { account }) });
