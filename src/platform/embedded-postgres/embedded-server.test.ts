@@ -208,6 +208,18 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     }
   });
 
+  test('empty files, as a loss of power leaves those that were just made, do not prevent the start (F-04)', async () => {
+    const first = await use();
+    killServer(await serverPid());
+    await first.release();
+    for (const file of ['db/postmaster.pid', 'run/.s.PGSQL.5432.lock']) {
+      if (!existsSync(join(dataDir, file))) throw new Error(`the test expects ${file} of the killed server`);
+      writeFileSync(join(dataDir, file), '');
+    }
+    const again = await use();
+    expect(await query(again.connection, 'select one from survived')).toEqual([{ one: 1 }]);
+  });
+
   test('files of another major version: exit 78 naming both, and nothing changed', async () => {
     const file = join(dataDir, 'db/PG_VERSION');
     const written = readFileSync(file, 'utf8');

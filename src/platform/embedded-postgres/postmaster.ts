@@ -1,7 +1,7 @@
 /** The running server, known by its file `postmaster.pid`: whether it is alive, and how it is stopped. */
 import { execFile } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readIfThere } from '#platform/base/files.ts';
@@ -11,6 +11,7 @@ import { replaceFile } from './file-system.ts';
 import { commandName, isPidTaken, processIdentity } from './processes.ts';
 
 const run = promisify(execFile);
+const JUST_MADE_MS = 100;
 
 /** What a server writes to `postmaster.pid` of its cluster. */
 export interface Postmaster {
@@ -54,9 +55,27 @@ export async function disownFiles(cluster: string, socketDirectory: string, acco
   for (const path of [join(cluster, 'postmaster.pid'), join(socketDirectory, '.s.PGSQL.5432.lock')]) {
     const text = await readIfThere(path);
     const pid = Number(text?.split('\n')[0]);
+    if (text !== undefined && !isProcessId(pid)) {
+      await removeUnlessWritten(path, text);
+      continue;
+    }
     if (text === undefined || !isPidTaken(pid) || (await isPostmasterAlive(pid, cluster))) continue;
     await replaceFile(path, text.replace(/^\d+/, String(process.pid)), account);
   }
+}
+
+/** A process without the server's others writes its own id with a minus. */
+function isProcessId(pid: number): boolean {
+  return Number.isSafeInteger(pid) && pid !== 0;
+}
+
+/**
+ * Removes a file without the id of a process, as a loss of power leaves one that was just made: PostgreSQL does not start
+ * with it. A server that begins at this moment writes the id at once.
+ */
+async function removeUnlessWritten(path: string, text: string): Promise<void> {
+  await delay(JUST_MADE_MS);
+  if ((await readIfThere(path)) === text) await rm(path, { force: true });
 }
 
 /** Fast shutdown: open transactions are rolled back, a checkpoint is written. False when it still runs after `waitMs`. */
