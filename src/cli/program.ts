@@ -7,6 +7,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
+import { isErrno } from '#platform/base/system-errors.ts';
 import { addAccountCommands } from './account-commands.ts';
 import { addActivityCommand } from './activity-options.ts';
 import { addBackupCommands } from './backup-options.ts';
@@ -85,12 +86,19 @@ function isVerbose({ logLevel }: GlobalOptions, io: CommandIo): boolean {
   return levels.split(',').some((level) => level.trim() === 'debug');
 }
 
+const TOO_MANY_OPEN_FILES =
+  'too many open files: let the process have at least 1,000 more than connections (ulimit -n, LimitNOFILE of systemd)';
+
 function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): number {
   // commander has printed its own message; help and version are not failures
   if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
   if (error instanceof ExitError) {
     io.stderr(error.message.endsWith('\n') ? error.message : `latchkey: ${error.message}\n`);
     return error.exitCode;
+  }
+  if (isErrno(error, 'EMFILE', 'ENFILE')) {
+    io.stderr(`latchkey: ${TOO_MANY_OPEN_FILES}\n`);
+    return ExitCode.osError;
   }
   const { message, stack } = describeError(error);
   const advice = 'this is a defect of Latchkey; --log-level debug shows where it happened';

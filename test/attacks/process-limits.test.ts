@@ -10,6 +10,8 @@ import { Program, stopProcess } from '../support/program.js';
 import { until } from '../support/route-server.ts';
 
 const OPEN_FILES = 200;
+/** The program alone has more parts. */
+const TOO_FEW_FILES = 48;
 const GET = 'GET /.well-known/openid-configuration HTTP/1.1\r\nHost: x\r\n\r\n';
 /** What each connection of S-175 writes, unless it is cut before. */
 const WRITTEN_BYTES = 8_000_000;
@@ -130,4 +132,20 @@ describe('file descriptors used up (S-187)', () => {
     expect(sockets.length - closed).toBeGreaterThan(50);
     for (const socket of sockets) socket.destroy();
   }, 60_000);
+});
+
+test('F-13: a process that may open too few files to start ends with exit 71 and says what to change', async () => {
+  const refused = new Program(folder, { data_dir: join(folder, 'refused') }, { name: 'refused.json' }).launch(
+    ['serve'],
+    {
+      openFiles: TOO_FEW_FILES,
+    },
+  );
+  let said = '';
+  refused.stderr?.setEncoding('utf8').on('data', (text) => {
+    said += text;
+  });
+  const code = await new Promise((resolve) => refused.once('close', resolve));
+  expect(said).toMatch(/^latchkey: too many open files: .*ulimit -n/m);
+  expect(code).toBe(71);
 });
