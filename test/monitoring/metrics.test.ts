@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SigningKeySource } from '#domain/signing-keys/read-signing-keys.ts';
 import { METRICS } from '#platform/base/metric-table.ts';
+import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { Browser } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { type Family, parseExposition, sumOf } from '#test/support/exposition.ts';
@@ -196,6 +197,21 @@ describe('GET /metrics (operations 7.2)', () => {
     expect([attempts('success'), attempts('bad_password'), attempts('unknown_user')]).toEqual([1, 1, 1]);
     expect(sumOf(families, 'latchkey_password_hash_seconds', {}, 'latchkey_password_hash_seconds_count')).toBe(4);
     expect(sumOf(families, 'latchkey_activity_pending')).toBeGreaterThanOrEqual(0);
+  });
+
+  test('a sign-in that asks for a code is a success once the code was right', async () => {
+    const app = await giveAuthenticatorApp(service.core, await service.registerUser('basil', PASSWORD));
+    const attempts = async () => sumOf(await scrape(), 'latchkey_login_attempts_total', { result: 'success' });
+    const before = await attempts();
+    const browser = newBrowser();
+    await browser.get('/login');
+    await browser.submit({ username: 'basil', password: PASSWORD });
+    await browser.follow();
+    await browser.submit({ code: '000000' });
+    expect(await attempts()).toBe(before);
+    await browser.submit({ code: app.code() });
+    expect(await attempts()).toBe(before + 1);
+    expect(sumOf(await scrape(), 'latchkey_second_factor_total', { method: 'totp', result: 'success' })).toBe(1);
   });
 
   test('proving again who one is, registrations and recoveries are counted by how they go on', async () => {

@@ -3,6 +3,7 @@ import { storeTotp } from '#domain/one-time-codes/store-totp.ts';
 import { newTotpSecret } from '#domain/one-time-codes/totp-secret.ts';
 import { parseId } from '#platform/base/ids.ts';
 import { totpCode, totpStep } from '#protocol/one-time-codes/totp.ts';
+import { fromBase32 } from './totp.ts';
 
 /** The app of a person who has set up one-time codes. */
 export interface AuthenticatorApp {
@@ -48,9 +49,4 @@ function appOf(
 export function scannedApp(core: Pick<Core, 'clock'>, page: string): AuthenticatorApp {
   const [, secret = ''] = /<code[^>]*>([A-Z2-7 ]+)<\/code>/.exec(page) ?? [];
   return appOf(core, fromBase32(secret.replaceAll(' ', '')));
-}
-
-function fromBase32(text: string): Buffer {
-  const bits = [...text].map((digit) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(digit).toString(2).padStart(5, '0'));
-  return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }

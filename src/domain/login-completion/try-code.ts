@@ -119,15 +119,18 @@ async function isRight(
 /** Reports how it ended, in the metrics and, where somebody was kept out, in the log. */
 export function countFactor<Outcome extends { readonly ok: boolean; readonly reason?: string }>(
   { log }: Pick<CodeDeps, 'log'>,
-  { user }: Pick<PendingLogin, 'user'>,
+  pending: Pick<PendingLogin, 'user' | 'firstFactor' | 'sessionId'>,
   method: CodeKind | 'passkey' | 'setup',
   outcome: Outcome,
 ): Outcome {
   const result = resultOf(outcome);
   if (result === undefined) return outcome;
   metrics?.count('latchkey_second_factor_total', { method, result });
+  // The password was not counted yet: the sign-in that began with it ends here.
+  const isSignIn = pending.firstFactor.kind === 'password' && pending.sessionId === undefined;
+  if (outcome.ok && isSignIn) metrics?.count('latchkey_login_attempts_total', { result: 'success' });
   if (result === 'bad_code' || result === 'too_many_attempts') {
-    log.info('auth.refused', 'wrong code', { code: result, user: user.id });
+    log.info('auth.refused', 'wrong code', { code: result, user: pending.user.id });
   }
   return outcome;
 }
