@@ -41,6 +41,7 @@ export class Members {
   /** All so far: who does not hear yet gets them once it does. */
   readonly #signals: NodeJS.Signals[] = [];
   #hasFailed = false;
+  #isKilled = false;
   #pinging: NodeJS.Timeout | undefined;
 
   /** @param descriptors passed on to each of them under the same numbers */
@@ -116,12 +117,14 @@ export class Members {
     return !this.#hasFailed;
   }
 
+  /** Ends all at once, and none takes the place of another. */
   kill(): void {
+    this.#isKilled = true;
     for (const { worker } of this.#members.values()) worker.process.kill('SIGKILL');
   }
 
   get #isStopping(): boolean {
-    return this.#signals.length > 0;
+    return this.#signals.length > 0 || this.#isKilled;
   }
 
   #ping(): void {

@@ -2,12 +2,15 @@
  * `serve` with several processes (`http.workers`): the first migrates, brings clients into the database, listens for
  * signals and the service manager, and looks after the others, which serve.
  */
+import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode } from '#platform/base/errors.ts';
+import { failureReports } from '#platform/base/failure-reports.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { inheritedDescriptors } from '#platform/http/inherited-sockets.ts';
 import type { CommandIo } from './command-io.ts';
 import type { PreparedInstance } from './instance-plan.ts';
 import { Members } from './members.ts';
+import { openSentry } from './open-sentry.ts';
 import { Reload } from './reload.ts';
 
 /** What the others get beyond their own time to end. */
@@ -15,6 +18,19 @@ const MARGIN_MS = 20_000;
 
 /** @returns the exit code: 0 when all processes ended well at a signal */
 export async function supervise(deps: PreparedInstance): Promise<number> {
+  const { foundation, io } = deps;
+  const { sentry } = foundation.config.telemetry;
+  // The others report what fails in them; this is for the first process itself.
+  const reports = { clock: systemClock, log: foundation.openLog.log, version: io.version };
+  const closeSentry = await openSentry(sentry, reports);
+  try {
+    return await superviseMembers(deps);
+  } finally {
+    await closeSentry();
+  }
+}
+
+async function superviseMembers(deps: PreparedInstance): Promise<number> {
   const { adapt, foundation, io, manager, plan, prepareReload, signingKeys } = deps;
   const { log } = foundation.openLog;
   const { http } = foundation.config;
@@ -81,6 +97,7 @@ function firstFailure(log: Log): Promise<'failure'> {
     const fail = (error: unknown): void => {
       const { message, stack } = describeError(error);
       log.error('error', message, { stack });
+      failureReports?.report(error, { name: 'process', isFatal: true });
       resolve('failure');
     };
     process.on('uncaughtException', fail);

@@ -96,4 +96,26 @@ describe('a defect that nothing catches', () => {
     expect(log).toMatch(/ ERROR error nothing holds| ERROR error nobody waits/);
     expect(JSON.stringify(peer.requests)).not.toMatch(/s3cret|latchkey-telling-/);
   });
+
+  test('in the first of several processes it does the same', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    const listeners = [{ resources: ['human', 'health'], binds: [{ address }] }];
+    const several = new Program(
+      folder,
+      { data_dir: join(folder, 'data'), http: { public_base: `http://${address}/`, workers: 2, listeners } },
+      { name: 'several.json' },
+    );
+    const first = await several.serve(`http://${address}/`, {
+      environment: { SENTRY_DSN: peer.dsn },
+      flags: ['--import', join(folder, 'defects.mjs')],
+    });
+    try {
+      const closed = once(first, 'close');
+      first.kill('SIGUSR2');
+      expect((await closed)[0]).toBe(1);
+      expect(peer.reports()).toMatchObject([{ level: 'fatal', exception: { values: [{ type: 'TypeError' }] } }]);
+    } finally {
+      await killProcess(first);
+    }
+  });
 });
