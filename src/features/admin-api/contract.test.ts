@@ -2,93 +2,59 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toUuid } from '#platform/base/ids.ts';
-import { insertTestAccount } from '#test/support/accounts.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import type { Browser } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
-import { FakeClock } from '#test/support/fake-clock.ts';
+import type { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { freePort } from '#test/support/free-port.js';
 import { GraphqlClient } from '#test/support/graphql-client.ts';
 import { startService, type TestService } from '#test/support/service.ts';
+import type { StandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+  ABSENT,
+  type AdministeredService,
+  CLIENT,
+  PASSWORD,
+  SECOND_CLIENT,
+  startAdministeredService,
+} from './administered-service.test-support.ts';
 import { TAGS } from './operations.ts';
 
-const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
-const SECOND = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
-const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
-const SECRET = 'shared-secret-of-the-test';
-const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
-const clock = new FakeClock();
+let administered: AdministeredService;
+let clock: FakeClock;
 let homeserver: StandInHomeserver;
 let service: TestService;
+let person: AdministeredService['person'];
+let jobsOf: AdministeredService['jobsOf'];
 let program: ChatOAuthClient;
 let token: string;
 let admin: AdminClient;
-let people = 0;
 
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
-  const { endpoint, serverName } = homeserver;
-  service = await startService(
-    {
-      homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
-      rate_limiting: {
-        admin_token: { per_ip: AMPLE },
-        login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
-      },
-      experimental: { access_token_ttl: 86_400 },
-      clients: [
-        chatClientSettings(CLIENT, {
-          grant_types: ['client_credentials', 'authorization_code', 'refresh_token'],
-          client_uri: 'https://harbour.example/chat',
-        }),
-        chatClientSettings(SECOND, { grant_types: ['authorization_code', 'refresh_token'], client_name: 'Quay' }),
-      ],
-      policy: { data: { admin_clients: [CLIENT] } },
-    },
-    { clock },
-  );
+  administered = await startAdministeredService({
+    clients: [
+      chatClientSettings(CLIENT, {
+        grant_types: ['client_credentials', 'authorization_code', 'refresh_token'],
+        client_uri: 'https://harbour.example/chat',
+      }),
+      chatClientSettings(SECOND_CLIENT, { grant_types: ['authorization_code', 'refresh_token'], client_name: 'Quay' }),
+    ],
+  });
+  ({ clock, homeserver, jobsOf, person, service } = administered);
   program = new ChatOAuthClient(service, CLIENT);
   const { body } = await program.post('/oauth2/token', { grant_type: 'client_credentials', scope: 'urn:mas:admin' });
   token = String(body['access_token']);
   admin = new AdminClient(service, token);
 });
-afterAll(async () => {
-  await service.stop();
-  await homeserver.stop();
-});
-
-async function person() {
-  people += 1;
-  // Ids of one instant have no order.
-  clock.advanceSeconds(1);
-  const username = `nele${people}`;
-  const account = { username, password: PASSWORD };
-  const id = await insertTestAccount(service.database, account, { hasher: service.core.hasher, now: clock.now() });
-  homeserver.addUser(username);
-  return { id, username, uuid: toUuid(id) };
-}
+afterAll(async () => await administered.stop());
 
 async function signedIn(username: string): Promise<Browser> {
   const { browser } = await GraphqlClient.signedIn(service, username, PASSWORD);
   return browser ?? expect.fail('no browser');
-}
-
-/** Queue and payload of the jobs that wait for an account. */
-async function jobsOf(uuid: string, queue: string) {
-  return await sql<{ payload: object }>(
-    service.database,
-    `select payload from queue_jobs where queue = $2::text and payload ->> 'user_id' = $1::text`,
-    [uuid, queue],
-  );
 }
 
 async function forgetJobs(): Promise<void> {
@@ -305,7 +271,7 @@ describe('accounts (operations 4.4)', () => {
     const [idle, chatting, locked, gone] = [await person(), await person(), await person(), await person()];
     const browser = await signedIn(chatting.username);
     await program.signIn(browser, 'openid');
-    await new ChatOAuthClient(service, SECOND).signIn(browser, 'openid');
+    await new ChatOAuthClient(service, SECOND_CLIENT).signIn(browser, 'openid');
     await new ChatClient(service).login(locked.username, PASSWORD);
     await admin.post(`users/${locked.id}/lock`);
     await admin.post(`users/${gone.id}/deactivate`);
@@ -318,7 +284,7 @@ describe('accounts (operations 4.4)', () => {
     expect(await found('filter[has-active-oauth2-session]=true')).toEqual([chatting.id]);
     expect(await found('filter[has-active-oauth2-session]=false')).toEqual([idle.id, locked.id, gone.id]);
     expect(await found('filter[has-active-compat-session]=true')).toEqual([locked.id]);
-    const clients = `filter[active-oauth2-client]=${SECOND}&filter[active-oauth2-client]=${CLIENT}`;
+    const clients = `filter[active-oauth2-client]=${SECOND_CLIENT}&filter[active-oauth2-client]=${CLIENT}`;
     expect(await found(clients)).toEqual([chatting.id]);
     expect((await admin.get(`users?filter[search]=${'x'.repeat(256)}`)).status).toBe(400);
   });
@@ -399,7 +365,7 @@ describe('sessions (operations 4.6)', () => {
     const [one, other] = [await person(), await person()];
     const browser = await signedIn(one.username);
     await program.signIn(browser, 'openid urn:chat:client:api:* urn:chat:client:device:HARBOUR001');
-    await new ChatOAuthClient(service, SECOND).signIn(browser, 'openid');
+    await new ChatOAuthClient(service, SECOND_CLIENT).signIn(browser, 'openid');
     await new ChatClient(service).login(one.username, PASSWORD);
     await signedIn(other.username);
     const [signIn = ''] = ids(await admin.get(`user-sessions?filter[user]=${one.id}`));
@@ -436,8 +402,8 @@ describe('sessions (operations 4.6)', () => {
       expect((await admin.post(`${kind}/${ABSENT}/finish`)).status).toBe(404);
     }
     expect(await count(`oauth2-sessions?filter[user-session]=${signIn}`)).toBe(2);
-    expect(await count(`oauth2-sessions?filter[client]=${SECOND}`)).toBe(1);
-    expect(await count(`oauth2-sessions?filter[client]=${SECOND}&filter[client]=${CLIENT}`)).toBe(2);
+    expect(await count(`oauth2-sessions?filter[client]=${SECOND_CLIENT}`)).toBe(1);
+    expect(await count(`oauth2-sessions?filter[client]=${SECOND_CLIENT}&filter[client]=${CLIENT}`)).toBe(2);
     expect(await count('oauth2-sessions?filter[client-kind]=static')).toBe(2);
     expect(await count('oauth2-sessions?filter[client-kind]=dynamic')).toBe(0);
     expect(await count('oauth2-sessions?filter[scope]=openid')).toBe(2);
@@ -500,14 +466,14 @@ test('registration tokens that do not exist are 404, and none is made twice (ope
 
 test('applications are found by each of their filters (operations 4.9)', async () => {
   const { username } = await person();
-  await new ChatOAuthClient(service, SECOND).signIn(await signedIn(username), 'openid');
+  await new ChatOAuthClient(service, SECOND_CLIENT).signIn(await signedIn(username), 'openid');
   const found = async (query: string) => ids(await admin.get(`oauth2-clients?${query}`));
-  expect(await found('filter[client-kind]=static')).toEqual([CLIENT, SECOND]);
+  expect(await found('filter[client-kind]=static')).toEqual([CLIENT, SECOND_CLIENT]);
   expect(await found('filter[client-kind]=dynamic')).toEqual([]);
-  expect(await found('filter[client-name]=qUa')).toEqual([SECOND]);
+  expect(await found('filter[client-name]=qUa')).toEqual([SECOND_CLIENT]);
   expect(await found('filter[client-uri]=HARBOUR.example')).toEqual([CLIENT]);
   expect(await found('filter[grant-type]=client_credentials')).toEqual([CLIENT]);
-  expect(await found('filter[has-active-sessions]=true')).toContain(SECOND);
+  expect(await found('filter[has-active-sessions]=true')).toContain(SECOND_CLIENT);
   expect(Object.keys((await admin.get(`oauth2-clients/${CLIENT}`)).body.data?.attributes ?? {}).toSorted()).toEqual([
     ...['client_id', 'client_name', 'client_uri', 'created_at', 'grant_types', 'is_static', 'last_used_at'],
     ...['logo_uri', 'redirect_uris', 'token_endpoint_auth_method'],

@@ -1,78 +1,55 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
-import { insertTestAccount } from '#test/support/accounts.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
-import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
-import { FakeClock } from '#test/support/fake-clock.ts';
+import { ChatOAuthClient } from '#test/support/chat-oauth-client.ts';
+import type { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
+import type { TestService } from '#test/support/service.ts';
 import { tellHomeserver } from '#test/support/stand-in-homeserver/run-jobs.ts';
+import type { StandInHomeserver } from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
 import {
-  type StandInHomeserver,
-  startStandInHomeserver,
-} from '#test/support/stand-in-homeserver/stand-in-homeserver.ts';
+  ABSENT,
+  type AdministeredService,
+  CLIENT,
+  PASSWORD,
+  type Person,
+  SECOND_CLIENT,
+  SECRET,
+  startAdministeredService,
+} from './administered-service.test-support.ts';
 
-const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
-const OTHER = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
-const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
-const SECRET = 'shared-secret-of-the-test';
 const ADMIN = 'urn:mas:admin';
 const API = 'urn:chat:client:api:*';
 const DEVICE = 'urn:chat:client:device:SERVICE01X';
-const PASSWORD = 'correct horse battery staple';
-const AMPLE = { burst: 100_000, per_second: 1000 };
 
-const clock = new FakeClock();
+let administered: AdministeredService;
+let clock: FakeClock;
 let homeserver: StandInHomeserver;
 let service: TestService;
 /** Two applications that administer for themselves. */
 let admin: AdminClient;
 let other: AdminClient;
-let people = 0;
 
 beforeAll(async () => {
-  homeserver = await startStandInHomeserver(SECRET, 'chat.example');
-  const { endpoint, serverName } = homeserver;
-  service = await startService(
-    {
-      homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret: SECRET },
-      rate_limiting: {
-        admin_token: { per_ip: AMPLE },
-        login: { per_ip: AMPLE, per_account: AMPLE, per_known_browser: AMPLE },
-      },
-      experimental: { access_token_ttl: 86_400 },
-      limits: { handler_timeout: '10m' },
-      clients: [CLIENT, OTHER].map((id) => chatClientSettings(id, { grant_types: ['client_credentials'] })),
-      policy: { data: { admin_clients: [CLIENT, OTHER] } },
-    },
-    { clock, expectedErrors: ['" 502 ', 'homeserver.refused', 'homeserver.failed'] },
+  administered = await startAdministeredService(
+    { limits: { handler_timeout: '10m' } },
+    [CLIENT, SECOND_CLIENT],
+    ['" 502 ', 'homeserver.refused', 'homeserver.failed'],
   );
-  admin = await adminOf(CLIENT);
-  other = await adminOf(OTHER);
+  ({ clock, homeserver, service } = administered);
+  admin = await administered.adminOf(CLIENT);
+  other = await administered.adminOf(SECOND_CLIENT);
 });
 beforeEach(async () => {
   await homeserver.setFault(undefined);
 });
-afterAll(async () => {
-  await service.stop();
-  await homeserver.stop();
-});
+afterAll(async () => await administered.stop());
 
-async function adminOf(client: string): Promise<AdminClient> {
-  const program = new ChatOAuthClient(service, client);
-  const { body } = await program.post('/oauth2/token', { grant_type: 'client_credentials', scope: ADMIN });
-  return new AdminClient(service, String(body['access_token']));
-}
-
-async function person(more: { readonly admin?: boolean } = {}): Promise<{ id: UserId; username: string }> {
-  people += 1;
-  const username = `service${people}`;
-  const account = { username, password: PASSWORD };
-  const id = await insertTestAccount(service.database, account, { hasher: service.core.hasher, now: clock.now() });
-  homeserver.addUser(username);
-  if (more.admin === true) await setColumn(id, 'can_request_admin', 'true');
-  return { id, username };
+async function person(more: { readonly admin?: boolean } = {}): Promise<Person> {
+  const made = await administered.person();
+  if (more.admin === true) await setColumn(made.id, 'can_request_admin', 'true');
+  return made;
 }
 
 async function setColumn(id: UserId, column: string, value: string): Promise<void> {
@@ -139,7 +116,7 @@ describe('a personal session (operations 4.7)', () => {
       const { body } = await admin.get(`personal-sessions?filter[actor_user]=${actor.id}&${query}`);
       return body.data?.map(({ id }) => id);
     };
-    expect(await found(`filter[owner_client]=${OTHER}`)).toEqual([short]);
+    expect(await found(`filter[owner_client]=${SECOND_CLIENT}`)).toEqual([short]);
     expect(await found(`filter[scope]=${API}`)).toEqual([lasting, revoked]);
     expect(await found('filter[status]=active')).toEqual([lasting, short]);
     expect(await found('filter[status]=revoked')).toEqual([revoked]);
@@ -333,7 +310,7 @@ describe('a personal token elsewhere', () => {
       const { body } = await new ChatOAuthClient(service, client).post('/oauth2/introspect', { token });
       return body['active'];
     };
-    expect([await asked(CLIENT), await asked(OTHER)]).toEqual([true, true]);
+    expect([await asked(CLIENT), await asked(SECOND_CLIENT)]).toEqual([true, true]);
   });
 
   test('is nothing at userinfo, GraphQL and the routes of chat clients, and is not revoked by RFC 7009', async () => {
