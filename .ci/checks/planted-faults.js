@@ -14,6 +14,7 @@ const COPIED = [
   'test',
   'scripts',
   'bench',
+  'tools/faults/rows',
   'bin',
   'share',
   'docs',
