@@ -4,10 +4,10 @@
  */
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode } from '#platform/base/errors.ts';
-import { failureReports } from '#platform/base/failure-reports.ts';
-import { describeError, type Log } from '#platform/base/log.ts';
+import type { Log } from '#platform/base/log.ts';
 import { inheritedDescriptors } from '#platform/http/inherited-sockets.ts';
 import type { CommandIo } from './command-io.ts';
+import { onFatalError } from './fatal-errors.ts';
 import type { PreparedInstance } from './instance-plan.ts';
 import { Members } from './members.ts';
 import { openSentry } from './open-sentry.ts';
@@ -94,13 +94,6 @@ function firstSignal(io: CommandIo, members: Members): Promise<NodeJS.Signals> {
 
 function firstFailure(log: Log): Promise<'failure'> {
   return new Promise((resolve) => {
-    const fail = (error: unknown): void => {
-      const { message, stack } = describeError(error);
-      log.error('error', message, { stack });
-      failureReports?.report(error, { name: 'process', isFatal: true });
-      resolve('failure');
-    };
-    process.on('uncaughtException', fail);
-    process.on('unhandledRejection', fail);
+    onFatalError(log, () => resolve('failure'));
   });
 }

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LimitsConfig } from '#config/sections/limits.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import { failureReports } from '#platform/base/failure-reports.ts';
-import { describeError, type Log } from '#platform/base/log.ts';
+import type { Log } from '#platform/base/log.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 import type { JobWorker } from '#platform/jobs/worker.ts';
+import { onFatalError } from './fatal-errors.ts';
 import { isMessage, type Report } from './member-messages.ts';
 
 const EXIT_CODES: Partial<Record<NodeJS.Signals, ExitCode>> = {
@@ -151,13 +151,6 @@ function firstCause(running: Running, onSecondSignal: () => void): Promise<NodeJ
       if (isStopping) onSecondSignal();
       else stop(signal);
     });
-    const fail = (error: unknown): void => {
-      const { message, stack } = describeError(error);
-      running.log.error('error', message, { stack });
-      failureReports?.report(error, { name: 'process', isFatal: true });
-      stop('failure');
-    };
-    process.on('uncaughtException', fail);
-    process.on('unhandledRejection', fail);
+    onFatalError(running.log, () => stop('failure'));
   });
 }
