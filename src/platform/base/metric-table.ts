@@ -96,9 +96,13 @@ export const METRICS = {
   }),
   latchkey_worker_tick_seconds: histogram('Time that looking for due jobs took.', [], TICK_BUCKETS),
   latchkey_cleanup_rows_total: counter('Rows that clean-up removed or emptied, and sessions that it ended.', ['table']),
-  latchkey_login_attempts_total: counter('Sign-ins by password or passkey on the page, by how they end; with a code for second factor, once it is right.', ['result'], {
-    result: ['success', 'bad_password', 'unknown_user', 'locked', 'rate_limited', 'error'],
-  }),
+  latchkey_login_attempts_total: counter(
+    'Sign-ins by password or passkey on the page, by how they end; with a second factor, after that.',
+    ['result'],
+    {
+      result: ['success', 'bad_password', 'unknown_user', 'locked', 'rate_limited', 'error'],
+    },
+  ),
   latchkey_registrations_total: counter('Registrations, each when it begins and when it ends.', ['method', 'result'], {
     method: ['password', 'upstream'],
     result: FLOW_RESULTS,
