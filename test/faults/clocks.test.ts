@@ -239,7 +239,7 @@ describe('all clocks are set', () => {
     oauth.clock.advanceSeconds(-3600);
     expect((await oauth.refresh(clientId, other.refreshToken)).status).toBe(200);
     expect((await oauth.refresh(clientId, victim.refreshToken)).body).toMatchObject({ error: 'invalid_grant' });
-    // Whoever used it first may have stolen it.
+    // Who used it first may have stolen it.
     expect((await oauth.refresh(clientId, member(refreshed, 'refresh_token'))).status).toBe(400);
     oauth.clock.advanceSeconds(3600);
   });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-/** By the server, for whoever asks; connections that are open end. */
+/** By the server, for all who ask; connections that are open end. */
 async function allowConnections(isAllowed: boolean): Promise<void> {
   const name = new URL(service.connectionString).pathname.slice(1);
   await administer(inject('testDatabases').adminUri, `alter database ${name} with allow_connections ${isAllowed}`);

@@ -159,7 +159,7 @@ function mix(path, original, keepsSome) {
   return counts;
 }
 
-/** The copies belong to whoever made them; owners and modes are those of the files. */
+/** The copies belong to the account that made them; owners and modes are those of the files. */
 function takeOverOwners(of, tree) {
   for (const path of [...foldersBelow(tree), ...filesBelow(tree)]) {
     const original = join(of, path.slice(tree.length));

@@ -36,7 +36,7 @@ export class Transactions {
       } catch (error) {
         if (isStalePlan(error)) this.#remedies.renewConnections();
         if (isReadOnlyServer(error)) this.#remedies.leaveServer();
-        // Whoever has waited for a lock in full does not wait again: others need the connection.
+        // A caller that has waited for a lock in full does not wait again: others need the connection.
         const isLocked = isLockTimeout(error) && performance.now() - startedAt < TRANSACTION_LOCK_MS;
         const isUndone = isConflict(error) || isLocked || isStalePlan(error) || isReadOnlyServer(error);
         const mayRepeat = options.isRepeatable === true && isUndone;

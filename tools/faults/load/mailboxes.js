@@ -22,7 +22,7 @@ export class Mailboxes {
       ...{ authOptional: true, disabledCommands: ['STARTTLS'], disableReverseLookup: true, closeTimeout: 100 },
       onData: (stream, { envelope }, done) => mailboxes.#take(stream, envelope.rcptTo, done),
     });
-    // Whoever sends may end at any time.
+    // Who sends may end at any time.
     mailboxes.#server.on('error', () => undefined);
     mailboxes.#server.listen(0, '127.0.0.1');
     await once(mailboxes.#server.server, 'listening');

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { isSignedIn, passwordWorks, tokenWorks } from './facts.js';
 import { Unanswered } from './requests.js';
 
-/** A job whose process died begins again after a minute: whoever waits for its mail gives up and begins again. */
+/** A job whose process died begins again after a minute: who waits for its mail gives up and begins again. */
 const MAIL_MS = 10_000;
 
 /** Somebody with an account, and what they are signed in with. */

@@ -55,7 +55,7 @@ export const fault = {
       const during = await requests.measure(isShort ? 15_000 : CLEANING_MS);
       await load.stop();
       const count = (await removed()) - removedBefore;
-      say(`${count} of ${expired} expired tokens removed meanwhile; requests: ${JSON.stringify(load.counts)}`);
+      say(`${count} of ${expired} expired tokens removed by then; requests: ${JSON.stringify(load.counts)}`);
       for (const [name, milliseconds] of Object.entries(during)) {
         say(`${name}, p50 and p99: ${figures(before[name])} while small, ${figures(milliseconds)} now`);
       }

@@ -132,7 +132,7 @@ export const registrationTokenOperations: readonly Operation[] = [
     path: TOKEN.path,
     tag: TOKEN.type,
     summary: 'Makes a registration token',
-    description: 'Whoever has the token may register, where `account.password_registration_enabled` is set.',
+    description: 'Anybody who has the token may register, where `account.password_registration_enabled` is set.',
     body: newTokenBody,
     answers: [singleAnswer(201, TOKEN)],
     errors: ['invalid_body', 'token_exists'],

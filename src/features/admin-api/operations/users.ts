@@ -182,7 +182,7 @@ export const userOperations: readonly Operation[] = [
     action: 'lock',
     summary: 'Locks an account: everything is refused to it while that lasts',
     description:
-      'Tokens and cookies of the person are refused until the account is unlocked; no session ends. The homeserver is told in the background. Whoever is locked already keeps the time of the first lock.',
+      'Tokens and cookies of the person are refused until the account is unlocked; no session ends. The homeserver is told in the background. An account that is locked already keeps the time of the first lock.',
     ...SHARED,
     run: async (call, { id }) => {
       await lockAccount(call.core, { ...changeOf(call, id), end: undefined });
