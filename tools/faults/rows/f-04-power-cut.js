@@ -55,7 +55,8 @@ async function cutEmbedded({ checks, folder, library, cuts }) {
   const endServer = () => killTree(Number(readFileSync(join(data, 'db/postmaster.pid'), 'utf8').split('\n', 1)[0]));
   try {
     const instance = await instances.add(undefined, {
-      change: (settings) => ({ ...settings, data_dir: data, database: { embedded: { bin_dir: bin } } }),
+      dataDir: data,
+      change: (settings) => ({ ...settings, database: { embedded: { bin_dir: bin } } }),
       environment: files.environment,
     });
     await cutUnderLoad({
