@@ -124,7 +124,6 @@ async function fillUp(checks, instances, disk, name, { fullMs, restart = async (
     say(
       `${name}: ${refused} requests refused, a sign-in ${signedInMs} ms later, ${compared} facts hold; ${JSON.stringify(load.counts)}`,
     );
-    if (connection !== undefined && refused === 0) throw new Error('no request noticed it');
   });
 }
 

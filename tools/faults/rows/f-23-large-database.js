@@ -22,6 +22,10 @@ const CLEANING_MS = 180_000;
 /** The server logs who waits longer than that for a lock. */
 const MAX_LOCK = '100ms';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
+/** Each account has the event of its registration. */
+const EVENTS = `
+  insert into audit_events (id, kind, user_id, created_at)
+  select md5('event' || u.id)::uuid, 'registered', u.id, u.created_at from users u where u.username like 'person-%'`;
 const PAUSE_MS = 20;
 const REMOVED = "select n_tup_del as count from pg_stat_user_tables where relname = 'oauth2_access_tokens'";
 
@@ -46,6 +50,7 @@ export const fault = {
       const before = await requests.measure(isShort ? 2_000 : QUIET_MS);
       await load.stop();
       await fillRows({ ...database, user: DATABASE_USER, database: 'postgres' }, counts, { say, expired: EXPIRED });
+      await client.query(EVENTS);
 
       const removed = async () => Number((await client.query(REMOVED)).rows[0].count);
       const removedBefore = await removed();
