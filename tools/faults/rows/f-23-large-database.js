@@ -25,7 +25,7 @@ const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toSt
 /** Each account has the event of its registration. */
 const EVENTS = `
   insert into audit_events (id, kind, user_id, created_at)
-  select md5('event' || u.id)::uuid, 'registered', u.id, u.created_at from users u where u.username like 'person-%'`;
+  select md5('event' || u.id)::uuid, 'registered', u.id, now() from users u where u.username like 'person-%'`;
 const PAUSE_MS = 20;
 const REMOVED = "select n_tup_del as count from pg_stat_user_tables where relname = 'oauth2_access_tokens'";
 
