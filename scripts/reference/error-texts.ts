@@ -483,7 +483,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   username_reserved: {
     meaning: 'The homeserver does not give the name away that the admin API was asked to make an account with.',
-    remedy: 'Choose another name, or send `skip_homeserver_check`.',
+    remedy:
+      'Choose another name. Where an earlier request for it was never answered, the homeserver may know the name from that one: look there, and send `skip_homeserver_check`.',
   },
   username_taken: {
     meaning:
