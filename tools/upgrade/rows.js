@@ -43,8 +43,8 @@ const ID = (table, number = 'g') => `md5('${table}' || ${number})::uuid`;
 const USER = `${ID('users', '(g % $3::integer + 1)')}, timestamptz '2026-01-01' + g * interval '2 s'`;
 const NUMBERS =
   'from generate_series($1::integer, $2::integer) g, (values ($3::integer, $4::integer, $5::integer)) of_all';
-/** Two thirds of all sessions have ended. */
-const ENDED = `case when g % 3 > 0 then timestamptz '2026-02-01' + g * interval '2 s' end`;
+/** Two thirds of all sessions have ended, not so long ago that a clean-up would take them away. */
+const ENDED = `case when g % 3 > 0 then now() - interval '1 hour' end`;
 const CLIENT = '(select id from oauth2_clients limit 1)';
 
 const STATEMENTS = {
