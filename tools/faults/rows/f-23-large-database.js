@@ -18,6 +18,9 @@ const ROWS = {
 const EXPIRED = 10;
 const SHORT = 1_000;
 const QUIET_MS = 20_000;
+/** Tokens whose removal shows that the clean-up works. */
+const ENOUGH = 10_000;
+const MAX_WAIT_MS = 60_000;
 const CLEANING_MS = 180_000;
 /** The server logs who waits longer than that for a lock. */
 const MAX_LOCK = '100ms';
@@ -58,6 +61,11 @@ export const fault = {
       load.start();
       await program.run(['jobs', 'run', 'cleanup-oauth2-access-tokens']);
       const during = await requests.measure(isShort ? 15_000 : CLEANING_MS);
+      // While requests wait for the processor, the clean-up does too.
+      const deadline = performance.now() + MAX_WAIT_MS;
+      while ((await removed()) - removedBefore < Math.min(expired, ENOUGH) && performance.now() < deadline) {
+        await pause(PAUSE_MS);
+      }
       await load.stop();
       const count = (await removed()) - removedBefore;
       say(`${count} of ${expired} expired tokens removed by then; requests: ${JSON.stringify(load.counts)}`);
@@ -65,7 +73,7 @@ export const fault = {
         say(`${name}, p50 and p99: ${figures(before[name])} while small, ${figures(milliseconds)} now`);
       }
       await checks.that('F-23: the clean-up works, in batches', () => {
-        if (count < Math.min(expired, 10_000)) throw new Error(`${count} removed`);
+        if (count < Math.min(expired, ENOUGH)) throw new Error(`${count} removed`);
       });
       await checks.that('F-23: no request failed, and everything acknowledged is so', async () => {
         const { acknowledged, signIns, ...failed } = load.counts;
