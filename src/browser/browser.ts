@@ -36,7 +36,7 @@ export type PageDeps = Core & Browser;
 
 /** @param builtAssets files of the build; those of the operator are added here */
 export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
-  const { config, database, clock, activity, sessionLimits } = core;
+  const { config, database, clock, activity, sessionLimits, log } = core;
   const urls = new Urls(config.http.publicBase);
   const catalog = loadTranslations(config.templates.translations);
   const brand = brandOf(config.branding);
@@ -48,7 +48,7 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
     defaultLanguage: config.i18n.defaultLanguage,
     formActions: wayIn(core),
   });
-  const csrf = new Csrf({ urls, clock });
+  const csrf = new Csrf({ urls, clock, log });
   return {
     urls,
     site,

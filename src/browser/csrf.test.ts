@@ -16,7 +16,7 @@ const cookies = new Cookies({
   prefix: 'latchkey_',
 });
 const clock = { time: 1_000_000_000_000, now: () => clock.time };
-const csrf = new Csrf({ urls, clock });
+const csrf = new Csrf({ urls, clock, log: silentLog });
 
 /** A browser: what it keeps of answers, it sends with the next request. */
 class Browser {

@@ -1,6 +1,7 @@
 import type { Clock } from '#platform/base/clock.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
+import type { Log } from '#platform/base/log.ts';
 import { randomBase64Url } from '#platform/base/random.ts';
 import { equalSecrets } from '#platform/base/secret.ts';
 import { parseUrl } from '#platform/base/url.ts';
@@ -28,6 +29,16 @@ interface CsrfCookie {
   readonly session?: string | undefined;
 }
 
+/** Which check refused a form, for the log. */
+interface RefusedForm {
+  /** Name of the header that tells of another site. */
+  readonly header?: string;
+  /** The origin that forms come from. */
+  readonly expected?: string;
+  readonly missing?: 'field' | 'cookie';
+  readonly differs?: 'token' | 'session';
+}
+
 /**
  * Proof that a form was posted from a page of ours, in the browser that the page was made for, by the person who was
  * signed in then (browser-flows 2.2): a token in a sealed cookie and in the form, and the headers by which browsers
@@ -36,10 +47,12 @@ interface CsrfCookie {
 export class Csrf {
   readonly #origin: string;
   readonly #clock: Clock;
+  readonly #log: Log;
 
-  constructor(options: { urls: Urls; clock: Clock }) {
+  constructor(options: { urls: Urls; clock: Clock; log: Log }) {
     this.#origin = options.urls.origin;
     this.#clock = options.clock;
+    this.#log = options.log;
   }
 
   /** The token for the hidden input `csrf` of a form; moves the cookie's expiry forward. */
@@ -60,34 +73,48 @@ export class Csrf {
    * Throws `cross_site_request`, `csrf_missing` or `csrf_mismatch`, and `malformed_request` for a repeated field.
    */
   check(context: CsrfRequest, form: FormParameters): 'valid' | 'expired' {
-    if (!this.#isSameOrigin(context.headers)) throw new LatchkeyError('cross_site_request');
+    this.#checkOrigin(context.headers);
     if (form.isRepeated(FIELD)) throw new LatchkeyError('malformed_request');
     return this.#judge(context, form.get(FIELD));
   }
 
   /** The same for a request of a script, which has the token of its page in a header. */
   checkHeader(context: CsrfRequest): 'valid' | 'expired' {
-    if (!this.#isSameOrigin(context.headers)) throw new LatchkeyError('cross_site_request');
+    this.#checkOrigin(context.headers);
     const value = context.headers[HEADER];
     return this.#judge(context, typeof value === 'string' ? value : undefined);
   }
 
   #judge(context: CsrfRequest, field: string | undefined): 'valid' | 'expired' {
     const cookie = readCookie(context.cookies);
-    if (field === undefined || cookie === undefined) throw new LatchkeyError('csrf_missing');
-    if (!equalSecrets(field, cookie.token) || cookie.session !== currentSession(context.cookies)) {
-      throw new LatchkeyError('csrf_mismatch');
-    }
+    if (field === undefined) throw this.#refusal('csrf_missing', { missing: 'field' });
+    if (cookie === undefined) throw this.#refusal('csrf_missing', { missing: 'cookie' });
+    if (!equalSecrets(field, cookie.token)) throw this.#refusal('csrf_mismatch', { differs: 'token' });
+    if (cookie.session !== currentSession(context.cookies))
+      throw this.#refusal('csrf_mismatch', { differs: 'session' });
     return cookie.exp > this.#now() ? 'valid' : 'expired';
   }
 
-  #isSameOrigin(headers: RequestContext['headers']): boolean {
+  #checkOrigin(headers: RequestContext['headers']): void {
+    const header = this.#foreignHeader(headers);
+    if (header !== undefined) throw this.#refusal('cross_site_request', { header, expected: this.#origin });
+  }
+
+  /** Name of the header that tells of another site. */
+  #foreignHeader(headers: RequestContext['headers']): string | undefined {
     const site = headers['sec-fetch-site'];
     const { origin, referer } = headers;
-    if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
-    if (origin !== undefined && origin !== this.#origin) return false;
-    if (site !== undefined || origin !== undefined || referer === undefined) return true;
-    return parseUrl(referer)?.origin === this.#origin;
+    if (site !== undefined && site !== 'same-origin' && site !== 'none') return 'Sec-Fetch-Site';
+    if (origin !== undefined && origin !== this.#origin) return 'Origin';
+    if (site !== undefined || origin !== undefined || referer === undefined) return undefined;
+    return parseUrl(referer)?.origin === this.#origin ? undefined : 'Referer';
+  }
+
+  /** The person reads the code on the page; which check it was, only an operator can use. */
+  #refusal(code: 'cross_site_request' | 'csrf_mismatch' | 'csrf_missing', details: RefusedForm): LatchkeyError {
+    const { header, expected, missing, differs } = details;
+    this.#log.info('auth.refused', 'a form was not accepted', { code, header, expected, missing, differs });
+    return new LatchkeyError(code);
   }
 
   #write(cookies: CookieJar, token: string, session: string | undefined): string {

@@ -51,9 +51,15 @@ export class GraphqlEndpoint {
     if (isMutation && context.method === 'GET') {
       throw new LatchkeyError('method_not_allowed', { description: 'mutations are sent by POST', headers: POST_ONLY });
     }
-    const isForeign =
-      context.headers.authorization === undefined && isCrossSite(context, this.#deps.browser.urls.origin);
-    if (isForeign && isMutation) throw new LatchkeyError('cross_site_request');
+    const { origin } = this.#deps.browser.urls;
+    const isForeign = context.headers.authorization === undefined && isCrossSite(context, origin);
+    if (isForeign && isMutation) {
+      this.#deps.core.log.info('auth.refused', 'a mutation from another site was not accepted', {
+        code: 'cross_site_request',
+        expected: origin,
+      });
+      throw new LatchkeyError('cross_site_request');
+    }
     const caller = await identifyCaller(this.#deps, context, isForeign);
     if (parsed instanceof GraphQLError) return this.#refuse(context, [parsed]);
     const problems = parsed.problems();

@@ -231,6 +231,9 @@ describe('pages of other sites (1.6, S-58)', () => {
   test('without a cookie they cannot change anything either', async () => {
     const answer = await nobody.with({ origin: 'https://evil.example' }).query('mutation { __typename }');
     expect(answer.status).toBe(403);
+    expect(service.logLines().findLast((line) => line.includes(' auth.refused '))).toContain(
+      `a mutation from another site was not accepted code=cross_site_request expected=${origin}`,
+    );
   });
 
   test('a query in the address bar is answered to who is signed in', async () => {

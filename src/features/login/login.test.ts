@@ -323,21 +323,24 @@ test('a password that waits to be hashed leaves the queue when its client leaves
 
 describe('forms that did not come from our page (2.2)', () => {
   const fields = { username: 'amira', password: PASSWORD };
+  const refusedForms = () =>
+    service.lines.flatMap((line) => / auth\.refused .* - a form was not accepted (.*)$/.exec(line)?.[1] ?? []);
 
   test.each([
-    ['cross_site_request', { origin: 'https://evil.example' }],
-    ['cross_site_request', { origin: 'null' }],
-    ['cross_site_request', { 'sec-fetch-site': 'cross-site' }],
-    ['cross_site_request', { 'sec-fetch-site': 'same-site' }],
-    ['cross_site_request', { origin: undefined, 'sec-fetch-site': undefined, referer: 'https://evil.example/login' }],
-  ])('%s for %o: 403 with a link that opens the form again (acceptance 7)', async (code, headers) => {
+    ['Origin', { origin: 'https://evil.example' }],
+    ['Origin', { origin: 'null' }],
+    ['Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
+    ['Sec-Fetch-Site', { 'sec-fetch-site': 'same-site' }],
+    ['Referer', { origin: undefined, 'sec-fetch-site': undefined, referer: 'https://evil.example/login' }],
+  ])('a foreign %s in %o: 403 with a link that opens the form again (acceptance 7)', async (header, headers) => {
     const browser = service.browser();
     await browser.get('/login?kind=change_password');
     const answer = await browser.submit(fields, { headers });
     expect(answer.status).toBe(403);
-    expect(answer.errorCodes).toEqual([code]);
+    expect(answer.errorCodes).toEqual(['cross_site_request']);
     expect(answer.body).toContain('href="/login?kind=change_password"');
     expectCleanPage(answer.body);
+    expect(refusedForms().at(-1)).toBe(`code=cross_site_request header=${header} expected=${ORIGIN}`);
   });
 
   test('a browser that sends none of these headers can sign in', async () => {
@@ -366,7 +369,20 @@ describe('forms that did not come from our page (2.2)', () => {
       'csrf_mismatch',
       'csrf_missing',
     ]);
-    expect(service.refusals()).toHaveLength(before);
+    // No more than this was looked at: a wrong password would have a line of its own.
+    expect(service.refusals().slice(before)).toEqual(answers.flatMap((answer) => answer.errorCodes));
+    expect(refusedForms().slice(-4)).toEqual([
+      'code=csrf_missing missing=field',
+      'code=csrf_missing missing=field',
+      'code=csrf_mismatch differs=token',
+      'code=csrf_missing missing=field',
+    ]);
+  });
+
+  test('the log tells a form without a cookie from one of somebody else', async () => {
+    const csrf = (await service.browser().get('/login')).forms[0]?.inputs.get('csrf') ?? '';
+    await service.browser().post('/login', new URLSearchParams({ ...fields, csrf }));
+    expect(refusedForms().at(-1)).toBe('code=csrf_missing missing=cookie');
   });
 
   test('a form older than an hour comes back with the name kept, and works then (acceptance 7)', async () => {

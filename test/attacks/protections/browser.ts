@@ -26,7 +26,7 @@ export const BROWSER: readonly Protection[] = [
     attack: 57,
     removals: [
       {
-        text: "if (!this.#isSameOrigin(context.headers)) throw new LatchkeyError('cross_site_request');\n    if (form.isRepeated",
+        text: 'this.#checkOrigin(context.headers);\n    if (form.isRepeated',
         instead: 'if (form.isRepeated',
       },
     ],
@@ -71,7 +71,12 @@ export const BROWSER: readonly Protection[] = [
     name: 'form-session',
     what: 'the token of a form belongs to one browser session',
     attack: 62,
-    removals: [{ text: ' || cookie.session !== currentSession(context.cookies)' }],
+    removals: [
+      {
+        text: 'cookie.session !== currentSession(context.cookies)',
+        instead: 'false',
+      },
+    ],
     test: 'test/attacks/forms-cookies-sessions.test.ts',
     testName: '(S-62)',
   },

@@ -8,7 +8,7 @@ export const GRAPHQL: readonly Protection[] = [
     name: 'graphql-cross-site-mutation',
     what: 'a mutation from a page of another site is refused',
     attack: 58,
-    removals: [{ text: "if (isForeign && isMutation) throw new LatchkeyError('cross_site_request');" }],
+    removals: [{ text: "throw new LatchkeyError('cross_site_request');" }],
     test: TEST,
     testName: '(1.6, S-58)',
   },
