@@ -5,6 +5,7 @@ import { killProcess, Program, stopProcess, untilHealthy } from '../../test/supp
 import { findInstalledPrograms, postgresAccount, startPostgres } from '../../test/support/start-postgres.js';
 import { instanceSettings } from '../cluster/instance-settings.js';
 import { PASSWORD, USERNAME } from '../cluster/load.js';
+import { fillRows } from '../upgrade/rows.js';
 import { checkInvariants } from './invariants.js';
 import { Mailboxes } from './load/mailboxes.js';
 import { openToLoad } from './load/settings.js';
@@ -39,6 +40,8 @@ export class Instances {
   mailboxes;
   /** Options of `pg.Client` for the database of the first one. */
   #connection;
+  /** Transactions that filled the database. */
+  #filling;
   #folder;
 
   /** @param folder of configuration files */
@@ -99,10 +102,15 @@ export class Instances {
     await this.all[0].program.run(['manage', 'register-user', '--yes', '--password-file', '-', USERNAME], PASSWORD);
     const load = new StandingLoad({
       ...{ bases: this.bases, publicBase: this.#publicBase, mailboxes: this.mailboxes },
-      ...{ users, pauseMs, checkDatabase: (secrets) => checkInvariants(this.#connection, secrets) },
+      ...{ users, pauseMs, checkDatabase: (secrets) => checkInvariants(this.#connection, secrets, this.#filling) },
     });
     await load.prepare();
     return load;
+  }
+
+  /** Fills the database of the first one. @param counts rows of each table. @param options of `fillRows` */
+  async fill(counts, options) {
+    this.#filling = await fillRows(this.#connection, counts, options);
   }
 
   async stop() {

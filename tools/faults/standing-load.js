@@ -68,6 +68,11 @@ export class StandingLoad {
     return this.#requests.counts;
   }
 
+  /** How often each kind of request was answered that the service is not available. */
+  get unavailable() {
+    return this.#requests.unavailable;
+  }
+
   /** The longest that a request with an answer took. */
   get slowestMs() {
     return this.#requests.slowestMs;

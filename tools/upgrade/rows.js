@@ -1,6 +1,8 @@
 import pg from 'pg';
 
-const BATCH = 250_000;
+const BATCH = 100_000;
+/** Connections that fill one table. */
+const AT_ONCE = 3;
 
 /** Of a number of rows in all, how many each table gets. */
 export function sharesOf(count) {
@@ -12,54 +14,153 @@ export function sharesOf(count) {
 
 /**
  * Fills the tables that grow with use, as the older version would have left them: people, browser sessions, sessions of
- * applications and chat clients, access tokens.
+ * applications and chat clients, access tokens. Rows lie in the order of their times, as those of a service do. Indexes
+ * are taken away and built again once the rows are there: one entry after the other would take hours.
  * @param {{ host: string, port: number, user: string, database: string }} server
  * @param {Readonly<Record<string, number>>} counts rows of each table
- * @param expired of so many access tokens one has expired long ago; none by default
+ * @param expired how many of the access tokens have expired days ago, the oldest ones; none by default
+ * @returns the numbers of the first and the last transaction that filled
  */
 export async function fillRows(server, counts, { say, expired = 0 }) {
-  const client = new pg.Client(server);
-  await client.connect();
+  const [client, ...others] = await Promise.all(Array.from({ length: AT_ONCE }, () => connectForFilling(server)));
   try {
-    // What is filled in needs not outlive the test, and only what comes after it is measured.
-    await client.query('set synchronous_commit = off');
+    const first = await transactionOf(client);
+    const schema = await definitionsOf(client);
+    const dropped = await dropIndexes(client);
+    const totals = [counts.users, counts.oauth2_sessions, expired, Date.now()];
     for (const [table, statement] of Object.entries(STATEMENTS)) {
-      const rows = counts[table];
-      for (let first = 1; first <= rows; first += BATCH) {
-        const last = Math.min(first + BATCH - 1, rows);
-        await client.query(statement, [first, last, counts.users, counts.oauth2_sessions, expired]);
-      }
-      say(`${table}: ${rows} rows`);
+      const total = counts[table];
+      await inParallel([client, ...others], batchesOf(total), async (connection, range) => {
+        await connection.query(statement, [...range, total, ...totals]);
+      });
+      say(`${table}: ${total} rows`);
     }
+    await inParallel([client, ...others.slice(1)], dropped, (connection, statement) => connection.query(statement));
+    requireEqual(schema, await definitionsOf(client));
+    const last = await transactionOf(client);
     await client.query('vacuum analyze');
     await client.query('checkpoint');
+    say(`${dropped.length} indexes built`);
+    return { first, last };
   } finally {
-    await client.end();
+    await Promise.all([client, ...others].map((connection) => connection.end()));
   }
 }
 
+const TABLES = ['users', 'user_sessions', 'oauth2_sessions', 'compat_sessions', 'oauth2_access_tokens'];
 const SHARES = [0.1, 0.2, 0.2, 0.2, 0.3];
-const ID = (table, number = 'g') => `md5('${table}' || ${number})::uuid`;
-const USER = `${ID('users', '(g % $3::integer + 1)')}, timestamptz '2026-01-01' + g * interval '2 s'`;
-const NUMBERS =
-  'from generate_series($1::integer, $2::integer) g, (values ($3::integer, $4::integer, $5::integer)) of_all';
+const DAY_MS = 86_400_000;
+/** All rows but tokens are at most so old: nothing ends by itself. */
+const AGE_MS = 20 * DAY_MS;
+const EXPIRED_FOR_MS = 10 * DAY_MS;
+
+/** Milliseconds since the epoch at which a row of a table began. */
+const began = (number, total) => `($7::bigint - ${AGE_MS} + (${number})::bigint * (${AGE_MS} / ${total}))`;
+const timeOf = (milliseconds) => `to_timestamp(${milliseconds} / 1000.0)`;
+/** Far cheaper than a digest of cryptography. */
+const eightBytes = (table, number, part = 0) =>
+  `int8send(hashint8extended((${number})::bigint, ${TABLES.indexOf(table) * 8 + part}))`;
+const HASH = (table) => [1, 2, 3, 4].map((part) => eightBytes(table, 'g', part)).join(' || ');
+/** Sorts by time, as the identifiers of the service do. */
+const idAt = (table, number, milliseconds) =>
+  `encode(int8send((${milliseconds}) << 16) || ${eightBytes(table, number)}, 'hex')::uuid`;
+const ID = (table, number = 'g', total = '$3::bigint') => idAt(table, number, began(number, total));
+const AT = timeOf(began('g', '$3::bigint'));
+const USER = ID('users', 'g % $4::integer + 1', '$4::bigint');
+const NUMBERS = `from generate_series($1::integer, $2::integer) g, (values
+  ($3::integer, $4::integer, $5::integer, $6::integer, $7::bigint)) of_all`;
 /** Two thirds of all sessions have ended, not so long ago that a clean-up would take them away. */
 const ENDED = `case when g % 3 > 0 then now() - interval '1 hour' end`;
 const CLIENT = '(select id from oauth2_clients limit 1)';
+/** Those that have expired did so between two and twelve days ago, the others will within two days. */
+const EXPIRY = `case when g <= $6::integer
+  then $7::bigint - ${2 * DAY_MS + EXPIRED_FOR_MS} + g * ${EXPIRED_FOR_MS}::bigint / $6::bigint
+  else $7::bigint + ${DAY_MS} + g * (${DAY_MS} / $3::bigint) end`;
 
+/** Parameters: first and last row, rows of the table, of users and sessions, tokens that have expired, and now. */
 const STATEMENTS = {
   users: `insert into users (id, username, username_key, created_at)
-    select ${ID('users')}, 'person-' || g, 'person-' || g, timestamptz '2026-01-01' ${NUMBERS}`,
+    select ${ID('users')}, 'person-' || g, 'person-' || g, ${AT} ${NUMBERS}`,
   user_sessions: `insert into user_sessions (id, key_hash, user_id, created_at, authenticated_at, finished_at)
-    select ${ID('user_sessions')}, sha256(g::text::bytea), ${USER}, timestamptz '2026-01-01', ${ENDED} ${NUMBERS}`,
+    select ${ID('user_sessions')}, ${HASH('user_sessions')}, ${USER}, ${AT}, ${AT}, ${ENDED} ${NUMBERS}`,
   oauth2_sessions: `insert into oauth2_sessions (id, client_id, scope, refresh_family, user_id, created_at, finished_at)
-    select ${ID('oauth2_sessions')}, ${CLIENT}, '{openid}', sha256(g::text::bytea), ${USER}, ${ENDED} ${NUMBERS}`,
+    select ${ID('oauth2_sessions')}, ${CLIENT}, '{openid}', ${HASH('oauth2_sessions')}, ${USER}, ${AT}, ${ENDED}
+      ${NUMBERS}`,
   compat_sessions: `insert into compat_sessions (id, device_id, user_id, created_at, finished_at)
-    select ${ID('compat_sessions')}, 'D' || g, ${USER}, ${ENDED} ${NUMBERS}`,
+    select ${ID('compat_sessions')}, 'D' || g, ${USER}, ${AT}, ${ENDED} ${NUMBERS}`,
   oauth2_access_tokens: `
     insert into oauth2_access_tokens (id, session_id, token_hash, scope, created_at, expires_at)
-    select ${ID('oauth2_access_tokens')}, ${ID('oauth2_sessions', '(g % $4::integer + 1)')},
-      sha256(('token' || g)::bytea), '{openid}', at - interval '1 hour', at
-      from (select g, now() + case when $5 > 0 and g % nullif($5, 0) = 0 then interval '-60 days' else interval '1 day' end
-        as at ${NUMBERS}) tokens`,
+    select ${idAt('oauth2_access_tokens', 'g', `at - ${DAY_MS}`)},
+      ${ID('oauth2_sessions', 'g % $5::integer + 1', '$5::bigint')},
+      ${HASH('oauth2_access_tokens')}, '{openid}', ${timeOf(`(at - ${DAY_MS})`)}, ${timeOf('at')}
+      from (select g, ${EXPIRY} as at ${NUMBERS}) tokens`,
 };
+
+async function connectForFilling(server) {
+  const client = new pg.Client(server);
+  await client.connect();
+  // What is filled in needs not outlive the test, and what it refers to is filled in too.
+  await client.query(`set synchronous_commit = off; set session_replication_role = replica;
+    set maintenance_work_mem = '1GB'; set max_parallel_maintenance_workers = 1`);
+  return client;
+}
+
+function* batchesOf(total) {
+  for (let first = 1; first <= total; first += BATCH) yield [first, Math.min(first + BATCH - 1, total)];
+}
+
+async function inParallel(connections, items, work) {
+  const waiting = items[Symbol.iterator]();
+  const workers = connections.map(async (connection) => {
+    for (let { done, value } = waiting.next(); done !== true; { done, value } = waiting.next()) {
+      await work(connection, value);
+    }
+  });
+  await Promise.all(workers);
+}
+
+/** Takes away all indexes but those that foreign keys need. @returns what makes them again */
+async function dropIndexes(client) {
+  const { rows } = await client.query(
+    `select i.indrelid::regclass as relation, i.indexrelid::regclass as index, c.conname as constraint,
+        pg_get_indexdef(i.indexrelid) as index_definition, pg_get_constraintdef(c.oid) as constraint_definition
+       from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u')
+      where i.indrelid = any ($1::regclass[])
+        and not exists (select from pg_constraint f where f.conindid = i.indexrelid and f.contype = 'f')
+      order by pg_relation_size(i.indrelid), i.indexrelid`,
+    [TABLES],
+  );
+  const statements = [];
+  for (const { relation, index, constraint, index_definition, constraint_definition } of rows) {
+    if (constraint === null) {
+      await client.query(`drop index ${index}`);
+      statements.push(index_definition);
+    } else {
+      await client.query(`alter table ${relation} drop constraint "${constraint}"`);
+      statements.push(`alter table ${relation} add constraint "${constraint}" ${constraint_definition}`);
+    }
+  }
+  return statements;
+}
+
+async function definitionsOf(client) {
+  const { rows } = await client.query(
+    `select pg_get_indexdef(indexrelid) as definition from pg_index where indrelid = any ($1::regclass[])
+     union all select conname || ' ' || pg_get_constraintdef(oid) from pg_constraint where conrelid = any ($1::regclass[])
+     union all select attrelid::regclass || '.' || attname || ' ' || attnotnull from pg_attribute
+                where attrelid = any ($1::regclass[]) and attnum > 0
+     order by 1`,
+    [TABLES],
+  );
+  return rows.map(({ definition }) => definition);
+}
+
+function requireEqual(before, after) {
+  const changed = [...before.filter((one) => !after.includes(one)), ...after.filter((one) => !before.includes(one))];
+  if (changed.length > 0) throw new Error(`the schema is no longer as it was: ${changed.join('; ')}`);
+}
+
+async function transactionOf(client) {
+  const { rows } = await client.query('select pg_current_xact_id()::text as id');
+  return rows[0].id;
+}

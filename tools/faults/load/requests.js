@@ -23,6 +23,8 @@ export class Unanswered extends Error {
 export class Requests {
   /** Requests by what became of them. */
   counts = { acknowledged: 0, signIns: 0, unavailable: 0, cut: 0, failedSignIns: 0 };
+  /** How often each kind of request was answered that the service is not available. */
+  unavailable = {};
   /** Connections that were refused, so that the request went to another instance. */
   retries = 0;
   /** What must never be: a wrong answer, or an error other than 503. */
@@ -78,6 +80,8 @@ export class Requests {
     this.slowestMs = Math.max(this.slowestMs, performance.now() - startedAt);
     if (answer.status === UNAVAILABLE) {
       this.counts.unavailable += 1;
+      const kind = kindOf(what);
+      this.unavailable[kind] = (this.unavailable[kind] ?? 0) + 1;
       throw new Unanswered(what, true);
     }
     if (!expected.includes(answer.status)) {
@@ -169,6 +173,14 @@ class Visitor {
       return { status, headers, location, text: body };
     });
   }
+}
+
+/** Without address, query and names, of which each request has others. */
+function kindOf(what) {
+  return what
+    .replace(/https?:\/\/[^/]+/, '')
+    .replace(/\?\S*/, '')
+    .replace(/\/[^/ ]*\d[^/ ]*/g, '/…');
 }
 
 /** Pages are not asked for with a time limit of their own. */
