@@ -47,22 +47,40 @@ export class Language implements Translations {
 
   /** Texts as they are written in the files. */
   messagesOf(keys: readonly string[]): Messages {
-    const inherited = this.#fallback?.messagesOf(keys) ?? {};
+    const inherited = Object.entries(this.#fallback?.messagesOf(keys) ?? {});
     const own = Object.entries(this.#messages).filter(([key]) => keys.includes(key));
-    return { ...inherited, ...Object.fromEntries(own) };
+    return Object.fromEntries([...inherited.map(([key, text]) => [key, this.#borrowed(text)]), ...own]);
   }
 
   /** Parsed at first use: most processes never show most texts in most languages. */
   #format(key: MessageKey): IntlMessageFormat {
     const known = this.#parsed.get(key);
     if (known !== undefined) return known;
-    const text = this.#messages[key];
-    if (text === undefined && this.#fallback !== undefined) return this.#fallback.#format(key);
-    const parsed = new IntlMessageFormat(text ?? key, this.language, undefined, { ignoreTag: true });
+    const { text, language } = this.#find(key) ?? { text: key, language: this.language };
+    const parsed = new IntlMessageFormat(text, language, undefined, { ignoreTag: true });
     this.#parsed.set(key, parsed);
     return parsed;
   }
+
+  /** The text as it is written, and the language that it is in. */
+  #find(key: MessageKey): { readonly text: string; readonly language: string } | undefined {
+    const text = this.#messages[key];
+    if (text !== undefined) return { text, language: this.language };
+    if (this.#fallback === undefined) return undefined;
+    const found = this.#fallback.#find(key);
+    return found && { ...found, text: this.#borrowed(found.text) };
+  }
+
+  /** A text of the other language, kept apart from text of the other direction: its full stop would change sides. */
+  #borrowed(text: string): string {
+    if (this.#fallback === undefined || this.#fallback.direction === this.direction) return text;
+    return `${this.#fallback.direction === 'ltr' ? LEFT_TO_RIGHT_ISOLATE : RIGHT_TO_LEFT_ISOLATE}${text}${END_OF_ISOLATE}`;
+  }
 }
+
+const LEFT_TO_RIGHT_ISOLATE = '\u2066';
+const RIGHT_TO_LEFT_ISOLATE = '\u2067';
+const END_OF_ISOLATE = '\u2069';
 
 const RIGHT_TO_LEFT_SCRIPTS = new Set(['Adlm', 'Arab', 'Hebr', 'Nkoo', 'Rohg', 'Syrc', 'Thaa']);
 

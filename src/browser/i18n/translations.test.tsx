@@ -53,6 +53,19 @@ describe('a catalog', () => {
     expect(catalog.in('ar').t('login.rate_limit_exceeded', { minutes: 3 })).toContain('3 minutes');
   });
 
+  test('keeps an English text apart in a language that is written right to left, and only there', () => {
+    const catalog = createCatalog({ en, he: { 'login.title': 'כניסה' }, 'de-AT': {}, 'he-IL': {} });
+    expect(catalog.in('he').t('login.title')).toBe('כניסה');
+    expect(catalog.in('he').t('register.title')).toBe(`\u2066${en['register.title']}\u2069`);
+    expect(catalog.in('he-IL').t('register.title')).toBe(`\u2066${en['register.title']}\u2069`);
+    expect(catalog.in('he-IL').t('login.title')).toBe('כניסה');
+    expect(catalog.in('de-AT').t('register.title')).toBe(en['register.title']);
+    expect(catalog.messagesOf('he-IL', ['login.title', 'register.title'])).toEqual({
+      'login.title': 'כניסה',
+      'register.title': `\u2066${en['register.title']}\u2069`,
+    });
+  });
+
   test('answers in English for a language it does not have', () => {
     expect(loadTranslations().in('tlh').language).toBe('en');
   });
