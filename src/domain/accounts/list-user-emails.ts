@@ -1,5 +1,6 @@
-import { fromUuid, toUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import { countLists, listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 
@@ -50,30 +51,23 @@ export async function countUserEmails(queryable: Queryable, users: readonly User
   return await countLists(queryable, emailsOfUsers, users, {});
 }
 
-const byIds = statement<UserEmailRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+const byIds = statement<UserEmailRow, OwnedParams>(
   'find-user-emails',
   `select ${Object.entries(COLUMNS)
     .map(([name, expression]) => `${expression} as ${name}`)
     .join(', ')}
      from user_emails e
-    where e.id = any(:ids::uuid[]) and (:owner::uuid is null or e.user_id = :owner::uuid)`,
+    where ${areOwned('e.id', 'e.user_id')}`,
 );
 
-/**
- * Addresses by their identifiers, in the same order.
- * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
- */
+/** Addresses by their identifiers, in the same order. */
 export async function findUserEmails(
   queryable: Queryable,
   ids: readonly UserEmailId[],
-  owner: UserId | 'anybody',
+  owner: Owner,
 ): Promise<(UserEmail | undefined)[]> {
-  const rows = await queryable.rows(byIds, {
-    ids: ids.map(toUuid),
-    owner: owner === 'anybody' ? null : toUuid(owner),
-  });
-  const found = new Map(rows.map((row) => [fromUuid(row.id), toUserEmail(row)]));
-  return ids.map((id) => found.get(id));
+  const rows = await findOwned(queryable, byIds, ids, owner, {});
+  return rows.map((row) => row && toUserEmail(row));
 }
 
 function toUserEmail(row: UserEmailRow): UserEmail {

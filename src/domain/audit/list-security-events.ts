@@ -1,12 +1,6 @@
-import {
-  type AuditEventId,
-  type BrowserSessionId,
-  type ClientId,
-  fromUuid,
-  toUuid,
-  type UserId,
-} from '#platform/base/ids.ts';
+import { type AuditEventId, type BrowserSessionId, type ClientId, fromUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import {
   countLists,
   listStatements,
@@ -116,27 +110,20 @@ export async function countSecurityEvents(
   return await countLists(queryable, eventsOfUsers, users, filterParams(filter));
 }
 
-const byIds = statement<EventRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+const byIds = statement<EventRow, OwnedParams>(
   'find-security-events',
   `select ${selectedColumns(COLUMNS)} from audit_events e
-    where e.id = any(:ids::uuid[]) and e.user_id is not null and (:owner::uuid is null or e.user_id = :owner::uuid)`,
+    where ${areOwned('e.id', 'e.user_id')} and e.user_id is not null`,
 );
 
-/**
- * Events by their identifiers, in the same order.
- * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
- */
+/** Events by their identifiers, in the same order. */
 export async function findSecurityEvents(
   queryable: Queryable,
   ids: readonly AuditEventId[],
-  owner: UserId | 'anybody',
+  owner: Owner,
 ): Promise<(SecurityEvent | undefined)[]> {
-  const rows = await queryable.rows(byIds, {
-    ids: ids.map(toUuid),
-    owner: owner === 'anybody' ? null : toUuid(owner),
-  });
-  const found = new Map(rows.map((row) => [fromUuid(row.id), securityEvent(row)]));
-  return ids.map((id) => found.get(id));
+  const rows = await findOwned(queryable, byIds, ids, owner, {});
+  return rows.map((row) => row && securityEvent(row));
 }
 
 function filterParams({ kinds, since, until }: SecurityEventFilter): FilterParams {

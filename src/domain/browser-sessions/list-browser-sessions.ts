@@ -1,5 +1,6 @@
-import { type BrowserSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { type BrowserSessionId, fromUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import {
   countLists,
   type ListStatements,
@@ -99,28 +100,21 @@ export async function countBrowserSessions(
   return await countLists(queryable, listOf(filter), users, filterParams(filter));
 }
 
-const byIds = statement<SessionRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+const byIds = statement<SessionRow, OwnedParams>(
   'find-browser-sessions',
   `select ${selectedColumns(COLUMNS)}
      from user_sessions s
-    where s.id = any(:ids::uuid[]) and (:owner::uuid is null or s.user_id = :owner::uuid)`,
+    where ${areOwned('s.id', 's.user_id')}`,
 );
 
-/**
- * Sessions by their identifiers, in the same order; those that are over as well.
- * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
- */
+/** Sessions by their identifiers, in the same order; those that are over as well. */
 export async function findBrowserSessions(
   queryable: Queryable,
   ids: readonly BrowserSessionId[],
-  owner: UserId | 'anybody',
+  owner: Owner,
 ): Promise<(ListedBrowserSession | undefined)[]> {
-  const rows = await queryable.rows(byIds, {
-    ids: ids.map(toUuid),
-    owner: owner === 'anybody' ? null : toUuid(owner),
-  });
-  const found = new Map(rows.map((row) => [fromUuid(row.id), listedSession(row)]));
-  return ids.map((id) => found.get(id));
+  const rows = await findOwned(queryable, byIds, ids, owner, {});
+  return rows.map((row) => row && listedSession(row));
 }
 
 function filterParams({ isLive, activeAfter, activeBefore }: BrowserSessionFilter): FilterParams {

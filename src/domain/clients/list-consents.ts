@@ -1,5 +1,6 @@
-import { type ConsentId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { type ConsentId, fromUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import {
   countLists,
   listStatements,
@@ -63,27 +64,20 @@ export async function countConsents(queryable: Queryable, users: readonly UserId
   return await countLists(queryable, consentsOfUsers, users, {});
 }
 
-const byIds = statement<ConsentRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+const byIds = statement<ConsentRow, OwnedParams>(
   'find-consents',
   `select ${selectedColumns(COLUMNS)} from ${CONSENTS}
-    where consent.id = any(:ids::uuid[]) and (:owner::uuid is null or consent.user_id = :owner::uuid)`,
+    where ${areOwned('consent.id', 'consent.user_id')}`,
 );
 
-/**
- * Consents by their identifiers, in the same order.
- * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
- */
+/** Consents by their identifiers, in the same order. */
 export async function findConsents(
   queryable: Queryable,
   ids: readonly ConsentId[],
-  owner: UserId | 'anybody',
+  owner: Owner,
 ): Promise<(ListedConsent | undefined)[]> {
-  const rows = await queryable.rows(byIds, {
-    ids: ids.map(toUuid),
-    owner: owner === 'anybody' ? null : toUuid(owner),
-  });
-  const found = new Map(rows.map((row) => [fromUuid(row.id), listedConsent(row)]));
-  return ids.map((id) => found.get(id));
+  const rows = await findOwned(queryable, byIds, ids, owner, {});
+  return rows.map((row) => row && listedConsent(row));
 }
 
 function listedConsent(row: ConsentRow): ListedConsent {

@@ -2,8 +2,9 @@
  * What people take with them of their account, table `data_exports`: asked for by the person, made by a job, kept for a
  * few days and deleted. An archive is in the row, so that every process can hand it out.
  */
-import { type DataExportId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
+import { type DataExportId, fromUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import {
   countLists,
   listStatements,
@@ -65,29 +66,21 @@ export async function countDataExports(queryable: Queryable, users: readonly Use
   return await countLists(queryable, exportsOfUsers, users, { now: new Date(now) });
 }
 
-const byIds = statement<ExportRow, NowParam & { readonly ids: readonly string[]; readonly owner: string | null }>(
+const byIds = statement<ExportRow, NowParam & OwnedParams>(
   'find-data-exports',
   `select ${selectedColumns(COLUMNS)} from data_exports d
-    where d.id = any(:ids::uuid[]) and (:owner::uuid is null or d.user_id = :owner::uuid)`,
+    where ${areOwned('d.id', 'd.user_id')}`,
 );
 
-/**
- * Exports by their identifiers, in the same order.
- * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
- */
+/** Exports by their identifiers, in the same order. */
 export async function findDataExports(
   queryable: Queryable,
   ids: readonly DataExportId[],
-  owner: UserId | 'anybody',
+  owner: Owner,
   now: number,
 ): Promise<(DataExport | undefined)[]> {
-  const rows = await queryable.rows(byIds, {
-    ids: ids.map(toUuid),
-    owner: owner === 'anybody' ? null : toUuid(owner),
-    now: new Date(now),
-  });
-  const found = new Map(rows.map((row) => [fromUuid(row.id), dataExport(row)]));
-  return ids.map((id) => found.get(id));
+  const rows = await findOwned(queryable, byIds, ids, owner, { now: new Date(now) });
+  return rows.map((row) => row && dataExport(row));
 }
 
 function dataExport(row: ExportRow): DataExport {

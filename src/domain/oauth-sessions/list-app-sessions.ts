@@ -15,6 +15,7 @@ import {
   type UserId,
 } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import {
   countLists,
   type ListedTable,
@@ -220,30 +221,23 @@ function selected(columns: ListedTable['columns']): string {
   return selectedColumns(columns, Object.keys(OAUTH2_COLUMNS));
 }
 
-const OWN = '(:owner::uuid is null or s.user_id = :owner::uuid)';
+const OWN = areOwned('s.id', 's.user_id');
 
-const byIds = statement<SessionRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+const byIds = statement<SessionRow, OwnedParams>(
   'find-app-sessions',
-  `select ${selected(OAUTH2_COLUMNS)} from ${OAUTH2_SESSIONS} where s.id = any(:ids::uuid[]) and ${OWN}
+  `select ${selected(OAUTH2_COLUMNS)} from ${OAUTH2_SESSIONS} where ${OWN}
    union all
-   select ${selected(COMPAT_COLUMNS)} from compat_sessions s where s.id = any(:ids::uuid[]) and ${OWN}`,
+   select ${selected(COMPAT_COLUMNS)} from compat_sessions s where ${OWN}`,
 );
 
-/**
- * Sessions of either kind by their identifiers, in the same order; those that are over as well.
- * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
- */
+/** Sessions of either kind by their identifiers, in the same order; those that are over as well. */
 export async function findAppSessions(
   queryable: Queryable,
   ids: readonly (OAuth2SessionId | CompatSessionId)[],
-  owner: UserId | 'anybody',
+  owner: Owner,
 ): Promise<(ListedAppSession | undefined)[]> {
-  const rows = await queryable.rows(byIds, {
-    ids: ids.map(toUuid),
-    owner: owner === 'anybody' ? null : toUuid(owner),
-  });
-  const found = new Map(rows.map((row) => [fromUuid(row.id), listedSession(row)]));
-  return ids.map((id) => found.get(id));
+  const rows = await findOwned(queryable, byIds, ids, owner, {});
+  return rows.map((row) => row && listedSession(row));
 }
 
 const ofDevice = statement<SessionRow, { readonly userId: string; readonly deviceId: string }>(

@@ -1,5 +1,6 @@
-import { fromUuid, type PasskeyId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { type PasskeyId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import {
   countLists,
   listStatements,
@@ -30,27 +31,20 @@ export async function countPasskeys(queryable: Queryable, users: readonly UserId
   return await countLists(queryable, passkeysOfUsers, users, {});
 }
 
-const byIds = statement<PasskeyRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+const byIds = statement<PasskeyRow, OwnedParams>(
   'find-passkeys',
   `select ${selectedColumns(PASSKEY_COLUMNS)} from user_passkeys k
-    where k.id = any(:ids::uuid[]) and (:owner::uuid is null or k.user_id = :owner::uuid)`,
+    where ${areOwned('k.id', 'k.user_id')}`,
 );
 
-/**
- * Passkeys by their identifiers, in the same order.
- * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
- */
+/** Passkeys by their identifiers, in the same order. */
 export async function findPasskeys(
   queryable: Queryable,
   ids: readonly PasskeyId[],
-  owner: UserId | 'anybody',
+  owner: Owner,
 ): Promise<(Passkey | undefined)[]> {
-  const rows = await queryable.rows(byIds, {
-    ids: ids.map(toUuid),
-    owner: owner === 'anybody' ? null : toUuid(owner),
-  });
-  const found = new Map(rows.map((row) => [fromUuid(row.id), toPasskey(row)]));
-  return ids.map((id) => found.get(id));
+  const rows = await findOwned(queryable, byIds, ids, owner, {});
+  return rows.map((row) => row && toPasskey(row));
 }
 
 /** How browsers are told of a passkey (`PublicKeyCredentialDescriptorJSON`). */

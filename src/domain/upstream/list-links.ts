@@ -1,5 +1,6 @@
-import { fromUuid, toUuid, type UpstreamLinkId, type UpstreamProviderId, type UserId } from '#platform/base/ids.ts';
+import { fromUuid, type UpstreamLinkId, type UpstreamProviderId, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import {
   countLists,
   listStatements,
@@ -72,29 +73,22 @@ export async function countLinks(queryable: Queryable, users: readonly UserId[])
   return await countLists(queryable, linksOfUsers, users, {});
 }
 
-const byIds = statement<LinkRow, { readonly ids: readonly string[]; readonly owner: string | null }>(
+const byIds = statement<LinkRow, OwnedParams>(
   'find-upstream-links',
   `select ${selectedColumns(COLUMNS)}
      from ${LINKS}
-    where l.id = any(:ids::uuid[]) and l.user_id is not null and (:owner::uuid is null or l.user_id = :owner::uuid)
+    where ${areOwned('l.id', 'l.user_id')} and l.user_id is not null
       and ${providerIsEnabled('p')}`,
 );
 
-/**
- * Links of accounts by their identifiers, in the same order.
- * @param owner whose they are, and otherwise they are not found; `anybody`: administrators see all
- */
+/** Links of accounts by their identifiers, in the same order. */
 export async function findLinks(
   queryable: Queryable,
   ids: readonly UpstreamLinkId[],
-  owner: UserId | 'anybody',
+  owner: Owner,
 ): Promise<(ListedLink | undefined)[]> {
-  const rows = await queryable.rows(byIds, {
-    ids: ids.map(toUuid),
-    owner: owner === 'anybody' ? null : toUuid(owner),
-  });
-  const found = new Map(rows.map((row) => [fromUuid(row.id), listedLink(row)]));
-  return ids.map((id) => found.get(id));
+  const rows = await findOwned(queryable, byIds, ids, owner, {});
+  return rows.map((row) => row && listedLink(row));
 }
 
 function listedLink(row: LinkRow): ListedLink {

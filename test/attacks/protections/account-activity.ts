@@ -1,4 +1,4 @@
-import type { Protection } from './protection.ts';
+import { OWNER_OF_ROWS, type Protection } from './protection.ts';
 
 const UPSTREAM = 'src/features/account-api/upstream.test.ts';
 const UNLINK = 'src/features/account-api/unlink-upstream.test.ts';
@@ -11,7 +11,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
     name: 'account-links-owner',
     what: 'links of others are not found',
     attack: 128,
-    removals: [{ text: '(:owner::uuid is null or l.user_id = :owner::uuid)', instead: 'true' }],
+    removals: [OWNER_OF_ROWS],
     test: UPSTREAM,
     testName: '(S-84, S-128)',
   },
@@ -48,7 +48,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
     name: 'account-consents-owner',
     what: 'consents of others are not found',
     attack: 128,
-    removals: [{ text: '(:owner::uuid is null or consent.user_id = :owner::uuid)', instead: 'true' }],
+    removals: [OWNER_OF_ROWS],
     test: APPLICATIONS,
     testName: 'are listed with what they may do',
   },
@@ -77,7 +77,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
     name: 'account-events-owner',
     what: 'security events of others are not found',
     attack: 128,
-    removals: [{ text: 'is not null and (:owner::uuid is null or e.user_id = :owner::uuid)', instead: 'is not null' }],
+    removals: [OWNER_OF_ROWS],
     test: EVENTS,
     testName: '(S-84, S-128)',
   },

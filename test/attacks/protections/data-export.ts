@@ -1,4 +1,4 @@
-import type { Protection } from './protection.ts';
+import { OWNER_OF_ROWS, type Protection } from './protection.ts';
 
 const EXPORT = 'src/features/data-export/data-export.test.ts';
 
@@ -9,10 +9,7 @@ export const DATA_EXPORT: readonly Protection[] = [
     what: 'an archive is found and handed out for its person alone',
     attack: 128,
     removals: [
-      {
-        text: 'from data_exports d\n    where d.id = any(:ids::uuid[]) and (:owner::uuid is null or d.user_id = :owner::uuid)',
-        instead: 'from data_exports d\n    where d.id = any(:ids::uuid[])',
-      },
+      OWNER_OF_ROWS,
       { text: 'where e.id = :id::uuid and e.user_id = :userId::uuid and $', instead: 'where e.id = :id::uuid and $' },
     ],
     test: EXPORT,

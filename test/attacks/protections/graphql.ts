@@ -1,4 +1,4 @@
-import type { Protection } from './protection.ts';
+import { OWNER_OF_ROWS, type Protection } from './protection.ts';
 
 const TEST = 'src/features/account-api/transport.test.ts';
 const OWNERS_TEST = 'test/account-api/owners.test.ts';
@@ -111,12 +111,7 @@ export const GRAPHQL: readonly Protection[] = [
     name: 'graphql-browser-session-of-others',
     what: 'a browser session is found for its person alone',
     attack: 128,
-    removals: [
-      {
-        text: 'where s.id = any(:ids::uuid[]) and (:owner::uuid is null or s.user_id = :owner::uuid)`,',
-        instead: 'where s.id = any(:ids::uuid[]) and (:owner::uuid is null or :owner::uuid is not null)`,',
-      },
-    ],
+    removals: [OWNER_OF_ROWS],
     test: OWNERS_TEST,
     testName: 'as one that nobody has',
   },
@@ -124,12 +119,7 @@ export const GRAPHQL: readonly Protection[] = [
     name: 'graphql-application-session-of-others',
     what: 'a session of an application or chat client is found for its person alone',
     attack: 128,
-    removals: [
-      {
-        text: "const OWN = '(:owner::uuid is null or s.user_id = :owner::uuid)';",
-        instead: "const OWN = '(:owner::uuid is null or :owner::uuid is not null)';",
-      },
-    ],
+    removals: [OWNER_OF_ROWS],
     test: OWNERS_TEST,
     testName: 'does nothing to what belongs to others',
   },

@@ -1,5 +1,5 @@
 /** Mails and security notices. */
-import type { Protection } from './protection.ts';
+import { OWNER_OF_ROWS, type Protection } from './protection.ts';
 
 const EMAILS_TEST = 'src/features/account-api/emails.test.ts';
 
@@ -153,12 +153,7 @@ export const MAILS: readonly Protection[] = [
     name: 'email-owner',
     what: 'an address is removed by its owner alone',
     attack: 128,
-    removals: [
-      {
-        text: 'e.id = any(:ids::uuid[]) and (:owner::uuid is null or e.user_id = :owner::uuid)',
-        instead: 'e.id = any(:ids::uuid[]) and (:owner::uuid is null or true)',
-      },
-    ],
+    removals: [OWNER_OF_ROWS],
     test: 'src/features/account-api/change-emails.test.ts',
     testName: 'by nobody else',
   },

@@ -20,3 +20,6 @@ export interface Removal {
   /** What takes its place; nothing unless given. */
   readonly instead?: string;
 }
+
+/** Rows of others are found like one's own: one condition in `owned-rows.ts` stands for every list of a person. */
+export const OWNER_OF_ROWS: Removal = { text: '} = :owner::uuid)', instead: '} is not null)' };

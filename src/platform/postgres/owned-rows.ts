@@ -1,0 +1,39 @@
+/** Rows that belong to people, by their identifiers. */
+import { toUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
+import type { Queryable } from './database.ts';
+import type { Statement } from './statement.ts';
+
+/** Whose rows are found; `anybody`: administrators see all. */
+export type Owner = UserId | 'anybody';
+
+/** Parameters of a statement with the condition `areOwned`. */
+export interface OwnedParams {
+  readonly ids: readonly string[];
+  /** Null: anybody. */
+  readonly owner: string | null;
+}
+
+/** Condition of a statement. @param id and @param owner columns */
+export function areOwned(id: string, owner: string): string {
+  return `${id} = any(:ids::uuid[]) and (:owner::uuid is null or ${owner} = :owner::uuid)`;
+}
+
+/**
+ * The rows with these identifiers, in the same order; undefined where there is none, or where it is somebody else's.
+ * @param others further parameters of the statement
+ */
+export async function findOwned<Row extends { readonly id: string }, Others extends object>(
+  queryable: Queryable,
+  statement: Statement<Row, Others & OwnedParams>,
+  ids: readonly Ulid[],
+  owner: Owner,
+  others: Others,
+): Promise<(Row | undefined)[]> {
+  const rows = await queryable.rows<Row, Others & OwnedParams>(statement, {
+    ...others,
+    ids: ids.map(toUuid),
+    owner: owner === 'anybody' ? null : toUuid(owner),
+  });
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(toUuid(id)));
+}
