@@ -1,6 +1,6 @@
 /** Security S-175 and S-187: what connections can take from the process as a whole. */
-import type { ChildProcess } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,8 @@ import { until } from '../support/route-server.ts';
 const OPEN_FILES = 200;
 /** The program alone has more parts. */
 const TOO_FEW_FILES = 48;
+/** That it goes on with, however low the limit. */
+const FEWEST_CONNECTIONS = 8;
 const GET = 'GET /.well-known/openid-configuration HTTP/1.1\r\nHost: x\r\n\r\n';
 /** What each connection of S-175 writes, unless it is cut before. */
 const WRITTEN_BYTES = 8_000_000;
@@ -52,6 +54,10 @@ async function statusOf(path: string): Promise<number> {
 function residentMemory(): number {
   const [, kib = ''] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8')) ?? [];
   return Number(kib) * 1024;
+}
+
+function openFiles(): number {
+  return readdirSync(`/proc/${service.pid}/fd`).length;
 }
 
 function open(): Socket {
@@ -130,6 +136,30 @@ describe('file descriptors used up (S-187)', () => {
     expect(limit).toBe(String(OPEN_FILES));
     expect(Number(text)).toBeGreaterThan(50);
     expect(sockets.length - closed).toBeGreaterThan(50);
+    for (const socket of sockets) socket.destroy();
+  }, 60_000);
+
+  test('F-13: a limit lowered to less than what is open already: idle connections are closed, honest requests answered', async () => {
+    const lowered = 60;
+    let isOver = false;
+    const sockets = new Set<Socket>();
+    // Whatever becomes free is taken at once, so that nothing is left to measure with. Who has asked may stay for long.
+    const hold = (): void => {
+      const socket = open().resume();
+      socket.write(GET);
+      sockets.add(socket);
+      socket.once('close', () => {
+        sockets.delete(socket);
+        if (!isOver) setTimeout(hold, 1);
+      });
+    };
+    for (let count = 0; count < OPEN_FILES / 2; count += 1) hold();
+    await until(() => openFiles() > OPEN_FILES / 2);
+    execFileSync('prlimit', ['--pid', String(service.pid), `--nofile=${lowered}`]);
+    await until(() => openFiles() < lowered);
+    isOver = true;
+    await until(() => sockets.size <= FEWEST_CONNECTIONS);
+    for (let round = 0; round < 20; round += 1) expect(await statusOf('/login')).toBe(200);
     for (const socket of sockets) socket.destroy();
   }, 60_000);
 });

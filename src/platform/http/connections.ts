@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { addressKey } from '#platform/base/ip-address.ts';
+import { isErrno } from '#platform/base/system-errors.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { Connection } from './connection.ts';
 import type { HttpLimits } from './http-options.ts';
@@ -17,7 +18,7 @@ export class Connections {
   /** What each connection is counted by; those of trusted peers are not. */
   readonly #counted = new Map<Connection, string>();
   readonly #onExhausted: (limit: DescriptorLimit) => void;
-  #descriptors: DescriptorLimit = measureDescriptors(0);
+  #descriptors: DescriptorLimit = measureDescriptors(0, UNLIMITED);
 
   /** @param onExhausted called for each connection that is closed because file descriptors run out */
   constructor(limits: ConnectionLimits, proxies: TrustedProxies, onExhausted: (limit: DescriptorLimit) => void) {
@@ -100,7 +101,7 @@ export class Connections {
 
   /** Closes the connections of least use when the process may open fewer files than it was thought. */
   measureDescriptors(): void {
-    this.#descriptors = measureDescriptors(this.#bySocket.size);
+    this.#descriptors = measureDescriptors(this.#bySocket.size, this.#descriptors);
     for (let excess = this.#bySocket.size - this.#descriptors.connections; excess > 0; excess -= 1) {
       if (!this.#closeOne()) return;
     }
@@ -172,9 +173,9 @@ const UNLIMITED: DescriptorLimit = {
 /**
  * Measured, since the limit can be changed while the process runs, and since nothing tells when it is reached: Node.js
  * then takes connections and closes them without a word (security S-187). No limit where there is no `/proc`.
- * @param connections open ones
+ * @param connections open ones. @param last what was measured before
  */
-function measureDescriptors(connections: number): DescriptorLimit {
+function measureDescriptors(connections: number, last: DescriptorLimit): DescriptorLimit {
   try {
     const [, text = ''] = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
     if (text === '' || text === 'unlimited') return UNLIMITED;
@@ -182,7 +183,9 @@ function measureDescriptors(connections: number): DescriptorLimit {
     if (openFiles - connections > FAR) return { openFiles, connections: openFiles - FAR / 2 };
     const others = readdirSync('/proc/self/fd').length - connections;
     return { openFiles, connections: Math.max(MIN_CONNECTIONS, openFiles - others - HEADROOM) };
-  } catch {
-    return UNLIMITED;
+  } catch (error) {
+    if (!isErrno(error, 'EMFILE', 'ENFILE')) return UNLIMITED;
+    // It takes a descriptor to measure, and all are used up: some connections have to go.
+    return { openFiles: last.openFiles, connections: Math.max(MIN_CONNECTIONS, connections - HEADROOM) };
   }
 }

@@ -180,6 +180,20 @@ export const REQUESTS: readonly Protection[] = [
     isBuilt: true,
   },
   {
+    name: 'descriptors-all-used',
+    what: 'without a descriptor to measure with, connections are closed',
+    attack: 'F-13',
+    removals: [
+      {
+        text: "    if (!isErrno(error, 'EMFILE', 'ENFILE')) return UNLIMITED;\n",
+        instead: '    if (error !== undefined) return UNLIMITED;\n',
+      },
+    ],
+    test: 'test/attacks/process-limits.test.ts',
+    testName: 'F-13: a limit lowered',
+    isBuilt: true,
+  },
+  {
     name: 'paths-as-received',
     what: 'fixed segments of a path are compared as received',
     attack: 152,
