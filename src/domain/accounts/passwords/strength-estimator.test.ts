@@ -37,6 +37,12 @@ function begin(password: string, address: string, signal?: AbortSignal): Promise
   return ask(password, address, signal).then(String, (error: Error) => error.message);
 }
 
+test('fifty people who begin together wait for the thread that loads, and nobody is refused', async () => {
+  estimator = new StrengthEstimator(workerUrl, FOREVER_MS, FOREVER_MS);
+  const people = Array.from({ length: 50 }, (_, index) => ask('quick', `address ${index}`));
+  expect(await Promise.all(people)).toEqual(people.map(() => 0));
+});
+
 describe('passwords that are slow to estimate (S-183)', () => {
   test('are stopped after the time limit and estimated by their first characters; the thread is replaced', async () => {
     estimator = new StrengthEstimator(workerUrl, 500);
@@ -59,16 +65,29 @@ describe('passwords that are slow to estimate (S-183)', () => {
     expect(await Promise.all(endless)).toEqual(endless.map(() => expect.stringContaining('closed')));
   });
 
-  test('may wait four at a time for one address, sixteen for all', async () => {
+  test('may wait four at a time for one address, sixty-four for all', async () => {
     estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
     const admitted = [];
-    for (const address of ['a', 'b', 'c', 'd']) {
+    for (const address of 'abcdefghijklmnop') {
       for (let count = 0; count < 4; count += 1) admitted.push(begin('endless', address));
       await expect(ask('quick', address)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 5 });
     }
-    await expect(ask('quick', 'e')).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 5 });
+    await expect(ask('quick', 'q')).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 5 });
     await estimator.close();
     await Promise.all(admitted);
+  });
+
+  test('let others wait for a bounded time only', async () => {
+    estimator = new StrengthEstimator(workerUrl, FOREVER_MS, 300);
+    const endless = ['a', 'b'].map((address) => begin('endless', address));
+    expect(await begin('quick', 'c')).toContain('in time');
+    await estimator.close();
+    expect(await Promise.all(endless)).toEqual(endless.map(() => expect.stringContaining('closed')));
+  });
+
+  test('are not begun a second time when their time is over', async () => {
+    estimator = new StrengthEstimator(workerUrl, 500, 100);
+    expect(await begin('slow', 'a')).toContain('in time');
   });
 
   test('use two threads at most', async () => {

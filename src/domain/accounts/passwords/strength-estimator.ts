@@ -4,8 +4,14 @@ import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { Strength } from './estimate-strength.ts';
 import { StrengthThread } from './strength-thread.ts';
 
-const MAX_REQUESTS = 16;
-const MAX_REQUESTS_PER_ADDRESS = MAX_REQUESTS / 4;
+/**
+ * As many as come at once where many people begin together, while the first thread loads its dictionaries: an estimate
+ * itself takes some hundredths of a second.
+ */
+const MAX_REQUESTS = 64;
+const MAX_REQUESTS_PER_ADDRESS = 4;
+/** Within the time limit of a request. */
+const MAX_WAIT_MS = 10_000;
 /** Each takes 60 MB. The second starts when a request waits behind that of another address. */
 const MAX_THREADS = 2;
 const MAX_ESTIMATE_MS = 1000;
@@ -13,6 +19,7 @@ const MAX_ESTIMATE_MS = 1000;
 const SHORTENED_CHARACTERS = 16;
 const IDLE_MS = 60_000;
 const RETRY_AFTER_SECONDS = 5;
+const LATE = 'no password estimate was free in time';
 
 interface EstimateRequest {
   readonly password: string;
@@ -20,6 +27,8 @@ interface EstimateRequest {
   readonly caller: HashCaller;
   readonly resolve: (strength: Strength) => void;
   readonly reject: (error: Error) => void;
+  /** `performance.now()` until which it may wait for its turn. */
+  readonly deadline: number;
   /** The estimate of the whole password took too long. */
   isShortened: boolean;
 }
@@ -32,6 +41,7 @@ interface EstimateRequest {
 export class StrengthEstimator {
   readonly #workerUrl: URL;
   readonly #maxEstimateMs: number;
+  readonly #maxWaitMs: number;
   /** By address, in the order of their turns. */
   readonly #waiting = new Map<string, EstimateRequest[]>();
   readonly #running = new Map<StrengthThread, EstimateRequest>();
@@ -41,14 +51,17 @@ export class StrengthEstimator {
   /**
    * @param workerUrl the built `strength.worker` file
    * @param maxEstimateMs one second unless a test says otherwise
+   * @param maxWaitMs ten seconds unless a test says otherwise
    */
-  constructor(workerUrl: URL, maxEstimateMs = MAX_ESTIMATE_MS) {
+  constructor(workerUrl: URL, maxEstimateMs = MAX_ESTIMATE_MS, maxWaitMs = MAX_WAIT_MS) {
     this.#workerUrl = workerUrl;
     this.#maxEstimateMs = maxEstimateMs;
+    this.#maxWaitMs = maxWaitMs;
   }
 
   /**
-   * Throws `overloaded` when too many requests wait, of this caller or of all, or the caller has left.
+   * Throws `overloaded` when too many requests wait, of this caller or of all, when it was not its turn in time, or when
+   * the caller has left.
    * @param knownWords username, addresses and the like: easy to guess for this account
    */
   async estimate(password: string, knownWords: readonly string[], caller: HashCaller): Promise<Strength> {
@@ -61,9 +74,11 @@ export class StrengthEstimator {
     clearTimeout(this.#idleTimer);
     return await outside(
       new Promise<Strength>((resolve, reject) => {
-        const request: EstimateRequest = { password, knownWords, caller, resolve, reject, isShortened: false };
-        const onAbort = () => this.#leave(request);
+        const deadline = performance.now() + this.#maxWaitMs;
+        const request = { password, knownWords, caller, resolve, reject, deadline, isShortened: false };
+        const onAbort = () => this.#leave(request, 'the client left');
         signal?.addEventListener('abort', onAbort, { once: true });
+        setTimeout(() => this.#leave(request, LATE), this.#maxWaitMs).unref();
         this.#enqueue(request);
         this.#startNext();
       }),
@@ -88,14 +103,15 @@ export class StrengthEstimator {
     else ofAddress.push(request);
   }
 
-  #leave(request: EstimateRequest): void {
+  /** Takes a request back that still waits. */
+  #leave(request: EstimateRequest, why: string): void {
     const { address } = request.caller;
     const ofAddress = this.#waiting.get(address) ?? [];
     const others = ofAddress.filter((other) => other !== request);
     if (others.length === ofAddress.length) return;
     if (others.length === 0) this.#waiting.delete(address);
     else this.#waiting.set(address, others);
-    request.reject(overloaded('the client left'));
+    request.reject(overloaded(why));
   }
 
   #startNext(): void {
@@ -140,6 +156,7 @@ export class StrengthEstimator {
 
   #retryShortened(request: EstimateRequest): void {
     if (request.caller.signal?.aborted === true) request.reject(overloaded('the client left'));
+    else if (performance.now() >= request.deadline) request.reject(overloaded(LATE));
     else if (request.isShortened) request.reject(overloaded('the password takes too long to estimate'));
     else {
       request.isShortened = true;
