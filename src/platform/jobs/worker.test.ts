@@ -237,6 +237,13 @@ describe('several processes', () => {
     expect([await small.poll(), await small.poll()]).toEqual([2, 0]);
   });
 
+  test('a backlog does not wait for the next interval: each place is taken again once it is free', async () => {
+    const { queue, runs } = queueOf(() => DONE);
+    for (let count = 0; count < 20; count += 1) await table.enqueue();
+    table.worker([queue], { concurrency: 2, pollIntervalSeconds: 3_600 }).start();
+    await expect.poll(() => runs.length).toBe(20);
+  });
+
   test('each job is run by one of them', async () => {
     const { queue, runs } = queueOf(() => DONE);
     const both = [table.worker([queue]), table.worker([queue], { database: table.second })];

@@ -1,7 +1,8 @@
 /**
- * Runs the jobs of some queues in this process. It looks for due ones every second and takes what it has room for, by
- * a statement that no two processes can take the same job with. A running job belongs to its worker for a minute, which
- * is prolonged while it runs: a job whose process died is due again when that minute is over (operations 6.1, 6.2).
+ * Runs the jobs of some queues in this process. It looks for due ones every second, and while it is full as soon as it
+ * has room again. It takes what it has room for, by a statement that no two processes can take the same job with. A
+ * running job belongs to its worker for a minute, which is prolonged while it runs: a job whose process died is due
+ * again when that minute is over (operations 6.1, 6.2).
  */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '#platform/base/clock.ts';
@@ -80,6 +81,8 @@ export class JobWorker {
   readonly #ends = new Set<Promise<void>>();
   #count = 0;
   #isStopping = false;
+  /** There was no room for all that was due, as far as it knows. */
+  #hasBacklog = false;
   #isScheduled = false;
   #pollTimer: NodeJS.Timeout | undefined;
   #renewTimer: NodeJS.Timeout | undefined;
@@ -125,11 +128,13 @@ export class JobWorker {
   async poll(): Promise<number> {
     const startedAt = performance.now();
     const { clock, concurrency, database, log, mayTake } = this.#options;
+    this.#hasBacklog = false;
     if (mayTake?.() === false) return 0;
     try {
       if (!this.#isScheduled) await schedulePeriodicJobs(database, [...this.#queues.values()], clock.now());
       this.#isScheduled = true;
       const room = Math.min(MAX_TAKEN, concurrency - this.#running.size);
+      this.#hasBacklog = room <= 0;
       if (room <= 0 || this.#isStopping) return 0;
       const now = clock.now();
       const rows = await database.rows(takeJobs, {
@@ -140,6 +145,7 @@ export class JobWorker {
         leaseUntil: leaseUntil(now),
       });
       metrics?.observe('latchkey_worker_tick_seconds', {}, (performance.now() - startedAt) / 1000);
+      this.#hasBacklog = rows.length === room;
       for (const row of rows) this.#start(row);
       return rows.length;
     } catch (error) {
@@ -193,13 +199,24 @@ export class JobWorker {
   #scheduleNextPoll(milliseconds: number): void {
     if (this.#isStopping) return;
     this.#pollTimer = setTimeout(() => {
-      this.#polling = this.poll().then((taken) => {
+      this.#polling = this.poll().then(() => {
         this.#polling = undefined;
-        const hasMore = taken === MAX_TAKEN;
+        const hasMore = this.#hasBacklog && this.#hasRoom;
         metrics?.count('latchkey_worker_wakeups_total', { reason: hasMore ? 'backlog' : 'interval' });
         this.#scheduleNextPoll(hasMore ? 0 : this.#pollMs());
       });
     }, milliseconds);
+  }
+
+  get #hasRoom(): boolean {
+    return this.#running.size < this.#options.concurrency;
+  }
+
+  /** What waits for room is not left until the next interval. */
+  #pollAgain(): void {
+    if (!this.#hasBacklog || this.#pollTimer === undefined || this.#polling !== undefined) return;
+    clearTimeout(this.#pollTimer);
+    this.#scheduleNextPoll(0);
   }
 
   /** Spread by a tenth, so that the processes do not ask at the same moments. */
@@ -239,6 +256,7 @@ export class JobWorker {
     } finally {
       this.#running.delete(running.row.id);
       running.task.trace?.end(jobSpan(running, outcome));
+      this.#pollAgain();
     }
   }
 

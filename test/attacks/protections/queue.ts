@@ -29,6 +29,14 @@ export const QUEUE: readonly Protection[] = [
     testName: 'one takes five jobs of a backlog',
   },
   {
+    name: 'queue-backlog',
+    what: 'a job that waits for room is begun as soon as there is some',
+    attack: 'F-24',
+    removals: [{ text: '      this.#pollAgain();\n', instead: '' }],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'a backlog does not wait for the next interval',
+  },
+  {
     name: 'queue-waiting-job-held',
     what: 'a waiting job stands for a new one, and is held until that is committed',
     attack: 'O-05',
