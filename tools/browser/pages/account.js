@@ -133,7 +133,7 @@ export const accountPages = [
         await open(page, site, 'sessions', '.session-title');
         await page.locator('.session-title').first().click();
         await page.locator('main > .button-secondary').click();
-        await page.locator('#session_name').waitFor();
+        await page.locator('#new_name').waitFor();
       }),
   },
   { name: 'account-linked', reach: openLinked },

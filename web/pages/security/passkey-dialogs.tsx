@@ -4,8 +4,7 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import { useAction } from '../../api/action.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { TextField } from '../../components/fields.tsx';
-import { Form, useForm } from '../../components/form.tsx';
+import { RenameDialog } from '../../components/rename-dialog.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 import { RemovePasskey, SetPasskeyName } from './passkeys.generated.ts';
@@ -16,46 +15,19 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-const MAX_NAME_CHARACTERS = 100;
-
 export function RenamePasskeyDialog({ id, name, onClose }: DialogProps): VNode {
   const { t } = useTranslations();
-  const { values, errors, set, reject } = useForm({ 'passkey-name': name });
   const { run, isPending, problem } = useAction(SetPasskeyName);
-  const [isGone, setGone] = useState(false);
-  const submit = async () => {
-    const wanted = values['passkey-name'].trim();
-    if (wanted === '') return reject({ 'passkey-name': t('account.rename.required') });
-    const status = (await run({ passkeyId: id, name: wanted }))?.setPasskeyName.status;
-    if (status === 'UPDATED') onClose();
-    else if (status !== undefined) setGone(true);
-  };
   return (
-    <Dialog title={t('account.passkeys.rename')} isPending={isPending} onClose={onClose}>
-      <Form isPending={isPending} onSubmit={submit}>
-        <ProblemNotice problem={problem} />
-        {isGone && (
-          <div role="alert">
-            <Notice kind="warning">{t('account.passkeys.gone')}</Notice>
-          </div>
-        )}
-        <TextField
-          name="passkey-name"
-          label={t('account.rename.name')}
-          value={values['passkey-name']}
-          onInput={(value) => set('passkey-name', value)}
-          autocomplete="off"
-          maxLength={MAX_NAME_CHARACTERS}
-          error={errors['passkey-name']}
-        />
-        <div class="dialog-buttons">
-          <Button isPending={isPending}>{t('account.save')}</Button>
-          <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-            {t('account.cancel')}
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+    <RenameDialog
+      title={t('account.passkeys.rename')}
+      name={name}
+      goneText={t('account.passkeys.gone')}
+      isPending={isPending}
+      problem={problem}
+      rename={async (wanted) => (await run({ passkeyId: id, name: wanted }))?.setPasskeyName.status}
+      onClose={onClose}
+    />
   );
 }
 
