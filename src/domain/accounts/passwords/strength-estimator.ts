@@ -72,17 +72,18 @@ export class StrengthEstimator {
     if (hasTooMany) throw overloaded('too many password estimates of one address are waiting');
     if (all.length >= MAX_REQUESTS) throw overloaded('too many password estimates are waiting');
     clearTimeout(this.#idleTimer);
+    let waiting: NodeJS.Timeout | undefined;
     return await outside(
       new Promise<Strength>((resolve, reject) => {
         const deadline = performance.now() + this.#maxWaitMs;
         const request = { password, knownWords, caller, resolve, reject, deadline, isShortened: false };
         const onAbort = () => this.#leave(request, 'the client left');
         signal?.addEventListener('abort', onAbort, { once: true });
-        setTimeout(() => this.#leave(request, LATE), this.#maxWaitMs).unref();
+        waiting = setTimeout(() => this.#leave(request, LATE), this.#maxWaitMs).unref();
         this.#enqueue(request);
         this.#startNext();
       }),
-    );
+    ).finally(() => clearTimeout(waiting));
   }
 
   /** Ends the threads; open requests fail. */
