@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * The way from an instance to its database, which can fall silent, forget its connections, or be slow, as a network is.
- * Nothing is ever reset by it: what is cut off arrives when the way is whole again. Plain JavaScript, so that tests and
- * tools run it without a build.
+ * Nothing is ever reset by it: what is cut off arrives once it is sent again over a way that is whole. Plain JavaScript,
+ * so that tests and tools run it without a build.
  */
 import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
@@ -15,7 +15,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** @typedef {{ readonly opened: Promise<void>, readonly open: () => void }} Gate */
 /** @typedef {Record<Direction, Gate | undefined>} Way where something is cut, the gate that has to open */
 
-/** What is sent again after a loss comes this much later, and twice as much after each further one (RFC 6298). */
+/**
+ * What is lost is sent again this much later, and then each time after twice as long (RFC 6298). No kernel is asked to
+ * lose packets, for which not every one is built.
+ */
 const RETRANSMISSION_MS = 200;
 const SSL_REQUEST = 80877103;
 
@@ -125,7 +128,11 @@ export class Cable {
       last = last.then(async () => {
         const milliseconds = lag();
         if (milliseconds > 0) await pause(milliseconds);
-        await this.#way[direction]?.opened;
+        const arrivedAt = performance.now();
+        while (this.#way[direction] !== undefined) {
+          await this.#way[direction].opened;
+          await pause(untilSentAgain(performance.now() - arrivedAt));
+        }
         await way[direction]?.opened;
         deliver();
       });
@@ -154,6 +161,13 @@ export class Cable {
     while (randomInt(100) < this.#lossPercent) milliseconds = milliseconds * 2 + RETRANSMISSION_MS;
     return milliseconds;
   }
+}
+
+/** @param {number} elapsedMs since it was first sent */
+function untilSentAgain(elapsedMs) {
+  let atMs = RETRANSMISSION_MS;
+  for (let interval = RETRANSMISSION_MS; atMs < elapsedMs; atMs += interval) interval *= 2;
+  return atMs - elapsedMs;
 }
 
 /** @returns {Gate} */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { freePort } from '../../test/support/free-port.js';
 import { killProcess, Program, stopProcess, untilHealthy } from '../../test/support/program.js';
 import { findInstalledPrograms, postgresAccount, startPostgres } from '../../test/support/start-postgres.js';
+import { say } from '../browser/checks.js';
 import { instanceSettings } from '../cluster/instance-settings.js';
 import { PASSWORD, USERNAME } from '../cluster/load.js';
 import { fillRows } from '../upgrade/rows.js';
@@ -127,6 +128,19 @@ function connectionTo(database, dataDir) {
   if (database.uri !== undefined) return { connectionString: database.uri };
   const { socket, host, port, username, password, database: name } = database;
   return { host: socket ?? host, port, user: username, password, database: name };
+}
+
+/**
+ * Once the load has stopped: answers were right or 503, nothing acknowledged is lost, nothing is half done, and no
+ * instance ended or left a request without an answer.
+ */
+export async function requireRight({ all }, load) {
+  const compared = await load.compare();
+  say(`${compared} facts hold; requests: ${JSON.stringify(load.counts)}`);
+  requireNone(load.faults);
+  if (load.counts.cut > 0) throw new Error(`${load.counts.cut} requests were not answered`);
+  const ended = all.filter(({ service }) => service.exitCode !== null || service.signalCode !== null);
+  if (ended.length > 0) throw new Error('an instance ended');
 }
 
 export function requireNone(faults) {

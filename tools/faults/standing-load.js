@@ -131,6 +131,23 @@ export class StandingLoad {
     return quietSince - startedAt;
   }
 
+  /** Tries until somebody has signed in. @returns milliseconds until then */
+  async untilSignedIn(withinMs) {
+    const startedAt = performance.now();
+    let failure;
+    while (performance.now() - startedAt < withinMs) {
+      try {
+        await this.signIn();
+        const tookMs = performance.now() - startedAt;
+        if (tookMs < withinMs) return tookMs;
+      } catch (error) {
+        failure = error;
+        await pause(MIN_PAUSE_MS);
+      }
+    }
+    throw new Error(`nobody could sign in within ${withinMs / 1000} s`, { cause: failure });
+  }
+
   get #failed() {
     return this.counts.unavailable + this.counts.cut;
   }

@@ -57,7 +57,8 @@ export class Requests {
       });
       const text = await response.text();
       const isJson = response.headers.get('content-type')?.includes('json') === true;
-      return { status: response.status, text, json: isJson ? JSON.parse(text) : {} };
+      const retryAfter = response.headers.get('retry-after');
+      return { status: response.status, retryAfter, text, json: isJson ? JSON.parse(text) : {} };
     });
   }
 
@@ -68,7 +69,7 @@ export class Requests {
 
   /**
    * Sends a request, and once more where the connection was refused.
-   * @param send resolves with `{ status, text }`. @throws Unanswered
+   * @param send resolves with `{ status, retryAfter, text }`. @throws Unanswered
    */
   async answer(what, expected, send) {
     const startedAt = performance.now();
@@ -82,6 +83,7 @@ export class Requests {
       this.counts.unavailable += 1;
       const kind = kindOf(what);
       this.unavailable[kind] = (this.unavailable[kind] ?? 0) + 1;
+      if (!/^\d+$/.test(answer.retryAfter ?? '')) this.faults.push(`${what} was refused without Retry-After`);
       throw new Unanswered(what, true);
     }
     if (!expected.includes(answer.status)) {
@@ -158,8 +160,9 @@ class Visitor {
     const body = JSON.stringify({ query, variables });
     const { text } = await this.#answer('POST /graphql', [200], async () => {
       const shown = await this.#browser.postRaw('/graphql', body, headers);
-      const isUnavailable = /"code":"(?:UNAVAILABLE|TIMEOUT)"/.test(shown.body);
-      return isUnavailable ? { ...shown, status: UNAVAILABLE } : shown;
+      const isUnavailable = shown.status === 200 && /"code":"(?:UNAVAILABLE|TIMEOUT)"/.test(shown.body);
+      // The header goes with the status only.
+      return isUnavailable ? { ...shown, status: UNAVAILABLE, headers: { 'retry-after': '0' } } : shown;
     });
     const { data, errors } = JSON.parse(text);
     if (errors !== undefined) throw new Error(`/graphql answered ${text}`);
@@ -170,7 +173,7 @@ class Visitor {
     return await this.#requests.answer(what, expected, async (base) => {
       this.#listener = base.slice(0, -1);
       const { status, headers, location, body } = await withinTime(load());
-      return { status, headers, location, text: body };
+      return { status, retryAfter: headers['retry-after'], headers, location, text: body };
     });
   }
 }
