@@ -2,13 +2,12 @@
  * One call of the homeserver's API: the shared secret, limits of time, size and number, and what an answer means
  * (chat-compat 11.3, 11.8, 11.9). Connections are kept. Redirects are not followed: they would take the secret along.
  */
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import { CircuitBreaker } from '#platform/outbound-http/circuit-breaker.ts';
 import { type Answer, exchange, OutboundFailure } from '#platform/outbound-http/exchange.ts';
+import { keepConnections } from '#platform/outbound-http/kept-connections.ts';
 import { Lanes } from '#platform/outbound-http/lanes.ts';
 import type { CallContext, HomeserverFailure, HomeserverResult } from './homeserver.ts';
 
@@ -16,7 +15,6 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** For a call to begin. */
 const MAX_WAIT_MS = 5_000;
 const MAX_WAITING = 1_000;
-const IDLE_CONNECTION_MS = 30_000;
 const SLOW_MS = 1_000;
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 
@@ -63,10 +61,7 @@ export class HomeserverCalls {
   readonly #lanes: Lanes;
   /** Of calls with little time: that a page gave up after a second says nothing of calls that wait for longer. */
   readonly #breakers: Readonly<Record<'request' | 'page' | 'account', CircuitBreaker>>;
-  readonly #connections = {
-    'http:': new HttpAgent({ keepAlive: true, timeout: IDLE_CONNECTION_MS }),
-    'https:': new HttpsAgent({ keepAlive: true, timeout: IDLE_CONNECTION_MS }),
-  };
+  readonly #connections = keepConnections(() => performance.now());
 
   constructor(deps: CallsDeps) {
     const { maxConcurrent } = deps.config.homeserver;

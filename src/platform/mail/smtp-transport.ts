@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { lookUpHost } from '#platform/base/host-names.ts';
 import type { Secret } from '#platform/base/secret.ts';
 import { outside } from '#platform/base/tasks.ts';
 import type { MailOutcome, MailTransport, Message } from './mail.ts';
@@ -58,7 +59,7 @@ export class SmtpTransport implements MailTransport {
     const milliseconds = this.#options.timeoutSeconds * 1000;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
     // Ours, so that it can be closed in the middle of anything.
-    const socket = connect({ host: this.#options.hostname, port: this.#options.port });
+    const socket = connect({ host: this.#options.hostname, port: this.#options.port, lookup: lookUpHost });
     const opened = outside(
       new Promise<void>((resolve, reject) => {
         socket.once('connect', resolve);

@@ -8,6 +8,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
+import { lookUpHost } from '#platform/base/host-names.ts';
 import type { TaskTrace } from '#platform/base/spans.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import { currentTask, outside } from '#platform/base/tasks.ts';
@@ -145,7 +146,7 @@ async function exchangeAgain(url: URL, options: ExchangeOptions): Promise<Answer
 }
 
 async function exchangeOnce(url: URL, options: ExchangeOptions): Promise<Answer> {
-  const { method, headers, needsBody, signal, lookup, trustedCertificates } = options;
+  const { method, headers, needsBody, signal, lookup = lookUpHost, trustedCertificates } = options;
   const { connectMs = CONNECT_MS, maxBodyBytes = MAX_BODY_BYTES, connections = SINGLE_USE } = options;
   const { response, raw } = await outside(
     new Promise<{ response: IncomingMessage; raw: Buffer }>((resolve, reject) => {
@@ -156,7 +157,7 @@ async function exchangeOnce(url: URL, options: ExchangeOptions): Promise<Answer>
         headers: { ...headers, 'accept-encoding': 'gzip, br' },
         maxHeaderSize: MAX_HEAD_BYTES,
         signal,
-        ...(lookup === undefined ? {} : { lookup }),
+        lookup,
         ...(trustedCertificates === undefined ? {} : { ca: trustedCertificates }),
       });
       let hasAnswered = false;

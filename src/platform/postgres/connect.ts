@@ -3,10 +3,12 @@
  * check that Latchkey can run on it.
  */
 
+import { Socket, type SocketConnectOpts } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { Client, types } from 'pg';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { lookUpHost } from '#platform/base/host-names.ts';
 import type { Log } from '#platform/base/log.ts';
 import { chooseServer } from './choose-server.ts';
 import { type ConnectionTarget, describeTarget, type ServerAddress, type SslOptions } from './database-options.ts';
@@ -120,6 +122,7 @@ async function connectOnce(options: ConnectOptions, server: ServerAddress, ssl: 
     password,
     database,
     ssl,
+    stream: () => new NamedSocket(),
     pipeline: options.isPipelined === true,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -138,6 +141,15 @@ async function connectOnce(options: ConnectOptions, server: ServerAddress, ssl: 
     throw error;
   }
   return client;
+}
+
+/** The driver names port and host, or the path of a socket, and has no option for the look-up. */
+class NamedSocket extends Socket {
+  override connect(target: SocketConnectOpts | number | string, host?: string | (() => void)): this {
+    if (typeof target === 'string') return super.connect(target);
+    if (typeof target !== 'number') return super.connect(target);
+    return super.connect({ port: target, lookup: lookUpHost, ...(typeof host === 'string' && { host }) });
+  }
 }
 
 /** Ends a new connection whose server falls silent during `work`, which then fails. */

@@ -1,0 +1,134 @@
+import type { LookupAddress, LookupAllOptions, LookupOptions } from 'node:dns';
+import { describe, expect, test } from 'vitest';
+import { HostNames } from './host-names.ts';
+
+interface Asked {
+  readonly hostname: string;
+  readonly options: LookupAllOptions;
+  readonly answer: (error: NodeJS.ErrnoException | null, addresses?: LookupAddress[]) => void;
+}
+
+const ADDRESS = { address: '192.0.2.1', family: 4 };
+const OTHER_ADDRESS = { address: '2001:db8::1', family: 6 };
+const NO_ANSWER = { code: 'EAI_AGAIN', syscall: 'getaddrinfo' };
+
+/** An operating system that answers when the test says so, and a clock that the test moves. */
+class System {
+  readonly asked: Asked[] = [];
+  seconds = 0;
+  readonly #names = new HostNames(
+    (hostname, options, answer) => this.asked.push({ hostname, options, answer }),
+    () => this.seconds * 1000,
+  );
+
+  lookUp(hostname: string, options: LookupOptions = { all: true }): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#names.lookup(hostname, options, (error, address, family) => {
+        if (error !== null) reject(error);
+        else resolve(family === undefined ? address : [address, family]);
+      });
+    });
+  }
+
+  /** The names that it is asked for now. */
+  get hostnames(): readonly string[] {
+    return this.asked.map(({ hostname }) => hostname);
+  }
+
+  /** Ends the look-up that was begun first. */
+  answer(...answer: Parameters<Asked['answer']>): void {
+    this.asked.shift()?.answer(...answer);
+  }
+
+  /** A look-up of this name that ends without an answer after ten seconds. */
+  async failSlowly(hostname: string): Promise<void> {
+    const looking = this.lookUp(hostname);
+    this.seconds += 10;
+    this.answer(Object.assign(new Error(), NO_ANSWER));
+    await expect(looking).rejects.toMatchObject(NO_ANSWER);
+  }
+}
+
+describe('what a look-up gives', () => {
+  test('all addresses, or the first one with its family, as it was asked', async () => {
+    const system = new System();
+    const all = system.lookUp('db.example');
+    const one = system.lookUp('db.example', { family: 4, hints: 1 });
+    expect(system.asked.map(({ options }) => options)).toEqual([{ all: true }, { family: 4, hints: 1, all: true }]);
+    system.answer(null, [ADDRESS, OTHER_ADDRESS]);
+    system.answer(null, [ADDRESS]);
+    expect(await all).toEqual([ADDRESS, OTHER_ADDRESS]);
+    expect(await one).toEqual(['192.0.2.1', 4]);
+  });
+
+  test('the error of the operating system', async () => {
+    const system = new System();
+    const looking = system.lookUp('no.example');
+    system.answer(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' }));
+    await expect(looking).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  });
+
+  test('another address when the name has another one: nothing is kept', async () => {
+    const system = new System();
+    for (const address of [ADDRESS, OTHER_ADDRESS]) {
+      const looking = system.lookUp('db.example');
+      system.answer(null, [address]);
+      expect(await looking).toEqual([address]);
+    }
+  });
+});
+
+describe('F-20: names without an answer', () => {
+  test('those who ask for a name at once share one look-up', async () => {
+    const system = new System();
+    const looking = Array.from({ length: 50 }, () => system.lookUp('db.example'));
+    expect(system.hostnames).toEqual(['db.example']);
+    system.answer(null, [ADDRESS]);
+    expect(new Set((await Promise.all(looking)).flat())).toEqual(new Set([ADDRESS]));
+  });
+
+  test('a look-up that takes long is waited for by those who began it, and fails at once for others', async () => {
+    const system = new System();
+    const first = system.lookUp('db.example');
+    system.seconds += 1;
+    const second = system.lookUp('db.example');
+    system.seconds += 2;
+    await expect(system.lookUp('db.example')).rejects.toMatchObject({ ...NO_ANSWER, hostname: 'db.example' });
+    expect(system.hostnames).toEqual(['db.example']);
+    system.answer(null, [ADDRESS]);
+    expect(await Promise.all([first, second])).toEqual([[ADDRESS], [ADDRESS]]);
+  });
+
+  test('one of them is looked up at a time, and names that have an answer do not wait for it', async () => {
+    const system = new System();
+    await system.failSlowly('mail.example');
+    await system.failSlowly('chat.example');
+    const again = system.lookUp('mail.example');
+    await expect(system.lookUp('chat.example')).rejects.toMatchObject(NO_ANSWER);
+    const other = system.lookUp('db.example');
+    expect(system.hostnames).toEqual(['mail.example', 'db.example']);
+    system.answer(null, [ADDRESS]);
+    system.answer(null, [ADDRESS]);
+    expect(await Promise.all([again, other])).toEqual([[ADDRESS], [ADDRESS]]);
+    // It answers again: both are as all others.
+    const both = [system.lookUp('mail.example'), system.lookUp('chat.example')];
+    expect(system.hostnames).toEqual(['mail.example', 'chat.example']);
+    system.answer(null, [ADDRESS]);
+    system.answer(null, [ADDRESS]);
+    await Promise.all(both);
+  });
+
+  test('a name is asked for again after half a minute, though another one gets no answer for ever', async () => {
+    const system = new System();
+    await system.failSlowly('mail.example');
+    await system.failSlowly('chat.example');
+    const lost = system.lookUp('mail.example');
+    system.seconds += 31;
+    const looking = system.lookUp('chat.example');
+    expect(system.hostnames).toEqual(['mail.example', 'chat.example']);
+    system.asked[1]?.answer(null, [ADDRESS]);
+    expect(await looking).toEqual([ADDRESS]);
+    system.answer(Object.assign(new Error(), NO_ANSWER));
+    await expect(lost).rejects.toMatchObject(NO_ANSWER);
+  });
+});
