@@ -96,6 +96,20 @@ export interface PageService {
   stop(): Promise<void>;
 }
 
+/** Does something with another instance, and stops it. */
+export async function withPages(
+  database: OpenDatabase,
+  options: PageServiceOptions,
+  work: (service: PageService) => Promise<void>,
+): Promise<void> {
+  const service = await startPages(database, options);
+  try {
+    await work(service);
+  } finally {
+    await service.stop();
+  }
+}
+
 export async function startPages(database: OpenDatabase, options: PageServiceOptions = {}): Promise<PageService> {
   const clock = options.clock ?? new FakeClock();
   const log = new RecordingLog({ clock, level: 'info' });

@@ -7,7 +7,7 @@ import type { Shown } from '#test/support/browser.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
-import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import { until } from '#test/support/route-server.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { WaitingHasher } from '#test/support/waiting-hasher.ts';
@@ -37,12 +37,7 @@ afterAll(async () => {
 });
 
 async function withService(options: PageServiceOptions, work: (other: PageService) => Promise<void>): Promise<void> {
-  const other = await startPages(testDatabase.database, { clock: service.clock, ...options });
-  try {
-    await work(other);
-  } finally {
-    await other.stop();
-  }
+  await withPages(testDatabase.database, { clock: service.clock, ...options }, work);
 }
 
 async function signIn(

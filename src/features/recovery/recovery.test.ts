@@ -9,7 +9,7 @@ import type { Browser } from '#test/support/browser.ts';
 import { expectCleanPage } from '#test/support/clean-page.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import { NEW_PASSWORD, openEstimator } from '#test/support/registering.ts';
 
 const ORIGIN = 'https://auth.example.org';
@@ -33,17 +33,8 @@ afterAll(async () => {
 });
 
 async function withService(options: PageServiceOptions, work: (other: PageService) => Promise<void>): Promise<void> {
-  const other = await startPages(testDatabase.database, {
-    clock: service.clock,
-    registration: { estimator },
-    recovery: {},
-    ...options,
-  });
-  try {
-    await work(other);
-  } finally {
-    await other.stop();
-  }
+  const own = { clock: service.clock, registration: { estimator }, recovery: {}, ...options };
+  await withPages(testDatabase.database, own, work);
 }
 
 /** A new account with the old password and an address. */

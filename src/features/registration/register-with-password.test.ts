@@ -7,7 +7,7 @@ import { CHEAP_SCHEME, insertTestAccount } from '#test/support/accounts.ts';
 import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { insertClient, sql } from '#test/support/fixtures.ts';
-import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import {
   beginRegistration,
   NEW_PASSWORD,
@@ -49,16 +49,8 @@ async function withService(
   work: (other: PageService) => Promise<void>,
   options: PageServiceOptions = {},
 ): Promise<void> {
-  const other = await startPages(testDatabase.database, {
-    clock: service.clock,
-    ...options,
-    registration: { estimator, ...registration },
-  });
-  try {
-    await work(other);
-  } finally {
-    await other.stop();
-  }
+  const own = { clock: service.clock, ...options, registration: { estimator, ...registration } };
+  await withPages(testDatabase.database, own, work);
 }
 
 async function begin(fields: Readonly<Record<string, string>>, from = service) {

@@ -8,7 +8,7 @@ import { expectCleanPage, HOSTILE_TEXTS } from '#test/support/clean-page.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import {
   beginRegistration,
   NEW_PASSWORD,
@@ -47,11 +47,9 @@ async function withService(
   const { clock } = service;
   const connection = parseConnectionUri(testDatabase.connectionString);
   const database = await openDatabase({ connection, log: silentLog, clock });
-  const other = await startPages(database, { clock, registration: { estimator, ...registration } });
   try {
-    await work(other);
+    await withPages(database, { clock, registration: { estimator, ...registration } }, work);
   } finally {
-    await other.stop();
     await database.close();
   }
 }

@@ -7,7 +7,7 @@ import { type AuthenticatorApp, giveAuthenticatorApp, scannedApp } from '#test/s
 import type { Browser } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { type PageService, type PageServiceOptions, startPages } from '#test/support/page-service.ts';
+import { type PageService, type PageServiceOptions, startPages, withPages } from '#test/support/page-service.ts';
 import { givePasskey } from '#test/support/passkeys.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -38,12 +38,7 @@ beforeEach(async () => {
 });
 
 async function withService(options: PageServiceOptions, work: (other: PageService) => Promise<void>): Promise<void> {
-  const other = await startPages(testDatabase.database, { clock: service.clock, ...options });
-  try {
-    await work(other);
-  } finally {
-    await other.stop();
-  }
+  await withPages(testDatabase.database, { clock: service.clock, ...options }, work);
 }
 
 async function addPasskey(): Promise<PasskeyId> {
