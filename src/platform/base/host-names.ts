@@ -13,8 +13,11 @@
 import { type LookupAddress, type LookupAllOptions, lookup as lookUpBySystem } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** Whoever asks for a name has about that time; a look-up that takes longer is in vain. */
-const PATIENCE_MS = 2_000;
+/**
+ * A look-up that takes longer is in vain. Where the first of two name servers is gone, each one is answered after the five
+ * seconds after which the operating system asks the second.
+ */
+const PATIENCE_MS = 6_000;
 /** After that time a name is asked for again although others without an answer are. */
 const MAX_REST_MS = 30_000;
 
@@ -32,7 +35,7 @@ export class HostNames {
   readonly #ask: SystemLookup;
   readonly #now: () => number;
   readonly #underWay = new Map<string, UnderWay>();
-  /** Names whose last look-up took too long, and when it ended. */
+  /** Names whose last look-up took too long and failed, and when it ended. */
   readonly #unanswered = new Map<string, number>();
 
   constructor(ask: SystemLookup, now: () => number) {
@@ -64,7 +67,7 @@ export class HostNames {
     this.#ask(hostname, asked, (error, addresses) => {
       this.#underWay.delete(key);
       const ended = this.#now();
-      if (isLate(started, ended)) this.#unanswered.set(key, ended);
+      if (error !== null && isLate(started, ended)) this.#unanswered.set(key, ended);
       else this.#unanswered.delete(key);
       for (const tell of started.waiting) tell(error, addresses);
     });
