@@ -342,6 +342,7 @@ create table oauth2_sessions (
 );
 CREATE INDEX oauth2_sessions_client ON oauth2_sessions USING btree (client_id);
 CREATE INDEX oauth2_sessions_finished_at ON oauth2_sessions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX oauth2_sessions_live ON oauth2_sessions USING btree (id) WHERE ((finished_at IS NULL) AND (id > '00000000-0000-0000-0000-000000000000'::uuid));
 CREATE INDEX oauth2_sessions_live_by_client ON oauth2_sessions USING btree (user_id, client_id) WHERE ((finished_at IS NULL) AND (user_id IS NOT NULL) AND (created_at > '-infinity'::timestamp with time zone));
 CREATE UNIQUE INDEX oauth2_sessions_live_device ON oauth2_sessions USING btree (user_id, device_id) WHERE ((finished_at IS NULL) AND (device_id IS NOT NULL));
 CREATE INDEX oauth2_sessions_live_of_user ON oauth2_sessions USING btree (user_id, id) WHERE ((finished_at IS NULL) AND (user_id IS NOT NULL) AND (created_at < 'infinity'::timestamp with time zone));

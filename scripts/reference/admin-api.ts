@@ -39,7 +39,8 @@ it. Cookies count for nothing. Wrong tokens are limited by \`rate_limiting.admin
 
 **Lists** have 10 items on a page, in the order of creation. \`page[first]\` and \`page[last]\` (1 to 100) say how many, and
 from which end; \`page[after]\` and \`page[before]\` take the id of an item. \`count=false\` leaves the number of all out,
-\`count=only\` leaves the items out. Links lead on: \`next\`, \`prev\`, \`first\`, \`last\`. Filters are \`filter[name]=value\`;
+which takes the longest [with millions of rows](../guides/postgresql.md#millions-of-rows); \`count=only\` leaves the
+items out. Links lead on: \`next\`, \`prev\`, \`first\`, \`last\`. Filters are \`filter[name]=value\`;
 several together leave what meets all of them, and one that names what does not exist is 404. For curl, add \`-g\`, or it reads the brackets itself.
 
 **Errors** are \`{"errors": [{"title", "status", "code", "detail", "source", "id"}]}\`; \`id\` is that of the request in the

@@ -46,7 +46,7 @@ export class Explainer {
     await this.#client.query(`prepare run as ${made.text}`);
     try {
       const { rows } = await this.#client.query<{ 'QUERY PLAN': unknown }>(
-        `explain (analyze, buffers, timing off, format json) execute run(${values.join(', ')})`,
+        `explain (analyze, buffers, timing off, format json) execute run${values.length === 0 ? '' : `(${values.join(', ')})`}`,
       );
       return rows[0]?.['QUERY PLAN'];
     } finally {

@@ -25,6 +25,8 @@ const MIN_PAUSE_MS = 50;
 const MAX_SESSIONS = 4;
 /** After so many things somebody else comes. */
 const MAX_STEPS = 60;
+/** After its start a service answers every request within that time. */
+const MAX_START_MS = 30_000;
 /** Without a failure all is well. */
 const QUIET_MS = 1_000;
 /** To look for in the database. */
@@ -96,7 +98,22 @@ export class StandingLoad {
   async prepare() {
     this.#administrator = await Administrator.authorize(this.#parts());
     this.#journal.know(true, passwordWorks(USERNAME, PASSWORD));
-    await this.signIn();
+    await this.#signInOnceReady();
+  }
+
+  /** A process that has just started on a busy machine may refuse pages for some seconds. */
+  async #signInOnceReady() {
+    const deadline = performance.now() + MAX_START_MS;
+    for (;;) {
+      try {
+        await this.signIn();
+        break;
+      } catch (error) {
+        if (!(error instanceof Unanswered) || performance.now() > deadline) throw error;
+        await pause(MIN_PAUSE_MS);
+      }
+    }
+    this.#requests.forgetUnavailable();
   }
 
   /** @param more introspections at the same time */

@@ -1,6 +1,6 @@
 import { clientIsEnabled } from '#domain/clients/liveness.ts';
 import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
-import { Listing } from '#platform/postgres/listing.ts';
+import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
 /** As it was registered. Times in milliseconds since the epoch. */
@@ -44,11 +44,12 @@ export const clients = new Listing<ClientRecord, ClientFilters>('admin-clients',
   from: 'oauth2_clients c',
   where: clientIsEnabled('c'),
   filters: {
-    isStatic: 'c.is_static = :isStatic::boolean',
+    isStatic: eitherWay('c.is_static'),
     name: `lower(${text('client_name')}) like :name::text`,
     uri: `lower(${text('client_uri')}) like :uri::text`,
     grantType: `c.metadata -> 'grant_types' ? :grantType::text`,
-    hasSessions: `exists (select from oauth2_sessions s where s.client_id = c.id and ${oauthSessionIsLive('s')})
-      = :hasSessions::boolean`,
+    hasSessions: eitherWay(
+      `exists (select from oauth2_sessions s where s.client_id = c.id and ${oauthSessionIsLive('s')})`,
+    ),
   },
 });

@@ -1,5 +1,5 @@
 import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
-import { Listing } from '#platform/postgres/listing.ts';
+import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
 /** Times in milliseconds since the epoch. */
@@ -51,9 +51,9 @@ export const personalSessions = new Listing<PersonalSessionRecord, PersonalSessi
     ownerClient: 's.owner_client_id = :ownerClient::uuid',
     actor: 's.actor_user_id = :actor::uuid',
     scope: 's.scope @> :scope::text[]',
-    isLive: `(${personalSessionIsLive('s')}) = :isLive::boolean`,
+    isLive: eitherWay(personalSessionIsLive('s')),
     expiresBefore: 's.expires_at < :expiresBefore::timestamptz',
     expiresAfter: 's.expires_at > :expiresAfter::timestamptz',
-    expires: '(s.expires_at is not null) = :expires::boolean',
+    expires: eitherWay('s.expires_at is not null'),
   },
 });

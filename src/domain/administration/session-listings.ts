@@ -1,7 +1,7 @@
 import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
-import { Listing } from '#platform/postgres/listing.ts';
+import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
 /** What sessions of every kind have. Times in milliseconds since the epoch. */
@@ -71,7 +71,7 @@ const COLUMNS = {
 function sessionFilters(isLive: string) {
   return {
     user: 's.user_id = :user::uuid',
-    isLive: `(${isLive}) = :isLive::boolean`,
+    isLive: eitherWay(isLive),
     createdBefore: 's.created_at < :createdBefore::timestamptz',
     createdAfter: 's.created_at > :createdAfter::timestamptz',
     activeBefore: 's.last_active_at < :activeBefore::timestamptz',
@@ -99,10 +99,14 @@ export const oauth2Sessions = new Listing<OAuth2SessionRecord, OAuth2SessionFilt
   from: 'oauth2_sessions s',
   filters: {
     ...sessionFilters(oauthSessionIsLive('s')),
+    isLive: {
+      // Index `oauth2_sessions_live`, which is for statements that say it so.
+      true: `${oauthSessionIsLive('s')} and s.id > '00000000-0000-0000-0000-000000000000'`,
+      false: `not (${oauthSessionIsLive('s')})`,
+    },
     browserSession: BROWSER_SESSION,
     clients: 's.client_id = any(:clients::uuid[])',
-    isClientStatic: `exists (select from oauth2_clients c
-      where c.id = s.client_id and c.is_static = :isClientStatic::boolean)`,
+    isClientStatic: eitherWay('(select c.is_static from oauth2_clients c where c.id = s.client_id)'),
     scope: 's.scope @> :scope::text[]',
   },
 });

@@ -1,5 +1,5 @@
 import { providerIsEnabled } from '#domain/upstream/provider-state/liveness.ts';
-import { Listing } from '#platform/postgres/listing.ts';
+import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
 /** Times in milliseconds since the epoch. */
@@ -58,6 +58,6 @@ export const upstreamProviders = new Listing<UpstreamProviderRecord, { readonly 
       disabled_at: ms('p.disabled_at'),
     },
     from: 'upstream_providers p',
-    filters: { isEnabled: `(${providerIsEnabled('p')}) = :isEnabled::boolean` },
+    filters: { isEnabled: eitherWay(providerIsEnabled('p')) },
   },
 );

@@ -3,7 +3,7 @@ import { accountIsDeactivated, accountIsLocked, accountIsUsable } from '#domain/
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
 import { providerIsEnabled } from '#domain/upstream/provider-state/liveness.ts';
-import { Listing } from '#platform/postgres/listing.ts';
+import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
 /** Times in milliseconds since the epoch. */
@@ -44,15 +44,16 @@ export const users = new Listing<UserRecord, UserFilters>('admin-users', {
   },
   from: 'users u',
   filters: {
-    admin: 'u.can_request_admin = :admin::boolean',
-    guest: 'u.is_guest = :guest::boolean',
-    status: `case :status::text when 'active' then ${accountIsUsable('u')}
-      when 'locked' then ${accountIsLocked('u')} else ${accountIsDeactivated('u')} end`,
+    admin: eitherWay('u.can_request_admin'),
+    guest: eitherWay('u.is_guest'),
+    status: { active: accountIsUsable('u'), locked: accountIsLocked('u'), deactivated: accountIsDeactivated('u') },
     search: 'u.username_key like :search::text',
-    hasOAuth2Session: `exists (select from oauth2_sessions s where s.user_id = u.id and ${oauthSessionIsLive('s')})
-      = :hasOAuth2Session::boolean`,
-    hasCompatSession: `exists (select from compat_sessions s where s.user_id = u.id and ${compatSessionIsLive('s')})
-      = :hasCompatSession::boolean`,
+    hasOAuth2Session: eitherWay(
+      `exists (select from oauth2_sessions s where s.user_id = u.id and ${oauthSessionIsLive('s')})`,
+    ),
+    hasCompatSession: eitherWay(
+      `exists (select from compat_sessions s where s.user_id = u.id and ${compatSessionIsLive('s')})`,
+    ),
     clients: `exists (select from oauth2_sessions s
       where s.user_id = u.id and s.client_id = any(:clients::uuid[]) and ${oauthSessionIsLive('s')})`,
     group: `u.id in (select m.id from users m where m.groups is not null and m.groups @> array[:group::text]

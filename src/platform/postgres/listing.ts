@@ -16,14 +16,25 @@ export interface ListingDefinition<Filters> {
   readonly from: string;
   /** What is in the list at all; undefined: everything. */
   readonly where?: string;
-  /** Condition of each filter, whose value is the parameter of the same name. */
-  readonly filters: { readonly [Name in keyof Filters]: string };
+  /**
+   * Condition of each filter, whose value is the parameter of the same name; or a condition for each of the few values
+   * that it can have, where indexes hold only the rows of one of them.
+   */
+  readonly filters: { readonly [Name in keyof Filters]: Condition };
 }
+
+type Condition = string | Readonly<Record<string, string>>;
 
 /** Values of the filters that a call names. */
 export type Chosen<Filters> = { readonly [Name in keyof Filters]?: FilterValue | undefined };
 
+type ChosenValues = Readonly<Record<string, FilterValue>>;
 type Parameters = Record<string, FilterValue | number | null>;
+
+/** Conditions for both values of a filter, of which one holds where the other does not. */
+export function eitherWay(condition: string): Readonly<Record<'true' | 'false', string>> {
+  return { true: condition, false: `not (${condition})` };
+}
 
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -47,7 +58,7 @@ export class Listing<Row extends { readonly id: string }, Filters extends object
     { size, isFromEnd, after, before }: PageWindow,
   ): Promise<Page<Row>> {
     const chosen = this.#chosen(filters);
-    const rows = await queryable.rows(this.#pageStatement(Object.keys(chosen), isFromEnd), {
+    const rows = await queryable.rows(this.#pageStatement(chosen, isFromEnd), {
       ...chosen,
       after: after === undefined ? LOWEST : toUuid(after),
       before: before === undefined ? HIGHEST : toUuid(before),
@@ -67,8 +78,8 @@ export class Listing<Row extends { readonly id: string }, Filters extends object
     const chosen = this.#chosen(filters);
     const { from } = this.#definition;
     const counting: Statement<{ total: number }, Parameters> = statement(
-      this.#labelOf('count', Object.keys(chosen)),
-      `select count(*)::float8 as total from ${from} where ${this.#where(Object.keys(chosen))}`,
+      this.#labelOf('count', chosen),
+      `select count(*)::float8 as total from ${from} where ${this.#where(chosen)}`,
     );
     const row = await queryable.first(counting, chosen);
     return row?.total ?? 0;
@@ -78,34 +89,46 @@ export class Listing<Row extends { readonly id: string }, Filters extends object
     const chosen = this.#chosen(filters);
     const { columns, from } = this.#definition;
     const finding: Statement<Row, Parameters> = statement(
-      this.#labelOf('one', Object.keys(chosen)),
-      `select ${this.#columns} from ${from} where ${this.#where(Object.keys(chosen))} and ${columns.id} = :id::uuid`,
+      this.#labelOf('one', chosen),
+      `select ${this.#columns} from ${from} where ${this.#where(chosen)} and ${columns.id} = :id::uuid`,
     );
     return await queryable.first(finding, { ...chosen, id: toUuid(id) });
   }
 
-  #pageStatement(names: readonly string[], isFromEnd: boolean): Statement<Row, Parameters> {
+  #pageStatement(chosen: ChosenValues, isFromEnd: boolean): Statement<Row, Parameters> {
     const { columns, from } = this.#definition;
     return statement(
-      this.#labelOf(isFromEnd ? 'last' : 'first', names),
-      `select ${this.#columns} from ${from} where ${this.#where(names)}
+      this.#labelOf(isFromEnd ? 'last' : 'first', chosen),
+      `select ${this.#columns} from ${from} where ${this.#where(chosen)}
         and ${columns.id} > :after::uuid and ${columns.id} < :before::uuid
       order by ${columns.id} ${isFromEnd ? 'desc' : 'asc'} limit :limit::integer`,
     );
   }
 
-  #labelOf(part: string, names: readonly string[]): string {
+  #labelOf(part: string, chosen: ChosenValues): string {
+    const names = this.#conditions(chosen).map(({ name, value }) => (value === undefined ? name : `${name}=${value}`));
     return [`${this.#label}-${part}`, ...names].join('+');
   }
 
-  #where(names: readonly string[]): string {
-    const { where = 'true', filters } = this.#definition;
-    const conditions = Object.entries<string>(filters).filter(([name]) => names.includes(name));
-    return [`(${where})`, ...conditions.map(([, condition]) => `(${condition})`)].join(' and ');
+  #where(chosen: ChosenValues): string {
+    const { where = 'true' } = this.#definition;
+    return [where, ...this.#conditions(chosen).map(({ sql }) => sql)].map((sql) => `(${sql})`).join(' and ');
+  }
+
+  /** `value` where the condition is that of one value. */
+  #conditions(chosen: ChosenValues): { name: string; sql: string; value?: string }[] {
+    return Object.entries<Condition>(this.#definition.filters).flatMap(([name, condition]) => {
+      if (!(name in chosen)) return [];
+      if (typeof condition === 'string') return [{ name, sql: condition }];
+      const value = String(chosen[name]);
+      const sql = condition[value];
+      if (sql === undefined) throw new Error(`${this.#label} has no condition for ${name}`);
+      return [{ name, sql, value }];
+    });
   }
 
   /** In the order of the definition, so that one set has one statement. */
-  #chosen(filters: Chosen<Filters>): Record<string, FilterValue> {
+  #chosen(filters: Chosen<Filters>): ChosenValues {
     const given = new Map(Object.entries<FilterValue | undefined>(filters));
     const chosen: Record<string, FilterValue> = {};
     for (const name of Object.keys(this.#definition.filters)) {

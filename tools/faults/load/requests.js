@@ -40,6 +40,12 @@ export class Requests {
     this.#publicBase = publicBase;
   }
 
+  /** What was refused before the load began does not count. */
+  forgetUnavailable() {
+    this.counts.unavailable = 0;
+    this.unavailable = {};
+  }
+
   /** Asks for an access token, a revocation and so on. @returns the JSON of the answer */
   async client(path, fields) {
     const answer = await this.send('POST', path, new URLSearchParams(fields), { authorization: AUTHORIZATION });

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { browserSessions, compatSessions, oauth2Sessions } from '#domain/administration/session-listings.ts';
+import { users } from '#domain/administration/user-listing.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import type { AnyStatement } from '#platform/postgres/statement.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { Explainer } from './explain.ts';
+import { countReadRows } from './read-plan.ts';
+
+const LIVE = 2_000;
+const ENDED = 4_000;
+const ADMINS = 10;
+const PAGE = 6;
+const WINDOW = { size: PAGE, isFromEnd: false, after: undefined, before: undefined };
+const OWNER = '01900000-0000-7000-8000-000000000001';
+
+/** All that live are older than those that have ended. */
+const ENDED_AT = `case when g > ${LIVE} then now() end`;
+const NUMBERS = `generate_series(1, ${LIVE + ENDED}) g`;
+const ID = `('01900001-0000-7000-8000-' || lpad(to_hex(g), 12, '0'))::uuid`;
+
+let testDatabase: TestDatabase;
+let explainer: Explainer;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  explainer = await Explainer.open(testDatabase.connectionString);
+  await explainer.fill(`
+    delete from users;
+    insert into users (id, username, username_key, created_at) values ('${OWNER}', 'everywhere', 'everywhere', now());
+    insert into users (id, username, username_key, created_at, can_request_admin)
+      select ${ID}, 'person-' || g, 'person-' || g, now(), g <= ${ADMINS} from ${NUMBERS};
+    insert into user_sessions (id, user_id, key_hash, authenticated_at, created_at, finished_at)
+      select ${ID}, '${OWNER}', sha256(g::text::bytea), now(), now(), ${ENDED_AT} from ${NUMBERS};
+    insert into oauth2_sessions (id, user_id, client_id, scope, created_at, finished_at)
+      select ${ID}, '${OWNER}', (select id from oauth2_clients limit 1), '{openid}', now(), ${ENDED_AT} from ${NUMBERS};
+    insert into compat_sessions (id, user_id, device_id, created_at, finished_at)
+      select ${ID}, '${OWNER}', 'D' || g, now(), ${ENDED_AT} from ${NUMBERS};
+  `);
+  await explainer.fill('vacuum analyze');
+});
+afterAll(async () => {
+  await explainer.close();
+  await testDatabase.drop();
+});
+
+/** How many rows a statement reads that a list sends. */
+async function readRows(send: (queryable: Queryable) => Promise<unknown>): Promise<number> {
+  const sent: { made: AnyStatement; parameters: Readonly<Record<string, string>> }[] = [];
+  const keep = (made: AnyStatement, parameters: object): void => {
+    const texts = Object.entries(parameters).map(([name, value]) => [name, String(value)]);
+    sent.push({ made, parameters: Object.fromEntries(texts) });
+  };
+  await send({
+    rows: async (made, parameters) => {
+      keep(made, parameters);
+      return [];
+    },
+    first: async (made, parameters) => {
+      keep(made, parameters);
+      return undefined;
+    },
+    execute: async () => 0,
+  });
+  const [only] = sent;
+  if (only === undefined) throw new Error('nothing was sent');
+  return countReadRows(await explainer.run(only.made, only.parameters));
+}
+
+describe('live sessions are counted without reading those that have ended', () => {
+  test.each([
+    ['browser', browserSessions],
+    ['applications', oauth2Sessions],
+    ['chat clients', compatSessions],
+  ])('%s', async (_, list) => {
+    const read = await readRows((queryable) => list.count(queryable, { isLive: true }));
+    expect(read).toBeGreaterThanOrEqual(LIVE);
+    expect(read).toBeLessThan(LIVE + ENDED);
+  });
+});
+
+test('the last page of live sessions of applications is read, and no session that ended after them', async () => {
+  const last = { ...WINDOW, isFromEnd: true };
+  const read = await readRows((queryable) => oauth2Sessions.page(queryable, { isLive: true }, last));
+  expect(read).toBe(PAGE + 1);
+});
+
+test('administrators are counted without reading other accounts', async () => {
+  expect(await readRows((queryable) => users.count(queryable, { admin: true }))).toBe(ADMINS);
+});
