@@ -127,6 +127,21 @@ describe('backup (operations 3.11)', () => {
     expect(manifest.migrations[0]).toMatchObject({ version: 1, name: 'foundation' });
   });
 
+  test('F-14: is the same whatever the database sets about time zones and the spelling of dates', async () => {
+    const settings = { timezone: 'Pacific/Apia', datestyle: 'German, DMY', intervalstyle: 'sql_standard' };
+    if (server === undefined) throw new Error('the server runs');
+    try {
+      for (const [name, value] of Object.entries(settings)) {
+        await query(server.connection, `alter database latchkey set ${name} = '${value}'`);
+      }
+      const path = fresh('elsewhere.tar.gz');
+      expect(await run('backup', '-o', path)).toMatchObject({ exitCode: 0 });
+      expect(rowsOf(await manifestOf(path))).toEqual(rowsOf(manifest));
+    } finally {
+      for (const name of Object.keys(settings)) await query(server.connection, `alter database latchkey reset ${name}`);
+    }
+  });
+
   test('has neither key without --include-secrets, only what tells the right one', async () => {
     const path = fresh('plain.tar.gz');
     const made = await run('--json', 'backup', '-o', path);

@@ -41,4 +41,14 @@ export const DATABASE: readonly Protection[] = [
     test: 'test/faults/conflicts.test.ts',
     testName: 'twice: $name is tried again, and done once',
   },
+  {
+    name: 'dump-spelling-of-dates',
+    what: 'a backup has dates in one spelling, whatever the database sets',
+    attack: 'F-14',
+    removals: [
+      { text: "set local datestyle = 'ISO'; set local intervalstyle = 'postgres';\n  set local timezone = 'UTC'; " },
+    ],
+    test: 'src/cli/backup.test.ts',
+    testName: 'F-14: is the same whatever the database sets',
+  },
 ];

@@ -38,3 +38,10 @@ export async function listTables(client: Client, unwanted: readonly string[]): P
     leftOut: rows.filter(isLeftOut).map(({ name }) => name),
   };
 }
+
+/**
+ * Dates, intervals and numbers are written and read in one way, whatever the role or the database has set: a dump made
+ * with days before months would be restored with both exchanged. As `pg_dump` sets it.
+ */
+export const DUMP_SETTINGS = `set local datestyle = 'ISO'; set local intervalstyle = 'postgres';
+  set local timezone = 'UTC'; set local extra_float_digits = 3`;

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { type DumpedTable, listTables, type QuotedTable } from './dumped-tables.ts';
+import { DUMP_SETTINGS, type DumpedTable, listTables, type QuotedTable } from './dumped-tables.ts';
 
 /** The dump and the database do not belong together. */
 export class LoadProblem extends Error {}
@@ -34,7 +34,7 @@ export async function loadTables(client: Client, load: Load): Promise<void> {
   await client.query('begin');
   try {
     await client.query(`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
-      set local lock_timeout = '10s'`);
+      set local lock_timeout = '10s'; ${DUMP_SETTINGS}`);
     const targets = await targetsOf(client, load);
     const names = targets.map(({ quotedName }) => quotedName).join(', ');
     await client.query(`lock table ${names} in access exclusive mode`);

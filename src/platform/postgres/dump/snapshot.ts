@@ -1,7 +1,7 @@
 /** A database as it was at one moment, table by table, in the text format of COPY. */
 import type { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { listTables, type QuotedTable, type TableChoice } from './dumped-tables.ts';
+import { DUMP_SETTINGS, listTables, type QuotedTable, type TableChoice } from './dumped-tables.ts';
 
 /** Where tables that are read are cut: what is in memory does not grow with them. */
 export const MAX_PART_BYTES = 8 * 1024 * 1024;
@@ -22,7 +22,8 @@ export interface TablePart {
 export async function beginSnapshot(client: Client, unwanted: readonly string[]): Promise<TableChoice> {
   const tables = await listTables(client, unwanted);
   await client.query('begin isolation level repeatable read read only');
-  await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+  await client.query(`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
+    ${DUMP_SETTINGS}`);
   const names = tables.dumped.map(({ quotedName }) => quotedName);
   // Before the first query, which decides the moment.
   if (names.length > 0) await client.query(`lock table ${names.join(', ')} in access share mode`);
