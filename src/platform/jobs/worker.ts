@@ -6,18 +6,17 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '#platform/base/clock.ts';
-import { failureReports } from '#platform/base/failure-reports.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import { resumeTask, Task } from '#platform/base/tasks.ts';
 import type { Tracing } from '#platform/base/tracing.ts';
-import { statisticsText } from '#platform/log/request-line.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { isUniqueViolation } from '#platform/postgres/failures.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-import { nextRun, schedulePeriodicJobs } from './periodic-jobs.ts';
+import { schedulePeriodicJobs } from './periodic-jobs.ts';
 import { type JobOutcome, type JobQueue, readQueuedBy } from './queue.ts';
+import { Interrupted, type JobRow, type RunningJob } from './running-job.ts';
+import { JobSettlement } from './settle-job.ts';
 
 export interface JobWorkerOptions {
   readonly database: Queryable;
@@ -38,45 +37,15 @@ const LEASE_SECONDS = 60;
 const RENEW_MS = 20_000;
 /** Taken by one statement, so that several processes share a backlog. */
 const MAX_TAKEN = 5;
-const FIRST_RETRY_SECONDS = 5;
-const MAX_RETRY_AFTER_SECONDS = 3600;
-/** Between two runs of a job that is retried by its age. */
-const MAX_RETRY_SECONDS = 900;
 /** What aborted jobs get to notice it. */
 const ABORT_MS = 1_000;
-const MAX_REASON_BYTES = 4096;
-
-interface JobRow {
-  readonly id: string;
-  readonly queue: string;
-  readonly payload: unknown;
-  readonly attempt: number;
-  /** Milliseconds since the epoch. */
-  readonly created_at: number;
-  readonly queued_by: string | null;
-}
-
-interface Running {
-  readonly row: JobRow;
-  readonly queue: JobQueue;
-  readonly task: Task;
-  /** The request or job that queued it. */
-  readonly parent: string | undefined;
-  readonly aborting: AbortController;
-  /** It threw, or took too long. */
-  hasCrashed: boolean;
-  /** What it crashed with. */
-  error?: unknown;
-}
-
-/** Why a run was aborted; it is not the job's fault. */
-class Interrupted extends Error {}
 
 export class JobWorker {
   readonly #options: JobWorkerOptions;
   readonly #queues: ReadonlyMap<string, JobQueue>;
   readonly #id: string;
-  readonly #running = new Map<string, Running>();
+  readonly #settlement: JobSettlement;
+  readonly #running = new Map<string, RunningJob>();
   /** Resolves with the end of the job. */
   readonly #ends = new Set<Promise<void>>();
   #count = 0;
@@ -92,6 +61,7 @@ export class JobWorker {
     this.#options = options;
     this.#queues = new Map(options.queues.map((queue) => [queue.name, queue]));
     this.#id = toUuid(newId(options.clock.now()));
+    this.#settlement = new JobSettlement(options, this.#id);
   }
 
   /** Whose jobs it takes. */
@@ -233,7 +203,7 @@ export class JobWorker {
     const task = new Task(`job-${row.queue}-${this.#count}`);
     const [parent, tracePlace] = readQueuedBy(row.queued_by);
     this.#options.tracing.beginJob(task, tracePlace);
-    const running: Running = { row, queue, task, parent, aborting: new AbortController(), hasCrashed: false };
+    const running: RunningJob = { row, queue, task, parent, aborting: new AbortController(), hasCrashed: false };
     this.#running.set(row.id, running);
     const end = new Promise<void>((resolve) => {
       resumeTask(task, () => {
@@ -244,11 +214,11 @@ export class JobWorker {
     void end.then(() => this.#ends.delete(end));
   }
 
-  async #run(running: Running): Promise<void> {
+  async #run(running: RunningJob): Promise<void> {
     let outcome: JobOutcome | Interrupted | undefined;
     try {
       outcome = await this.#outcomeOf(running);
-      await this.#settle(running, outcome);
+      await this.#settlement.settle(running, outcome);
     } catch (error) {
       // Its lease runs out, and then it runs again.
       const reason = describeError(error).message;
@@ -260,10 +230,10 @@ export class JobWorker {
     }
   }
 
-  async #outcomeOf(running: Running): Promise<JobOutcome | Interrupted> {
+  async #outcomeOf(running: RunningJob): Promise<JobOutcome | Interrupted> {
     const { row, queue, task, aborting } = running;
     // The process ended in the middle of the last one.
-    if (row.attempt > this.#options.maxRetries + 1 && !this.#mayRetry(row, queue))
+    if (row.attempt > this.#options.maxRetries + 1 && !this.#settlement.mayRetry(row, queue))
       return { kind: 'failed', reason: 'its process ended each time' };
     const { signal } = aborting;
     const limit = setTimeout(() => {
@@ -290,100 +260,6 @@ export class JobWorker {
     }
   }
 
-  async #settle(running: Running, outcome: JobOutcome | Interrupted): Promise<void> {
-    const { clock, log } = this.#options;
-    const { row, queue, task, parent } = running;
-    const now = clock.now();
-    const fields = { attempt: row.attempt, parent };
-    if (metrics !== undefined && !(outcome instanceof Interrupted)) this.#report(running, outcome);
-    const statistics = () => statisticsText(task, performance.now() - task.startedAt);
-    if (outcome instanceof Interrupted) {
-      await this.#putBack(row, { dueAt: now, attempt: row.attempt - 1, reason: null, payload: null });
-      log.info('job.retry', `${row.queue} was interrupted: ${outcome.message}`, fields);
-      return;
-    }
-    if (outcome.kind === 'postponed') {
-      const dueAt = now + outcome.afterSeconds * 1000;
-      await this.#putBack(row, { dueAt, attempt: row.attempt - 1, reason: null, payload: null });
-      log.debug('job.postponed', `${row.queue}: ${outcome.reason}`, fields);
-      return;
-    }
-    if (outcome.kind === 'retry' && this.#mayRetry(row, queue)) {
-      const afterSeconds = retryDelay(row.attempt, queue, outcome.afterSeconds);
-      await this.#putBack(row, { dueAt: now + afterSeconds * 1000, attempt: row.attempt, ...outcome, payload: null });
-      const after_seconds = Math.round(afterSeconds);
-      log.warn('job.retry', `${row.queue} ${statistics()}`, { ...fields, reason: outcome.reason, after_seconds });
-      return;
-    }
-    if (outcome.kind === 'unfinished') {
-      const payload = JSON.stringify(outcome.payload);
-      await this.#putBack(row, { dueAt: now, attempt: 0, reason: null, payload });
-    } else if (queue.minuteOfHour !== undefined) {
-      const reason = 'reason' in outcome ? outcome.reason : null;
-      await this.#putBack(row, {
-        dueAt: nextRun(queue.minuteOfHour, queue.everyMinutes, now),
-        attempt: 0,
-        reason,
-        payload: '{}',
-      });
-    } else if (outcome.kind === 'done') {
-      await this.#options.database.execute(completeJob, { id: row.id, worker: this.#id });
-    } else {
-      const reason = cut(outcome.reason);
-      await this.#options.database.execute(failJob, { id: row.id, worker: this.#id, reason, now: new Date(now) });
-    }
-    if ('reason' in outcome && running.hasCrashed)
-      failureReports?.report(running.error, { name: `job ${row.queue}`, task });
-    if ('reason' in outcome)
-      log.error('job.dead', `${row.queue} ${statistics()}`, { ...fields, reason: outcome.reason });
-    else if (queue.minuteOfHour === undefined) log.info('job.completed', `${row.queue} ${statistics()}`, fields);
-    else log.debug('job.completed', `${row.queue} ${statistics()}`, fields);
-  }
-
-  #report({ row, queue, task, hasCrashed }: Running, { kind }: JobOutcome): void {
-    const isOver = kind === 'done' || kind === 'unfinished' || kind === 'postponed';
-    const failed = hasCrashed ? 'crashed' : 'failed';
-    const retried = this.#mayRetry(row, queue) ? 'retry' : 'abandon';
-    const labels = {
-      queue: queue.name,
-      result: isOver ? 'success' : failed,
-      decision: isOver ? 'none' : kind === 'retry' ? retried : 'fail',
-    };
-    metrics?.observe('latchkey_jobs_processed_seconds', labels, (performance.now() - task.startedAt) / 1000);
-  }
-
-  #mayRetry({ attempt, created_at }: JobRow, { retriedForSeconds }: JobQueue): boolean {
-    if (retriedForSeconds === undefined) return attempt <= this.#options.maxRetries;
-    return this.#options.clock.now() - created_at < retriedForSeconds * 1000;
-  }
-
-  async #putBack(
-    row: JobRow,
-    state: {
-      readonly dueAt: number;
-      readonly attempt: number;
-      readonly reason: string | null;
-      /** Null: as it is. */
-      readonly payload: string | null;
-    },
-  ): Promise<void> {
-    const { dueAt, attempt, reason, payload } = state;
-    try {
-      await this.#options.database.execute(putBackJob, {
-        id: row.id,
-        worker: this.#id,
-        dueAt: new Date(dueAt),
-        attempt,
-        reason: reason === null ? null : cut(reason),
-        payload,
-      });
-    } catch (error) {
-      if (!isUniqueViolation(error, 'queue_jobs_waiting')) throw error;
-      // A newer job with its key waits already and does the same.
-      await this.#options.database.execute(completeJob, { id: row.id, worker: this.#id });
-    }
-  }
-
   async #endWithin(milliseconds: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<void>((resolve) => {
@@ -395,7 +271,7 @@ export class JobWorker {
 }
 
 /** Without the reason of a failure, which may quote anything. */
-function jobSpan({ row, task }: Running, outcome: JobOutcome | Interrupted | undefined) {
+function jobSpan({ row, task }: RunningJob, outcome: JobOutcome | Interrupted | undefined) {
   const kind = outcome instanceof Interrupted ? 'interrupted' : outcome?.kind;
   const attributes = {
     'latchkey.task.id': task.id,
@@ -410,20 +286,6 @@ function jobSpan({ row, task }: Running, outcome: JobOutcome | Interrupted | und
 
 function leaseUntil(now: number): Date {
   return new Date(now + LEASE_SECONDS * 1000);
-}
-
-/** 5 s, 10 s, 20 s and so on, give or take a fifth, or what the other side asks for. */
-function retryDelay(attempt: number, queue: JobQueue, askedSeconds: number | undefined): number {
-  const spread = randomInt(80, 121) / 100;
-  const longest = queue.retriedForSeconds === undefined ? Number.POSITIVE_INFINITY : MAX_RETRY_SECONDS;
-  const delay = Math.min(FIRST_RETRY_SECONDS * 2 ** (attempt - 1) * spread, longest);
-  return Math.max(delay, Math.min(askedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));
-}
-
-/** A reason as it can be stored: an error may quote anything, and PostgreSQL has no text with NUL. */
-function cut(reason: string): string {
-  const bytes = Buffer.from(reason.replaceAll('\0', ' '));
-  return new TextDecoder().decode(bytes.subarray(0, MAX_REASON_BYTES), { stream: true });
 }
 
 /** Jobs of queues that this version does not know are left to those that do. */
@@ -450,11 +312,6 @@ const takeJobs = statement<
   returning job.id, job.queue, job.payload, job.attempt, job.queued_by, ${ms('job.created_at')} as created_at`,
 );
 
-interface OwnJob {
-  readonly id: string;
-  readonly worker: string;
-}
-
 const renewLeases = statement<
   { id: string },
   { readonly ids: readonly string[]; readonly worker: string; readonly leaseUntil: Date }
@@ -477,31 +334,4 @@ const recallJobs = statement<
   `update queue_jobs set due_at = :leaseUntil::timestamptz, created_at = least(created_at, :now::timestamptz)
     where failed_at is null and due_at > :leaseUntil::timestamptz and queue = any (:queues::text[])
       and (created_at > :leaseUntil::timestamptz or due_at > :now::timestamptz + interval '7 days')`,
-);
-
-const completeJob = statement<never, OwnJob>(
-  'complete-job',
-  'delete from queue_jobs where id = :id::uuid and worker = :worker::uuid',
-);
-
-const putBackJob = statement<
-  never,
-  OwnJob & {
-    readonly dueAt: Date;
-    readonly attempt: number;
-    readonly reason: string | null;
-    readonly payload: string | null;
-  }
->(
-  'put-job-back',
-  `update queue_jobs
-      set worker = null, due_at = :dueAt::timestamptz, attempt = :attempt::integer, failed_reason = :reason::text,
-          payload = coalesce(:payload::jsonb, payload)
-    where id = :id::uuid and worker = :worker::uuid`,
-);
-
-const failJob = statement<never, OwnJob & { readonly reason: string; readonly now: Date }>(
-  'fail-job',
-  `update queue_jobs set worker = null, failed_at = :now::timestamptz, failed_reason = :reason::text
-    where id = :id::uuid and worker = :worker::uuid`,
 );

@@ -139,7 +139,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'O-05',
     removals: [
       {
-        text: "if (outcome.kind === 'retry' && this.#mayRetry(row, queue)) {",
+        text: "if (outcome.kind === 'retry' && this.mayRetry(row, queue)) {",
         instead: "if (outcome.kind === 'retry') {",
       },
     ],
@@ -152,7 +152,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-24',
     removals: [
       {
-        text: "    if (row.attempt > this.#options.maxRetries + 1 && !this.#mayRetry(row, queue))\n      return { kind: 'failed', reason: 'its process ended each time' };\n",
+        text: "    if (row.attempt > this.#options.maxRetries + 1 && !this.#settlement.mayRetry(row, queue))\n      return { kind: 'failed', reason: 'its process ended each time' };\n",
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
