@@ -4,6 +4,7 @@ import { tableOf } from '#domain/clean-up/clean-up.ts';
 import type { Core } from '#domain/core.ts';
 import { FLOW_RESULTS, UPSTREAM_CALLBACK_RESULTS, UPSTREAM_LOGIN_RESULTS } from '#platform/base/metric-labels.ts';
 import { type Metrics, metrics } from '#platform/base/metrics.ts';
+import { outside } from '#platform/base/tasks.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 import { readQueueSizes } from '#platform/jobs/queue-sizes.ts';
 import type { JobWorker } from '#platform/jobs/worker.ts';
@@ -23,6 +24,9 @@ export interface GaugeDeps {
   core(): Pick<Core, 'activity' | 'config' | 'hasher'>;
 }
 
+/** Who collects the page waits for ten seconds, and wants it most while the database is slow. */
+const DATABASE_MS = 2_000;
+
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** Gauges of background work. @param workers as they are now; none where another process works */
@@ -38,13 +42,27 @@ export function workGauges(
     for (const [queue, count] of running) set('latchkey_jobs_active', { queue }, count);
     if (running.size === 0) return;
     // Without a database the page still says what is known.
-    const sizes = await readQueueSizes(jobsDatabase, [...running.keys()], clock.now()).catch(() => []);
+    const sizes = await inTime(readQueueSizes(jobsDatabase, [...running.keys()], clock.now()), []);
     for (const { queue, queued, oldestDueSeconds, dead } of sizes) {
       set('latchkey_jobs_queued', { queue }, queued);
       set('latchkey_jobs_oldest_due_seconds', { queue }, oldestDueSeconds);
       set('latchkey_jobs_dead', { queue }, dead);
     }
   };
+}
+
+/** @param otherwise where the database fails, or takes too long */
+async function inTime<T>(reading: Promise<T>, otherwise: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(otherwise), DATABASE_MS);
+  });
+  const read = reading.catch(() => otherwise);
+  try {
+    return await outside(Promise.race([read, tooLate]));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const UPSTREAM_COUNTERS = [
@@ -73,7 +91,7 @@ export function processGauges(deps: GaugeDeps): Gauges {
   const databases = [...new Set([deps.database, deps.jobsDatabase])];
   let serverVersion = '';
   return async (set) => {
-    if (serverVersion === '') serverVersion = await readServerVersion(deps.database).catch(() => '');
+    if (serverVersion === '') serverVersion = await inTime(readServerVersion(deps.database), '');
     set('latchkey_build_info', { version, node: process.versions.node, database: serverVersion }, 1);
     const served = new Map(
       listeners.flatMap(({ name: listener }) =>

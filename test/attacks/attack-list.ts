@@ -212,7 +212,7 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [6, 'restart of the database'],
   [7, 'fail-over of the database to a replica'],
   [8, 'network between instance and database cut without a word'],
-  [9, 'slow database, lost packets', 'a run of minutes under load'],
+  [9, 'slow database, lost packets'],
   [10, 'deadlocks, serialization failures, locks held for long'],
   [11, 'database that refuses connections, rights, writes or the password', 'a password that was changed'],
   [12, 'full disk', 'full disk of temporary files'],

@@ -80,6 +80,11 @@ export class StandingLoad {
     return this.#requests.slowestMs;
   }
 
+  /** What that was. */
+  get slowest() {
+    return this.#requests.slowest;
+  }
+
   /** Requests that were sent to another instance, since one refused the connection. */
   get retries() {
     return this.#requests.retries;

@@ -55,11 +55,12 @@ export class ConnectionSet {
     if (this.#isClosed || this.#retry !== undefined) return;
     if (this.#connections.size + this.#opening >= this.#options.max) return;
     this.#opening += 1;
+    const startedAt = performance.now();
     this.#options
       .open((connection, reason) => this.#ended(connection, reason))
       .then(
         (connection) => this.#opened(connection),
-        (reason: unknown) => this.#refused(reason),
+        (reason: unknown) => this.#refused(reason, performance.now() - startedAt),
       );
   }
 
@@ -75,7 +76,8 @@ export class ConnectionSet {
     if (this.#options.needsConnection()) this.grow();
   }
 
-  #refused(reason: unknown): void {
+  /** @param tookMs how long the attempt took: one that was not answered has been a pause already */
+  #refused(reason: unknown, tookMs: number): void {
     this.#opening -= 1;
     if (this.#isClosed) return;
     this.#options.lossLog.refused(reason);
@@ -83,7 +85,7 @@ export class ConnectionSet {
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined;
       if (this.#options.needsConnection()) this.grow();
-    }, this.#pauseMs);
+    }, this.#pauseMs - tookMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
   }
 

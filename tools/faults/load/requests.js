@@ -6,8 +6,8 @@ import { CLIENT_ID, CLIENT_SECRET } from '../../cluster/load.js';
 const { Browser } = await loadTypeScript('test/support/browser.ts');
 
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
-/** A service answers within its own time limit of fifteen seconds. */
-const REQUEST_MS = 20_000;
+/** A service answers within its own time limit of fifteen seconds, but for a write that it had begun by then. */
+const REQUEST_MS = 30_000;
 const UNAVAILABLE = 503;
 
 /** Nothing is known about the outcome of a request, unless it was never sent. */
@@ -31,6 +31,8 @@ export class Requests {
   faults = [];
   /** The longest that a request with an answer took. */
   slowestMs = 0;
+  /** What that was. */
+  slowest = '';
   #bases;
   #publicBase;
 
@@ -84,7 +86,8 @@ export class Requests {
       if (error.name === 'TimeoutError') this.faults.push(`${what} was not answered within ${REQUEST_MS / 1000} s`);
       throw new Unanswered(what, !isRefused(error), error);
     });
-    this.slowestMs = Math.max(this.slowestMs, performance.now() - startedAt);
+    const tookMs = performance.now() - startedAt;
+    if (tookMs > this.slowestMs) [this.slowestMs, this.slowest] = [tookMs, kindOf(what)];
     if (answer.status === UNAVAILABLE) {
       this.counts.unavailable += 1;
       const kind = kindOf(what);

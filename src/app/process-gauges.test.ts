@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '#platform/base/clock.ts';
+import { ReceivedTraces } from '#platform/base/tracing.ts';
+import { DONE } from '#platform/jobs/queue.ts';
+import { JobWorker } from '#platform/jobs/worker.ts';
+import { completeOptions } from '#platform/postgres/database-options.ts';
+import { PostgresDatabase } from '#platform/postgres/open-database.ts';
+import { Cable } from '#test/support/cable.js';
+import { parseConnectionUri } from '#test/support/connection-uri.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { freePort } from '#test/support/free-port.js';
+import { silentLog } from '#test/support/silent-log.ts';
+import { workGauges } from './process-gauges.ts';
+
+let testDatabase: TestDatabase;
+let cable: Cable;
+let database: PostgresDatabase;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const { host = '127.0.0.1', port = 5432, ...target } = parseConnectionUri(testDatabase.connectionString);
+  cable = new Cable({ host, port });
+  const cablePort = await freePort();
+  await cable.listen(cablePort);
+  const connection = { ...target, host: '127.0.0.1', port: cablePort };
+  database = new PostgresDatabase(completeOptions({ connection, log: silentLog, clock: systemClock }));
+});
+
+afterAll(async () => {
+  cable.close();
+  await database.close();
+  await testDatabase.drop();
+});
+
+test('F-09: gauges that a slow database does not tell in time are left out, and the others are there', async () => {
+  const greet = { name: 'greet', timeLimitSeconds: 60, run: async () => DONE };
+  const worker = new JobWorker({
+    ...{ database, clock: systemClock, log: silentLog, tracing: new ReceivedTraces(true) },
+    ...{ queues: [greet], concurrency: 1, pollIntervalSeconds: 1, maxRetries: 1 },
+  });
+  const read = workGauges({ jobsDatabase: database, clock: systemClock }, () => [worker]);
+  const names = async () => {
+    const found: string[] = [];
+    await read((name) => found.push(name));
+    return found;
+  };
+  const all = [
+    'latchkey_jobs_active',
+    'latchkey_jobs_queued',
+    'latchkey_jobs_oldest_due_seconds',
+    'latchkey_jobs_dead',
+  ];
+  expect(await names()).toEqual(all);
+  cable.slowDown(20_000);
+  expect(await names()).toEqual(['latchkey_jobs_active']);
+});

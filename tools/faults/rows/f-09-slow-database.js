@@ -1,0 +1,175 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { median } from '../../../bench/statistics.js';
+import { say } from '../../browser/checks.js';
+import { behindCable } from '../behind-cable.js';
+import { requireNone, requireRight } from '../instances.js';
+import { Homeserver } from '../load/homeserver.js';
+
+/** Introspections of a second. */
+const RATE = 100;
+/** A homeserver is one address, and the default limit is meant for browsers. */
+const MAX_CONNECTIONS = 2_000;
+const STEPS = [
+  { name: 'each statement 50 ms slower', begin: (cable) => cable.slowDown(50), end: (cable) => cable.slowDown(0) },
+  { name: 'each statement 500 ms slower', begin: (cable) => cable.slowDown(500), end: (cable) => cable.slowDown(0) },
+  {
+    name: 'each statement 5,000 ms slower',
+    begin: (cable) => cable.slowDown(5_000),
+    end: (cable) => cable.slowDown(0),
+    isBeyond: true,
+  },
+  { name: '5 % of the packets lost', begin: (cable) => cable.lose(5), end: (cable) => cable.lose(0) },
+];
+const SECONDS = { short: 3, long: 180 };
+/** Everybody tries again once it is over: asked for so long beyond. */
+const BEYOND_SECONDS = { short: 2, long: 10 };
+const HEAL_MS = 10_000;
+const SIGN_INS = 5;
+/** Of a machine that does something else as well. */
+const MARGIN_MS = 500;
+const POLL_MS = 500;
+/** Twice `limits.max_db_waiters`: requests and background work each have a pool of their own. */
+const MAX_WAITING = 400;
+/** Those, what is sent within the second in which nothing is known yet, and the people. */
+const MAX_ACTIVE = 500;
+const MAX_GROWTH_MB = 100;
+/** `limits.handler_timeout`, the slowest statement for a write that had begun by then, and what a busy machine takes. */
+const MAX_REQUEST_MS = 22_000;
+/** Half of what a collector waits. */
+const MAX_SCRAPE_MS = 5_000;
+
+export const fault = {
+  id: 'F-09',
+  title: 'a slow database, and a network to it that loses packets',
+  async run({ checks, folder, isShort }) {
+    const form = isShort ? 'short' : 'long';
+    await behindCable(
+      folder,
+      async ({ cable, instances, load }) => {
+        for (const step of STEPS) {
+          await disturb({ checks, cable, instances, load, step, form });
+        }
+        await load.stop();
+        await checks.that('F-09: answers were right or 503, and everything acknowledged is so', async () => {
+          say(`${instances.mailboxes.taken} mails, ${instances.mailboxes.doubles.length} of them more than once`);
+          await requireRight(instances, load);
+        });
+      },
+      withMetrics,
+    );
+  },
+};
+
+async function disturb({ checks, cable, instances, load, step, form }) {
+  const { name, begin, end, isBeyond } = step;
+  const before = { signInMs: await signInMs(load), unavailable: load.counts.unavailable };
+  const gauges = new Gauges(instances.bases);
+  const homeserver = await Homeserver.at(instances.bases[0]);
+  const seconds = SECONDS[form];
+  const introspected = homeserver.introspect(RATE, seconds + BEYOND_SECONDS[form]);
+  begin(cable);
+  await gauges.watch(seconds);
+  end(cable);
+  let healed;
+  await checks.that(`F-09: ${name}: ${HEAL_MS / 1_000} s after its end all is well`, async () => {
+    const [signedInMs, undisturbedMs] = await Promise.all([
+      load.untilSignedIn(HEAL_MS),
+      load.untilUndisturbed(HEAL_MS),
+    ]);
+    healed = { signedInMs, undisturbedMs };
+  });
+  await introspected;
+  const { answered, refused } = homeserver;
+  const slowestMs = Math.max(load.slowestMs, homeserver.slowestMs);
+  say(
+    `${name}: introspections: ${answered.length} answered, half of them within ${Math.round(median(answered))} ms, ` +
+      `${refused} refused; people: ${load.counts.unavailable - before.unavailable} refused; ${gauges}; the slowest ` +
+      `request ${Math.round(slowestMs)} ms (${load.slowest}); after its end: the last refusal ${Math.round(healed?.undisturbedMs)} ms, a ` +
+      `sign-in ${Math.round(healed?.signedInMs)} ms`,
+  );
+  await checks.that(`F-09: ${name}: what waits is bounded, and so is its time`, () => {
+    requireNone(homeserver.faults);
+    gauges.require();
+    if (slowestMs > MAX_REQUEST_MS) throw new Error(`a request took ${Math.round(slowestMs)} ms`);
+  });
+  if (isBeyond) {
+    await checks.that(`F-09: ${name}: what is too much is refused`, () => {
+      if (refused < answered.length) throw new Error(`${refused} refused, ${answered.length} answered`);
+    });
+  }
+  await checks.that(`F-09: ${name}: afterwards it is as fast as before`, async () => {
+    const afterMs = await signInMs(load);
+    say(`a sign-in took ${Math.round(before.signInMs)} ms before and ${Math.round(afterMs)} ms after`);
+    if (afterMs > 2 * before.signInMs + MARGIN_MS) throw new Error(`${afterMs} ms after ${before.signInMs} ms`);
+  });
+}
+
+async function signInMs(load) {
+  const took = [];
+  while (took.length < SIGN_INS) {
+    took.push(await load.untilSignedIn(HEAL_MS));
+  }
+  return median(took);
+}
+
+/** What the instances say of themselves, the worst of them each time. */
+class Gauges {
+  #bases;
+  #first;
+  #most = { waiting: 0, active: 0, megabytes: 0 };
+
+  constructor(bases) {
+    this.#bases = bases;
+  }
+
+  async watch(seconds) {
+    const endsAt = performance.now() + seconds * 1_000;
+    do {
+      const now = await this.read();
+      this.#first ??= now;
+      for (const name of Object.keys(now)) this.#most[name] = Math.max(this.#most[name], now[name]);
+      await pause(POLL_MS);
+    } while (performance.now() < endsAt);
+  }
+
+  async read() {
+    const pages = await Promise.all(
+      this.#bases.map(async (base) =>
+        (await fetch(`${base}metrics`, { signal: AbortSignal.timeout(MAX_SCRAPE_MS) })).text(),
+      ),
+    );
+    const worst = (name) => Math.max(...pages.map((page) => sumOf(page, name)));
+    return {
+      waiting: worst('db_pool_waiting'),
+      active: worst('http_server_active_requests'),
+      megabytes: Math.round(worst('process_resident_memory_bytes') / 1e6),
+    };
+  }
+
+  require() {
+    const { waiting, active, megabytes } = this.#most;
+    if (waiting > MAX_WAITING) throw new Error(`${waiting} waited for a connection`);
+    if (active > MAX_ACTIVE) throw new Error(`${active} requests at once`);
+    if (megabytes > this.#first.megabytes + MAX_GROWTH_MB) throw new Error(`${megabytes} MB`);
+  }
+
+  toString() {
+    const { waiting, active, megabytes } = this.#most;
+    return `at most ${active} requests at once, ${waiting} waited, ${this.#first.megabytes} to ${megabytes} MB`;
+  }
+}
+
+function sumOf(page, name) {
+  const values = page.match(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm')) ?? [];
+  return values.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+function withMetrics(settings) {
+  const [listener] = settings.http.listeners;
+  return {
+    ...settings,
+    http: { ...settings.http, listeners: [{ ...listener, resources: [...listener.resources, 'prometheus'] }] },
+    telemetry: { metrics: { exporter: 'prometheus' } },
+    limits: { ...settings.limits, max_connections_per_address: MAX_CONNECTIONS },
+  };
+}
