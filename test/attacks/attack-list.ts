@@ -223,11 +223,7 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [17, 'homeserver that is down, slow or answers nonsense'],
   [18, 'storm of introspections by the homeserver'],
   [19, 'upstream provider that is slow or answers nonsense'],
-  [
-    20,
-    'names that do not resolve, or to other addresses',
-    'changed addresses of mail server, homeserver and providers',
-  ],
+  [20, 'names that do not resolve, or to other addresses'],
   [21, 'upgrade and way back under load'],
   [22, 'migration that is interrupted'],
   [23, 'large database'],

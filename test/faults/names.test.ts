@@ -1,33 +1,30 @@
 /**
- * Names that do not resolve, or to other addresses (security F-20). The program has a resolver setting of its own: a file
- * bound over `/etc/resolv.conf` in a mount namespace, which only root may make.
+ * Names that do not resolve, or to other addresses (security F-20). The program has resolver settings of its own: files
+ * bound over those of the system in a mount namespace, which only root may make.
  */
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { insertTestAccount } from '../support/accounts.ts';
+import { Browser } from '../support/browser.ts';
 import { Cable } from '../support/cable.js';
+import { ChatClient } from '../support/chat-client.ts';
 import { parseConnectionUri } from '../support/connection-uri.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.js';
 import { NameServer } from '../support/name-server.ts';
+import { mayMount, nodeWithFiles } from '../support/own-files.ts';
 import { Program, stopProcess } from '../support/program.js';
+import { startSmtpPeer } from '../support/smtp-peer.ts';
+import { startStandInHomeserver } from '../support/stand-in-homeserver/stand-in-homeserver.ts';
+import { startUpstreamPeer } from '../support/upstream-peer.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:a-secret-of-at-least-16-characters`).toString('base64')}`;
 const NAME_SERVER = '127.0.0.53';
-const [FIRST, SECOND] = ['127.0.0.2', '127.0.0.3'];
+const [FIRST, SECOND, THIRD, FOURTH] = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
 const HEALED = { timeout: 60_000, interval: 100 };
-
-function mayMount(): boolean {
-  try {
-    execFileSync('unshare', ['-m', 'true'], { stdio: 'ignore' });
-    return process.getuid?.() === 0;
-  } catch {
-    return false;
-  }
-}
 
 test.runIf(mayMount())(
   'F-20: the name of the database changes its address, is unknown, and gets no answer: 503, and service within a minute of its return',
@@ -53,14 +50,7 @@ test.runIf(mayMount())(
     };
     await moveTo(FIRST);
     names.answer = FIRST;
-    writeFileSync(join(folder, 'resolv.conf'), `nameserver ${NAME_SERVER}\n`);
-    const node = join(folder, 'node');
-    const mount = `mount --bind '${folder}/resolv.conf' /etc/resolv.conf && exec "$@"`;
-    writeFileSync(
-      node,
-      `#!/bin/sh\nexec unshare -m sh -c '${mount.replaceAll("'", `'\\''`)}' sh '${process.execPath}' "$@"\n`,
-    );
-    chmodSync(node, 0o755);
+    const node = nodeWithFiles(folder, { '/etc/resolv.conf': `nameserver ${NAME_SERVER}\n` });
     const base = `http://127.0.0.1:${port}/`;
     const account = [user, password].filter((part) => part !== undefined).map(encodeURIComponent);
     const program = new Program(folder, {
@@ -113,4 +103,178 @@ test.runIf(mayMount())(
     }
   },
   180_000,
+);
+
+const SECRET = 'shared-secret-of-the-test';
+const PASSWORD = 'correct horse battery staple';
+const PROVIDER_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
+const HOSTS = '127.0.0.1 localhost\n127.0.0.1 db.internal\n';
+const AT_ONCE = 50;
+/** A look-up without an answer takes twice as long. */
+const PROMPT_MS = 5_000;
+
+test.runIf(mayMount())(
+  'F-20: names of mail server, homeserver and provider change their address, are unknown, and get no answer: what needs them fails, passwords do not wait, and all works within a minute of their return',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'latchkey-names-'));
+    chmodSync(folder, 0o711);
+    const db = await createTestDatabase();
+    const names = new NameServer();
+    await names.listen(NAME_SERVER);
+    const smtp = await startSmtpPeer();
+    const homeserver = await startStandInHomeserver(SECRET);
+    const provider = await startUpstreamPeer();
+    const ports = {
+      mail: await freePort(),
+      chat: await freePort(),
+      id: await freePort(),
+      db: await freePort(),
+      own: await freePort(),
+    };
+    const peers = [
+      [ports.mail, smtp.port],
+      [ports.chat, Number(new URL(homeserver.endpoint).port)],
+      [ports.id, Number(new URL(provider.issuer).port)],
+    ] as const;
+    const issuer = `http://id.example.test:${ports.id}`;
+    const endpoints = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'] as const;
+    const paths = ['/authorize', '/token', '/userinfo', '/keys'];
+    provider.metadata = {
+      issuer,
+      ...Object.fromEntries(endpoints.map((endpoint, index) => [endpoint, `${issuer}${paths[index]}`])),
+    };
+    const cables: Cable[] = [];
+    /** Nothing comes from the address of before, not even the end of a connection. */
+    const moveTo = async (address: string): Promise<void> => {
+      for (const cable of cables) cable.cut();
+      for (const [port, peerPort] of peers) {
+        const cable = new Cable({ host: '127.0.0.1', port: peerPort }, { isDatabase: false });
+        await cable.listen(port, address);
+        cables.push(cable);
+      }
+    };
+    const { host = '127.0.0.1', port = 5432, user, password, database } = parseConnectionUri(db.connectionString);
+    const databaseCable = new Cable({ host, port });
+    await databaseCable.listen(ports.db);
+    const account = [user, password].filter((part) => part !== undefined).map(encodeURIComponent);
+    const base = `http://127.0.0.1:${ports.own}/`;
+    const ample = { burst: 100_000, per_second: 1000 };
+    const program = new Program(folder, {
+      data_dir: join(folder, 'data'),
+      database: {
+        uri: `postgresql://${account.join(':')}@db.internal:${ports.db}/${database}?sslmode=disable`,
+        // Its name is looked up all the time.
+        max_lifetime: '1s',
+      },
+      http: {
+        public_base: base,
+        listeners: [{ resources: ['human', 'compat', 'health'], binds: [{ address: `127.0.0.1:${ports.own}` }] }],
+      },
+      account: { password_recovery_enabled: true },
+      email: {
+        ...{ transport: 'smtp', hostname: 'mail.example.test', port: ports.mail, mode: 'plain' },
+        ...{ from: 'noreply@example.org', security_notices: false },
+      },
+      homeserver: {
+        ...{ kind: 'synapse', homeserver: homeserver.serverName, secret: SECRET },
+        endpoint: `http://chat.example.test:${ports.chat}/`,
+      },
+      upstream_oauth2: {
+        providers: [
+          {
+            ...{ id: PROVIDER_ID, issuer, discovery_mode: 'insecure', client_id: 'latchkey' },
+            token_endpoint_auth_method: 'none',
+          },
+        ],
+      },
+      jobs: { poll_interval: '100ms' },
+      passwords: { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }] },
+      rate_limiting: {
+        login: { per_ip: ample, per_account: ample, per_known_browser: ample },
+        account_recovery: { per_ip: ample, per_address: ample },
+        upstream: { per_ip: ample },
+      },
+      logging: { level: 'error' },
+    });
+    const people = Array.from({ length: AT_ONCE }, (_, index) => `person-${index}`);
+    for (const username of people) await insertTestAccount(db.database, { username, password: PASSWORD });
+    const origin = { address: base.slice(0, -1) };
+    const newBrowser = () => new Browser({ listener: origin.address, publicBase: base });
+    const signIn = async (): Promise<number> => {
+      const browser = newBrowser();
+      await browser.open('/login');
+      return (await browser.submit({ username: 'amira', password: PASSWORD })).status;
+    };
+    const signInChat = async (name: string) => (await new ChatClient(origin).tryLogin(name, PASSWORD)).status;
+    const signInAtProvider = async (): Promise<number> => {
+      const browser = newBrowser();
+      const { location, status } = await browser.get(`/upstream/authorize/${PROVIDER_ID}`);
+      if (location === undefined) return status;
+      return (await browser.get(provider.signIn(location, { claims: { iss: issuer } }))).status;
+    };
+    const askForMail = async (): Promise<number> => {
+      const browser = newBrowser();
+      await browser.open('/recover');
+      return (await browser.submit({ email: 'amira@mail.example' })).status;
+    };
+    const allWork = async (): Promise<void> => {
+      const before = smtp.mails.length;
+      expect(await askForMail()).toBe(303);
+      await expect.poll(() => signInChat('amira'), HEALED).toBe(200);
+      await expect.poll(signInAtProvider, HEALED).toBe(303);
+      await expect.poll(() => smtp.mails.length - before, HEALED).toBeGreaterThan(0);
+    };
+    names.answer = FIRST;
+    await moveTo(FIRST);
+    const node = nodeWithFiles(folder, { '/etc/resolv.conf': `nameserver ${NAME_SERVER}\n`, '/etc/hosts': HOSTS });
+    const service = await program.serve(base, { node, environment: { UV_THREADPOOL_SIZE: '4' } });
+    try {
+      const args = [
+        'manage',
+        'register-user',
+        '--yes',
+        '--email',
+        'amira@mail.example',
+        '--password-file',
+        '-',
+        'amira',
+      ];
+      await program.run(args, PASSWORD, { node });
+      await allWork();
+
+      await moveTo(SECOND);
+      names.answer = SECOND;
+      await allWork();
+
+      for (const [failure, next] of [
+        ['nxdomain', THIRD],
+        ['silent', FOURTH],
+      ] as const) {
+        names.answer = failure;
+        await moveTo(next);
+        const waiting = people.map(signInChat);
+        const refused = [signInAtProvider(), signInAtProvider()];
+        expect(await askForMail(), failure).toBe(303);
+        for (let count = 0; count < 5; count += 1) {
+          const startedAt = performance.now();
+          expect(await signIn(), failure).toBe(303);
+          expect(performance.now() - startedAt, failure).toBeLessThan(PROMPT_MS);
+        }
+        expect(new Set(await Promise.all(waiting)), failure).toEqual(new Set([503]));
+        expect(await Promise.all(refused), failure).toEqual([502, 502]);
+        names.answer = next;
+        await allWork();
+      }
+    } finally {
+      await stopProcess(service);
+      for (const cable of [...cables, databaseCable]) cable.close();
+      names.close();
+      await provider.stop();
+      await homeserver.stop();
+      await smtp.stop();
+      await db.drop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+  300_000,
 );

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The way from an instance to its database, which can fall silent, forget its connections, or be slow, as a network is.
- * Nothing is ever reset by it: what is cut off arrives once it is sent again over a way that is whole. Plain JavaScript,
- * so that tests and tools run it without a build.
+ * The way from an instance to its database or another server, which can fall silent, forget its connections, or be slow,
+ * as a network is. Nothing is ever reset by it: what is cut off arrives once it is sent again over a way that is whole.
+ * Plain JavaScript, so that tests and tools run it without a build.
  */
 import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
@@ -36,8 +36,11 @@ export class Cable {
   /** @type {string | undefined} */
   #lastWords;
 
-  /** @param {{ readonly host: string, readonly port: number }} database `host`: a name, or the folder of its socket */
-  constructor({ host, port }) {
+  /**
+   * @param {{ readonly host: string, readonly port: number }} server `host`: a name, or the folder of its socket
+   * @param {{ readonly isDatabase?: boolean }} [options] statements are told apart on the way to a database
+   */
+  constructor({ host, port }, { isDatabase = true } = {}) {
     this.#server = createServer({ allowHalfOpen: true }, (near) => {
       const far = host.startsWith('/')
         ? connect({ path: join(host, `.s.PGSQL.${port}`), allowHalfOpen: true })
@@ -46,8 +49,8 @@ export class Cable {
       const way = { requests: undefined, answers: undefined };
       this.#ways.add(way);
       near.once('close', () => this.#ways.delete(way));
-      this.#lead(near, far, way, 'requests', statementsOf());
-      this.#lead(far, near, way, 'answers', (bytes) => [{ bytes, isStatement: false }]);
+      this.#lead(near, far, way, 'requests', isDatabase ? statementsOf() : undivided);
+      this.#lead(far, near, way, 'answers', undivided);
     });
   }
 
@@ -178,6 +181,11 @@ function gate() {
     open = resolve;
   });
   return { opened, open };
+}
+
+/** @param {Buffer} bytes */
+function undivided(bytes) {
+  return [{ bytes, isStatement: false }];
 }
 
 /** Divides what an instance sends after each Sync and each simple query: there the server begins to answer. */

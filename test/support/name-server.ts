@@ -3,15 +3,20 @@ import { createSocket, type Socket } from 'node:dgram';
 const NXDOMAIN = 3;
 const TYPE_A = 1;
 
-/** A name server on port 53 of a loopback address that knows one address for every name, none, or says nothing. */
+/** An address; or `silent`: questions get no answer. */
+export type NameAnswer = string | 'nxdomain' | 'silent';
+
+/** A name server on port 53 of a loopback address that knows one address for a name, none, or says nothing. */
 export class NameServer {
-  /** `silent`: questions get no answer. */
-  answer: string | 'nxdomain' | 'silent' = 'nxdomain';
+  /** For every name without one of its own. */
+  answer: NameAnswer = 'nxdomain';
+  readonly answers = new Map<string, NameAnswer>();
   readonly #socket: Socket = createSocket('udp4');
 
   constructor() {
     this.#socket.on('message', (question, { address, port }) => {
-      if (this.answer !== 'silent') this.#socket.send(answerTo(question, this.answer), port, address);
+      const answer = this.answers.get(nameOf(question)) ?? this.answer;
+      if (answer !== 'silent') this.#socket.send(answerTo(question, answer), port, address);
     });
   }
 
@@ -25,6 +30,14 @@ export class NameServer {
   close(): void {
     this.#socket.close();
   }
+}
+
+/** RFC 1035 4.1.2: its labels. */
+function nameOf(question: Buffer): string {
+  const labels: string[] = [];
+  for (let start = 12; question.readUInt8(start) !== 0; start += question.readUInt8(start) + 1)
+    labels.push(question.toString('latin1', start + 1, start + 1 + question.readUInt8(start)));
+  return labels.join('.').toLowerCase();
 }
 
 /** RFC 1035 4.1: the question again, and for an address one record that may be kept for an hour. */

@@ -72,10 +72,11 @@ export class Program {
    * Runs a command to its end; throws when it fails.
    * @param {readonly string[]} args
    * @param {string} [input] its standard input
+   * @param {LaunchOptions} [options]
    * @returns {Promise<string>} what it printed
    */
-  async run(args, input = '') {
-    const child = this.launch(args);
+  async run(args, input = '', options = {}) {
+    const child = this.launch(args, options);
     let printed = '';
     child.stdout?.setEncoding('utf8').on('data', (text) => {
       printed += text;

@@ -131,7 +131,8 @@ export class HomeserverCalls {
           trustedCertificates: undefined,
           connectMs: Math.min(own.connectMs, cut.connectMs),
           maxBodyBytes: MAX_BODY_BYTES,
-          connections: this.#connections,
+          // A kept one whose other side is gone without a word would be waited for as long.
+          ...(!isLong && { connections: this.#connections }),
           isTold: true,
         }),
     );

@@ -386,6 +386,15 @@ test('connections are used again, and one that the homeserver has closed does no
   expect(standIn.connections() - before).toBe(2);
 });
 
+test('F-20: a call that may take minutes has a connection of its own, since the other side of a kept one may be gone', async () => {
+  standIn.addUser('amira');
+  const homeserver = open();
+  const before = standIn.connections();
+  expect(await homeserver.queryUser('amira', PAGE)).toMatchObject({ ok: true });
+  expect(await homeserver.syncDevices('amira', [], job())).toMatchObject({ ok: true });
+  expect(standIn.connections() - before).toBe(2);
+});
+
 test('no more calls are made at once than the operator allows', async () => {
   await standIn.setFault({ kind: 'hang' });
   const homeserver = open({ maxConcurrent: 2 });

@@ -142,4 +142,14 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     test: 'src/platform/outbound-http/kept-connections.test.ts',
     testName: 'F-20',
   },
+  {
+    name: 'connection-of-long-calls',
+    what: 'a call that may take minutes has a connection of its own',
+    attack: 'F-20',
+    removals: [
+      { text: '...(!isLong && { connections: this.#connections })', instead: 'connections: this.#connections' },
+    ],
+    test: 'src/domain/homeserver/homeserver.test.ts',
+    testName: 'F-20',
+  },
 ];
