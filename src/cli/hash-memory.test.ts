@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadYaml } from '#config/fixture.test-support.ts';
-import { requireMemoryForHashes } from './start-checks.ts';
+import { RecordingLog } from '#test/support/recording-log.ts';
+import { requireMemoryForHashes, warnOfLittleMemory } from './start-checks.ts';
 
 const MIB = 1024 * 1024;
 
@@ -35,5 +36,22 @@ describe('the memory of password hashes (operations 9.2)', () => {
   test('is no matter for functions that need none, and without passwords', () => {
     requireMemoryForHashes(schemes('algorithm: bcrypt, cost: 12'), 64, 64 * MIB);
     requireMemoryForHashes(loadYaml('passwords: { enabled: false }'), 64, 1);
+  });
+});
+
+describe('the memory of a container (security F-13)', () => {
+  function warnings(processes: number, limit: number | undefined): readonly string[] {
+    const log = new RecordingLog();
+    warnOfLittleMemory(processes, limit, log);
+    return log.written;
+  }
+
+  test('is worth a warning where a service that works does not fit in', () => {
+    expect(warnings(1, 150 * MIB)).toEqual([expect.stringContaining('may use 150 MiB: with less than 256 MiB')]);
+    expect(warnings(2, 256 * MIB)).toEqual([expect.stringContaining('with less than 512 MiB')]);
+  });
+
+  test('is worth none where there is enough, or no limit', () => {
+    for (const limit of [256 * MIB, 0, undefined, 2 ** 64]) expect(warnings(1, limit)).toEqual([]);
   });
 });

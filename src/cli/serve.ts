@@ -14,7 +14,7 @@ import type { Foundation } from './foundation.ts';
 import { runInstance } from './instance.ts';
 import { MEMBER_VARIABLE, type Report } from './member-messages.ts';
 import { ownCommand } from './own-command.ts';
-import { requireMemoryForHashes, warnOfMissingAdmins } from './start-checks.ts';
+import { requireMemoryForHashes, warnOfLittleMemory, warnOfMissingAdmins } from './start-checks.ts';
 
 export interface ServeOptions {
   readonly migrate: boolean;
@@ -66,6 +66,7 @@ function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo
       const { log } = openLog;
       const adminCommand = ownCommand(['manage', 'register-user', '--admin'], options, io.workingDirectory);
       const registerCommand = ownCommand(['manage', 'register-user'], options, io.workingDirectory);
+      warnOfLittleMemory(config.http.workers, process.constrainedMemory(), log);
       const policy = new LivePolicy({ configured: config.policy.data, database, log });
       await policy.refresh();
       await warnOfMissingAdmins(database, policy.data.adminUsers, log, registerCommand);

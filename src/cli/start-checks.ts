@@ -37,6 +37,23 @@ export function requireMemoryForHashes(
   );
 }
 
+/** What a process takes in which some people sign in at once; an idle one takes 90 MiB. */
+const ENOUGH_MIB = 256;
+
+/**
+ * Warns of a container that an idle service fits into, and one that works does not: the kernel would end it again and
+ * again (security F-13).
+ * @param processes of the service. @param memoryLimit as of `requireMemoryForHashes`
+ */
+export function warnOfLittleMemory(processes: number, memoryLimit: number | undefined, log: Log): void {
+  if (memoryLimit === undefined || memoryLimit === 0 || memoryLimit >= processes * ENOUGH_MIB * BYTES_PER_MIB) return;
+  log.warn(
+    'startup',
+    `this container may use ${mib(memoryLimit)} MiB: with less than ${processes * ENOUGH_MIB} MiB the service may be ` +
+      'killed when several people sign in at once',
+  );
+}
+
 function memoryOf(scheme: Config['passwords']['schemes'][number]): number {
   return scheme.algorithm === 'argon2id' ? scheme.memoryKib * BYTES_PER_KIB : 0;
 }
