@@ -1,6 +1,7 @@
 /**
  * Calls that one folder each may make: the clock, randomness, the environment, the console, the network. Everything else is
- * handed what it needs, so that tests can hand it something else. And a call that is wrong in Node.js 20.
+ * handed what it needs, so that tests can hand it something else. And calls that depend on the zone of the machine, or are
+ * wrong in Node.js 20.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -10,6 +11,9 @@ const BANNED = [
   { call: /\bMath\.random\(/, allowed: /^$/ },
   { call: /\bprocess\.env\b/, allowed: /^src\/(config\/|platform\/config\/|main\.ts$)/ },
   { call: /\bconsole\./, allowed: /^$/ },
+  // Parts of the time in the zone of the machine: a day there has 23 or 25 hours twice a year.
+  { call: /\.(?:[gs]et(?:FullYear|Month|Date|Day|Hours|Minutes)|getTimezoneOffset)\(/, allowed: /^$/ },
+  { call: /\.toLocale(?:Date|Time)?String\(/, allowed: /^$/ },
   // `parseUrl` tells why.
   { call: /\bURL\.canParse\(/, allowed: /^$/ },
   { call: /(?<![.\w])fetch\(/, allowed: /^src\/platform\/outbound-http\/|^src\/browser\/assets\// },
