@@ -214,7 +214,7 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [8, 'network between instance and database cut without a word'],
   [9, 'slow database, lost packets'],
   [10, 'deadlocks, serialization failures, locks held for long'],
-  [11, 'database that refuses connections, rights, writes or the password', 'a password that was changed'],
+  [11, 'database that refuses connections, rights, writes or the password'],
   [12, 'full disk', 'full disk of temporary files'],
   [13, 'few file descriptors, little memory', 'a memory limit just above what an idle service needs'],
   [14, 'clock that jumps'],

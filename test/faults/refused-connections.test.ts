@@ -1,6 +1,12 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { administer } from '../support/administer.ts';
 import { ChatOAuthClient, chatClientSettings } from '../support/chat-oauth-client.ts';
+import { freePort } from '../support/free-port.js';
+import { startPostgresServer } from '../support/postgres-server.ts';
+import { Program, stopProcess } from '../support/program.js';
 import { startService, type TestService } from '../support/service.ts';
 
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
@@ -47,4 +53,98 @@ test('F-11: a database that refuses connections: 503 with its reason in the log,
   await expect.poll(async () => (await ask()).status, { timeout: 5_000 }).toBe(200);
   const { body: introspection } = await application.post('/oauth2/introspect', { token: String(body['access_token']) });
   expect(introspection['active']).toBe(true);
+});
+
+const LONG_MS = 180_000;
+const HEALED = { timeout: 5_000, interval: 50 };
+const PATIENT = { timeout: 30_000, interval: 50 };
+const CLIENT_SECRET = 'a-secret-of-at-least-16-characters';
+const AT_FIRST = 'the-password-at-first';
+const NEXT = 'the-password-of-later';
+
+/** A server that asks the role of the service for its password, and the service with that in a file. */
+async function startWithPassword() {
+  const server = await startPostgresServer();
+  await administer(server.uri, `create role latchkey login password '${AT_FIRST}'`);
+  await administer(server.uri, 'create database latchkey owner latchkey');
+  writeFileSync(
+    join(server.host, 'data', 'pg_hba.conf'),
+    `local all ${server.user} trust\nlocal all all scram-sha-256\n`,
+  );
+  await administer(server.uri, 'select pg_reload_conf()');
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-password-'));
+  chmodSync(folder, 0o711);
+  const file = join(folder, 'password');
+  writeFileSync(file, AT_FIRST, { mode: 0o600 });
+  const port = await freePort();
+  const base = `http://127.0.0.1:${port}/`;
+  const log = join(folder, 'log');
+  const program = new Program(folder, {
+    data_dir: join(folder, 'data'),
+    database: {
+      ...{ socket: server.host, port: server.port, username: 'latchkey', database: 'latchkey' },
+      password_file: file,
+    },
+    http: {
+      public_base: base,
+      listeners: [{ resources: ['discovery', 'oauth', 'health'], binds: [{ address: `127.0.0.1:${port}` }] }],
+    },
+    secrets: { encryption: 'ab'.repeat(32) },
+    clients: [{ client_id: CLIENT, client_auth_method: 'client_secret_basic', client_secret: CLIENT_SECRET }],
+    logging: { output: log },
+  });
+  return { server, program, base, file, log: () => readFileSync(log, 'utf8'), folder };
+}
+
+test('F-11: a password that was changed: 503 and what to do, until it is changed back or the service starts with the new one', {
+  timeout: LONG_MS,
+}, async () => {
+  const { server, program, base, file, log, folder } = await startWithPassword();
+  const healthOf = async (probe = '') => (await fetch(`${base}health${probe}`)).status;
+  const issueToken = async () => {
+    const response = await fetch(`${base}oauth2/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${CLIENT}:${CLIENT_SECRET}`).toString('base64')}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    });
+    await response.arrayBuffer();
+    return [response.status, response.headers.get('retry-after')];
+  };
+  const change = (password: string) => administer(server.uri, `alter role latchkey password '${password}'`);
+  const endSessions = () =>
+    administer(server.uri, `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'latchkey'`);
+  let service = await program.serve(base);
+  try {
+    expect(await issueToken()).toEqual([200, null]);
+    await change(NEXT);
+    // Who is connected was asked before.
+    expect(await issueToken()).toEqual([200, null]);
+    await endSessions();
+    await expect.poll(issueToken, PATIENT).toEqual([503, '5']);
+    await expect.poll(() => healthOf(), PATIENT).toBe(503);
+    expect(await healthOf('?probe=live')).toBe(200);
+    expect((await fetch(`${base}oauth2/keys.json`)).status).toBe(200);
+    const line = /WARN db\.lost .*28P01.*/.exec(log())?.[0];
+    expect(line).toContain('Check user, password and pg_hba.conf; other settings are used after a restart.');
+
+    await change(AT_FIRST);
+    await expect.poll(() => healthOf(), HEALED).toBe(200);
+    expect(service.exitCode).toBe(null);
+
+    // In the order of the manual: nothing of it is noticed.
+    writeFileSync(file, NEXT, { mode: 0o600 });
+    service.kill('SIGHUP');
+    await expect.poll(log, PATIENT).toMatch(/WARN reload these settings need a restart.* keys="?database\.password/);
+    await change(NEXT);
+    expect(await issueToken()).toEqual([200, null]);
+    expect(await stopProcess(service)).toBe(0);
+    service = await program.serve(base);
+    expect(await issueToken()).toEqual([200, null]);
+    expect(log()).not.toContain(AT_FIRST);
+    expect(log()).not.toContain(NEXT);
+  } finally {
+    await stopProcess(service);
+    await server.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

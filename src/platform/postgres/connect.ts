@@ -12,7 +12,7 @@ import { lookUpHost } from '#platform/base/host-names.ts';
 import type { Log } from '#platform/base/log.ts';
 import { chooseServer } from './choose-server.ts';
 import { type ConnectionTarget, describeTarget, type ServerAddress, type SslOptions } from './database-options.ts';
-import { reasonOf } from './failures.ts';
+import { adviceOn, reasonOf } from './failures.ts';
 
 /** TLS options of the driver; false: no TLS. */
 type TlsChoice = false | TlsOptions;
@@ -67,7 +67,7 @@ export async function connectWithRetries(options: ConnectOptions, timeoutSeconds
     } catch (error) {
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) {
-        throw new ExitError(ExitCode.unavailable, `cannot connect to ${target}: ${reasonOf(error)}${hint(error)}`, {
+        throw new ExitError(ExitCode.unavailable, `cannot connect to ${target}: ${reasonOf(error)}${adviceOn(error)}`, {
           cause: error,
         });
       }
@@ -195,23 +195,4 @@ function tlsOptions(ssl: SslOptions): TlsOptions {
 
 function isUnreachable(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
-}
-
-function hint(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'ECONNREFUSED':
-    case 'ENOENT':
-      return '. Is the server running, and are host and port right?';
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return '. The host name cannot be resolved.';
-    case '28P01':
-    case '28000':
-      return '. Check user, password and pg_hba.conf.';
-    case '3D000':
-      return '. Create the database, owned by this user, with encoding UTF8.';
-    default:
-      return '';
-  }
 }

@@ -1,7 +1,7 @@
 import type { Log } from '#platform/base/log.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import type { Connection } from './connection.ts';
-import { reasonOf } from './failures.ts';
+import { adviceOn, reasonOf } from './failures.ts';
 
 export interface ConnectionSetOptions {
   /** Opens and prepares one connection, and calls `ended` when it ends. */
@@ -183,7 +183,7 @@ export class LossLog {
   }
 
   refused(reason: unknown): void {
-    this.#write('the database cannot be reached; trying again', reason);
+    this.#write('the database cannot be reached; trying again', reason, adviceOn(reason));
   }
 
   /** Which of several servers a connection was made to. */
@@ -193,11 +193,11 @@ export class LossLog {
     this.#log.info('db.server', `the database server in use is ${server}`);
   }
 
-  #write(message: string, reason: unknown): void {
+  #write(message: string, reason: unknown, advice = ''): void {
     const now = performance.now();
     const last = this.#writtenAt.get(message);
     if (last !== undefined && now - last < LOG_INTERVAL_MS) return;
     this.#writtenAt.set(message, now);
-    this.#log.warn('db.lost', message, { reason: reasonOf(reason) });
+    this.#log.warn('db.lost', message, { reason: reasonOf(reason) + advice });
   }
 }

@@ -134,3 +134,23 @@ export function reasonOf(error: unknown): string {
   if (error instanceof DatabaseError) return `${error.message} (${error.code ?? 'no code'})`;
   return error instanceof Error ? error.message : String(error);
 }
+
+/** What to do where a connection was refused; begins with a full stop. */
+export function adviceOn(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'ECONNREFUSED':
+    case 'ENOENT':
+      return '. Is the server running, and are host and port right?';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return '. The host name cannot be resolved.';
+    case '28P01':
+    case '28000':
+      return '. Check user, password and pg_hba.conf; other settings are used after a restart.';
+    case '3D000':
+      return '. Create the database, owned by this user, with encoding UTF8.';
+    default:
+      return '';
+  }
+}
