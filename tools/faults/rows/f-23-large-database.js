@@ -65,7 +65,9 @@ export const fault = {
       const small = await requests.measure(isShort ? 2_000 : QUIET_MS);
       await load.stop();
       const expired = counts.oauth2_access_tokens / EXPIRED;
+      const fillingSince = performance.now();
       await instances.fill(counts, { say, expired });
+      say(`filled within ${secondsSince(fillingSince)} s`);
       await client.query(EVENTS);
       await client.query('vacuum analyze audit_events');
       const linesOfFilling = serverLog(database.host).length;
@@ -82,10 +84,10 @@ export const fault = {
       while ((await removed()) - removedBefore < Math.min(expired, ENOUGH) && performance.now() < deadline) {
         await pause(PAUSE_MS);
       }
-      const seconds = (performance.now() - startedAt) / 1000;
+      const seconds = secondsSince(startedAt);
       await load.stop();
       const count = (await removed()) - removedBefore;
-      say(`${count} of ${expired} expired tokens removed within ${seconds.toFixed(0)} s`);
+      say(`${count} of ${expired} expired tokens removed within ${seconds} s`);
       say(`requests of people: ${JSON.stringify(load.counts)}, ${JSON.stringify(load.unavailable)}`);
       say('p50 and p99 while small, large, and large while tokens are removed:');
       for (const name of Object.keys(small)) {
@@ -98,7 +100,7 @@ export const fault = {
         const { acknowledged, signIns, ...failed } = load.counts;
         const comparing = performance.now();
         const compared = await load.compare();
-        say(`${compared} facts compared within ${((performance.now() - comparing) / 1000).toFixed(0)} s`);
+        say(`${compared} facts compared within ${secondsSince(comparing)} s`);
         requireNone([...load.faults, ...requests.faults]);
         if (Object.values(failed).some((number) => number > 0)) throw new Error(JSON.stringify(failed));
         if (signIns === 0) throw new Error('nobody signed in');
@@ -197,6 +199,10 @@ class Requests {
 
 function requirePage({ url, status, body }) {
   if (status !== 200) throw new Error(`${url} answered ${status}: ${body.slice(0, 200)}`);
+}
+
+function secondsSince(startedAt) {
+  return ((performance.now() - startedAt) / 1000).toFixed(0);
 }
 
 /** @param sorted milliseconds */
