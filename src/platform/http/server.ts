@@ -13,7 +13,7 @@
  */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { resumeTask, Task } from '#platform/base/tasks.ts';
+import { outside, resumeTask, Task } from '#platform/base/tasks.ts';
 import type { Tracing } from '#platform/base/tracing.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { Connection } from './connection.ts';
@@ -160,8 +160,15 @@ export class HttpServer {
    */
   async close(graceMs: number): Promise<'clean' | 'forced'> {
     this.#isClosing = true;
+    // Whoever has connected by now is taken in: the kernel resets what nobody accepts.
+    await afterPendingEvents();
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
-    const idleCloser = setInterval(() => this.#connections.closeIdle(performance.now()), CLOSING_SWEEP_MS);
+    const idleCloser = setInterval(async () => {
+      const now = performance.now();
+      // On a busy machine what a client has sent may wait to be read for longer than a connection may be idle.
+      await afterPendingEvents();
+      this.#connections.closeIdle(now);
+    }, CLOSING_SWEEP_MS);
     let outcome: 'clean' | 'forced' = 'clean';
     const deadline = setTimeout(() => {
       if (this.#connections.count > 0) outcome = 'forced';
@@ -294,4 +301,9 @@ export class HttpServer {
 /** The server for these routes; nothing listens until `listen`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   return new HttpServer(options);
+}
+
+/** Until connections and bytes that the kernel holds have been taken from it. */
+function afterPendingEvents(): Promise<void> {
+  return outside(new Promise((resolve) => setImmediate(resolve)));
 }

@@ -48,6 +48,7 @@ describe('shutdown (operations 8.5)', () => {
     socket.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
     await until(() => service?.server.served === 1);
     const closing = service.server.close(5000);
+    await new Promise(setImmediate);
     await expect(service.connect()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     release();
     expect(await closing).toBe('clean');
@@ -63,6 +64,32 @@ describe('shutdown (operations 8.5)', () => {
     await service.requestLines(1);
     expect(await service.server.close(5000)).toBe('clean');
     await until(() => sockets.every((socket) => socket.destroyed || socket.resume().readableEnded));
+  });
+
+  test('who has connected is served, though nobody took the connection in yet', async () => {
+    service = await startRouteServer(routes);
+    const answered = request(service.port, new Agent());
+    await new Promise(process.nextTick);
+    expect(await Promise.all([service.server.close(5000), answered])).toEqual(['clean', '200']);
+  });
+
+  test('what was sent on an idle connection is answered, though nobody had time to read it', async () => {
+    service = await startRouteServer(routes);
+    const socket = await service.connect();
+    let reply = '';
+    socket.on('data', (bytes: Buffer) => {
+      reply += bytes.toString();
+    });
+    const closing = service.server.close(5000);
+    await delay(100);
+    // Behind what has arrived, and before the timers.
+    await new Promise(setImmediate);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    // Longer than a connection may be idle.
+    for (const end = performance.now() + 500; performance.now() < end; );
+    expect(await closing).toBe('clean');
+    await until(() => socket.closed);
+    expect(reply).toMatch(/^HTTP\/1\.1 200 .*connection: close\r\n/s);
   });
 
   test('requests that do not end in time are cut off, which is told', async () => {

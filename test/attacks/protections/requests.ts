@@ -180,6 +180,24 @@ export const REQUESTS: readonly Protection[] = [
     isBuilt: true,
   },
   {
+    name: 'stop-pending-connections',
+    what: 'who has connected when the service is told to stop is served',
+    attack: 'F-05',
+    removals: [{ text: '    await afterPendingEvents();\n    const closed', instead: '    const closed' }],
+    test: 'src/platform/http/shutdown.test.ts',
+    testName: 'who has connected is served',
+  },
+  {
+    name: 'stop-unread-requests',
+    what: 'a connection with a request that nobody had time to read is not taken for idle',
+    attack: 'F-05',
+    removals: [
+      { text: '      await afterPendingEvents();\n      this.#connections', instead: '      this.#connections' },
+    ],
+    test: 'src/platform/http/shutdown.test.ts',
+    testName: 'what was sent on an idle connection',
+  },
+  {
     name: 'descriptors-all-used',
     what: 'without a descriptor to measure with, connections are closed',
     attack: 'F-13',

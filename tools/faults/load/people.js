@@ -50,13 +50,13 @@ export async function register({ requests, journal, mailboxes, isOn }) {
   await visitor.submit({ action: 'verify', code });
   await visitor.follow();
   await visitor.submit({ action: 'skip' });
-  const browser = isSignedIn(visitor, username);
-  const facts = [
-    [person.passwordFact, true],
-    [browser, true],
-  ];
   journal.know(false, person.passwordFact);
-  await journal.change(`registration of ${username}`, facts, () => visitor.get(visitor.shown.location, [303]));
+  await journal.change(`registration of ${username}`, [[person.passwordFact, true]], () =>
+    visitor.get(visitor.shown.location, [303]),
+  );
+  // Who gets no answer gets no cookie.
+  const browser = isSignedIn(visitor, username);
+  journal.know(true, browser);
   person.keepBrowser(visitor, browser);
   return person;
 }
@@ -80,10 +80,13 @@ export async function changePassword({ journal }, person) {
     ...{ userId: viewer.id, oldPassword: person.password, newPassword: next },
     endApplicationSessions: endsApplications,
   };
+  // The answer brings another cookie: who gets none is signed out.
+  journal.forget(own.fact);
   await replacePassword(journal, person, next, { endsBrowsers: others, endsApplications }, async () => {
     const { setPassword } = await own.visitor.graphql(CHANGE, variables);
     return setPassword.status;
   });
+  journal.know(true, own.fact);
 }
 
 const RECOVER = `mutation RecoverPassword($ticket: String!, $newPassword: String!, $endAllSessions: Boolean) {
