@@ -163,12 +163,7 @@ export class HttpServer {
     // Whoever has connected by now is taken in: the kernel resets what nobody accepts.
     await afterPendingEvents();
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
-    const idleCloser = setInterval(async () => {
-      const now = performance.now();
-      // On a busy machine what a client has sent may wait to be read for longer than a connection may be idle.
-      await afterPendingEvents();
-      this.#connections.closeIdle(now);
-    }, CLOSING_SWEEP_MS);
+    const idleCloser = setInterval(() => void this.#closeIdle(), CLOSING_SWEEP_MS);
     let outcome: 'clean' | 'forced' = 'clean';
     const deadline = setTimeout(() => {
       if (this.#connections.count > 0) outcome = 'forced';
@@ -179,6 +174,13 @@ export class HttpServer {
     clearInterval(idleCloser);
     clearInterval(this.#sweeper);
     return outcome;
+  }
+
+  async #closeIdle(): Promise<void> {
+    const now = performance.now();
+    // On a busy machine what a client has sent may wait to be read for longer than a connection may be idle.
+    await afterPendingEvents();
+    this.#connections.closeIdle(now);
   }
 
   /** Ends every connection at once, answered or not. */
