@@ -191,9 +191,7 @@ export const REQUESTS: readonly Protection[] = [
     name: 'stop-unread-requests',
     what: 'a connection with a request that nobody had time to read is not taken for idle',
     attack: 'F-05',
-    removals: [
-      { text: '      await afterPendingEvents();\n      this.#connections', instead: '      this.#connections' },
-    ],
+    removals: [{ text: '    await afterPendingEvents();\n    this.#connections', instead: '    this.#connections' }],
     test: 'src/platform/http/shutdown.test.ts',
     testName: 'what was sent on an idle connection',
   },
