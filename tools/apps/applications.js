@@ -5,6 +5,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { debianPackages, goProgram, python, run } from './install.js';
+import { groupChecks } from './mod-auth-openidc/checks.js';
 import { singlePageChecks } from './oidc-client-ts/checks.js';
 import { homeserverChecks } from './synapse/checks.js';
 
@@ -77,6 +78,7 @@ export const applications = [
     // This version takes an error with `iss` (RFC 9207) for the answer of a page that chooses providers.
     refusal: /SSO to this module without specifying a "target_link_uri"/,
     enter: (page, base) => page.goto(`${base}/me/`),
+    checks: groupChecks,
   },
   {
     name: 'oidc-client-ts in a single-page application',
