@@ -124,7 +124,7 @@ export async function untilHealthy(service, base, { timeoutMs = 90_000, output =
       () => false,
     );
     if (isHealthy) return;
-    if (service.exitCode !== null || performance.now() > deadline) {
+    if (service.exitCode !== null || service.signalCode !== null || performance.now() > deadline) {
       throw new Error(`no service at ${base}: ${output()}`);
     }
     await pause(POLL_MS);
