@@ -21,7 +21,7 @@ const EXIT_CODES = `## Exit codes
 | 2 | the command line was wrong, or an answer is missing and there is no terminal to ask at |
 | 10, 11 | \`doctor\`, \`import check\`: something is wrong, or there are only warnings. 10 also when \`import migrate\` did not begin for that |
 | 65 | a backup is damaged, or none of ours |
-| 69 | the database cannot be reached |
+| 69 | the database cannot be reached, or did not do what was needed: it is too slow, has no room, or somebody holds a lock |
 | 70 | internal error; the environment variable \`LATCHKEY_LOG=debug\` shows the stack |
 | 71 | the operating system refused: an address is in use, a program is missing, too few files may be open |
 | 73 | a file or a database is there already, and was left as it is |

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
@@ -99,6 +99,11 @@ function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): numb
   if (isErrno(error, 'EMFILE', 'ENFILE')) {
     io.stderr(`latchkey: ${TOO_MANY_OPEN_FILES}\n`);
     return ExitCode.osError;
+  }
+  if (error instanceof LatchkeyError && error.code === 'temporarily_unavailable') {
+    const { message } = describeError(error.cause ?? error);
+    io.stderr(`latchkey: the database did not do what was needed: ${message}. ${error.description ?? ''} Try again.\n`);
+    return ExitCode.unavailable;
   }
   const { message, stack } = describeError(error);
   const advice = 'this is a defect of Latchkey; --log-level debug shows where it happened';

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { newId, toUuid } from '#platform/base/ids.ts';
@@ -74,6 +75,21 @@ async function openSession(client: string): Promise<void> {
     [client],
   );
 }
+
+test('a database that does not do it in time is no defect: exit 69, the reason, and what to do', async () => {
+  const holder = new Client({ connectionString: testDatabase.connectionString });
+  await holder.connect();
+  try {
+    await holder.query('begin; lock table oauth2_clients in access exclusive mode');
+    const { exitCode, err } = await sync([entry('01JD3Q5Z8W2N4K6M7P9R0S1T2V')]);
+    expect([exitCode, err]).toEqual([
+      69,
+      expect.stringMatching(/^latchkey: the database did not do what was needed: .*lock timeout\. .* Try again\.\n$/),
+    ]);
+  } finally {
+    await holder.end();
+  }
+}, 30_000);
 
 describe('config sync', () => {
   const [first, second, third] = [newId(1), newId(2), newId(3)];
