@@ -38,12 +38,17 @@ export class JobSettlement {
     this.#worker = worker;
   }
 
+  /** Throws when it cannot be stored; may be called again then. */
   async settle(running: RunningJob, outcome: JobOutcome | Interrupted): Promise<void> {
+    await this.#store(running, outcome);
+    if (metrics !== undefined && !(outcome instanceof Interrupted)) this.#report(running, outcome);
+  }
+
+  async #store(running: RunningJob, outcome: JobOutcome | Interrupted): Promise<void> {
     const { clock, log } = this.#options;
     const { row, queue, task, parent } = running;
     const now = clock.now();
     const fields = { attempt: row.attempt, parent };
-    if (metrics !== undefined && !(outcome instanceof Interrupted)) this.#report(running, outcome);
     const statistics = () => statisticsText(task, performance.now() - task.startedAt);
     if (outcome instanceof Interrupted) {
       await this.#putBack(row, { dueAt: now, attempt: row.attempt - 1, reason: null, payload: null });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -235,6 +237,27 @@ describe('several processes', () => {
     expect([await roomy.poll(), await roomy.poll(), await roomy.poll()]).toEqual([5, 3, 0]);
     const small = table.worker([queue], { concurrency: 2, database: table.second });
     expect([await small.poll(), await small.poll()]).toEqual([2, 0]);
+  });
+
+  test('F-09: an end that the database did not store is stored later, and the job does not run again', async () => {
+    let refused = 0;
+    const { queue, runs } = queueOf(() => DONE);
+    const { database: open } = table;
+    const database: Queryable = {
+      first: (...query) => open.first(...query),
+      rows: (...query) => open.rows(...query),
+      execute: async (statement, parameters) => {
+        if (statement.label !== 'complete-job' || refused === 2) return await open.execute(statement, parameters);
+        refused += 1;
+        throw new LatchkeyError('temporarily_unavailable');
+      },
+    };
+    await table.enqueue();
+    const worker = table.worker([queue], { database });
+    await worker.poll();
+    await worker.idle();
+    expect([refused, runs.length, await table.rows()]).toEqual([2, 1, []]);
+    expect(table.log.lines.map(({ event }) => event)).toEqual(['job.completed']);
   });
 
   test('a backlog does not wait for the next interval: each place is taken again once it is free', async () => {

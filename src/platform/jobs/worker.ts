@@ -9,7 +9,7 @@ import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
-import { resumeTask, Task } from '#platform/base/tasks.ts';
+import { delay, resumeTask, Task } from '#platform/base/tasks.ts';
 import type { Tracing } from '#platform/base/tracing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
@@ -37,6 +37,9 @@ const LEASE_SECONDS = 60;
 const RENEW_MS = 20_000;
 /** Taken by one statement, so that several processes share a backlog. */
 const MAX_TAKEN = 5;
+/** Before the end of a job is stored again. */
+const FIRST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 15_000;
 /** What aborted jobs get to notice it. */
 const ABORT_MS = 1_000;
 
@@ -218,7 +221,7 @@ export class JobWorker {
     let outcome: JobOutcome | Interrupted | undefined;
     try {
       outcome = await this.#outcomeOf(running);
-      await this.#settlement.settle(running, outcome);
+      await this.#settle(running, outcome);
     } catch (error) {
       // Its lease runs out, and then it runs again.
       const reason = describeError(error).message;
@@ -227,6 +230,18 @@ export class JobWorker {
       this.#running.delete(running.row.id);
       running.task.trace?.end(jobSpan(running, outcome));
       this.#pollAgain();
+    }
+  }
+
+  /** Tries again for as long as a database is usually away: a job whose end is not stored runs a second time. */
+  async #settle(running: RunningJob, outcome: JobOutcome | Interrupted): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+      try {
+        return await this.#settlement.settle(running, outcome);
+      } catch (error) {
+        if (this.#isStopping || pauseMs > MAX_PAUSE_MS) throw error;
+      }
+      await delay(pauseMs);
     }
   }
 

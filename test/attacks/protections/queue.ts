@@ -29,6 +29,14 @@ export const QUEUE: readonly Protection[] = [
     testName: 'one takes five jobs of a backlog',
   },
   {
+    name: 'queue-end-stored',
+    what: 'the end of a job is stored again where the database did not do it, so that no mail goes out twice',
+    attack: 'F-09',
+    removals: [{ text: 'if (this.#isStopping || pauseMs > MAX_PAUSE_MS) throw error;', instead: 'throw error;' }],
+    test: 'src/platform/jobs/worker.test.ts',
+    testName: 'F-09: an end that the database did not store',
+  },
+  {
     name: 'queue-backlog',
     what: 'a job that waits for room is begun as soon as there is some',
     attack: 'F-24',
