@@ -139,6 +139,14 @@ export const accountPages = [
   { name: 'account-linked', reach: openLinked },
   { name: 'account-linked-none', reach: (page, site) => openLinked(page, site, 'bo', '.button-secondary') },
   {
+    name: 'account-linked-unlink',
+    reach: async (page, site) => {
+      await openLinked(page, site);
+      await page.locator('.session .button').first().click();
+      await page.locator('dialog .button-danger').waitFor();
+    },
+  },
+  {
     name: 'account-linked-last',
     reach: async (page, site) => {
       await openLinked(page, site);
