@@ -94,7 +94,8 @@ async function disturb({ checks, cable, instances, load, step, form }) {
   });
   if (isBeyond) {
     await checks.that(`F-09: ${name}: what is too much is refused`, () => {
-      if (refused < answered.length) throw new Error(`${refused} refused, ${answered.length} answered`);
+      // Of those that were sent while it was so slow.
+      if (refused < (RATE * seconds) / 2) throw new Error(`${refused} refused, ${answered.length} answered`);
     });
   }
   await checks.that(`F-09: ${name}: afterwards it is as fast as before`, async () => {
