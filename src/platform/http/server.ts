@@ -305,7 +305,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return new HttpServer(options);
 }
 
-/** Until connections and bytes that the kernel holds have been taken from it. */
+/**
+ * Until connections and bytes that the kernel holds have been taken from it. The first immediate may come before the
+ * event loop asks the kernel again, the second comes after.
+ */
 function afterPendingEvents(): Promise<void> {
-  return outside(new Promise((resolve) => setImmediate(resolve)));
+  return outside(new Promise((resolve) => setImmediate(() => setImmediate(resolve))));
 }
