@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadYaml } from '#config/fixture.test-support.ts';
+import { limitsConfig, limitsSection } from '#config/sections/limits.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { requireMemoryForHashes, warnOfLittleMemory } from './start-checks.ts';
 
@@ -36,6 +37,24 @@ describe('the memory of password hashes (operations 9.2)', () => {
   test('is no matter for functions that need none, and without passwords', () => {
     requireMemoryForHashes(schemes('algorithm: bcrypt, cost: 12'), 64, 64 * MIB);
     requireMemoryForHashes(loadYaml('passwords: { enabled: false }'), 64, 1);
+  });
+});
+
+describe('hashes at once by default', () => {
+  const hashBytes = 19 * MIB;
+  test.each([
+    ['as many as processors', { processors: 4 }, 4],
+    ['two on a single processor', { processors: 1 }, 2],
+    ['eight on a larger machine', { processors: 64 }, 8],
+    ['the share of a process', { processors: 8, processes: 2 }, 4],
+    ['what fits into half of the container', { processors: 8, memoryLimit: 256 * MIB }, 6],
+    ['the share of a process of what fits', { processors: 8, processes: 2, memoryLimit: 256 * MIB }, 3],
+    ['one where none fits, which the start refuses', { processors: 8, memoryLimit: 32 * MIB }, 1],
+    ['no fewer for functions that need no memory', { processors: 8, memoryLimit: 32 * MIB, hashBytes: 0 }, 8],
+    ['no fewer without a limit', { processors: 8, memoryLimit: 2 ** 64 }, 8],
+  ])('are %s', (_, machine, expected) => {
+    const hashing = { processes: 1, memoryLimit: undefined, hashBytes, ...machine };
+    expect(limitsConfig(limitsSection.parse({}), hashing).passwordHashConcurrency).toBe(expected);
   });
 });
 

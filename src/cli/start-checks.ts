@@ -1,13 +1,14 @@
 /** What `serve` refuses or warns of before it listens. */
 import type { Config } from '#config/config.ts';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
+import { fittingHashes } from '#config/sections/limits.ts';
+import { hashBytes } from '#config/sections/passwords.ts';
 import { listUsernamesLike } from '#domain/accounts/find-user.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 
-const BYTES_PER_KIB = 1024;
 const BYTES_PER_MIB = 1024 * 1024;
 
 /**
@@ -22,10 +23,9 @@ export function requireMemoryForHashes(
   atOnce: number,
   memoryLimit: number | undefined,
 ): void {
-  if (memoryLimit === undefined || memoryLimit === 0 || !passwords.enabled) return;
-  const bytesEach = Math.max(0, ...passwords.schemes.map(memoryOf));
-  if (atOnce * bytesEach <= memoryLimit / 2) return;
-  const fitting = Math.floor(memoryLimit / 2 / bytesEach);
+  const bytesEach = hashBytes(passwords);
+  const fitting = fittingHashes(memoryLimit, bytesEach);
+  if (memoryLimit === undefined || atOnce <= fitting) return;
   const advice =
     fitting > 0
       ? `set limits.password_hash_concurrency to at most ${fitting}, or give the container more memory`
@@ -52,10 +52,6 @@ export function warnOfLittleMemory(processes: number, memoryLimit: number | unde
     `this container may use ${mib(memoryLimit)} MiB: with less than ${processes * ENOUGH_MIB} MiB the service may be ` +
       'killed when several people sign in at once',
   );
-}
-
-function memoryOf(scheme: Config['passwords']['schemes'][number]): number {
-  return scheme.algorithm === 'argon2id' ? scheme.memoryKib * BYTES_PER_KIB : 0;
 }
 
 function mib(bytes: number): number {

@@ -6,6 +6,7 @@
  *
  * Every module may import the types; the values are for the command line and the composition only.
  */
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Environment } from '#platform/config/dot-env.ts';
@@ -28,7 +29,7 @@ import { limitsConfig, limitsSection } from './sections/limits.ts';
 import { loggingConfig, loggingSection } from './sections/logging.ts';
 import { oauthConfig, oauthSection } from './sections/oauth.ts';
 import { outboundConfig, outboundSection } from './sections/outbound.ts';
-import { passwordsConfig, passwordsSection } from './sections/passwords.ts';
+import { hashBytes, passwordsConfig, passwordsSection } from './sections/passwords.ts';
 import { policyConfig, policySection } from './sections/policy.ts';
 import { rateLimitingConfig, rateLimitingSection } from './sections/rate-limiting.ts';
 import { inactiveSessionSection, retentionConfig, retentionSection, unusedSessions } from './sections/retention.ts';
@@ -171,6 +172,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
   const host = variables.host ?? (surroundings.isTrial ? 'localhost' : undefined);
   const http = httpConfig(parsed.http, { host, port: variables.port }, variables.listen);
   const dataDir = parsed.data_dir ?? resolve(workingDirectory, variables.dataDir ?? join('.', 'data'));
+  const passwords = passwordsConfig(parsed.passwords);
   const branding = brandingConfig(parsed.branding, http.publicBase, surroundings.pictures);
   const email = emailConfig(parsed.email, { serviceName: branding.serviceName, publicBase: http.publicBase, dataDir });
   const accountDefaults = { isTrial: surroundings.isTrial, sendsMails: email.transport.kind !== 'blackhole' };
@@ -184,7 +186,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     clients: parsed.clients.map(staticClientConfig),
     homeserver: homeserverConfig(parsed.homeserver),
     compat: compatConfig(parsed.compat, parsed.passwords.enabled),
-    passwords: passwordsConfig(parsed.passwords),
+    passwords,
     account: accountConfig(parsed.account, accountDefaults),
     email,
     graphql: graphqlConfig(parsed.graphql),
@@ -215,7 +217,12 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
       ...unusedSessions(parsed.experimental.inactive_session_expiration),
     }),
     jobs: jobsConfig(parsed.jobs),
-    limits: limitsConfig(parsed.limits, http.workers),
+    limits: limitsConfig(parsed.limits, {
+      processes: http.workers,
+      processors: availableParallelism(),
+      memoryLimit: process.constrainedMemory(),
+      hashBytes: hashBytes(passwords),
+    }),
     outbound: outboundConfig(parsed.outbound),
     experimental: {
       accessTokenTtlSeconds: parsed.experimental.access_token_ttl,
