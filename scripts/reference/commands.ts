@@ -23,7 +23,7 @@ const EXIT_CODES = `## Exit codes
 | 65 | a backup is damaged, or none of ours |
 | 69 | the database cannot be reached, or did not do what was needed: it is too slow, has no room, or somebody holds a lock |
 | 70 | internal error; the environment variable \`LATCHKEY_LOG=debug\` shows the stack |
-| 71 | the operating system refused: an address is in use, a program is missing, too few files may be open |
+| 71 | the operating system refused: an address is in use, a program is missing, too few files may be open, a disk is full |
 | 73 | a file or a database is there already, and was left as it is |
 | 75 | try again later: another process holds a lock |
 | 77 | no permission for a file or directory |

@@ -1,5 +1,5 @@
 /** Files that commands write for the operator: mode 0600, since most of them hold secrets. */
-import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import { systemReason } from '#platform/base/system-errors.ts';
@@ -11,7 +11,19 @@ const OWNER_ONLY = 0o600;
  * @throws ExitError 73 when the file exists
  */
 export function createFile(path: string, text: string, advice: string): void {
-  attempt(path, advice, () => writeFileSync(path, text, { mode: OWNER_ONLY, flag: 'wx' }));
+  attempt(path, advice, () => {
+    const file = openSync(path, 'wx', OWNER_ONLY);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } catch (error) {
+      // Part of a key would be in the way of the next attempt, or be taken for the whole.
+      rmSync(path, { force: true });
+      throw error;
+    } finally {
+      closeSync(file);
+    }
+  });
 }
 
 /** The file has either its old or its new content, and never a mode that others could read it by. */

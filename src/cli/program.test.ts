@@ -1,3 +1,4 @@
+import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from './run-command.test-support.ts';
 
@@ -25,6 +26,19 @@ describe('a defect in a command (operations 3.1: exit code 70)', () => {
     expect(exitCode).toBe(70);
     expect(err).toMatch(/^latchkey: internal error: Error: something broke\n {4}at /);
   });
+});
+
+test('what the database refuses for want of resources is no defect (exit code 69)', async () => {
+  const refused = new DatabaseError('could not extend file "base/16384/2619": No space left on device', 0, 'error');
+  refused.code = '53100';
+  const stdout = () => {
+    throw refused;
+  };
+  const { exitCode, err } = await runCommand(['config', 'schema'], { stdout });
+  expect(exitCode).toBe(69);
+  expect(err).toMatch(
+    /could not extend file .*: No space left on device\. A disk of the server is full\. .*Try again\.\n$/,
+  );
 });
 
 test.each([

@@ -7,7 +7,8 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
-import { isErrno } from '#platform/base/system-errors.ts';
+import { isDiskFull, isErrno } from '#platform/base/system-errors.ts';
+import { readFailure, toCallersError } from '#platform/postgres/failures.ts';
 import { addAccountCommands } from './account-commands.ts';
 import { addActivityCommand } from './activity-options.ts';
 import { addBackupCommands } from './backup-options.ts';
@@ -100,9 +101,16 @@ function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): numb
     io.stderr(`latchkey: ${TOO_MANY_OPEN_FILES}\n`);
     return ExitCode.osError;
   }
-  if (error instanceof LatchkeyError && error.code === 'temporarily_unavailable') {
-    const { message } = describeError(error.cause ?? error);
-    io.stderr(`latchkey: the database did not do what was needed: ${message}. ${error.description ?? ''} Try again.\n`);
+  if (isDiskFull(error)) {
+    io.stderr(`latchkey: no space left on the disk of ${error.path ?? 'a file'}: free some and try again\n`);
+    return ExitCode.osError;
+  }
+  // Migrations, backups and the like talk to the database by themselves.
+  const failure = toCallersError(readFailure('of this command', error, undefined));
+  if (failure instanceof LatchkeyError && failure.code === 'temporarily_unavailable') {
+    const { message } = describeError(failure.cause ?? failure);
+    const text = `${message.replace(/\.$/, '')}. ${failure.description ?? ''}`;
+    io.stderr(`latchkey: the database did not do what was needed: ${text} Try again.\n`);
     return ExitCode.unavailable;
   }
   const { message, stack } = describeError(error);

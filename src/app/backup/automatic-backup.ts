@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Client } from 'pg';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
+import { isDiskFull } from '#platform/base/system-errors.ts';
 import { connectWithRetries } from '#platform/postgres/connect.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 import { listApplied } from '#platform/postgres/migrator/migration-state.ts';
@@ -32,15 +33,23 @@ export async function backUpBeforeContraction(options: AutomaticBackupOptions): 
   const { clock, connection, dataDir, log, publicBase, version } = options;
   const name = `before-${version}.tar.gz`;
   const path = join(dataDir, name);
+  const warnOfNoRoom = () =>
+    log.warn('db.migrate', `there is no room for a backup before the migration: ${path} was not written`);
   const applicationName = `latchkey backup:${process.pid}`;
   const client = await connectWithRetries({ connection, applicationName }, CONNECT_SECONDS, log);
   try {
     if (await isOfThisUpgrade(await readManifest(path), client)) return;
     if (!(await fits(client, dataDir))) {
-      log.warn('db.migrate', `there is no room for a backup before the migration: ${path} was not written`);
+      warnOfNoRoom();
       return;
     }
-    await writeBackup({ path, client, version, now: clock.now(), publicBase, readSecrets: async () => [] });
+    try {
+      await writeBackup({ path, client, version, now: clock.now(), publicBase, readSecrets: async () => [] });
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      warnOfNoRoom();
+      return;
+    }
     log.info('db.migrate', `wrote a backup before the migration: ${path}`);
   } finally {
     client.connection.stream.destroy();

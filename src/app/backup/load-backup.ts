@@ -110,7 +110,8 @@ function toCallersError(error: unknown, path: string): unknown {
   if (error instanceof LoadProblem) {
     return new ExitError(ExitCode.dataError, `${path} is not a backup that can be used: ${error.message}`);
   }
-  if (!(error instanceof DatabaseError)) return error;
+  // Of want of resources, as of a full disk, the backup is not to blame.
+  if (!(error instanceof DatabaseError) || error.code?.startsWith('53') === true) return error;
   return new ExitError(ExitCode.failure, `the database refuses the rows of the backup: ${reasonOf(error)}`, {
     cause: error,
   });

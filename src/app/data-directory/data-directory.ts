@@ -6,6 +6,7 @@ import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { judgeOwnership, type ProcessAccount, processAccount } from '#platform/base/ownership.ts';
+import { isDiskFull } from '#platform/base/system-errors.ts';
 import { makeSigningKeys, readOrMakeEncryptionKey, writeVersion } from './generated-secrets.ts';
 import { rootKeyPaths } from './root-key-files.ts';
 
@@ -56,7 +57,7 @@ export async function prepareDataDirectory(options: DataDirectoryOptions): Promi
       warnings: before.warnings,
     };
   } catch (cause) {
-    if (cause instanceof ExitError || !(cause instanceof Error)) throw cause;
+    if (cause instanceof ExitError || !(cause instanceof Error) || isDiskFull(cause)) throw cause;
     throw new ExitError(ExitCode.noPermission, `data_dir: ${cause.message}`, { cause });
   }
 }

@@ -1,7 +1,7 @@
 /** Files of secrets, written so that a crash or a second process leaves them complete or absent. */
-import { link, open, rename, rm } from 'node:fs/promises';
+import { link, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncDirectory } from '#platform/base/files.ts';
+import { syncDirectory, writeNewFile } from '#platform/base/files.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 
@@ -33,12 +33,6 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 /** Writes and flushes a file of mode 0600 next to `path`; returns its temporary name. */
 async function writePrepared(path: string, content: string | Buffer): Promise<string> {
   const prepared = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  const file = await open(prepared, 'wx', 0o600);
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeNewFile(prepared, content);
   return prepared;
 }

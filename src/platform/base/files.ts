@@ -1,5 +1,5 @@
-import { open, readFile } from 'node:fs/promises';
-import { isErrno } from './system-errors.ts';
+import { open, readFile, rm } from 'node:fs/promises';
+import { isDiskFull, isErrno } from './system-errors.ts';
 
 /** The text of a file, or undefined when there is none. */
 export function readIfThere(path: string): Promise<string | undefined> {
@@ -13,6 +13,30 @@ export async function unlessAbsent<T>(look: Promise<T>): Promise<T | undefined> 
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) return undefined;
     throw error;
+  }
+}
+
+/**
+ * Writes and flushes a new file of mode 0600, or leaves none.
+ * @param owner who it is given to
+ */
+export async function writeNewFile(
+  path: string,
+  content: string | Buffer,
+  owner?: { readonly uid: number; readonly gid: number },
+): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(content);
+    if (owner !== undefined) await file.chown(owner.uid, owner.gid);
+    await file.sync();
+  } catch (error) {
+    await rm(path, { force: true });
+    // Writes do not name their file.
+    if (isDiskFull(error)) error.path ??= path;
+    throw error;
+  } finally {
+    await file.close();
   }
 }
 

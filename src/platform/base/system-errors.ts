@@ -3,6 +3,11 @@ export function isErrno(error: unknown, ...codes: string[]): error is NodeJS.Err
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
 }
 
+/** Whether a disk, or what an account may use of it, is full. */
+export function isDiskFull(error: unknown): error is NodeJS.ErrnoException {
+  return isErrno(error, 'ENOSPC', 'EDQUOT');
+}
+
 /** What the operating system says, without the path, which messages name themselves. */
 export function systemReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -15,6 +20,11 @@ export function systemReason(error: unknown): string {
       return 'is a directory';
     case 'ENOTDIR':
       return 'its folder is not a directory';
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'no space left on its disk';
+    case 'EROFS':
+      return 'its disk is read-only';
     default:
       return typeof code === 'string' ? code : 'unknown error';
   }

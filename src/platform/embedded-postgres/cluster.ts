@@ -10,6 +10,7 @@ import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import { type Account, asAccount } from './account.ts';
 import type { Binaries } from './binaries.ts';
+import { diskFullError } from './disk-full.ts';
 import { lstatIfThere, makePassable, replaceFile, symlinkUnlessThere } from './file-system.ts';
 import { isPostmasterAlive, readPostmaster } from './postmaster.ts';
 
@@ -97,7 +98,8 @@ export async function createCluster(directory: string, binaries: Binaries, accou
   if (!account.isOwn) await chown(unfinished, account.uid, account.gid);
   const options = ['--encoding=UTF8', '--locale=C', '--data-checksums', '--auth-local=peer', '--auth-host=reject'];
   try {
-    await runInitdb([`--pgdata=${unfinished}`, `--username=${ADMINISTRATOR}`, ...options], binaries, account);
+    const args = [`--pgdata=${unfinished}`, `--username=${ADMINISTRATOR}`, ...options];
+    await runInitdb(directory, args, binaries, account);
     await rename(unfinished, directory);
   } catch (cause) {
     await removeTree(unfinished, account);
@@ -156,7 +158,7 @@ export async function removeTree(directory: string, account: Account): Promise<v
 }
 
 /** In a session of its own, as the server, so that an interrupt from a terminal reaches only the service. */
-function runInitdb(args: readonly string[], binaries: Binaries, account: Account): Promise<void> {
+function runInitdb(directory: string, args: readonly string[], binaries: Binaries, account: Account): Promise<void> {
   const child = spawn(binaries.initdb, [...args, '--no-instructions'], {
     ...asAccount(account, binaries.libraryPath),
     detached: true,
@@ -169,8 +171,9 @@ function runInitdb(args: readonly string[], binaries: Binaries, account: Account
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
+      const failure = `initdb ended with ${signal ?? `code ${code}`}: ${errors.trim()}`;
       if (code === 0) resolve();
-      else reject(new ExitError(ExitCode.software, `initdb ended with ${signal ?? `code ${code}`}: ${errors.trim()}`));
+      else reject(diskFullError(`cannot create ${directory}`, failure) ?? new ExitError(ExitCode.software, failure));
     });
   });
 }

@@ -1,7 +1,7 @@
 /** File operations that the embedded server needs, each safe to repeat. */
 import type { Stats } from 'node:fs';
-import { chmod, lstat, mkdir, open, rename, stat, symlink } from 'node:fs/promises';
-import { unlessAbsent } from '#platform/base/files.ts';
+import { chmod, lstat, mkdir, rename, stat, symlink } from 'node:fs/promises';
+import { unlessAbsent, writeNewFile } from '#platform/base/files.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import type { Account } from './account.ts';
@@ -28,14 +28,7 @@ export async function symlinkUnlessThere(to: string, path: string): Promise<bool
  */
 export async function replaceFile(path: string, text: string, account: Account): Promise<void> {
   const prepared = `${path}.${randomBytes(6).toString('hex')}`;
-  const file = await open(prepared, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    if (!account.isOwn) await file.chown(account.uid, account.gid);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeNewFile(prepared, text, account.isOwn ? undefined : account);
   await rename(prepared, path);
 }
 

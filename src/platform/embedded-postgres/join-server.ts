@@ -15,6 +15,7 @@ import {
   writeAccess,
 } from './cluster.ts';
 import { type ControlConnection, connectControl } from './control-connection.ts';
+import { diskFullError } from './disk-full.ts';
 import { makePassable } from './file-system.ts';
 import { settleReplacement } from './interrupted-replacement.ts';
 import { launchServer, makeSocketDirectory, START_TIMEOUT_MS } from './launch.ts';
@@ -151,6 +152,8 @@ function checkOwner(files: ClusterFiles, account: Account): void {
 }
 
 function startFailure(directories: ServerDirectories, output: string): ExitError {
+  const full = diskFullError(`the embedded PostgreSQL does not start on ${directories.db}`, output);
+  if (full !== undefined) return full;
   return new ExitError(
     ExitCode.software,
     `the embedded PostgreSQL does not start on ${directories.db}, which was left as it is:\n  ${output}\n` +

@@ -15,7 +15,7 @@ const POLL_MS = 5;
 /** Recovery of the largest write-ahead log that the settings allow takes seconds. */
 export const START_TIMEOUT_MS = 120_000;
 const MAX_LOG_BYTES = 1024 * 1024;
-const PROBLEM = /\b(FATAL|PANIC|ERROR|HINT|DETAIL|error while loading)\b/;
+const PROBLEM = /\b(FATAL|PANIC|ERROR|HINT|DETAIL|error while loading|No space left on device)\b/;
 /** The path of a socket has at most 104 bytes on some systems, with `/.s.PGSQL.5432` and a final zero byte. */
 const MAX_SOCKET_DIRECTORY_BYTES = 104 - '/.s.PGSQL.5432'.length - 1;
 
@@ -90,8 +90,13 @@ export async function makeSocketDirectory(run: string, account: Account): Promis
   const base =
     Buffer.byteLength(tmpdir()) <= MAX_SOCKET_DIRECTORY_BYTES - '/latchkey-XXXXXX'.length ? tmpdir() : '/tmp';
   const short = await mkdtemp(join(base, 'latchkey-'));
-  if (!account.isOwn) await chown(short, account.uid, account.gid);
-  await symlinkUnlessThere(short, run);
+  try {
+    if (!account.isOwn) await chown(short, account.uid, account.gid);
+    await symlinkUnlessThere(short, run);
+  } catch (error) {
+    await rm(short, { recursive: true, force: true });
+    throw error;
+  }
   return short;
 }
 

@@ -1,7 +1,7 @@
 /** A lock file between processes of one machine. */
-import { link, rm, writeFile } from 'node:fs/promises';
+import { link, rm } from 'node:fs/promises';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
-import { readIfThere } from '#platform/base/files.ts';
+import { readIfThere, writeNewFile } from '#platform/base/files.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import { delay } from '#platform/base/tasks.ts';
@@ -28,7 +28,7 @@ export async function withLock<T>(path: string, waitMs: number, work: () => Prom
 
 async function acquire(path: string, mine: string, deadline: number): Promise<void> {
   const prepared = `${path}.${mine.split(' ')[2]?.trim()}`;
-  await writeFile(prepared, mine, { mode: 0o600, flag: 'wx' });
+  await writeNewFile(prepared, mine);
   try {
     for (;;) {
       if (await linkUnlessThere(prepared, path)) return;

@@ -2,8 +2,8 @@ import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { ConnectionLost, readFailure, reasonOf, StatementError, toCallersError } from './failures.ts';
 
-function refusal(code: string): DatabaseError {
-  const error = new DatabaseError('the message of the server', 0, 'error');
+function refusal(code: string, message = 'the message of the server'): DatabaseError {
+  const error = new DatabaseError(message, 0, 'error');
   error.code = code;
   return error;
 }
@@ -13,6 +13,21 @@ test('a fatal error ends the connection whatever its code is: PgBouncer reports 
   const failure = readFailure('label', fatal, undefined);
   expect(failure).toBeInstanceOf(ConnectionLost);
   expect(toCallersError(failure)).toMatchObject({ code: 'temporarily_unavailable' });
+});
+
+test.each([
+  ['could not write to file "base/pgsql_tmp/pgsql_tmp31.0"', /disk of the temporary files .*temp_tablespaces/],
+  ['could not write block 7 of temporary file', /disk of the temporary files .*temp_tablespaces/],
+  ['could not extend file "base/16384/2619"', /: No space left on device\. A disk of the server is full\.$/],
+])('F-12: a full disk is named: %s', (text, named) => {
+  const failure = readFailure('label', refusal('53100', `${text}: No space left on device`), undefined);
+  expect(failure).toMatchObject({ sqlState: '53100', message: expect.stringMatching(named) });
+});
+
+test('what the driver says of a connection that ended while nobody used it is a lost one', () => {
+  expect(readFailure('label', new Error('Connection terminated unexpectedly'), undefined)).toBeInstanceOf(
+    ConnectionLost,
+  );
 });
 
 describe('what callers see', () => {

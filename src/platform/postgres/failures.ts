@@ -16,7 +16,7 @@ export class StatementError extends Error {
   constructor(label: string, error: DatabaseError) {
     const sqlState = error.code ?? 'XX000';
     const message = sqlState.startsWith('22') ? '' : ` ${error.message}`;
-    super(`statement ${label} failed: ${sqlState}${message}`);
+    super(`statement ${label} failed: ${sqlState}${message}${diskAdvice(error)}`);
     this.name = 'StatementError';
     this.sqlState = sqlState;
     this.constraint = error.constraint;
@@ -123,9 +123,9 @@ function endsSession({ code = '', severity }: DatabaseError): boolean {
   return ENDS_SESSION.test(code) || severity === 'FATAL' || severity === 'PANIC';
 }
 
-/** Whether the driver refuses the query because its connection ended, before it reported that end. */
+/** Whether the driver refuses the query because its connection ended, or nobody listened for that end. */
 function isUnusable(error: unknown): boolean {
-  return error instanceof Error && error.message.endsWith('is not queryable');
+  return error instanceof Error && /is not queryable$|^Connection terminated/.test(error.message);
 }
 
 /** A short reason for the log. For a refused `localhost` Node throws several errors in one that has no message. */
@@ -133,6 +133,14 @@ export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return reasonOf(error.errors[0]);
   if (error instanceof DatabaseError) return `${error.message} (${error.code ?? 'no code'})`;
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Which disk is full; begins with a full stop. Sorts and the like are written apart from tables where that is set. */
+function diskAdvice({ code, message }: DatabaseError): string {
+  if (code !== '53100') return '';
+  return /pgsql_tmp|temporary file/.test(message)
+    ? '. The disk of the temporary files of the server is full: that of temp_tablespaces if it is set, else that of its data.'
+    : '. A disk of the server is full.';
 }
 
 /** What to do where a connection was refused; begins with a full stop. */

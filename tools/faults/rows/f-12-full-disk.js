@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { SmallDisk } from '../../../test/support/small-disk.js';
 import { say } from '../../browser/checks.js';
 import { DATABASE_USER, databaseSettings, Instances, requireNone, startDatabase } from '../instances.js';
 
@@ -11,7 +11,6 @@ const MEGABYTES = 320;
 /** Each fills what the one before left. */
 const RECORD_BYTES = [1_000_000, 10_000, 100];
 const LINE = /^\d{4}-\d\d-\d\dT/;
-const BLOCK = Buffer.alloc(64 * 1024);
 /** From the end of the fault to a sign-in. */
 const MAX_SIGN_IN_MS = 10_000;
 const POLL_MS = 100;
@@ -141,44 +140,11 @@ async function repeatUntilRefused(client, size) {
 }
 
 async function withDisk(path, work) {
-  mkdirSync(path, { recursive: true });
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${MEGABYTES}m,mode=0711`, 'tmpfs', path]);
+  const disk = new SmallDisk(path, MEGABYTES);
   try {
-    await work(new SmallDisk(path));
+    await work(disk);
   } finally {
-    execFileSync('umount', ['--lazy', path]);
-  }
-}
-
-class SmallDisk {
-  freedAt = 0;
-  #ballast;
-
-  constructor(path) {
-    this.path = path;
-    this.#ballast = join(path, 'ballast');
-  }
-
-  /** To the last byte. */
-  fill() {
-    const file = openSync(this.#ballast, 'w');
-    try {
-      for (let size = BLOCK.length; size > 0; ) {
-        try {
-          writeSync(file, BLOCK, 0, size);
-        } catch (error) {
-          if (error.code !== 'ENOSPC') throw error;
-          size = Math.floor(size / 2);
-        }
-      }
-    } finally {
-      closeSync(file);
-    }
-  }
-
-  free() {
-    rmSync(this.#ballast);
-    this.freedAt = Date.now();
+    disk.unmount();
   }
 }
 
