@@ -20,11 +20,13 @@ import { type AssertionOutcome, type ClaimedAssertion, claimedAssertion, verifyA
 type SecretOrNone = Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>;
 type Verifiable = SecretOrNone | (ClaimedAssertion & { readonly method: 'assertion' });
 
+type SecretRefusal = 'unknown_client' | 'wrong_auth_method' | 'bad_client_secret';
+
 type Attempt =
   | { readonly ok: true; readonly client: Client; readonly method: string; readonly oneTime?: undefined }
   | {
       readonly ok: false;
-      readonly reason: 'unknown_client' | 'wrong_auth_method' | 'bad_client_secret';
+      readonly reason: SecretRefusal;
       /** Undefined: the credentials name no client. */
       readonly client: Client | undefined;
       readonly problem?: undefined;
@@ -167,14 +169,15 @@ export class ClientAuthentication {
     let refused: Attempt = { ok: false, reason: 'unknown_client', client: undefined };
     for (const { clientId, secret } of candidates) {
       const id = parseId<'client'>(clientId);
+      const recalled = id === undefined ? undefined : this.#core.clients.recall(id);
+      if (recalled !== undefined && reasonAgainst(recalled, presented, secret) === undefined) {
+        return { ok: true, client: recalled, method: presented.method };
+      }
       const client = id === undefined ? undefined : await this.#core.clients.find(id);
-      // Compared also without a client, so that the time tells nothing.
-      const fits = (client?.secret ?? NO_SECRET).matches(secret);
+      const reason = reasonAgainst(client, presented, secret);
       if (client === undefined) continue;
-      if (!mayPresent(client, presented)) refused = { ok: false, reason: 'wrong_auth_method', client };
-      else if (!fits || (client.secret === undefined && client.authMethod !== 'none'))
-        refused = { ok: false, reason: 'bad_client_secret', client };
-      else return { ok: true, client, method: presented.method };
+      if (reason === undefined) return { ok: true, client, method: presented.method };
+      refused = { ok: false, reason, client };
     }
     return refused;
   }
@@ -224,6 +227,14 @@ function mayPresent(client: Client, presented: SecretOrNone): boolean {
     case 'private_key_jwt':
       return false;
   }
+}
+
+function reasonAgainst(client: Client | undefined, presented: SecretOrNone, secret: string): SecretRefusal | undefined {
+  // Compared also without a client, so that the time tells nothing.
+  const fits = (client?.secret ?? NO_SECRET).matches(secret);
+  if (client === undefined) return 'unknown_client';
+  if (!mayPresent(client, presented)) return 'wrong_auth_method';
+  return fits && (client.secret !== undefined || client.authMethod === 'none') ? undefined : 'bad_client_secret';
 }
 
 function hasSecret(presented: Verifiable): boolean {

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 /** Above so many groups with a failure it is not the machine. */
 const MAX_REPEATS = 5;
 
@@ -55,7 +57,8 @@ export class Checks {
 
   #fail(claim, error) {
     this.#failures.push(claim);
-    say(`does not hold: ${claim}\n  ${String(error?.stack ?? error).replaceAll('\n', '\n  ')}`);
+    const reason = inspect(error).replaceAll('\n', '\n  ');
+    say(`does not hold: ${claim}\n  ${reason}`);
   }
 }
 

@@ -103,7 +103,12 @@ export class Instances {
     await this.all[0].program.run(['manage', 'register-user', '--yes', '--password-file', '-', USERNAME], PASSWORD);
     const load = new StandingLoad({
       ...{ bases: this.bases, publicBase: this.#publicBase, mailboxes: this.mailboxes },
-      ...{ users, pauseMs, checkDatabase: (secrets) => checkInvariants(this.#connection, secrets, this.#filling) },
+      ...{ users, pauseMs },
+      check: async (secrets) => [
+        ...(await checkInvariants(this.#connection, secrets, this.#filling)),
+        // Nobody here steals tokens: a client that is taken for a thief was signed out for nothing.
+        ...this.all.flatMap(({ log }) => log.split('\n').filter((line) => line.includes(' token.reuse '))),
+      ],
     });
     await load.prepare();
     return load;

@@ -41,7 +41,7 @@ export class StandingLoad {
   #users;
   #pauseMs;
   #administrator;
-  #checkDatabase;
+  #check;
   #people = [];
   #isOn = false;
   #working = [];
@@ -50,14 +50,14 @@ export class StandingLoad {
 
   /**
    * @param users how many are at work at once. @param pauseMs between two things that one of them does, at most
-   * @param checkDatabase resolves with what breaks an invariant, given some of the secrets that were seen
+   * @param check resolves with what must never be in the database and the logs, given some of the secrets that were seen
    */
-  constructor({ bases, publicBase, mailboxes, users, pauseMs, checkDatabase }) {
+  constructor({ bases, publicBase, mailboxes, users, pauseMs, check }) {
     this.#requests = new Requests(bases, publicBase);
     this.#mailboxes = mailboxes;
     this.#users = users;
     this.#pauseMs = pauseMs;
-    this.#checkDatabase = checkDatabase;
+    this.#check = check;
   }
 
   /** What must never be: a wrong answer, or an error other than 503. */
@@ -193,7 +193,7 @@ export class StandingLoad {
       refreshed += 1;
       await refreshSession(this.#requests, this.#journal, session);
     }
-    this.faults.push(...(await this.#checkDatabase(this.#secrets())));
+    this.faults.push(...(await this.#check(this.#secrets())));
     return compared + refreshed;
   }
 

@@ -35,7 +35,7 @@ const valid: RefreshTokenRow = {
   replay_counter: 0,
   successor_id: null,
   successor_hash: null,
-  successor_is_consumed: false,
+  successor_consumed_at: null,
   successor_is_revoked: false,
   successor_was_used: false,
   access_token_id: null,
@@ -104,15 +104,22 @@ describe('judging a refresh token (oauth.md 9.4)', () => {
   test.each<[string, Partial<RefreshTokenRow>]>([
     ['its access token was used', { access_token_was_used: true }],
     ['its refresh token was used', { successor_was_used: true }],
-    ['its refresh token was consumed', { successor_is_consumed: true }],
-    ['its refresh token was consumed, even within the grace', { successor_is_consumed: true, consumed_at: NOW }],
+    ['its refresh token was consumed', { successor_consumed_at: NOW - 1_000 }],
+    ['its refresh token was consumed, even within the grace', { successor_consumed_at: NOW, consumed_at: NOW }],
+    ['its refresh token was consumed while a clock was ahead', { successor_consumed_at: NOW + 61_000 }],
     ['its successor is not stored any more', { successor_id: null }],
   ])('row 9: a consumed token is a reuse once %s', (_, row) => {
     expect(judge({ ...consumed, ...row })).toEqual({ kind: 'reuse' });
   });
 
+  test('a request that is overtaken ends nothing: the client went on after it had sent it', () => {
+    const row = { ...consumed, consumed_at: NOW - 1, successor_consumed_at: NOW + 1 };
+    expect(judge(row)).toEqual({ kind: 'refuse', reason: 'overtaken' });
+    expect(judge(row, true)).toEqual({ kind: 'refuse', reason: 'overtaken' });
+  });
+
   test('the loser of a race gets the winner’s pair whatever the grace, but no reuse goes through as a race', () => {
     expect(judge(consumed, true)).toMatchObject({ kind: 'repeat' });
-    expect(judge({ ...consumed, successor_is_consumed: true }, true)).toEqual({ kind: 'reuse' });
+    expect(judge({ ...consumed, successor_consumed_at: NOW - 1_000 }, true)).toEqual({ kind: 'reuse' });
   });
 });

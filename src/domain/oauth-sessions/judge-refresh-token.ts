@@ -1,6 +1,6 @@
 import { type UserFactsRow, userFactsColumns } from '#domain/accounts/user-facts.ts';
 import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
-import { isRecent } from '#platform/base/clock.ts';
+import { happenedAfter, isRecent } from '#platform/base/clock.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { sessionUserIsUsable } from './liveness.ts';
 
@@ -35,7 +35,7 @@ export interface RefreshTokenRow
   readonly replay_counter: number | null;
   readonly successor_id: string | null;
   readonly successor_hash: Buffer | null;
-  readonly successor_is_consumed: boolean;
+  readonly successor_consumed_at: number | null;
   readonly successor_is_revoked: boolean;
   readonly successor_was_used: boolean;
   /** The access token of the successor. */
@@ -76,7 +76,7 @@ export const readRefreshToken = statement<
           t.replay_counter,
           n.id as successor_id,
           n.token_hash as successor_hash,
-          n.consumed_at is not null as successor_is_consumed,
+          ${ms('n.consumed_at')} as successor_consumed_at,
           n.revoked_at is not null as successor_is_revoked,
           n.first_used_at is not null as successor_was_used,
           a.id as access_token_id,
@@ -108,7 +108,7 @@ type JudgedRow = Pick<
   | 'replay_counter'
   | 'successor_id'
   | 'successor_hash'
-  | 'successor_is_consumed'
+  | 'successor_consumed_at'
   | 'successor_is_revoked'
   | 'successor_was_used'
   | 'access_token_id'
@@ -130,7 +130,15 @@ export type RefreshVerdict =
   /** Two parties have tokens of this session, so one of them was stolen. */
   | { readonly kind: 'reuse' };
 
-export type RefreshRefusal = 'unknown' | 'other-client' | 'session-ended' | 'session-expired' | 'user' | 'revoked';
+export type RefreshRefusal =
+  | 'unknown'
+  | 'other-client'
+  | 'session-ended'
+  | 'session-expired'
+  | 'user'
+  | 'revoked'
+  /** Sent before the client went on with the successor, and worked on later: the client has long sent it again. */
+  | 'overtaken';
 
 export interface StoredSuccessor {
   readonly tokenId: string;
@@ -163,6 +171,7 @@ export interface RefreshRules {
 }
 
 /**
+ * @param now when the request came: it may have waited for the database since
  * @param isBeaten another request just consumed this token or renewed its pair: whatever the grace, this one is
  * answered with what the winner stored
  */
@@ -182,7 +191,10 @@ export function judgeRefreshToken(
   if (row.is_revoked) return refuse('revoked');
   if (row.consumed_at === null) return { kind: 'rotate', tokenId: row.token_id };
 
-  if (row.successor_id === null || row.successor_is_consumed) return { kind: 'reuse' };
+  if (row.successor_id === null) return { kind: 'reuse' };
+  if (row.successor_consumed_at !== null) {
+    return happenedAfter(row.successor_consumed_at, now) ? refuse('overtaken') : { kind: 'reuse' };
+  }
   const successor = storedSuccessor(row);
   if (successor === undefined || row.successor_is_revoked) return refuse('revoked');
 

@@ -352,6 +352,16 @@ describe('refresh token rotation', () => {
     expect(await present(first.refreshToken)).toMatchObject({ ok: false, reason: 'reuse' });
   });
 
+  test('a request that waited while its client went on is refused, and ends nothing', async () => {
+    const first = await signIn();
+    clock.advanceSeconds(1);
+    const next = await mustRefresh(first.refreshToken);
+    const last = await mustRefresh(next.pair.refreshToken);
+    clock.advanceSeconds(-1);
+    expect(await present(first.refreshToken)).toEqual({ ok: false, reason: 'overtaken' });
+    expect(await isActive('access-token', last.pair.accessToken)).toBe(true);
+  });
+
   test('a scope or resource beyond the session is refused and the token stays usable', async () => {
     const first = await signIn();
     expect(await present(first.refreshToken, { narrowScope: () => undefined })).toEqual({ ok: false, reason: 'scope' });

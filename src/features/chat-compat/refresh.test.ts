@@ -125,6 +125,16 @@ describe('refresh', () => {
     expect(await introspect(textOf(third, 'access_token'))).toEqual({ active: false });
   });
 
+  test('a request that waited while its client went on ends nothing', async () => {
+    const { refresh: token } = await begin();
+    clock.advanceSeconds(1);
+    const second = await refresh(token);
+    const third = await refresh(textOf(second, 'refresh_token'));
+    clock.advanceSeconds(-1);
+    expectUnknown(await refresh(token));
+    expect(await introspect(textOf(third, 'access_token'))).toMatchObject({ active: true });
+  });
+
   test('of a locked account nothing is used up; of a deactivated one it is unknown', async () => {
     const { refresh: token } = await begin();
     await setAccount('locked_at', 'now()');

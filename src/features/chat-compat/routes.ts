@@ -57,7 +57,7 @@ export function mount(core: Core, browser: Browser): Route[] {
     {
       ...route,
       method: 'POST',
-      timeLimitSeconds: LOGIN_SECONDS,
+      ...(core.homeserver.isConnected && { timeLimitSeconds: LOGIN_SECONDS }),
       path: `${names.pathPrefix}client/:version/login`,
       handle: (context) => logIn(deps, context),
     },

@@ -142,6 +142,42 @@ describe('client authentication', () => {
     expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
+  test('a client read over a minute ago costs no query either, and is read again; nobody is refused for what was', async () => {
+    const header = basic(basicClient, CLIENT_SECRET);
+    const changed = await service.client({
+      metadata: { token_endpoint_auth_method: 'client_secret_jwt' },
+      secret: CLIENT_SECRET,
+    });
+    const present = async (client: ClientId) =>
+      (await service.post('/oauth2/token', { grant_type: 'nonsense' }, basic(client, CLIENT_SECRET))).status;
+    expect([await present(basicClient), await present(changed)]).toEqual([400, 401]);
+    const id = toUuid(basicClient);
+    await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [id]);
+    await sql(
+      db.database,
+      `update oauth2_clients set version = version + 1,
+         metadata = jsonb_set(metadata, '{token_endpoint_auth_method}', '"client_secret_basic"') where id = $1::uuid`,
+      [toUuid(changed)],
+    );
+    service.clock.advanceSeconds(61);
+    expect(await present(changed)).toBe(400);
+    expect((await service.post('/oauth2/token', { grant_type: 'nonsense' }, header)).status).toBe(400);
+    expect(service.lastRequest()).toMatchObject({ queries: 0 });
+    await expect.poll(() => present(basicClient)).toBe(401);
+    await sql(db.database, 'update oauth2_clients set disabled_at = null where id = $1::uuid', [id]);
+    service.clock.advanceSeconds(2);
+    expect(await present(basicClient)).toBe(400);
+  });
+
+  test('a client read over two minutes ago is read first', async () => {
+    const client = await service.client();
+    expect((await service.post('/oauth2/token', GRANT, basic(client, CLIENT_SECRET))).status).toBe(200);
+    await sql(db.database, 'update oauth2_clients set disabled_at = now() where id = $1::uuid', [toUuid(client)]);
+    service.clock.advanceSeconds(120);
+    const answer = await service.post('/oauth2/token', { grant_type: 'nonsense' }, basic(client, CLIENT_SECRET));
+    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+  });
+
   test('a stored secret that cannot be opened is a fault of the operator: 500, and an ERROR line that names the client', async () => {
     const client = await service.client();
     await sql(db.database, `update oauth2_clients set client_secret_sealed = '\\x01' where id = $1::uuid`, [

@@ -26,6 +26,11 @@ export function isRecent(at: number, withinMs: number, now: number): boolean {
   return age <= withinMs && age >= -MAX_DIFFERENCE_MS;
 }
 
+/** Whether something happened after a moment: what lies far beyond it was written before a clock was set back. */
+export function happenedAfter(at: number, moment: number): boolean {
+  return at > moment && at - moment <= MAX_DIFFERENCE_MS;
+}
+
 /** Below it a clock was corrected, also by a leap second; beyond it, it was set. */
 const MIN_STEP_MS = 5000;
 

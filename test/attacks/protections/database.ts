@@ -29,6 +29,27 @@ export const DATABASE: readonly Protection[] = [
     testName: 'is not sent more than it answers',
   },
   {
+    name: 'refresh-overtaken',
+    what: 'a refresh that waited while its client went on is not taken for theft',
+    attack: 'F-09',
+    removals: [
+      {
+        text: "return happenedAfter(row.successor_consumed_at, now) ? refuse('overtaken') : { kind: 'reuse' };",
+        instead: "return { kind: 'reuse' };",
+      },
+    ],
+    test: 'src/domain/oauth-sessions/refresh.test.ts',
+    testName: 'that waited while its client went on',
+  },
+  {
+    name: 'client-recalled',
+    what: 'requests of a client do not all wait while it is read again',
+    attack: 'F-09',
+    removals: [{ text: 'const RECALLED_MS = 2 * KNOWN_MS;', instead: 'const RECALLED_MS = KNOWN_MS;' }],
+    test: 'src/features/token/client-authentication.test.ts',
+    testName: 'a client read over a minute ago costs no query',
+  },
+  {
     name: 'database-lock-repeated',
     what: 'a transaction that did not get a lock is tried again, where that is safe',
     attack: 'F-10',

@@ -142,7 +142,7 @@ interface CompatRefreshRow {
   readonly replay_counter: number | null;
   readonly successor_id: string | null;
   readonly successor_hash: Buffer | null;
-  readonly successor_is_consumed: boolean;
+  readonly successor_consumed_at: number | null;
   readonly successor_is_revoked: boolean;
   readonly successor_was_used: boolean;
   readonly access_token_id: string | null;
@@ -164,7 +164,7 @@ function readSql(from: string): string {
           t.replay_counter,
           n.id as successor_id,
           n.token_hash as successor_hash,
-          n.consumed_at is not null as successor_is_consumed,
+          ${ms('n.consumed_at')} as successor_consumed_at,
           n.revoked_at is not null as successor_is_revoked,
           n.first_used_at is not null as successor_was_used,
           a.id as access_token_id,
