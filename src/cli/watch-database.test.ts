@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { InstanceState } from '#domain/instance-state.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -54,6 +54,8 @@ test.each([
   '%s: background work is late, which is said once, until it has caught up (operations 9.4)',
   async (_, just, more) => {
     const { database } = made;
+    // Of a clock that was not set.
+    watch = newWatch();
     const before = log.lines.length;
     await sql(database, insertJobs, just);
     await check();
@@ -73,6 +75,52 @@ test.each([
   },
 );
 
+/** Time passes for the machine, or goes back: nobody set its clock. The clock of the database cannot be set here. */
+function pass(milliseconds: number): void {
+  clock.aheadMs += milliseconds;
+  steady.aheadMs += milliseconds;
+}
+
+test('F-14: what is late only because the clock was set ahead counts as late a minute later at the earliest', async () => {
+  const { database } = made;
+  pass(-40_000);
+  await sql(database, insertJobs, [3_600, 1]);
+  // A machine that stood still looks the same.
+  steady.aheadMs -= 3_600_000;
+  await check();
+  expect([state.isClockRight(), state.isQueueBehind]).toEqual([true, false]);
+  pass(40_000);
+  await check();
+  expect(state.isQueueBehind).toBe(false);
+  pass(21_000);
+  await check();
+  expect(state.isQueueBehind).toBe(true);
+  await sql(database, 'truncate queue_jobs');
+  await check();
+  expect(state.isQueueBehind).toBe(false);
+  pass(-21_000);
+});
+
+test('F-14: that the clock of the database was set right is noticed at once, and that it was wrong is told once', async () => {
+  pass(70_000);
+  await check();
+  expect(state.isClockRight()).toBe(false);
+  const told = log.lines.length;
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  watch.start();
+  vi.advanceTimersByTime(1_000);
+  await check();
+  vi.advanceTimersByTime(1_000);
+  await check();
+  expect(log.lines).toHaveLength(told);
+  pass(-70_000);
+  vi.advanceTimersByTime(1_000);
+  vi.useRealTimers();
+  watch.stop();
+  await expect.poll(() => state.isClockRight()).toBe(true);
+  expect(log.lines.slice(told).map(({ event, level }) => [event, level])).toEqual([['db.skew', 'info']]);
+});
+
 test('a schema that a newer version made unreadable, or that lacks a migration, makes it not ready', async () => {
   const { database } = made;
   const insert = `insert into schema_migrations (version, name, checksum, kind, min_reader, applied_at, duration_ms)
@@ -89,5 +137,5 @@ test('a schema that a newer version made unreadable, or that lacks a migration, 
   await sql(database, 'delete from schema_migrations where version = 2');
   await check();
   expect(state.isSchemaUsable).toBe(false);
-  expect(errors()).toEqual(['db.skew', 'db.migrate', 'db.migrate']);
+  expect(errors()).toEqual(['db.skew', 'db.skew', 'db.migrate', 'db.migrate']);
 });

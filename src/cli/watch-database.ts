@@ -27,11 +27,12 @@ export interface Watched {
 }
 
 /**
- * Compares clock and schema of the database with this process and looks at the queue: once a minute, and at once when
- * the clock of this machine was set.
+ * Compares clock and schema of the database with this process and looks at the queue: once a minute, at once when the
+ * clock of this machine was set, and each second while the clocks differ.
  */
 export class DatabaseWatch {
   readonly #watched: Watched;
+  readonly #monotonic: () => number;
   readonly #steps: ClockSteps;
   readonly #timers: NodeJS.Timeout[] = [];
   /** At the last comparison. */
@@ -41,12 +42,15 @@ export class DatabaseWatch {
   #comparedCount = 0;
   #checking: Promise<void> | undefined;
   #wasSetBack = false;
+  /** From then on, by the clock that nobody can set: what was due has been late for a minute, not since a clock was set. */
+  #judgesQueueFrom = 0;
   /** Called when the clock went back: what is remembered until some time would be remembered for longer. */
   onSetBack: () => void = () => undefined;
 
   constructor(watched: Watched) {
     this.#watched = watched;
-    this.#steps = new ClockSteps(watched.clock, watched.monotonic);
+    this.#monotonic = watched.monotonic ?? (() => performance.now());
+    this.#steps = new ClockSteps(watched.clock, this.#monotonic);
     watched.state.isClockRight = () => this.#isClockRight();
   }
 
@@ -59,9 +63,12 @@ export class DatabaseWatch {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  /** One comparison. While the database cannot be reached there is nothing to compare, and the health check says that. */
-  check(): Promise<void> {
-    this.#checking ??= this.#compare().finally(() => {
+  /**
+   * One comparison. While the database cannot be reached there is nothing to compare, and the health check says that.
+   * @param isQuiet whether it was said already that the clocks differ
+   */
+  check({ isQuiet = false } = {}): Promise<void> {
+    this.#checking ??= this.#compare(isQuiet).finally(() => {
       this.#checking = undefined;
     });
     return this.#checking;
@@ -72,10 +79,10 @@ export class DatabaseWatch {
     return this.#clocksAgree && this.#setCount === this.#comparedCount;
   }
 
-  /** The database may not have been there when the clock was set. */
+  /** The database may not have been there when the clock was set, or its clock is set right now. */
   #look(): void {
     this.#notice();
-    if (this.#setCount !== this.#comparedCount) void this.check();
+    if (!this.#clocksAgree || this.#setCount !== this.#comparedCount) void this.check({ isQuiet: !this.#clocksAgree });
   }
 
   #notice(): void {
@@ -85,18 +92,19 @@ export class DatabaseWatch {
       milliseconds,
     });
     this.#setCount += 1;
+    if (milliseconds > 0) this.#judgesQueueFrom = this.#monotonic() + INTERVAL_MS;
     this.#wasSetBack ||= milliseconds < 0;
     // Of nobody's request.
     resumeTask(undefined, () => void this.check());
   }
 
-  async #compare(): Promise<void> {
+  async #compare(isQuiet: boolean): Promise<void> {
     const { database, log, state, migrations } = this.#watched;
     try {
       this.#notice();
       const setCount = this.#setCount;
       // `db.skew` is logged by the database itself.
-      const agree = Math.abs(await database.skewMs()) <= MAX_SKEW_MS;
+      const agree = Math.abs(await database.skewMs({ isQuiet })) <= MAX_SKEW_MS;
       if (this.#clocksAgree && !agree) {
         log.error(
           'db.skew',
@@ -114,7 +122,7 @@ export class DatabaseWatch {
         log.error('db.migrate', 'not ready: the schema does not fit this version; /health answers 503 migrations');
       }
       state.isSchemaUsable = isUsable;
-      if (isUsable && agree) await checkQueue(this.#watched);
+      if (isUsable && agree && this.#monotonic() >= this.#judgesQueueFrom) await checkQueue(this.#watched);
     } catch {
       log.debug('db.skew', 'clock and schema of the database could not be read');
     }

@@ -57,7 +57,10 @@ const lockAccount = statement<{ id: string }, { readonly userId: string }>(
   `select u.id from users u where ${accountIsUsable('u')} and u.id = :userId::uuid for no key update`,
 );
 
-/** Returns what stands in its way. Index `data_exports_user`; there are few of a person. */
+/**
+ * Returns what stands in its way, which nothing does that was made before the clock was set back. Index
+ * `data_exports_user`; there are few of a person.
+ */
 const insertUnlessRecent = statement<
   { id: string | null; state: string | null },
   {
@@ -74,6 +77,7 @@ const insertUnlessRecent = statement<
     select e.id, ${dataExportState('e', ':now::timestamptz')} as state, e.created_at
       from data_exports e
      where e.user_id = :userId::uuid and e.created_at > :now::timestamptz - interval '24 hours'
+       and e.created_at <= :now::timestamptz + interval '1 minute'
   ), standing as materialized (
     select recent.id, recent.state from recent
      where recent.state <> 'failed' or recent.created_at > :now::timestamptz - interval '1 hour'

@@ -69,6 +69,15 @@ describe('the lease of a person at the homeserver (chat-compat 11.7)', () => {
     });
   });
 
+  test('F-14: that was taken while the clock was ahead does not last until that time once it was set back', async () => {
+    clock.advanceSeconds(3600);
+    await work(async () => {
+      // Its process dies, and prolongs nothing.
+      clock.advanceSeconds(-3600);
+      expect(await work(() => Promise.resolve('second'))).toEqual({ value: 'second' });
+    });
+  });
+
   test('that was lost to another process ends the work, which leaves the lease of the other alone', async () => {
     const other = '11111111-1111-4111-8111-111111111111';
     await work(async (lost) => {

@@ -350,6 +350,17 @@ describe('what an archive holds', () => {
 });
 
 describe('a start', () => {
+  test('F-14: that was made while the clock was ahead does not refuse others until that time', async () => {
+    clock.advanceSeconds(DAY);
+    person = await signIn(username);
+    expect((await start()).status).toBe('STARTED');
+    await work();
+    clock.advanceSeconds(-DAY);
+    person = await signIn(username);
+    expect((await start()).status).toBe('STARTED');
+    expect((await start()).status).toBe('IN_PROGRESS');
+  });
+
   test('gives the export that is being made, and refuses a second one for a day', async () => {
     const first = await start();
     expect(await start()).toEqual({ status: 'IN_PROGRESS', export: first.export });

@@ -313,6 +313,19 @@ describe('several processes', () => {
     expect((await table.rows()).every(({ seconds }) => seconds <= 3600)).toBe(true);
   });
 
+  test('F-14: the job of a process that died while the clock was ahead is taken over within two minutes', async () => {
+    await table.enqueue();
+    table.clock.advanceSeconds(3600);
+    await table.worker([queueOf(never).queue]).poll();
+    table.clock.advanceSeconds(-3600);
+    const { queue, runs } = queueOf(() => DONE);
+    const worker = table.worker([queue]);
+    await worker.renew();
+    table.clock.advanceSeconds(61);
+    await runDue(worker);
+    expect(runs).toMatchObject([{ attempt: 2 }]);
+  });
+
   test('F-14: what is due later, and was not written later, waits for its time', async () => {
     const { queue } = queueOf(() => ({ kind: 'postponed', reason: 'not yet', afterSeconds: DAY }));
     const worker = table.worker([queue]);

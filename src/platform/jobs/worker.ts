@@ -338,8 +338,8 @@ const renewLeases = statement<
 );
 
 /**
- * Written by a clock that was ahead by more than a minute, or due later than anything is. They run after a lease, since
- * another process may be at work on one and prolong it until then.
+ * Written or taken by a clock that was ahead by more than a minute, or due later than anything is. They run after a lease,
+ * since another process may be at work on one and prolong it until then.
  */
 const recallJobs = statement<
   never,
@@ -348,5 +348,7 @@ const recallJobs = statement<
   'recall-jobs',
   `update queue_jobs set due_at = :leaseUntil::timestamptz, created_at = least(created_at, :now::timestamptz)
     where failed_at is null and due_at > :leaseUntil::timestamptz and queue = any (:queues::text[])
-      and (created_at > :leaseUntil::timestamptz or due_at > :now::timestamptz + interval '7 days')`,
+      and (created_at > :leaseUntil::timestamptz
+        or (worker is not null and due_at > :leaseUntil::timestamptz + interval '1 minute')
+        or due_at > :now::timestamptz + interval '7 days')`,
 );

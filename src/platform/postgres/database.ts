@@ -74,8 +74,11 @@ export interface GuardedDatabase extends Database {
 export interface OpenDatabase extends GuardingDatabase {
   /** Rejects when the database does not answer within two seconds; callers within a second share one answer. */
   ping(): Promise<void>;
-  /** How far the server's clock is ahead of the process clock, in ms; logs `db.skew` beyond five seconds. */
-  skewMs(): Promise<number>;
+  /**
+   * How far the server's clock is ahead of the process clock, in ms; logs `db.skew` beyond five seconds, unless
+   * `isQuiet`.
+   */
+  skewMs(options?: { readonly isQuiet?: boolean }): Promise<number>;
   statistics(): DatabaseStatistics;
   /** Lets running statements finish, then closes every connection. */
   close(): Promise<void>;

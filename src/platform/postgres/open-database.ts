@@ -114,13 +114,13 @@ export class PostgresDatabase implements OpenDatabase {
     return outside(this.#lastPing.answer);
   }
 
-  async skewMs(): Promise<number> {
+  async skewMs({ isQuiet = false } = {}): Promise<number> {
     const { clock, log } = this.#options;
     const before = clock.now();
     const row = await this.first(clockStatement, {});
     const after = clock.now();
     const skew = (row?.now ?? before) - (before + after) / 2;
-    if (Math.abs(skew) > MAX_SKEW_MS) {
+    if (!isQuiet && Math.abs(skew) > MAX_SKEW_MS) {
       log.warn('db.skew', 'the clocks of this machine and of the database differ', { milliseconds: Math.round(skew) });
     }
     return skew;

@@ -71,8 +71,8 @@ export class TimelyDatabase implements OpenDatabase {
     return this.#database.ping();
   }
 
-  skewMs(): Promise<number> {
-    return this.#database.skewMs();
+  skewMs(options?: { readonly isQuiet?: boolean }): Promise<number> {
+    return this.#database.skewMs(options);
   }
 
   statistics(): DatabaseStatistics {
