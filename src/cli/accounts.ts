@@ -16,7 +16,7 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
-import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
+import { PasswordHasher, type PasswordHasherOptions } from '#platform/password-hash/password-hasher.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
@@ -131,12 +131,16 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Password hashing as configured. */
 export function openHasher(config: Config, log: Log, environment: Environment): PasswordHasher {
-  return new PasswordHasher({
+  return new PasswordHasher(hasherOptions(config, log, environment));
+}
+
+export function hasherOptions(config: Config, log: Log, environment: Environment): PasswordHasherOptions {
+  return {
     schemes: config.passwords.schemes,
     concurrency: hashesAtOnce(config, environment),
     queueLength: config.limits.passwordHashQueue,
     log,
-  });
+  };
 }
 
 /**

@@ -23,7 +23,7 @@ import { KeyRing } from '#platform/base/sealing.ts';
 import { configurationError } from '#platform/config/problems.ts';
 import { nodeAt, type Origin, type Path } from '#platform/config/tree.ts';
 import { type EmbeddedUse, useEmbeddedServer } from '#platform/embedded-postgres/embedded-server.ts';
-import { type OpenLog, openLog } from '#platform/log/log-writer.ts';
+import { type OpenLog, openLog, type PreparedLog } from '#platform/log/log-writer.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
@@ -62,8 +62,8 @@ export interface Foundation {
    * @param started what only a start changes is taken from there
    */
   readConfig(started?: LoadedConfig): LoadedConfig;
-  /** Opens the log of another configuration. Throws when that fails. @returns what puts it in place of the former one */
-  configureLog(config: Config): () => Promise<void>;
+  /** Opens the log of another configuration. Throws when that fails. */
+  prepareLog(config: Config): PreparedLog;
   /** For the operator: where the embedded database's files are, when not in the data directory. */
   readonly note: string | undefined;
   /** Closes the database, stops the embedded server as its last user, and flushes the log. */
@@ -174,10 +174,12 @@ export async function openFoundation(
     const readConfig = (started?: LoadedConfig): LoadedConfig =>
       loadConfig({
         ...sources,
+        // One that is gone is missing; another in one of the usual places takes no other's place.
+        ...(first.files.length > 0 && { files: first.files }),
         generated: withRootKeys(first.config.dataDir, generated),
         ...(started !== undefined && { started }),
       });
-    const configureLog = (config: Config) => log.prepare(logOptions(config, options));
+    const prepareLog = (config: Config) => log.prepare(logOptions(config, options));
     const loaded = readConfig();
     const signingKeys = wants.needsSigningKeys ? loadSigningKeys(loaded.config.secrets, loaded.tree) : undefined;
     await requireMigrations(first.config, server.directConnection, wants, log.log, io.version);
@@ -199,7 +201,7 @@ export async function openFoundation(
       signingKeys,
       policyModule,
       readConfig,
-      configureLog,
+      prepareLog,
       close,
     };
     return { loaded, config: loaded.config, ...opened, note: server.note };

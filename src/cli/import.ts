@@ -1,14 +1,13 @@
 /** `latchkey import check` and `latchkey import migrate`, from a Synapse on PostgreSQL (operations 3.9). */
 import { DatabaseError } from 'pg';
+import { syncConfiguration } from '#app/sync-configuration.ts';
 import { hasUsers } from '#domain/accounts/find-user.ts';
-import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { isImportIncomplete, markIncompleteImport } from '#domain/server-state/incomplete-import.ts';
 import type { Finding } from '#domain/synapse-import/finding.ts';
 import { findingsOfData, hasPasswords } from '#domain/synapse-import/findings-of-data.ts';
 import { type EntityProgress, type ImportPlan, importEverything } from '#domain/synapse-import/import-everything.ts';
 import { SynapseSource } from '#domain/synapse-import/source.ts';
 import { ImportTarget } from '#domain/synapse-import/target.ts';
-import { syncUpstreamProviders } from '#domain/upstream/sync-providers.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { toUuid } from '#platform/base/ids.ts';
@@ -21,7 +20,7 @@ import { ImportReport, resultsText } from './import/report.ts';
 import { sourceConnection } from './import/source-connection.ts';
 import { readSynapseConfiguration, type SynapseConfiguration } from './import/synapse-files.ts';
 import { providersOf } from './import/synapse-settings.ts';
-import { clientSyncDeps } from './sync-config.ts';
+import { syncDeps } from './sync-config.ts';
 import { visible } from './visible-text.ts';
 
 export interface ImportOptions {
@@ -65,9 +64,7 @@ export async function migrateFromSynapse(
 ): Promise<number> {
   return await withBoth(options, command, io, async (opened) => {
     const { foundation, source, synapse } = opened;
-    const { clients, upstreamOauth2 } = foundation.config;
-    await io.signals.race(syncStaticClients(clientSyncDeps(foundation), clients));
-    await io.signals.race(syncUpstreamProviders(clientSyncDeps(foundation), upstreamOauth2.providers));
+    await io.signals.race(syncConfiguration(syncDeps(foundation), foundation.config));
     const findings = await io.signals.race(findAll(opened, command));
     io.stderr(findingsText(findings.filter(({ severity }) => severity === 'error' || !options.isQuiet)));
     if (findings.some(({ severity }) => severity === 'error')) {

@@ -1,7 +1,7 @@
 /** What `serve`, `worker` and one of several serving processes do differently. */
+import type { ConfigurationSyncDeps } from '#app/sync-configuration.ts';
 import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
-import type { ClientSyncDeps } from '#domain/clients/sync-static-clients.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { BoundAddress } from '#platform/http/listen.ts';
@@ -23,7 +23,7 @@ export interface InstancePlan {
   check?(config: Config): void;
   makeFirstAccounts?(foundation: Foundation): Promise<void>;
   /** Brings the database in line with the configuration. */
-  sync?(deps: ClientSyncDeps, config: Config): Promise<void>;
+  sync?(deps: ConfigurationSyncDeps, config: Config): Promise<void>;
   /** Runs once it listens and works, before it counts as started. */
   announce(foundation: Foundation, bound: readonly BoundAddress[]): Promise<void>;
   /** After each reload, for the process that asked for it. */

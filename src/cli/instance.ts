@@ -8,7 +8,7 @@ import { openFoundation } from './foundation.ts';
 import type { InstancePlan } from './instance-plan.ts';
 import { ServiceManager } from './service-manager.ts';
 import { warnOfMissingAlgorithms } from './start-checks.ts';
-import { clientSyncDeps } from './sync-config.ts';
+import { syncDeps } from './sync-config.ts';
 
 /** @returns the exit code: 0 after a clean shutdown, 1 after a forced one */
 export async function runInstance(options: ConfigurationOptions, io: CommandIo, plan: InstancePlan): Promise<number> {
@@ -24,7 +24,7 @@ export async function runInstance(options: ConfigurationOptions, io: CommandIo, 
     const config = adapt(foundation.config);
     plan.check?.(config);
     await plan.makeFirstAccounts?.(foundation);
-    await plan.sync?.(clientSyncDeps(foundation), config);
+    await plan.sync?.(syncDeps(foundation), config);
     if (!plan.isMember) {
       warnOfMissingAlgorithms(config.clients, signingKeys, log);
       const warnings = certificateWarnings(config.http.listeners, systemClock.now());
@@ -32,7 +32,7 @@ export async function runInstance(options: ConfigurationOptions, io: CommandIo, 
     }
     const prepareReload = async (next: Config, keyRing: KeyRing): Promise<void> => {
       plan.check?.(next);
-      await plan.sync?.(clientSyncDeps({ ...foundation, config: next, keyRing }), next);
+      await plan.sync?.(syncDeps({ ...foundation, config: next, keyRing }), next);
     };
     const prepared = { plan, io, foundation, config, signingKeys, manager, adapt, prepareReload };
     // Neither is needed where the other is, and the service takes 50 MiB to load.

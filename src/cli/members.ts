@@ -86,6 +86,9 @@ export class Members {
   /** Makes each read the configuration again. @returns how many could not */
   async reload(): Promise<number> {
     const ready = [...this.#members.values()].filter(({ isReady }) => isReady);
+    // One that starts may have read the former one: it reads it again once it serves.
+    for (const member of this.#members.values())
+      if (!member.isReady && member.hasGreeted) send(member, { kind: 'reload' });
     const outcomes = ready.map(
       ({ worker }) =>
         new Promise<boolean>((resolve) => {

@@ -42,14 +42,11 @@ async function superviseMembers(deps: PreparedInstance): Promise<number> {
       get signingKeys() {
         return current.signingKeys;
       },
-      replace: async (settings) => {
+      replace: async (settings, commit) => {
+        await commit();
         const failed = await members.reload();
         current = settings;
-        if (failed === 0) return;
-        // The others have it already, and a process that takes the place of one of these will.
-        log.error('reload', 'some serving processes keep the former configuration; send SIGHUP again', {
-          processes: failed,
-        });
+        return failed;
       },
     },
     manager,

@@ -11,6 +11,7 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
+import { delay } from '#platform/base/tasks.ts';
 import { certificateWarnings } from './certificate-warnings.ts';
 import { type Foundation, keyRingOf, loadConfiguredModule, loadSigningKeys } from './foundation.ts';
 import type { RunningService, Settings } from './running-service.ts';
@@ -21,7 +22,7 @@ import { warnOfMissingAlgorithms } from './start-checks.ts';
 export interface ReloadDeps {
   readonly foundation: Pick<
     Foundation,
-    'configureLog' | 'database' | 'loaded' | 'openLog' | 'readConfig' | 'usesGeneratedRoot'
+    'database' | 'loaded' | 'openLog' | 'prepareLog' | 'readConfig' | 'usesGeneratedRoot'
   >;
   readonly service: Pick<RunningService, 'replace' | 'signingKeys'>;
   /** Undefined where another process tells what has changed. */
@@ -31,6 +32,20 @@ export interface ReloadDeps {
   /** Refuses what cannot run here, and brings the database in line. */
   prepare(config: Config, keyRing: KeyRing): Promise<void>;
 }
+
+/** What the sources say now. */
+interface Reading {
+  readonly read: LoadedConfig;
+  /** With what only a start changes as it was there. */
+  readonly loaded: LoadedConfig;
+  /** Keys that need one. */
+  readonly restart: readonly string[];
+  /** The root key is that of the data directory. */
+  readonly isGenerated: boolean;
+}
+
+const BETWEEN_READINGS_MS = 200;
+const MAX_WAIT_MS = 5_000;
 
 export class Reload {
   readonly #deps: ReloadDeps;
@@ -66,11 +81,11 @@ export class Reload {
 
   async #attempt(): Promise<boolean> {
     const { log } = this.#deps.foundation.openLog;
-    await this.#reopenLog();
+    this.#reopenLog();
     try {
-      await this.#reload();
-      metrics?.count('latchkey_config_reloads_total', { result: 'success' });
-      return true;
+      const failed = await this.#reload();
+      metrics?.count('latchkey_config_reloads_total', { result: failed === 0 ? 'success' : 'failure' });
+      return failed === 0;
     } catch (error) {
       metrics?.count('latchkey_config_reloads_total', { result: 'failure' });
       const { message } = describeError(error);
@@ -81,24 +96,63 @@ export class Reload {
   }
 
   /** Whatever comes of the rest: the file may have been moved away. */
-  async #reopenLog(): Promise<void> {
+  #reopenLog(): void {
     const { openLog } = this.#deps.foundation;
     try {
-      await openLog.reopen();
+      openLog.reopen();
     } catch (error) {
       openLog.log.error('reload', 'the log file could not be opened again', describeError(error));
     }
   }
 
-  async #reload(): Promise<void> {
-    const { adapt, foundation, manager, prepare, service } = this.#deps;
-    const { database, loaded: started, openLog } = foundation;
-    const { log } = openLog;
+  /** What two readings say alike: a file that somebody is writing may be read half. */
+  async #readWhole(): Promise<Reading> {
+    const deadline = performance.now() + MAX_WAIT_MS;
+    let before = this.#tryToRead();
+    if (!(before instanceof Error) && changedSettings(this.#current, before.loaded).length === 0) return before;
+    for (;;) {
+      await delay(BETWEEN_READINGS_MS);
+      const next = this.#tryToRead();
+      if (isSame(before, next)) {
+        if (next instanceof Error) throw next;
+        return next;
+      }
+      if (performance.now() > deadline) {
+        throw new ExitError(ExitCode.config, 'the configuration goes on changing: send SIGHUP once it is written');
+      }
+      before = next;
+    }
+  }
+
+  #tryToRead(): Reading | Error {
+    try {
+      return this.#read();
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  #read(): Reading {
+    const { foundation } = this.#deps;
+    const { loaded: started } = foundation;
     const read = foundation.readConfig();
+    // Valid, but nobody means it: the start of a file that is being written, or what a full disk left of one.
+    const emptied = read.emptyFiles.filter((file) => !this.#current.emptyFiles.includes(file));
+    if (emptied.length > 0)
+      throw new ExitError(ExitCode.config, `${emptied.join(', ')}: nothing is set there any more`);
     const isGenerated = foundation.usesGeneratedRoot(read);
     const restart = changedStartSettings(started, read).filter((key) => !isGenerated || key !== 'secrets.encryption');
     // What only a start changes stays, and so does what follows from it.
     const loaded = restart.length === 0 ? read : foundation.readConfig(started);
+    return { read, isGenerated, restart, loaded };
+  }
+
+  /** @returns how many processes keep the former configuration */
+  async #reload(): Promise<number> {
+    const { adapt, foundation, manager, prepare, service } = this.#deps;
+    const { database, loaded: started, openLog } = foundation;
+    const { log } = openLog;
+    const { read, isGenerated, restart, loaded } = await this.#readWhole();
     const changed = changedSettings(this.#current, loaded);
     const { encryption } = isGenerated ? read.config.secrets : started.config.secrets;
     const secrets = { ...loaded.config.secrets, encryption };
@@ -110,12 +164,17 @@ export class Reload {
     const policyModule = await loadConfiguredModule(loaded);
     const before = service.signingKeys.list();
     const settings: Settings = { loaded, config, keyRing, signingKeys, policyModule };
-    const useLog = foundation.configureLog(config);
-    await prepare(config, keyRing);
-    await service.replace(settings);
-    await useLog();
+    const nextLog = foundation.prepareLog(config);
+    let failed: number;
+    try {
+      failed = await service.replace(settings, () => prepare(config, keyRing));
+    } catch (error) {
+      nextLog.discard();
+      throw error;
+    }
+    nextLog.use();
     this.#current = loaded;
-    if (manager === undefined) return;
+    if (manager === undefined) return failed;
     for (const warning of loaded.warnings) log.warn('reload', warning);
     for (const deprecation of loaded.deprecations) log.warn('deprecated', deprecation);
     logKeyChanges(before, signingKeys.list(), log);
@@ -124,6 +183,26 @@ export class Reload {
     if (restart.length > 0) {
       log.warn('reload', 'these settings need a restart; the former values stay in force', { keys: restart.join(' ') });
     }
-    log.info('reload', 'the configuration was read again and is in force', { changed: changed.join(' ') || 'nothing' });
+    const fields = { changed: changed.join(' ') || 'nothing' };
+    if (failed === 0) log.info('reload', 'the configuration was read again and is in force', fields);
+    else {
+      // The others have it already, and a process that takes the place of one of these will.
+      const told = { processes: failed, ...fields };
+      log.error('reload', 'some serving processes keep the former configuration; send SIGHUP again', told);
+    }
+    return failed;
   }
+}
+
+function isSame(one: Reading | Error, other: Reading | Error): boolean {
+  if (one instanceof Error || other instanceof Error) {
+    return one instanceof Error && other instanceof Error && one.message === other.message;
+  }
+  const pairs = [
+    [one.read, other.read],
+    [one.loaded, other.loaded],
+  ] as const;
+  return pairs.every(
+    ([before, next]) => changedSettings(before, next).length === 0 && changedStartSettings(before, next).length === 0,
+  );
 }

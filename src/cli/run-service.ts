@@ -95,6 +95,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
       signals: io.signals,
       drain: () => {
         state.isDraining = true;
+        service.freeze();
         void toldManager?.stopping();
       },
       server,

@@ -22,10 +22,11 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 import { RegisteredProcess } from '#platform/jobs/registered-processes.ts';
 import type { JobWorker } from '#platform/jobs/worker.ts';
+import type { MailTransport } from '#platform/mail/mail.ts';
 import { openTransport } from '#platform/mail/open-transport.ts';
 import { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
-import { openHasher } from './accounts.ts';
+import { hasherOptions, openHasher } from './accounts.ts';
 import { RootKeyReload } from './root-key-reload.ts';
 import { SigningKeyReload } from './signing-key-reload.ts';
 import { testTransport } from './test-transport.ts';
@@ -65,13 +66,25 @@ export async function openCore(kept: Kept, settings: Settings, before?: Core): P
       ...kept,
       ...{ config, keyRing, policyModule, signingKeys, clock: systemClock },
       secretKeys: await openSecretKeys({ database, keyRing, clock: systemClock }),
-      hasher: openHasher(config, log, environment),
+      hasher:
+        before === undefined
+          ? openHasher(config, log, environment)
+          : before.hasher.withSchemes(hasherOptions(config, log, environment)),
       outbound: new OutboundHttp({ ...config.outbound, clock: systemClock, log }),
     },
     before,
   );
   await core.policy.refresh();
   return core;
+}
+
+/** What goes on in the background, by one configuration. */
+interface BackgroundParts {
+  /** Of files that change by themselves. */
+  readonly rereaders: readonly { start(): void; stop(): void }[];
+  /** None where other processes do the work. */
+  readonly workers: readonly JobWorker[];
+  readonly transport: MailTransport | undefined;
 }
 
 /** How long work of before may go on next to that of the new configuration. */
@@ -82,13 +95,11 @@ export class RunningService {
   readonly #server: HttpServer;
   #settings: Settings;
   #core: Core;
-  #workers: readonly JobWorker[] = [];
   /** Workers of former configurations whose jobs still run. */
   readonly #former = new Set<JobWorker>();
   #replacing = Promise.resolve();
-  #keyReload: SigningKeyReload;
-  #tlsReload: TlsReload;
-  #rootKeyReload: RootKeyReload;
+  #isStopping = false;
+  #parts: BackgroundParts;
   readonly #registered: RegisteredProcess;
 
   constructor(kept: Kept, settings: Settings, core: Core, server: HttpServer) {
@@ -96,9 +107,7 @@ export class RunningService {
     this.#settings = settings;
     this.#core = core;
     this.#server = server;
-    this.#keyReload = new SigningKeyReload({ ...settings, log: kept.log });
-    this.#tlsReload = this.#newTlsReload();
-    this.#rootKeyReload = this.#newRootKeyReload();
+    this.#parts = this.#newParts(settings, core);
     this.#registered = new RegisteredProcess({
       ...{ database: kept.database, clock: systemClock, log: kept.log, version: kept.version },
       name: `${hostname()}:${process.pid}`,
@@ -122,7 +131,7 @@ export class RunningService {
 
   /** All that take jobs or run some. */
   get workers(): readonly JobWorker[] {
-    return [...this.#workers, ...this.#former];
+    return [...this.#parts.workers, ...this.#former];
   }
 
   /** Begins what goes on in the background. */
@@ -132,15 +141,25 @@ export class RunningService {
     void this.#registered.start();
   }
 
-  /** New requests and jobs go by these settings; those under way end as they began. Throws before it changes anything. */
-  async replace(settings: Settings): Promise<void> {
-    await this.#oneAfterTheOther(() => this.#replace(settings));
+  /**
+   * New requests and jobs go by these settings; those under way end as they began. Throws before it changes anything.
+   * @param commit brings others in line once everything is made; when that fails, nothing has changed here
+   * @returns how many processes keep the former ones
+   */
+  async replace(settings: Settings, commit: () => Promise<void>): Promise<number> {
+    await this.#oneAfterTheOther(() => this.#replace(settings, commit));
+    return 0;
+  }
+
+  /** The settings stay as they are from now on, since the service is about to end. */
+  freeze(): void {
+    this.#isStopping = true;
   }
 
   /** After the clock was set back: forgets what is remembered until some time. The settings stay. Never throws. */
   async renew(): Promise<void> {
     try {
-      await this.#oneAfterTheOther(() => this.#replace(this.#settings));
+      await this.#oneAfterTheOther(() => this.#replace(this.#settings, async () => {}));
     } catch (error) {
       this.#kept.log.warn('clock.set', 'what is remembered until some time is kept', describeError(error));
     }
@@ -152,22 +171,29 @@ export class RunningService {
     await done;
   }
 
-  async #replace(settings: Settings): Promise<void> {
+  /** Whatever may fail comes before anything is changed; from then on nothing is awaited. */
+  async #replace(settings: Settings, commit: () => Promise<void>): Promise<void> {
     const core = await openCore(this.#kept, settings, this.#core);
-    const { serving } = mountFeatures(core, this.#kept.assets);
-    this.#server.replace(serving);
+    const useServing = this.#server.prepare(mountFeatures(core, this.#kept.assets).serving);
+    const parts = this.#newParts(settings, core);
+    const digest = sharedSettingsDigest(settings.config, settings.keyRing);
+    if (this.#isStopping) throw new Error('the service stops');
+    const hashing = hasherOptions(settings.config, this.#kept.log, this.#kept.environment);
+    await commit();
+    useServing();
+    core.hasher.limit(hashing);
     this.#stopParts();
-    for (const worker of this.#workers) {
+    this.#settings = settings;
+    this.#core = core;
+    // What has been told to end does, and nothing begins.
+    if (this.#isStopping) return;
+    for (const worker of this.#parts.workers) {
       this.#former.add(worker);
       void worker.stop(FORMER_JOBS_MS).finally(() => this.#former.delete(worker));
     }
-    this.#settings = settings;
-    this.#core = core;
-    this.#keyReload = new SigningKeyReload({ ...settings, log: this.#kept.log });
-    this.#tlsReload = this.#newTlsReload();
-    this.#rootKeyReload = this.#newRootKeyReload();
+    this.#parts = parts;
     this.#startParts();
-    void this.#registered.useDigest(sharedSettingsDigest(settings.config, settings.keyRing));
+    void this.#registered.useDigest(digest);
   }
 
   /** Ends what `start` began, but for the workers. */
@@ -177,44 +203,37 @@ export class RunningService {
     await this.#kept.flushTelemetry();
   }
 
-  #newTlsReload(): TlsReload {
-    return new TlsReload({
-      loaded: this.#settings.loaded,
-      server: this.#server,
-      clock: systemClock,
-      log: this.#kept.log,
-    });
-  }
-
-  #newRootKeyReload(): RootKeyReload {
-    const { hasGeneratedRoot, log } = this.#kept;
-    const { config, keyRing } = this.#settings;
-    return new RootKeyReload({
-      ...{ config, keyRing, log },
-      isGenerated: hasGeneratedRoot,
-      // What is made with a key, such as the digest of the settings, changes with it.
-      changed: () => this.#registered.useDigest(sharedSettingsDigest(config, keyRing)),
-    });
+  /** Made, and not started. */
+  #newParts(settings: Settings, core: Core): BackgroundParts {
+    const { database, hasGeneratedRoot, hasWorkers, jobsDatabase, log } = this.#kept;
+    const { config, keyRing, loaded } = settings;
+    const transport = hasWorkers ? openTransport(config.email.transport, systemClock) : undefined;
+    const isBusy = () => this.#server.isOverloaded || database.statistics().waiting > 0;
+    return {
+      rereaders: [
+        new SigningKeyReload({ ...settings, log }),
+        new TlsReload({ loaded, server: this.#server, clock: systemClock, log }),
+        new RootKeyReload({
+          ...{ config, keyRing, log },
+          isGenerated: hasGeneratedRoot,
+          // What is made with a key, such as the digest of the settings, changes with it.
+          changed: () => this.#registered.useDigest(sharedSettingsDigest(config, keyRing)),
+        }),
+      ],
+      workers: hasWorkers ? createJobWorkers({ ...core, database: jobsDatabase, isBusy, transport }) : [],
+      transport,
+    };
   }
 
   #startParts(): void {
+    const { rereaders, transport, workers } = this.#parts;
     this.#core.policy.start();
-    this.#keyReload.start();
-    this.#tlsReload.start();
-    this.#rootKeyReload.start();
-    if (!this.#kept.hasWorkers) return;
-    const { log, jobsDatabase, database } = this.#kept;
-    const transport = openTransport(this.#settings.config.email.transport, systemClock);
-    const isBusy = () => this.#server.isOverloaded || database.statistics().waiting > 0;
-    this.#workers = createJobWorkers({ ...this.#core, database: jobsDatabase, isBusy, transport });
-    for (const worker of this.#workers) worker.start();
-    void testTransport(transport, log);
+    for (const part of [...rereaders, ...workers]) part.start();
+    void testTransport(transport, this.#kept.log);
   }
 
   #stopParts(): void {
-    this.#keyReload.stop();
-    this.#tlsReload.stop();
-    this.#rootKeyReload.stop();
+    for (const rereader of this.#parts.rereaders) rereader.stop();
     this.#core.policy.stop();
   }
 }

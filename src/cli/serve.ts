@@ -1,9 +1,8 @@
 /**
  * `latchkey serve`: everything in the order of operations 3.2, then the service until a signal ends it (8.5).
  */
-import { syncStaticClients } from '#domain/clients/sync-static-clients.ts';
+import { syncConfiguration } from '#app/sync-configuration.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
-import { syncUpstreamProviders } from '#domain/upstream/sync-providers.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { accountDeps, hashesAtOnce } from './accounts.ts';
@@ -56,9 +55,8 @@ function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo
       ),
     makeFirstAccounts: (foundation) => makeFirstAdmin(foundation, io.version),
     ...(command.sync && {
-      sync: async (deps, { clients, upstreamOauth2 }) => {
-        await syncStaticClients(deps, clients);
-        await syncUpstreamProviders(deps, upstreamOauth2.providers);
+      sync: async (deps, config) => {
+        await syncConfiguration(deps, config);
       },
     }),
     announce: async (foundation, bound) => {

@@ -20,7 +20,8 @@ const EXIT_CODES: Partial<Record<NodeJS.Signals, ExitCode>> = {
 export class StopSignals {
   #received: NodeJS.Signals | undefined;
   #listeners: ((signal: NodeJS.Signals) => void)[] = [];
-  #onHangUp: () => void = () => {};
+  #onHangUp: (() => void) | undefined;
+  #hasHungUp = false;
 
   /**
    * @param origin of signals: with a terminal, without one, or, for one of several serving processes, from the first of
@@ -33,7 +34,7 @@ export class StopSignals {
       process.on('message', (message) => {
         if (!isMessage(message)) return;
         if (message.kind === 'signal') this.#receive(message.signal);
-        else if (message.kind === 'reload') this.#onHangUp();
+        else if (message.kind === 'reload') this.#hangUp();
         else if (message.kind === 'ping') process.send?.({ kind: 'pong' } satisfies Report);
       });
       process.send?.({ kind: 'hello' } satisfies Report);
@@ -41,7 +42,7 @@ export class StopSignals {
     }
     if (origin === 'terminal') stopping.push('SIGHUP');
     for (const signal of stopping) process.on(signal, () => this.#receive(signal));
-    if (origin === 'background') process.on('SIGHUP', () => this.#onHangUp());
+    if (origin === 'background') process.on('SIGHUP', () => this.#hangUp());
   }
 
   /** Calls `listener` for each signal from now on, and at once for one that came before. */
@@ -50,9 +51,13 @@ export class StopSignals {
     if (this.#received !== undefined) listener(this.#received);
   }
 
-  /** Calls `listener` for each SIGHUP that does not end the process; until then such a signal does nothing. */
+  /**
+   * Calls `listener` for each SIGHUP that does not end the process, and at once for those that came before: the
+   * configuration may have changed after the start had read it.
+   */
   onHangUp(listener: () => void): void {
     this.#onHangUp = listener;
+    if (this.#hasHungUp) listener();
   }
 
   /** @throws ExitError 130 or 143 when a signal came; called between the steps of a start */
@@ -70,6 +75,11 @@ export class StopSignals {
 
   get isRequested(): boolean {
     return this.#received !== undefined;
+  }
+
+  #hangUp(): void {
+    if (this.#onHangUp === undefined) this.#hasHungUp = true;
+    else this.#onHangUp();
   }
 
   #receive(signal: NodeJS.Signals): void {

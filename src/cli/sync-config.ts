@@ -1,13 +1,12 @@
 /** `latchkey config sync`: what `serve` does at its start with the clients and providers of the configuration, and the rest of it. */
+import { type ConfigurationSyncDeps, syncConfiguration } from '#app/sync-configuration.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
-import { type ClientSyncDeps, syncStaticClients } from '#domain/clients/sync-static-clients.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
-import { syncUpstreamProviders } from '#domain/upstream/sync-providers.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 
-export function clientSyncDeps({ config, database, keyRing, openLog }: Foundation): ClientSyncDeps {
+export function syncDeps({ config, database, keyRing, openLog }: Foundation): ConfigurationSyncDeps {
   return {
     database,
     keyRing,
@@ -39,13 +38,12 @@ export async function syncConfig(
     needsSigningKeys: false,
   });
   try {
-    const deps = clientSyncDeps(foundation);
-    const { clients, upstreamOauth2 } = foundation.config;
-    const sync = syncStaticClients(deps, clients, { prunes: prune, isDryRun: dryRun });
-    const { actions, unlisted } = await io.signals.race(sync);
-    const providers = await io.signals.race(
-      syncUpstreamProviders(deps, upstreamOauth2.providers, { isDryRun: dryRun }),
-    );
+    const deps = syncDeps(foundation);
+    const sync = syncConfiguration(deps, foundation.config, { prunes: prune, isDryRun: dryRun });
+    const {
+      clients: { actions, unlisted },
+      providers,
+    } = await io.signals.race(sync);
     const listed = [
       ...actions.map(({ action, ...rest }) => ({ action, kind: 'client', ...rest })),
       ...providers.map(({ action, id }) => ({ action, kind: 'upstream_provider', id })),

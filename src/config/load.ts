@@ -83,6 +83,8 @@ export interface LoadedConfig {
   readonly trial: boolean;
   /** The files that were read, as they were named. */
   readonly files: readonly string[];
+  /** Those of them that say nothing. */
+  readonly emptyFiles: readonly string[];
   /** What is wrong with templates, where that is collected; those are left out. */
   readonly templateProblems: readonly TemplateFileProblem[];
   /** With the variables of `.env`. */
@@ -152,6 +154,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     deprecations: deprecationWarnings(tree, shape),
     trial: isTrial,
     files: names,
+    emptyFiles: reading.emptyFiles,
     templateProblems: [...wrongTemplates, ...wrongTranslations],
     environment,
     tree,
@@ -195,6 +198,7 @@ class Reading {
   readonly problems: Problem[] = [];
   readonly warnings: string[] = [];
   readonly aliases = new Set<string>();
+  readonly emptyFiles: string[] = [];
   /** A file holds text that is no YAML, or could not be read at all. */
   isUnreadable = false;
   tree: MappingNode;
@@ -223,6 +227,7 @@ class Reading {
       this.problems.push(...problems);
       for (const alias of aliases) this.aliases.add(alias);
       if (holdsSecrets(root, this.#shape)) this.#judgeFile(name, root.at);
+      if (root.kind === 'mapping' && root.entries.size === 0) this.emptyFiles.push(name);
       if (root.kind === 'mapping') this.#lay(root);
       else this.problems.push({ key: undefined, message: 'expected a mapping of sections', at: root.at });
     }

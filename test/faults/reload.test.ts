@@ -1,11 +1,13 @@
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -15,9 +17,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
+import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { root } from '../../scripts/steps/places.js';
 import { freePort } from '../support/free-port.js';
-import { Program, stopProcess } from '../support/program.js';
+import { NODE_FLAGS, stopProcess, untilHealthy } from '../support/program.js';
 import { selfSigned, type Validity } from '../support/self-signed.ts';
 
 const CLIENT = {
@@ -45,7 +49,8 @@ beforeAll(async () => {
   tlsPort = await freePort();
   putCertificate({ to: '20210101000000Z' });
   base = `http://127.0.0.1:${port}/`;
-  file = join(folder, 'latchkey.json');
+  // Found there, not named.
+  file = join(folder, 'config.yaml');
   writeFileSync(join(folder, 'secret'), SECRET, { mode: 0o600 });
   settings = {
     data_dir: join(folder, 'data'),
@@ -63,8 +68,12 @@ beforeAll(async () => {
     branding: { service_name: 'Harbour' },
     logging: { output: join(folder, 'log') },
   };
-  const program = new Program(folder, settings);
-  service = await program.serve(base);
+  writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
+  const { LATCHKEY_CONFIG: _, ...environment } = process.env;
+  service = spawn(process.execPath, [...NODE_FLAGS, join(root, 'dist/main.js'), 'serve'], {
+    ...{ cwd: folder, env: environment, stdio: 'ignore' },
+  });
+  await untilHealthy(service, base);
 });
 
 afterAll(async () => {
@@ -74,9 +83,13 @@ afterAll(async () => {
 
 const log = (name = 'log'): string => readFileSync(join(folder, name), 'utf8');
 
-/** Sends SIGHUP and waits for the line that tells its end. @returns all lines that it made */
+/** Writes the file, sends SIGHUP and waits for the line that tells its end. @returns all lines that it made */
 async function reload(next: Record<string, unknown> | string): Promise<string> {
   writeFileSync(file, typeof next === 'string' ? next : JSON.stringify(next), { mode: 0o600 });
+  return await hangUp();
+}
+
+async function hangUp(): Promise<string> {
   const before = existsSync(join(folder, 'log')) ? log().length : 0;
   service.kill('SIGHUP');
   const deadline = performance.now() + LINE_TIMEOUT_MS;
@@ -107,11 +120,19 @@ test('a file that is not valid changes nothing: each problem is a line at ERROR,
     '{ "branding": ',
   ]) {
     const lines = await reload(typeof broken === 'string' ? broken : { ...broken });
-    expect(lines).toMatch(/ ERROR reload .*latchkey\.json:/);
+    expect(lines).toMatch(/ ERROR reload .*config\.yaml:/);
     expect(lines).toMatch(/ERROR reload nothing has changed/);
   }
   expect(await page('login')).toContain('Harbour');
   expect(await accepts(SECRET)).toBe(true);
+});
+
+test('F-25: a file that says nothing any more, or is gone, is no configuration of defaults', async () => {
+  for (const nothing of ['', '# { "branding": {} }\n', '{}'])
+    expect(await reload(nothing)).toMatch(/ERROR reload .*config\.yaml: nothing is set there any more/);
+  rmSync(file);
+  expect(await hangUp()).toMatch(/ERROR reload cannot read the configuration file: no such file/);
+  expect(await page('login')).toContain('Harbour');
 });
 
 test('names, switches, clients, secrets in files and limits are in force for the next request, named without values', async () => {
@@ -151,10 +172,10 @@ function putCertificate(validity: Validity = {}): string {
   return cert;
 }
 
-/** Asks `/health` by https. @returns whether the certificate is the one that is expected */
+/** Asks by https whether the process lives. @returns whether the certificate is the one that is expected */
 async function shows(certificate: string): Promise<boolean> {
   return await new Promise((resolve, reject) => {
-    const options = { port: tlsPort, path: '/health', rejectUnauthorized: false, agent: false };
+    const options = { port: tlsPort, path: '/health?probe=live', rejectUnauthorized: false, agent: false };
     const asked = get(options, ({ socket, statusCode }) => {
       const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate()?.fingerprint256 : undefined;
       if (statusCode === 200) resolve(shown === new X509Certificate(certificate).fingerprint256);
@@ -230,6 +251,60 @@ test('the rules of the operator are read again, and a module that cannot be used
   expect(await register()).toBe(201);
 });
 
+const PROVIDER = {
+  ...{ id: '01JD3Q5Z8W2N4K6M7P9R0S1T2W', human_name: 'Pier', client_id: 'harbour', scope: 'openid' },
+  ...{ token_endpoint_auth_method: 'none', issuer: 'http://127.0.0.1:9' },
+};
+
+test('F-25: a reload that the database refuses at its end has changed nothing, and leaves no file open', async () => {
+  const database = new Client({ host: join(folder, 'data/run'), user: 'latchkey', database: 'latchkey' });
+  // Where the test fails before its end, the server ends it.
+  database.on('error', () => {});
+  await database.connect();
+  const certificate = putCertificate();
+  writeFileSync(join(folder, 'secret'), NEXT_SECRET, { mode: 0o600 });
+  await reload({ ...settings, limits: { max_request_line: '1KiB' } });
+  putCertificate();
+  writeFileSync(join(folder, 'secret'), SECRET, { mode: 0o600 });
+  const next = {
+    ...settings,
+    branding: { service_name: 'Changed' },
+    limits: { max_request_line: '2KiB' },
+    clients: [{ ...CLIENT, client_secret_file: join(folder, 'secret') }],
+    upstream_oauth2: { providers: [PROVIDER] },
+    logging: { output: join(folder, 'next-log'), level: 'error' },
+  };
+  await database.query(`create function refuse() returns trigger language plpgsql as
+    $$ begin raise 'no room' using errcode = '53100'; end $$;
+    create trigger refuse before insert on upstream_providers execute function refuse()`);
+  expect(await reload(next)).toMatch(/ERROR reload nothing has changed/);
+  expect(await page('login')).not.toMatch(/Changed|Pier/);
+  expect((await fetch(`${base}login?${'x'.repeat(1500)}`)).status).toBe(414);
+  expect([await accepts(SECRET), await accepts(NEXT_SECRET)]).toEqual([false, true]);
+  expect(await shows(certificate)).toBe(true);
+  expect(openFiles()).not.toContain(join(folder, 'next-log'));
+  await database.query('drop function refuse cascade');
+  await database.end();
+  expect(await reload({ ...next, logging: settings['logging'] })).toContain('was read again');
+  expect(await page('login')).toMatch(/Changed.*Pier/s);
+  expect([await accepts(SECRET), await accepts(NEXT_SECRET)]).toEqual([true, false]);
+  expect(await shows(certificate)).toBe(false);
+  expect(await reload({ ...settings, clients: [] })).toMatch(/WARN config\.sync static clients .* clients=1/);
+  await reload(settings);
+});
+
+function openFiles(): string[] {
+  const descriptors = `/proc/${service.pid}/fd`;
+  return readdirSync(descriptors).map((name) => {
+    try {
+      return readlinkSync(join(descriptors, name));
+    } catch {
+      // Closed since it was listed.
+      return '';
+    }
+  });
+}
+
 test('what needs a restart is named at WARN and stays, and the rest takes effect', async () => {
   const lines = await reload({
     ...settings,
@@ -282,4 +357,15 @@ test('a log file that was moved away is opened again, also when the configuratio
   expect(await reload('{')).toMatch(/ERROR reload nothing has changed/);
   const lines = await reload({ ...settings, logging: { output: join(folder, 'log'), format: 'json' } });
   expect(JSON.parse(lines.trim().split('\n').at(-1) ?? '')).toMatchObject({ event: 'reload', level: 'INFO' });
+});
+
+test('F-25: once the service stops, nothing is replaced or begun', async () => {
+  await reload({ ...settings, limits: { drain_delay: '2s' }, logging: { output: join(folder, 'log') } });
+  const before = log().length;
+  service.kill('SIGTERM');
+  while (!log().slice(before).includes('SIGTERM received')) await pause(10);
+  writeFileSync(file, JSON.stringify({ ...settings, branding: { service_name: 'Late' } }), { mode: 0o600 });
+  service.kill('SIGHUP');
+  await new Promise((resolve) => service.once('exit', resolve));
+  expect(log().slice(before)).not.toContain('was read again');
 });

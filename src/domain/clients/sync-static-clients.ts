@@ -1,7 +1,6 @@
 import type { StaticClientConfig } from '#config/sections/clients.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
-import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Database, Queryable, Transaction } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
@@ -13,10 +12,10 @@ import { deleteClient, type SessionEnder } from './delete-client.ts';
 import { endOutdatedConsentsAndGrants, type GrantCanceller } from './outdated-consents.ts';
 
 export interface ClientSyncDeps extends GrantCanceller, SessionEnder {
-  readonly database: Database;
+  /** In a transaction that is given all of it happens there, else in one of its own. */
+  readonly database: Database | Transaction;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
-  readonly log: Log;
 }
 
 export interface ClientSyncOptions {
@@ -66,24 +65,14 @@ export async function syncStaticClients(
   configuredClients: readonly StaticClientConfig[],
   options = AT_START,
 ): Promise<ClientSync> {
-  const { database, keyRing, log } = deps;
+  const { database, keyRing } = deps;
   const wanted = configuredClients.map(wantedClient);
   let comparison = await compare(database, wanted, keyRing);
-  let actions = actionsOf(comparison, options);
-  if (actions.length > 0 && !options.isDryRun) {
-    comparison = await database.transaction((transaction) => storeClients(deps, transaction, wanted, options));
-    actions = actionsOf(comparison, options);
-    log.info('config.sync', 'static clients brought into the database', {
-      added: comparison.missing.length,
-      updated: comparison.changed.length,
-      deleted: options.prunes ? comparison.unlisted.length : 0,
-    });
+  if (actionsOf(comparison, options).length > 0 && !options.isDryRun) {
+    const store = (transaction: Transaction) => storeClients(deps, transaction, wanted, options);
+    comparison = await (database.isTransaction ? store(database) : database.transaction(store, { isRepeatable: true }));
   }
-  const unlisted = options.prunes ? 0 : comparison.unlisted.length;
-  if (unlisted > 0) {
-    log.warn('config.sync', 'static clients that the configuration no longer names stay usable', { clients: unlisted });
-  }
-  return { actions, unlisted };
+  return { actions: actionsOf(comparison, options), unlisted: options.prunes ? 0 : comparison.unlisted.length };
 }
 
 function actionsOf({ missing, changed, unlisted }: Comparison, { prunes }: ClientSyncOptions): ClientSyncAction[] {

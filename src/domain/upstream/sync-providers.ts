@@ -1,15 +1,13 @@
 import type { Clock } from '#platform/base/clock.ts';
 import { fromUuid, toUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
-import type { Log } from '#platform/base/log.ts';
-import type { Database } from '#platform/postgres/database.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { providerIsEnabled } from './provider-state/liveness.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 export interface ProviderSyncDeps {
-  readonly database: Database;
+  readonly database: Queryable;
   readonly clock: Clock;
-  readonly log: Log;
 }
 
 export interface ProviderSyncAction {
@@ -22,7 +20,7 @@ export interface ProviderSyncAction {
  * of accounts refer to them. An instance whose configuration is there already reads once.
  */
 export async function syncUpstreamProviders(
-  { database, clock, log }: ProviderSyncDeps,
+  { database, clock }: ProviderSyncDeps,
   providers: readonly UpstreamProvider[],
   { isDryRun }: { readonly isDryRun: boolean } = { isDryRun: false },
 ): Promise<readonly ProviderSyncAction[]> {
@@ -31,10 +29,8 @@ export async function syncUpstreamProviders(
     wanted,
     await database.rows(storedProviders, { configuredIds: wanted.map(({ id }) => id) }),
   );
-  if (actions.length > 0 && !isDryRun) {
+  if (actions.length > 0 && !isDryRun)
     await database.execute(storeProviders, { providers: JSON.stringify(wanted), now: new Date(clock.now()) });
-    log.info('config.sync', 'sign-in providers brought into the database', { changed: actions.length });
-  }
   return actions;
 }
 

@@ -30,7 +30,7 @@ import { Opening, type Speaker } from './opening.ts';
 import type { EventLoopLag } from './overload.ts';
 import { InFlight } from './overload.ts';
 import { loggedMethod } from './request-head.ts';
-import { type ServerParts, Serving, type ServingOptions } from './serving.ts';
+import { type ServerLimits, type ServerParts, Serving, type ServingOptions } from './serving.ts';
 import { openCertificate } from './tls-pair.ts';
 
 export interface HttpServerOptions extends ServingOptions {
@@ -85,15 +85,25 @@ export class HttpServer {
   }
 
   /**
-   * Answers every request from now on in another way; those that have begun end as they began. Listeners, but for
-   * their certificates, and the bounds on connections stay as they were.
+   * Makes what answers requests in another way. Listeners, but for their certificates, and the bounds on connections
+   * stay as they were.
+   * @throws Error when something of it cannot be used
+   * @returns what has every request from now on answered so; those that have begun end as they began
    */
-  replace(options: ServingOptions): void {
-    this.reloadTls(options.http.listeners);
-    this.#serving = new Serving(options, this.#parts);
-    this.#inFlight.max = options.limits.maxInFlight;
+  prepare(options: ServingOptions): () => void {
+    const serving = new Serving(options, this.#parts);
+    const useCertificates = this.#prepareTls(options.http.listeners);
+    return () => {
+      useCertificates();
+      this.#replace(serving, options.limits);
+    };
+  }
+
+  #replace(serving: Serving, limits: ServerLimits): void {
+    this.#serving = serving;
+    this.#inFlight.max = limits.maxInFlight;
     this.#connections.trust(this.#serving.proxies);
-    for (const server of this.#servers) Object.assign(server, nodeLimits(options.limits));
+    for (const server of this.#servers) Object.assign(server, nodeLimits(limits));
     clearInterval(this.#sweeper);
     this.#sweeper = this.#startSweeping();
   }
@@ -104,11 +114,17 @@ export class HttpServer {
    * @throws Error when one cannot be used; nothing has changed then
    */
   reloadTls(listeners: readonly Pick<ListenerOptions, 'name' | 'tls'>[]): void {
+    this.#prepareTls(listeners)();
+  }
+
+  #prepareTls(listeners: readonly Pick<ListenerOptions, 'name' | 'tls'>[]): () => void {
     const certificates = listeners.flatMap(({ name, tls }) => {
       const opening = this.#openings.get(name);
       return opening === undefined || tls === undefined ? [] : [{ opening, certificate: openCertificate(tls) }];
     });
-    for (const { opening, certificate } of certificates) opening.useCertificate(certificate);
+    return () => {
+      for (const { opening, certificate } of certificates) opening.useCertificate(certificate);
+    };
   }
 
   /** Until when (milliseconds since the epoch) the certificate of each listener is valid. */

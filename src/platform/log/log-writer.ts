@@ -15,6 +15,14 @@ const NAMES = { error: 'ERROR', warn: 'WARN', info: 'INFO', debug: 'DEBUG', trac
 const COLORS = { error: 31, warn: 33, info: 32, debug: 34, trace: 35 } as const;
 type WrittenLevel = keyof typeof NAMES;
 
+/** A log that is open and not in use yet. */
+export interface PreparedLog {
+  /** Puts it in place of the former one. */
+  use(): void;
+  /** Closes it. */
+  discard(): void;
+}
+
 /** The log of the process, which a reload may send elsewhere or write in another way. */
 export class OpenLog {
   readonly log: LogWriter;
@@ -38,23 +46,29 @@ export class OpenLog {
   /**
    * Opens what another configuration asks for, also a file of the same name, which may have been moved away. Throws
    * when that fails; nothing has changed then.
-   * @returns what puts it in place of the former one
    */
-  prepare(config: LogOptions): () => Promise<void> {
+  prepare(config: LogOptions): PreparedLog {
     const before = this.#sink;
     const isSame = typeof config.output === 'string' && config.output === this.#config.output;
     const next = isSame ? before : this.#open(config);
-    return async () => {
-      this.#config = config;
-      this.#sink = next;
-      this.log.configure(writerOptions(config, next, this.#clock));
-      if (next !== before) await before.close();
+    // The former one is closed once its lines are written: nobody waits for a reader that has stopped.
+    const leave = (sink: DescriptorSink, other: DescriptorSink): void => {
+      if (sink !== other) void sink.close();
+    };
+    return {
+      use: () => {
+        this.#config = config;
+        this.#sink = next;
+        this.log.configure(writerOptions(config, next, this.#clock));
+        leave(before, next);
+      },
+      discard: () => leave(next, before),
     };
   }
 
   /** Opens the same again, after a rotation moved a file away. */
-  async reopen(): Promise<void> {
-    await this.prepare(this.#config)();
+  reopen(): void {
+    this.prepare(this.#config).use();
   }
 
   #open({ output }: LogOptions): DescriptorSink {

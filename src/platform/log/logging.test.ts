@@ -199,7 +199,7 @@ describe('the sink (operations 5.9)', () => {
     const opened = openLog({ ...config, output: { path } });
     opened.log.info('startup', 'one');
     renameSync(path, `${path}.1`);
-    await opened.reopen();
+    opened.reopen();
     opened.log.info('startup', 'two');
     await opened.sink.flush();
     expect(readFileSync(`${path}.1`, 'utf8')).toMatch(/one\n$/);
@@ -215,7 +215,7 @@ describe('the sink (operations 5.9)', () => {
     ).toThrow();
     opened.log.debug('startup', 'unwritten');
     opened.log.info('startup', 'one');
-    await opened.prepare({ ...config, level: 'debug', format: 'json', output: { path: second } })();
+    opened.prepare({ ...config, level: 'debug', format: 'json', output: { path: second } }).use();
     opened.log.debug('startup', 'two');
     await opened.sink.flush();
     expect(readFileSync(first, 'utf8')).toMatch(/^\S+ INFO startup one\n$/);

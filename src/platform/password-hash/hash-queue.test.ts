@@ -47,6 +47,23 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
     expect(queue.running).toBe(0);
   });
 
+  test('F-25: other limits hold for what waits already, and nothing that runs is over them for longer than it takes', async () => {
+    const bench = new Workbench();
+    const queue = queueOf({ concurrency: 2, length: 100 });
+    const ask = (index: number) => queue.run(bench.work, { address: `192.0.2.${index}` });
+    const all = Array.from({ length: 12 }, (_, index) => ask(index));
+    queue.limit({ concurrency: 4, length: 8 });
+    expect([queue.running, queue.waiting]).toEqual([4, 8]);
+    await expect(ask(20)).rejects.toMatchObject({ code: 'overloaded' });
+    await delay(0);
+    queue.limit({ concurrency: 1, length: 8 });
+    bench.most = 0;
+    await bench.drain();
+    await Promise.all(all);
+    expect(bench.most).toBe(1);
+    expect([queue.running, queue.waiting]).toEqual([0, 0]);
+  });
+
   test('a full queue refuses at once with a time to come back', async () => {
     const bench = new Workbench();
     const queue = queueOf({ concurrency: 1, length: 4 });

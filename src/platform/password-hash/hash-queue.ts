@@ -14,11 +14,14 @@ export interface HashCaller {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface HashQueueOptions {
+export interface HashQueueLimits {
   /** Hashes computed at once. */
   readonly concurrency: number;
   /** Callers that may wait. */
   readonly length: number;
+}
+
+export interface HashQueueOptions extends HashQueueLimits {
   readonly maxWaitMs: number;
 }
 
@@ -30,16 +33,16 @@ interface Waiting {
 const RETRY_AFTER_SECONDS = 5;
 
 export class HashQueue {
-  readonly #options: HashQueueOptions;
-  readonly #maxPerAddress: number;
+  readonly #maxWaitMs: number;
+  #limits: HashQueueLimits;
   #running = 0;
   // In order of arrival; a Set removes from the middle without a search.
   readonly #waiting = new Set<Waiting>();
   readonly #waitingOf = new Map<string, number>();
 
   constructor(options: HashQueueOptions) {
-    this.#options = options;
-    this.#maxPerAddress = Math.max(1, Math.floor(options.length / 4));
+    this.#maxWaitMs = options.maxWaitMs;
+    this.#limits = options;
   }
 
   get running(): number {
@@ -50,13 +53,19 @@ export class HashQueue {
     return this.#waiting.size;
   }
 
+  /** Other limits from now on, also for those who wait already; what runs goes on. */
+  limit(limits: HashQueueLimits): void {
+    this.#limits = limits;
+    this.#startWaiting();
+  }
+
   /**
    * Runs `work`, which computes in another thread, when it is its turn; its time counts as CPU time of the task.
    * Throws `overloaded` when the queue is full, the wait was too long, or the client has left.
    */
   async run<T>(work: () => Promise<T>, caller: HashCaller): Promise<T> {
     if (caller.signal?.aborted === true) throw clientLeft();
-    if (this.#running < this.#options.concurrency) this.#running += 1;
+    if (this.#running < this.#limits.concurrency) this.#running += 1;
     else await this.#awaitTurn(caller);
     return await outside(this.#compute(work, caller.signal));
   }
@@ -71,14 +80,16 @@ export class HashQueue {
     } finally {
       if (task !== undefined) task.cpuMs += performance.now() - startedAt;
       task?.trace?.record({ name: 'password hash', kind: 'internal', startedAt, attributes: {} });
-      this.#startNext();
+      this.#running -= 1;
+      this.#startWaiting();
     }
   }
 
   #awaitTurn(caller: HashCaller): Promise<void> {
     const { address, signal } = caller;
     const ofAddress = this.#waitingOf.get(address) ?? 0;
-    if (this.#waiting.size >= this.#options.length || ofAddress >= this.#maxPerAddress) {
+    const { length } = this.#limits;
+    if (this.#waiting.size >= length || ofAddress >= Math.max(1, Math.floor(length / 4))) {
       throw overloaded('too many password checks are waiting');
     }
     return outside(
@@ -102,7 +113,7 @@ export class HashQueue {
         const timer = setTimeout(() => {
           leave();
           reject(overloaded('no password check was free in time'));
-        }, this.#options.maxWaitMs);
+        }, this.#maxWaitMs);
         signal?.addEventListener('abort', onAbort, { once: true });
         this.#waiting.add(waiting);
         this.#waitingOf.set(address, ofAddress + 1);
@@ -117,10 +128,12 @@ export class HashQueue {
     else this.#waitingOf.set(waiting.address, left);
   }
 
-  #startNext(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) this.#running -= 1;
-    else next.start();
+  #startWaiting(): void {
+    for (const next of this.#waiting) {
+      if (this.#running >= this.#limits.concurrency) return;
+      this.#running += 1;
+      next.start();
+    }
   }
 }
 

@@ -39,17 +39,23 @@ export class PasswordHasher {
   readonly #queue: HashQueue;
   readonly #log: Log;
 
-  constructor(options: PasswordHasherOptions) {
-    const newest = newestOf(options.schemes);
-    this.#hashings = new Map(options.schemes.map((scheme) => [scheme.version, hashingOf(scheme)]));
+  constructor({ schemes, log, ...limits }: PasswordHasherOptions, queue = queueOf(limits)) {
+    const newest = newestOf(schemes);
+    this.#hashings = new Map(schemes.map((scheme) => [scheme.version, hashingOf(scheme)]));
     this.#newest = hashingOf(newest);
     this.#newestVersion = newest.version;
-    this.#queue = new HashQueue({
-      concurrency: options.concurrency,
-      length: options.queueLength,
-      maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
-    });
-    this.#log = options.log;
+    this.#queue = queue;
+    this.#log = log;
+  }
+
+  /** One with other schemes behind the same queue, so that both together keep to its limits. */
+  withSchemes(options: PasswordHasherOptions): PasswordHasher {
+    return new PasswordHasher(options, this.#queue);
+  }
+
+  /** The queue has these limits from now on. */
+  limit({ concurrency, queueLength: length }: Pick<PasswordHasherOptions, 'concurrency' | 'queueLength'>): void {
+    this.#queue.limit({ concurrency, length });
   }
 
   /** Number of callers in the queue, for metrics. */
@@ -94,6 +100,14 @@ export class PasswordHasher {
   #isCurrent(stored: StoredHash): boolean {
     return stored.schemeVersion === this.#newestVersion && this.#newest.isCurrent(stored.hash);
   }
+}
+
+function queueOf({
+  concurrency,
+  queueLength,
+  maxWaitMs = MAX_WAIT_MS,
+}: Omit<PasswordHasherOptions, 'schemes' | 'log'>) {
+  return new HashQueue({ concurrency, length: queueLength, maxWaitMs });
 }
 
 function newestOf(schemes: readonly PasswordScheme[]): PasswordScheme {

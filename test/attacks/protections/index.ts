@@ -37,6 +37,7 @@ import type { Protection } from './protection.ts';
 import { QUEUE } from './queue.ts';
 import { RECOVERY } from './recovery.ts';
 import { REGISTRATION } from './registration.ts';
+import { RELOAD } from './reload.ts';
 import { REQUESTS } from './requests.ts';
 import { SECOND_FACTORS } from './second-factors.ts';
 import { SENTRY } from './sentry.ts';
@@ -68,6 +69,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...MAILS,
   ...SENTRY,
   ...QUEUE,
+  ...RELOAD,
   ...DATABASE,
   ...IMPORTS,
   ...LOCKS,

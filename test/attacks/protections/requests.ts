@@ -36,8 +36,8 @@ export const REQUESTS: readonly Protection[] = [
     attack: 143,
     removals: [
       {
-        text: 'if (this.#running < this.#options.concurrency) this.#running += 1;',
-        instead: 'if (this.#running < 4 * this.#options.concurrency) this.#running += 1;',
+        text: 'if (this.#running < this.#limits.concurrency) this.#running += 1;',
+        instead: 'if (this.#running < 4 * this.#limits.concurrency) this.#running += 1;',
       },
     ],
     test: 'test/attacks/exhaustion.test.ts',

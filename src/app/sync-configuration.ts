@@ -1,0 +1,60 @@
+/**
+ * Brings what the configuration says of clients and sign-in providers into the database, all of it or nothing: at a
+ * start, at a reload and by `config sync`.
+ */
+import type { Config } from '#config/config.ts';
+import {
+  type ClientSync,
+  type ClientSyncDeps,
+  type ClientSyncOptions,
+  syncStaticClients,
+} from '#domain/clients/sync-static-clients.ts';
+import { type ProviderSyncAction, syncUpstreamProviders } from '#domain/upstream/sync-providers.ts';
+import type { Log } from '#platform/base/log.ts';
+import type { Database, Transaction } from '#platform/postgres/database.ts';
+
+export interface ConfigurationSyncDeps extends ClientSyncDeps {
+  readonly database: Database;
+  readonly log: Log;
+}
+
+export interface ConfigurationSync {
+  readonly clients: ClientSync;
+  readonly providers: readonly ProviderSyncAction[];
+}
+
+const KEEPING: ClientSyncOptions = { prunes: false, isDryRun: false };
+
+/** An instance whose configuration is there already reads twice and opens no transaction. */
+export async function syncConfiguration(
+  deps: ConfigurationSyncDeps,
+  { clients, upstreamOauth2 }: Pick<Config, 'clients' | 'upstreamOauth2'>,
+  options = KEEPING,
+): Promise<ConfigurationSync> {
+  const { database, log } = deps;
+  const sync = async (within: Database | Transaction, isDryRun: boolean): Promise<ConfigurationSync> => ({
+    clients: await syncStaticClients({ ...deps, database: within }, clients, { ...options, isDryRun }),
+    providers: await syncUpstreamProviders({ ...deps, database: within }, upstreamOauth2.providers, { isDryRun }),
+  });
+  const due = await sync(database, true);
+  const isDue = due.clients.actions.length > 0 || due.providers.length > 0;
+  if (options.isDryRun) return due;
+  const done = isDue ? await database.transaction((within) => sync(within, false), { isRepeatable: true }) : due;
+  tell(done, log);
+  return done;
+}
+
+function tell({ clients: { actions, unlisted }, providers }: ConfigurationSync, log: Log): void {
+  if (actions.length > 0) {
+    const count = (wanted: string): number => actions.filter(({ action }) => action === wanted).length;
+    log.info('config.sync', 'static clients brought into the database', {
+      added: count('add'),
+      updated: count('update'),
+      deleted: count('delete'),
+    });
+  }
+  if (unlisted > 0)
+    log.warn('config.sync', 'static clients that the configuration no longer names stay usable', { clients: unlisted });
+  if (providers.length > 0)
+    log.info('config.sync', 'sign-in providers brought into the database', { changed: providers.length });
+}

@@ -1,0 +1,64 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { workingDirectory } from '#config/fixture.test-support.ts';
+import { loadConfig } from '#config/load.ts';
+import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
+import { openLog } from '#platform/log/log-writer.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { testSigningKeys } from '#test/support/signing-keys.ts';
+import { Reload, type ReloadDeps } from './reload.ts';
+
+const [KEY] = testSigningKeys();
+const SECRETS = `secrets: {encryption: ${'ab'.repeat(32)}, keys: [{key: ${JSON.stringify(KEY?.key.toString())}}]}\n`;
+const FIRST_HALF = `${SECRETS}branding: {service_name: Next}\n`;
+const SECOND_HALF = 'rate_limiting: {login: {per_ip: {burst: 5, per_second: 1}}}\n';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => await database.drop());
+
+/** @param contents of the file, one at each time that it is read; the last one stays */
+async function reloaded(...contents: readonly string[]) {
+  const directory = workingDirectory({ 'latchkey.yaml': SECRETS });
+  const log = join(directory, 'log');
+  const sources = { files: [], environment: {}, flags: {}, workingDirectory: directory };
+  const loaded = loadConfig(sources);
+  const waiting = [...contents];
+  const taken: string[] = [];
+  const opened = openLog({ ...loaded.config.logging, output: { path: log } });
+  const service: ReloadDeps['service'] = {
+    signingKeys: readSigningKeys(testSigningKeys()),
+    replace: async ({ config }) => {
+      const { burst } = config.rateLimiting.login.perIp;
+      taken.push(`${config.branding.serviceName} ${burst === 5 ? 'whole' : 'half'}`);
+      return 0;
+    },
+  };
+  const isDone = await new Reload({
+    foundation: {
+      ...{ database: database.database, loaded, openLog: opened },
+      prepareLog: () => ({ use: () => {}, discard: () => {} }),
+      readConfig: () => {
+        const content = waiting.shift();
+        if (content !== undefined) writeFileSync(join(directory, 'latchkey.yaml'), content);
+        return loadConfig(sources);
+      },
+      usesGeneratedRoot: () => false,
+    },
+    ...{ service, manager: undefined, adapt: (config) => config, prepare: async () => {} },
+  }).request();
+  return { isDone, taken };
+}
+
+test('F-25: a file that is being written is taken once it is whole, though its first half is valid', async () => {
+  expect(await reloaded(FIRST_HALF, FIRST_HALF + SECOND_HALF)).toEqual({ isDone: true, taken: ['Next whole'] });
+});
+
+test('F-25: one whose first half is not valid is no failure once it is whole', async () => {
+  const whole = FIRST_HALF + SECOND_HALF;
+  expect(await reloaded(whole.slice(0, -8), whole)).toEqual({ isDone: true, taken: ['Next whole'] });
+  expect(await reloaded(whole.slice(0, -8))).toEqual({ isDone: false, taken: [] });
+});

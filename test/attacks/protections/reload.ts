@@ -1,0 +1,96 @@
+/** A reload takes effect as a whole or not at all (operations 8.6). */
+import type { Protection } from './protection.ts';
+
+const SERVICE = 'test/faults/reload.test.ts';
+const UNIT = 'src/cli/reload.test.ts';
+
+export const RELOAD: readonly Protection[] = [
+  {
+    name: 'reload-commit-first',
+    what: 'requests are answered by new settings only after the database has taken what these say of clients and providers',
+    attack: 'F-25',
+    removals: [{ text: 'await commit();\n    useServing();', instead: 'useServing();\n    await commit();' }],
+    test: SERVICE,
+    testName: 'the database refuses at its end',
+    isBuilt: true,
+  },
+  {
+    name: 'reload-one-transaction',
+    what: 'clients and sign-in providers of a configuration are stored together or not at all',
+    attack: 'F-25',
+    removals: [
+      {
+        text: 'await database.transaction((within) => sync(within, false), { isRepeatable: true })',
+        instead: 'await sync(database, false)',
+      },
+    ],
+    test: SERVICE,
+    testName: 'the database refuses at its end',
+    isBuilt: true,
+  },
+  {
+    name: 'reload-log-closed',
+    what: 'a reload that fails closes the log file that it had opened',
+    attack: 'F-25',
+    removals: [{ text: 'nextLog.discard();' }],
+    test: SERVICE,
+    testName: 'leaves no file open',
+    isBuilt: true,
+  },
+  {
+    name: 'reload-emptied',
+    what: 'a file that says nothing any more is no configuration of defaults',
+    attack: 'F-25',
+    removals: [{ text: 'if (emptied.length > 0)', instead: 'if (emptied.length > 9)' }],
+    test: SERVICE,
+    testName: 'a file that says nothing any more',
+    isBuilt: true,
+  },
+  {
+    name: 'reload-same-files',
+    what: 'a file that is gone from its usual place is missing',
+    attack: 'F-25',
+    removals: [{ text: '...(first.files.length > 0 && { files: first.files }),' }],
+    test: SERVICE,
+    testName: 'a file that says nothing any more, or is gone',
+    isBuilt: true,
+  },
+  {
+    name: 'reload-while-stopping',
+    what: 'a service that stops takes over no settings, and begins no work of theirs',
+    attack: 'F-25',
+    removals: [{ text: "if (this.#isStopping) throw new Error('the service stops');" }],
+    test: SERVICE,
+    testName: 'once the service stops',
+    isBuilt: true,
+  },
+  {
+    name: 'reload-whole-file',
+    what: 'what is read once only may be half of what somebody is writing',
+    attack: 'F-25',
+    removals: [
+      {
+        text: 'await delay(BETWEEN_READINGS_MS);\n      const next = this.#tryToRead();',
+        instead: 'const next = before;',
+      },
+    ],
+    test: UNIT,
+    testName: 'F-25',
+  },
+  {
+    name: 'reload-during-start',
+    what: 'a signal that comes during the start is not lost: the file may have changed after it was read',
+    attack: 'F-25',
+    removals: [{ text: 'if (this.#hasHungUp) listener();' }],
+    test: 'src/cli/shutdown.test.ts',
+    testName: 'comes during the start',
+  },
+  {
+    name: 'reload-hash-limits',
+    what: 'another limit of password checks holds for those that wait already',
+    attack: 'F-25',
+    removals: [{ text: 'this.#limits = limits;\n    this.#startWaiting();', instead: 'void limits;' }],
+    test: 'src/platform/password-hash/hash-queue.test.ts',
+    testName: 'other limits hold',
+  },
+];
