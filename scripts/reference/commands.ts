@@ -25,7 +25,7 @@ const EXIT_CODES = `## Exit codes
 | 70 | internal error; the environment variable \`LATCHKEY_LOG=debug\` shows the stack |
 | 71 | the operating system refused: an address is in use, a program is missing, too few files may be open, a disk is full |
 | 73 | a file or a database is there already, and was left as it is |
-| 75 | try again later: another process holds a lock |
+| 75 | try again later: another process holds a lock, or the machine has too much to do |
 | 77 | no permission for a file or directory |
 | 78 | the configuration is invalid; every problem is listed. Also when password hashes at work could take over half the memory of the container |
 | 130, 143 | ended by SIGINT or SIGTERM before it was done; \`serve\` then ends with 0 |`;

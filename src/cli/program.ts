@@ -113,6 +113,10 @@ function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): numb
     io.stderr(`latchkey: the database did not do what was needed: ${text} Try again.\n`);
     return ExitCode.unavailable;
   }
+  if (error instanceof LatchkeyError && error.code === 'overloaded') {
+    io.stderr(`latchkey: this machine has too much to do: ${error.description ?? error.code}. Try again.\n`);
+    return ExitCode.tempFail;
+  }
   const { message, stack } = describeError(error);
   const advice = 'this is a defect of Latchkey; --log-level debug shows where it happened';
   io.stderr(`latchkey: internal error: ${showsStack ? (stack ?? message) : `${message} (${advice})`}\n`);

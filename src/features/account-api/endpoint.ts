@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
+import { logError } from '#platform/http/error-log.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { complexityOf } from './complexity.ts';
@@ -150,7 +151,7 @@ export class GraphqlEndpoint {
     if (cause instanceof LatchkeyError && cause.code !== 'internal') {
       const message = cause.description ?? ERRORS[cause.code].description ?? cause.code;
       const retryAfter = cause.retryAfterSeconds;
-      log.debug('http.refused', 'request refused', { code: cause.code, ...cause.details });
+      logError(log, cause);
       return {
         message,
         extensions: { code: graphqlCode(cause.code), ...(retryAfter !== undefined && { retryAfter }) },

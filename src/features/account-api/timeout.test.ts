@@ -65,3 +65,23 @@ test('a change that is not done in time does not take effect afterwards either (
   expect(row).toEqual({ finished_at: null });
   expect((await lotte.query('{ viewer { __typename } }')).data).toEqual({ viewer: { __typename: 'User' } });
 });
+
+test('F-12: what the database has no room for is answered UNAVAILABLE, and a line says which disk is full', async () => {
+  const lotte = await GraphqlClient.signedIn(service, 'lotte', PASSWORD);
+  const { data } = await lotte.query('{ viewerSession { ... on Node { id } } }');
+  await sql(
+    service.database,
+    `create function refuse_row() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`,
+  );
+  await sql(
+    service.database,
+    'create trigger refused before update on user_sessions for each row execute function refuse_row()',
+  );
+  const answer = await lotte.query(END, { id: Object(data).viewerSession.id });
+  await sql(service.database, 'drop trigger refused on user_sessions');
+  expect([answer.status, codesOf(answer)[0], answer.data]).toEqual([200, 'UNAVAILABLE', null]);
+  expect(service.logLines()).toContainEqual(
+    expect.stringMatching(/ WARN error POST-\d+ .*53100 could not extend file\. A disk of the server is full\./),
+  );
+});

@@ -1,9 +1,10 @@
-import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
 import { failureReports } from '#platform/base/failure-reports.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { ErrorFormats, FailedRequest } from './error-format.ts';
+import { logError } from './error-log.ts';
 import type { Exchange } from './exchange.ts';
 import type { PublicAddress } from './http-options.ts';
 import { requestSpan } from './request-span.ts';
@@ -129,8 +130,7 @@ export class Responder {
 
 /**
  * Returns what ended a request as an error that a format can render: anything that was not thrown on purpose becomes
- * `internal`. Faults are logged with their cause. Refusals are logged by their code at DEBUG: what an operator has to
- * know of one, only the code that refused can tell (`auth.refused`), and the request's own line tells the rest.
+ * `internal`, and logs it.
  */
 function reportFailure(log: Log, thrown: unknown, exchange: Exchange): LatchkeyError {
   const isUnexpected = !(thrown instanceof LatchkeyError) || thrown.code === 'internal';
@@ -140,19 +140,11 @@ function reportFailure(log: Log, thrown: unknown, exchange: Exchange): LatchkeyE
     log.error('error', message, { stack });
     return new LatchkeyError('internal', { cause: thrown });
   }
-  if (ERRORS[thrown.code].kind === 'fault') reportFault(log, thrown);
-  else log.debug('http.refused', 'request refused', { code: thrown.code, ...thrown.details });
+  logError(log, thrown);
   return thrown;
 }
 
 /** By the pattern of its route: a path is what somebody chose. */
 function nameOf({ loggedMethod, route }: Exchange): string {
   return `${loggedMethod} ${route?.path ?? 'unmatched'}`;
-}
-
-function reportFault(log: Log, fault: LatchkeyError): void {
-  const { stack } = describeError(fault);
-  if (fault.code === 'internal') log.error('error', fault.message, { ...fault.details, stack });
-  // Without a cause the service just had too much to do, and its request lines say so.
-  else if (fault.cause !== undefined) log.warn('error', fault.message, { ...fault.details, stack });
 }

@@ -86,6 +86,13 @@ describe('retry and dead letters (operations 6.2)', () => {
       },
       'no route to host',
     ],
+    [
+      'what the database said',
+      () => {
+        throw new LatchkeyError('temporarily_unavailable', { cause: new Error('53100 no space') });
+      },
+      '53100 no space',
+    ],
   ])('again after 5, 10, 20 s, give or take a fifth: %s', async (_case, outcome, reason) => {
     const { queue, runs } = queueOf(outcome);
     const worker = table.worker([queue]);

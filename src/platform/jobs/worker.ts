@@ -6,6 +6,7 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '#platform/base/clock.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
@@ -265,7 +266,7 @@ export class JobWorker {
       ]);
     } catch (error) {
       if (signal.reason instanceof Interrupted) return signal.reason;
-      const { message, stack } = describeError(signal.aborted ? signal.reason : error);
+      const { message, stack } = describeError(signal.aborted ? signal.reason : reasonOf(error));
       this.#options.log.debug('job.retry', message, { stack });
       running.hasCrashed = true;
       running.error = error;
@@ -283,6 +284,12 @@ export class JobWorker {
     await Promise.race([this.idle(), limit]);
     clearTimeout(timer);
   }
+}
+
+/** What the database said, where that is why. */
+function reasonOf(error: unknown): unknown {
+  const isUnavailable = error instanceof LatchkeyError && error.code === 'temporarily_unavailable';
+  return isUnavailable ? (error.cause ?? error) : error;
 }
 
 /** Without the reason of a failure, which may quote anything. */
