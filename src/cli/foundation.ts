@@ -28,6 +28,7 @@ import type { OpenDatabase } from '#platform/postgres/database.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 import { migrate } from '#platform/postgres/migrator/migrate.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
+import { RolePassword } from '#platform/postgres/role-password.ts';
 import { type CommandIo, type ConfigurationOptions, configSources } from './command-io.ts';
 
 const MIGRATION_POLL_MS = 1_000;
@@ -62,6 +63,8 @@ export interface Foundation {
    * @param started what only a start changes is taken from there
    */
   readConfig(started?: LoadedConfig): LoadedConfig;
+  /** Connections to the database from now on are made with the password of another configuration. @returns undoes that */
+  useDatabasePassword(config: Config): () => void;
   /** Opens the log of another configuration. Throws when that fails. */
   prepareLog(config: Config): PreparedLog;
   /** For the operator: where the embedded database's files are, when not in the data directory. */
@@ -179,6 +182,12 @@ export async function openFoundation(
         generated: withRootKeys(first.config.dataDir, generated),
         ...(started !== undefined && { started }),
       });
+    const useDatabasePassword = ({ database: { server: next } }: Config): (() => void) => {
+      const { password } = server.connection;
+      if (next.kind !== 'postgres' || next.password === undefined || !(password instanceof RolePassword))
+        return () => {};
+      return password.replaceWith(next.password.reveal());
+    };
     const prepareLog = (config: Config) => log.prepare(logOptions(config, options));
     const loaded = readConfig();
     const signingKeys = wants.needsSigningKeys ? loadSigningKeys(loaded.config.secrets, loaded.tree) : undefined;
@@ -202,6 +211,7 @@ export async function openFoundation(
       policyModule,
       readConfig,
       prepareLog,
+      useDatabasePassword,
       close,
     };
     return { loaded, config: loaded.config, ...opened, note: server.note };
@@ -309,7 +319,7 @@ export function targetOf(server: PostgresConfig): ConnectionTarget {
     sessionAttributes,
     user,
     database,
-    ...(password !== undefined && { password: password.reveal() }),
+    ...(password !== undefined && { password: new RolePassword(password.reveal()) }),
     ssl: {
       mode: sslMode,
       ...(sslCa !== undefined && { ca: sslCa.reveal() }),

@@ -46,6 +46,7 @@ async function reloaded(...contents: readonly string[]) {
         if (content !== undefined) writeFileSync(join(directory, 'latchkey.yaml'), content);
         return loadConfig(sources);
       },
+      useDatabasePassword: () => () => {},
       usesGeneratedRoot: () => false,
     },
     ...{ service, manager: undefined, adapt: (config) => config, prepare: async () => {} },

@@ -22,7 +22,7 @@ import { warnOfMissingAlgorithms } from './start-checks.ts';
 export interface ReloadDeps {
   readonly foundation: Pick<
     Foundation,
-    'database' | 'loaded' | 'openLog' | 'prepareLog' | 'readConfig' | 'usesGeneratedRoot'
+    'database' | 'loaded' | 'openLog' | 'prepareLog' | 'readConfig' | 'useDatabasePassword' | 'usesGeneratedRoot'
   >;
   readonly service: Pick<RunningService, 'replace' | 'signingKeys'>;
   /** Undefined where another process tells what has changed. */
@@ -158,18 +158,21 @@ export class Reload {
     const secrets = { ...loaded.config.secrets, encryption };
     const config = adapt({ ...loaded.config, secrets });
     const keyRing = keyRingOf(config);
-    const problem = await findStateProblem(database, keyRing, config.protocolName);
-    if (problem !== undefined) throw new ExitError(ExitCode.config, problem);
     const signingKeys = loadSigningKeys(secrets, loaded.tree);
     const policyModule = await loadConfiguredModule(loaded);
     const before = service.signingKeys.list();
     const settings: Settings = { loaded, config, keyRing, signingKeys, policyModule };
     const nextLog = foundation.prepareLog(config);
+    // Without it the database may not be there for the rest; the former one is tried as well.
+    const keepPassword = foundation.useDatabasePassword(config);
     let failed: number;
     try {
+      const problem = await findStateProblem(database, keyRing, config.protocolName);
+      if (problem !== undefined) throw new ExitError(ExitCode.config, problem);
       failed = await service.replace(settings, () => prepare(config, keyRing));
     } catch (error) {
       nextLog.discard();
+      keepPassword();
       throw error;
     }
     nextLog.use();

@@ -33,7 +33,7 @@ import { readPictures } from './picture-files.ts';
 import { holdsSecrets, SecretFiles } from './secret-files.ts';
 import { httpConfig } from './sections/http.ts';
 import { secretsConfig } from './sections/secrets.ts';
-import { START_SETTINGS, withCertificatesOf } from './start-settings.ts';
+import { START_SETTINGS, withReplacedOf } from './start-settings.ts';
 import { fileSettingProblems, readTemplates, TEMPLATES_KEY, type TemplateFileProblem } from './template-files.ts';
 import { tlsProblems } from './tls-pairs.ts';
 import { defaultLanguageProblems, readTranslations, TRANSLATIONS_KEY } from './translation-files.ts';
@@ -279,7 +279,7 @@ class Reading {
 function withStartSettings(tree: MappingNode, started: NonNullable<ConfigSources['started']>): MappingNode {
   const origin = tree.at;
   let result: Node | undefined = tree;
-  const kept = withCertificatesOf(started.tree, tree);
+  const kept = withReplacedOf(started.tree, tree);
   for (const path of pathsToKeep(tree, started.tree)) {
     const value = nodeAt(kept, path);
     // Without a mapping around it that nobody wrote.

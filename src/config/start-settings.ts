@@ -32,15 +32,31 @@ export interface Comparable {
   readonly config: Pick<Config, 'branding' | 'homeserver' | 'protocolName' | 'secrets' | 'templates'>;
 }
 
-/** The tree of the start with the certificates of another one, which a reload takes over where there were some before. */
-export function withCertificatesOf(started: MappingNode, next: MappingNode): MappingNode {
+/** Where the password of the database stands, as long as it is no part of an address. */
+const PASSWORD: readonly Path[] = [
+  ['database', 'password'],
+  ['database', 'password_file'],
+];
+
+/**
+ * The tree of the start with what a reload takes over of another one in between: certificates, and the password of the
+ * database, where there were some before.
+ */
+export function withReplacedOf(started: MappingNode, next: MappingNode): MappingNode {
   const places = new Map(tlsPaths(next).map((path) => [listenerName(next, path), path]));
   let result: Node = started;
   for (const path of tlsPaths(started)) {
     const place = places.get(listenerName(started, path));
     if (place !== undefined) result = withValue(result, path, nodeAt(next, place), next.at) ?? result;
   }
+  if (hasPassword(started) && hasPassword(next)) {
+    for (const path of PASSWORD) result = withValue(result, path, nodeAt(next, path), next.at) ?? result;
+  }
   return result.kind === 'mapping' ? result : started;
+}
+
+function hasPassword(root: MappingNode): boolean {
+  return PASSWORD.some((path) => nodeAt(root, path) !== undefined);
 }
 
 /** @param path of its certificate */
@@ -51,7 +67,7 @@ function listenerName(root: MappingNode, path: Path): string {
 
 /** Keys of settings that need a restart and differ from those of the start. */
 export function changedStartSettings(started: Comparable, next: Comparable): readonly string[] {
-  const kept = withCertificatesOf(started.completeTree, next.completeTree);
+  const kept = withReplacedOf(started.completeTree, next.completeTree);
   const changed = START_SETTINGS.flatMap((path) =>
     differences(nodeAt(kept, path), nodeAt(next.completeTree, path), path),
   );
@@ -79,7 +95,7 @@ function isIn(section: string) {
 }
 
 function isStartSetting(key: string): boolean {
-  if (CERTIFICATE.test(key)) return false;
+  if (CERTIFICATE.test(key) || PASSWORD.some((path) => key === pathText(path))) return false;
   if (key.startsWith('secrets.encryption') && !key.startsWith('secrets.encryption_previous')) return true;
   return START_SETTINGS.some((path) => {
     const text = pathText(path);

@@ -13,6 +13,7 @@ import type { Log } from '#platform/base/log.ts';
 import { chooseServer } from './choose-server.ts';
 import { type ConnectionTarget, describeTarget, type ServerAddress, type SslOptions } from './database-options.ts';
 import { adviceOn, reasonOf } from './failures.ts';
+import { RolePassword } from './role-password.ts';
 
 /** TLS options of the driver; false: no TLS. */
 type TlsChoice = false | TlsOptions;
@@ -43,12 +44,17 @@ export function connect(options: ConnectOptions): Promise<Client> {
 
 /** The TLS modes `allow` and `prefer` have a second choice, which is tried when the first fails. */
 async function connectTo(options: ConnectOptions, server: ServerAddress): Promise<Client> {
-  const [first, second] = tlsChoices(server, options.connection.ssl);
+  const { password, ssl } = options.connection;
+  const [first, second] = tlsChoices(server, ssl);
+  const attempt = async (tls: TlsChoice): Promise<Client> =>
+    password instanceof RolePassword
+      ? await password.use((one) => connectOnce(options, server, tls, one))
+      : await connectOnce(options, server, tls, password);
   try {
-    return await connectOnce(options, server, first);
+    return await attempt(first);
   } catch (error) {
     if (second === undefined || isUnreachable(error) || error instanceof UnsuitableServer) throw error;
-    return await connectOnce(options, server, second);
+    return await attempt(second);
   }
 }
 
@@ -112,8 +118,13 @@ export async function checkServer(client: Client): Promise<void> {
 /** The server answers, and is not what `sessionAttributes` asks for. */
 class UnsuitableServer extends Error {}
 
-async function connectOnce(options: ConnectOptions, server: ServerAddress, ssl: TlsChoice): Promise<Client> {
-  const { user, password, database } = options.connection;
+async function connectOnce(
+  options: ConnectOptions,
+  server: ServerAddress,
+  ssl: TlsChoice,
+  password: string | undefined,
+): Promise<Client> {
+  const { user, database } = options.connection;
   const { host, port } = server;
   const client = new Client({
     host,

@@ -1,6 +1,7 @@
 /** What the program says about its database: where it is, how many connections to keep, and how long to wait for it. */
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
+import type { RolePassword } from './role-password.ts';
 
 export interface ServerAddress {
   /** Host name, or the directory of a Unix socket when it begins with `/`. */
@@ -19,7 +20,7 @@ export interface ConnectionTarget extends ServerAddress {
   /** Which server will do; `any` when absent. */
   readonly sessionAttributes?: SessionAttributes;
   readonly user?: string;
-  readonly password?: string;
+  readonly password?: string | RolePassword;
   readonly database?: string;
   readonly ssl?: SslOptions;
 }

@@ -143,6 +143,11 @@ function diskAdvice({ code, message }: DatabaseError): string {
     : '. A disk of the server is full.';
 }
 
+/** The server refused a connection for its password. */
+export function isWrongPassword(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '28P01';
+}
+
 /** What to do where a connection was refused; begins with a full stop. */
 export function adviceOn(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -155,7 +160,7 @@ export function adviceOn(error: unknown): string {
       return '. The host name cannot be resolved.';
     case '28P01':
     case '28000':
-      return '. Check user, password and pg_hba.conf; other settings are used after a restart.';
+      return '. Check user, password and pg_hba.conf; another password is used after a reload, other settings after a restart.';
     case '3D000':
       return '. Create the database, owned by this user, with encoding UTF8.';
     default:
