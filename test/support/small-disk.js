@@ -24,9 +24,9 @@ export class SmallDisk {
     this.#ballast = join(path, 'ballast');
   }
 
-  /** To the last byte. */
+  /** To the last byte; again where something was removed since. */
   fill() {
-    const file = openSync(this.#ballast, 'w');
+    const file = openSync(this.#ballast, 'a');
     try {
       for (let size = BLOCK.length; size > 0; ) {
         try {

@@ -1,5 +1,6 @@
 /** Instances on one PostgreSQL, for faults that are tried under load. */
 import { join } from 'node:path';
+import pg from 'pg';
 import { freePort } from '../../test/support/free-port.js';
 import { killProcess, Program, stopProcess, untilHealthy } from '../../test/support/program.js';
 import { findInstalledPrograms, postgresAccount, startPostgres } from '../../test/support/start-postgres.js';
@@ -13,6 +14,10 @@ import { openToLoad } from './load/settings.js';
 import { StandingLoad } from './standing-load.js';
 
 export const DATABASE_USER = 'faults';
+/** Each account that is filled in has the event of its registration. */
+const EVENTS = `
+  insert into audit_events (id, kind, user_id, created_at)
+  select md5('event' || u.id)::uuid, 'registered', u.id, now() from users u where u.username like 'person-%'`;
 /** Short runs have seconds, in which each of a few people has to come to something. */
 const isShort = process.argv.includes('--short');
 const USERS = isShort ? 10 : 50;
@@ -117,6 +122,11 @@ export class Instances {
   /** Fills the database of the first one. @param counts rows of each table. @param options of `fillRows` */
   async fill(counts, options) {
     this.#filling = await fillRows(this.#connection, counts, options);
+    const client = new pg.Client(this.#connection);
+    await client.connect();
+    await client.query(EVENTS);
+    await client.query('vacuum analyze audit_events');
+    await client.end();
   }
 
   async stop() {

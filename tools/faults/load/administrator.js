@@ -1,4 +1,4 @@
-const API = 'api/admin/v1/users/';
+const API = 'api/admin/v1/';
 
 /** A program that administers accounts. */
 export class Administrator {
@@ -13,7 +13,7 @@ export class Administrator {
 
   /** While an account is locked nothing works that belongs to it; all of it goes on afterwards. */
   async lockAndUnlock({ requests, journal }, person) {
-    const { data } = await this.#send(requests, 'GET', `by-username/${person.username}`);
+    const { data } = await this.#send(requests, 'GET', `users/by-username/${person.username}`);
     const facts = [person.passwordFact, ...person.tokenFacts, ...person.browsers.map(({ fact }) => fact)];
     // Unless both are answered, nobody can go on with the account.
     person.isOver = true;
@@ -22,10 +22,15 @@ export class Administrator {
       ['unlock', true],
     ]) {
       const after = facts.map((fact) => [fact, isTrue]);
-      const send = () => this.#send(requests, 'POST', `${data.id}/${action}`);
+      const send = () => this.#send(requests, 'POST', `users/${data.id}/${action}`);
       await journal.change(`${action} of ${person.username}`, after, send);
     }
     person.isOver = false;
+  }
+
+  /** @param list path of one, with its query. @throws Unanswered */
+  async read({ requests }, list) {
+    await this.#send(requests, 'GET', list);
   }
 
   async #send(requests, method, path) {

@@ -1,10 +1,14 @@
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { chownSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { SmallDisk } from '../../../test/support/small-disk.js';
+import { postgresAccount } from '../../../test/support/start-postgres.js';
 import { say } from '../../browser/checks.js';
-import { DATABASE_USER, databaseSettings, Instances, requireNone, startDatabase } from '../instances.js';
+import { sharesOf } from '../../upgrade/rows.js';
+import { DATABASE_USER, databaseSettings, Instances, requireNone, requireRight, startDatabase } from '../instances.js';
+import { Administrator } from '../load/administrator.js';
+import { Requests } from '../load/requests.js';
 
 /** Enough for a new database and what the load writes. */
 const MEGABYTES = 320;
@@ -14,10 +18,33 @@ const LINE = /^\d{4}-\d\d-\d\dT/;
 /** From the end of the fault to a sign-in. */
 const MAX_SIGN_IN_MS = 10_000;
 const POLL_MS = 100;
+/** Sorts and the like of more than the least that a server can be set to are written to temporary files. */
+const LITTLE_MEMORY = { work_mem: '64kB', hash_mem_multiplier: '1', temp_tablespaces: 'temporary' };
+/** Of all tables that grow with use. */
+const ROWS = { short: 20_000, long: 100_000 };
+const EXPIRED_TOKENS = 1_000;
+const CLEAN_UP = 'cleanup-oauth2-access-tokens';
+const MAX_WAIT_MS = 20_000;
+/** What administrators read of many rows. */
+const LISTS = [
+  'users?page[first]=100',
+  'users?page[last]=100',
+  'users?filter[search]=person-47',
+  'user-sessions?page[first]=100',
+  'oauth2-sessions?page[first]=100&filter[status]=active',
+  'compat-sessions?page[last]=100&filter[status]=active',
+];
+const INDEX_SCANS = ['enable_indexscan', 'enable_indexonlyscan', 'enable_bitmapscan'];
+const RELOAD_MS = 500;
+const TEMPORARY = 'disk of temporary files';
+/** Those of the load live longer. */
+const EXPIRED = 'select count(*)::integer from oauth2_access_tokens where expires_at < now()';
+const ALWAYS_ANSWERED = ['POST oauth2/introspect', 'POST oauth2/token', 'POST oauth2/revoke'];
+const DISK_IS_NAMED = 'The disk of the temporary files of the server is full';
 
 export const fault = {
   id: 'F-12',
-  title: 'full disks of the database, of the embedded database and of the log',
+  title: 'full disks of the database, of the embedded database, of the log and of temporary files',
   async run({ checks, folder, isShort }) {
     if (process.getuid() !== 0) throw new Error('only root can mount a small disk');
     const fullMs = isShort ? 4_000 : 60_000;
@@ -73,8 +100,140 @@ export const fault = {
         if (log !== undefined) closeSync(log);
       }
     });
+    await withDisk(join(folder, 'temporary'), async (disk) => {
+      const database = await startDatabase(folder, LITTLE_MEMORY);
+      const instances = new Instances(folder);
+      const client = new pg.Client({ ...database, user: DATABASE_USER, database: 'postgres' });
+      try {
+        await instances.add(databaseSettings(database));
+        await client.connect();
+        await keepTemporaryFiles(client, disk);
+        const load = await instances.load();
+        await instances.fill(sharesOf(ROWS[isShort ? 'short' : 'long']), { say, expired: EXPIRED_TOKENS });
+        load.start();
+        await load.untilAtWork();
+        await goOnWithoutTemporaryFiles(checks, instances, disk, { load, client, fullMs });
+        await refuseWhatNeedsTemporaryFiles(checks, instances, disk, { load, client, fullMs });
+      } finally {
+        await client.end();
+        await instances.stop();
+        await database.remove();
+      }
+    });
   },
 };
+
+/** Has the server write its temporary files there. */
+async function keepTemporaryFiles(client, disk) {
+  const folder = join(disk.path, 'files');
+  mkdirSync(folder, { mode: 0o700 });
+  const { uid, gid } = postgresAccount();
+  chownSync(folder, uid, gid);
+  await client.query(`create tablespace ${LITTLE_MEMORY.temp_tablespaces} location '${folder}'`);
+}
+
+/** As long as its statements find what they look for by indexes, no request needs any. */
+async function goOnWithoutTemporaryFiles(checks, instances, disk, { load, client, fullMs }) {
+  const [instance] = instances.all;
+  const requests = new Requests(instances.bases, instance.base);
+  const administrator = await Administrator.authorize({ requests });
+  const before = { ...load.counts };
+  disk.fill();
+  await instance.program.run(['jobs', 'run', CLEAN_UP]);
+  await checks.that(`F-12: ${TEMPORARY}: no request of people, programs or administrators is refused`, async () => {
+    await repeatFor(fullMs, async () => {
+      for (const list of LISTS) await administrator.read({ requests }, list);
+      disk.fill();
+    });
+    const { unavailable, cut } = load.counts;
+    if (unavailable + cut > before.unavailable + before.cut)
+      throw new Error(`${JSON.stringify(load.counts)}, ${JSON.stringify(load.unavailable)}`);
+  });
+  await checks.that(
+    `F-12: ${TEMPORARY}: the clean-up of tokens, which needs them, says which disk is full`,
+    async () => {
+      const lines = () => instance.log.split('\n').filter((line) => line.includes(CLEAN_UP));
+      const deadline = performance.now() + MAX_WAIT_MS;
+      while (!lines().some((line) => line.includes(DISK_IS_NAMED))) {
+        if (performance.now() > deadline) throw new Error(`it says ${lines().at(-1)}`);
+        await repeatFor(POLL_MS, () => disk.fill());
+      }
+    },
+  );
+  const keptWhileFull = await countExpired(client);
+  disk.free();
+  await checks.that(`F-12: ${TEMPORARY}: the clean-up of tokens is done once there is room`, async () => {
+    await instance.program.run(['jobs', 'run', CLEAN_UP]).catch((error) => {
+      if (!error.message.includes('runs already')) throw error;
+    });
+    const deadline = performance.now() + MAX_WAIT_MS;
+    while ((await countExpired(client)) > 0) {
+      if (performance.now() > deadline) throw new Error(`${await countExpired(client)} tokens are there`);
+      await pause(POLL_MS);
+    }
+  });
+  const { acknowledged } = requests.counts;
+  say(`${TEMPORARY}: ${acknowledged} lists of administrators; ${keptWhileFull} expired tokens waited`);
+}
+
+/** A database whose planner does not use indexes, as without statistics, writes files for what it would find by them. */
+async function refuseWhatNeedsTemporaryFiles(checks, instances, disk, { load, client, fullMs }) {
+  const before = { ...load.unavailable };
+  for (const setting of INDEX_SCANS) await client.query(`alter system set ${setting} = off`);
+  await client.query('select pg_reload_conf()');
+  await pause(RELOAD_MS);
+  // Plans that are kept are made again then.
+  await client.query('analyze');
+  disk.fill();
+  await repeatFor(fullMs, () => disk.fill());
+  // Which requests need them is a matter of what people do.
+  const deadline = performance.now() + MAX_WAIT_MS;
+  while (Object.keys(refusedSince(load, before)).length === 0 && performance.now() < deadline) {
+    await repeatFor(POLL_MS, () => disk.fill());
+  }
+  const refused = refusedSince(load, before);
+  disk.free();
+  let signedInMs;
+  await checks.that(
+    `F-12: ${TEMPORARY}: without plans by index people sign in again within ${MAX_SIGN_IN_MS / 1_000} s, without a restart`,
+    async () => {
+      signedInMs = Math.round(await load.untilSignedIn(MAX_SIGN_IN_MS));
+      await load.untilUndisturbed(MAX_SIGN_IN_MS);
+    },
+  );
+  await load.stop();
+  await checks.that(`F-12: ${TEMPORARY}: what needs them is refused, and the lines say why`, () => {
+    say(`${TEMPORARY}: refused without plans by index: ${JSON.stringify(refused)}, a sign-in ${signedInMs} ms later`);
+    if (Object.keys(refused).length === 0) throw new Error('nothing was refused');
+    const lines = instances.all[0].log.split('\n').filter((line) => line.includes('temporarily_unavailable'));
+    if (!lines.some((line) => line.includes(DISK_IS_NAMED))) throw new Error(`they say ${lines.at(-1)}`);
+  });
+  await checks.that(`F-12: ${TEMPORARY}: clients and programs go on also without plans by index`, () => {
+    requireNone(ALWAYS_ANSWERED.filter((kind) => refused[kind] !== undefined));
+  });
+  await checks.that(`F-12: ${TEMPORARY}: answers were right or 503, and everything acknowledged is so`, () =>
+    requireRight(instances, load),
+  );
+}
+
+async function repeatFor(milliseconds, work) {
+  const endsAt = performance.now() + milliseconds;
+  do {
+    await work();
+    await pause(POLL_MS);
+  } while (performance.now() < endsAt);
+}
+
+/** How often each kind of request was refused since then. */
+function refusedSince({ unavailable }, before) {
+  const counts = Object.entries(unavailable).map(([kind, count]) => [kind, count - (before[kind] ?? 0)]);
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}
+
+async function countExpired(client) {
+  const { rows } = await client.query(EXPIRED);
+  return rows[0].count;
+}
 
 /** @param connection options of `pg.Client` for a database whose disk it is. @param restart starts it if it has ended */
 async function fillUp(checks, instances, disk, name, { fullMs, restart = async () => undefined, connection }) {

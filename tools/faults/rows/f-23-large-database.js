@@ -29,10 +29,6 @@ const CLEANING_MS = 180_000;
 /** The server logs who waits longer than that for a lock. */
 const MAX_LOCK = '100ms';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
-/** Each account has the event of its registration. */
-const EVENTS = `
-  insert into audit_events (id, kind, user_id, created_at)
-  select md5('event' || u.id)::uuid, 'registered', u.id, now() from users u where u.username like 'person-%'`;
 const ACCOUNT_PAGE = `query {
   viewer { ... on User {
     id username
@@ -68,8 +64,6 @@ export const fault = {
       const fillingSince = performance.now();
       await instances.fill(counts, { say, expired });
       say(`filled within ${secondsSince(fillingSince)} s`);
-      await client.query(EVENTS);
-      await client.query('vacuum analyze audit_events');
       const linesOfFilling = serverLog(database.host).length;
       load.start();
       const large = await requests.measure(isShort ? 2_000 : QUIET_MS);
