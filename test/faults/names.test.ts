@@ -23,11 +23,11 @@ import { startUpstreamPeer } from '../support/upstream-peer.ts';
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:a-secret-of-at-least-16-characters`).toString('base64')}`;
 const NAME_SERVER = '127.0.0.53';
-const [FIRST, SECOND, THIRD, FOURTH] = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
+const [FIRST, SECOND, THIRD, FOURTH, FIFTH] = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6'];
 const HEALED = { timeout: 60_000, interval: 100 };
 
 test.runIf(mayMount())(
-  'F-20: the name of the database changes its address, is unknown, and gets no answer: 503, and service within a minute of its return',
+  'F-20: the name of the database changes its address, is unknown, cannot be found out, and gets no answer: 503, and service within a minute of its return',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'latchkey-names-'));
     chmodSync(folder, 0o711);
@@ -84,7 +84,8 @@ test.runIf(mayMount())(
       await expect.poll(tokenStatus, HEALED).toBe(200);
       for (const [failure, next] of [
         ['nxdomain', FIRST],
-        ['silent', SECOND],
+        ['servfail', SECOND],
+        ['silent', FIRST],
       ] as const) {
         names.answer = failure;
         await moveTo(next);
@@ -114,7 +115,7 @@ const AT_ONCE = 50;
 const PROMPT_MS = 5_000;
 
 test.runIf(mayMount())(
-  'F-20: names of mail server, homeserver and provider change their address, are unknown, and get no answer: what needs them fails, passwords do not wait, and all works within a minute of their return',
+  'F-20: names of mail server, homeserver and provider change their address, are unknown, cannot be found out, and get no answer: what needs them fails, passwords do not wait, and all works within a minute of their return',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'latchkey-names-'));
     chmodSync(folder, 0o711);
@@ -248,7 +249,8 @@ test.runIf(mayMount())(
 
       for (const [failure, next] of [
         ['nxdomain', THIRD],
-        ['silent', FOURTH],
+        ['servfail', FOURTH],
+        ['silent', FIFTH],
       ] as const) {
         names.answer = failure;
         await moveTo(next);

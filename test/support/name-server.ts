@@ -1,10 +1,11 @@
 import { createSocket, type Socket } from 'node:dgram';
 
-const NXDOMAIN = 3;
+/** RFC 1035 4.1.1, RCODE. */
+const FAILURES = { nxdomain: 3, servfail: 2 };
 const TYPE_A = 1;
 
-/** An address; or `silent`: questions get no answer. */
-export type NameAnswer = string | 'nxdomain' | 'silent';
+/** An address; or `silent`: questions get no answer; or `servfail`: the server could not find out. */
+export type NameAnswer = string | keyof typeof FAILURES | 'silent';
 
 /** A name server on port 53 of a loopback address that knows one address for a name, none, or says nothing. */
 export class NameServer {
@@ -45,9 +46,10 @@ function answerTo(question: Buffer, answer: string): Buffer {
   let end = 12;
   while (question.readUInt8(end) !== 0) end += question.readUInt8(end) + 1;
   const asked = question.readUInt16BE(end + 1);
-  const hasRecord = answer !== 'nxdomain' && asked === TYPE_A;
+  const failure = answer === 'nxdomain' || answer === 'servfail' ? FAILURES[answer] : undefined;
+  const hasRecord = failure === undefined && asked === TYPE_A;
   const head = Buffer.from(question.subarray(0, end + 5));
-  head.writeUInt16BE(0x8180 | (answer === 'nxdomain' ? NXDOMAIN : 0), 2);
+  head.writeUInt16BE(0x8180 | (failure ?? 0), 2);
   head.writeUInt16BE(hasRecord ? 1 : 0, 6);
   head.fill(0, 8, 12);
   if (!hasRecord) return head;
