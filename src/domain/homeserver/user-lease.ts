@@ -14,7 +14,7 @@ import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { insertDeviceSyncs } from './device-sync-jobs.ts';
-import { leaseIsOver } from './liveness.ts';
+import { leaseIsOver, leaseIsPast } from './liveness.ts';
 
 const LEASE_SECONDS = 60;
 /** A third of the lease: two may fail. */
@@ -210,7 +210,7 @@ export async function withUserLease<Value>(
 const sweepLeases = statement<{ count: number }, { readonly now: Date; readonly queuedBy: string | null }>(
   'sweep-homeserver-leases',
   `with removed as (
-    ${deleteOldestSql('homeserver_leases', 'user_id', 'expires_at', leaseIsOver('t', ':now::timestamptz'))}
+    ${deleteOldestSql('homeserver_leases', 'user_id', 'expires_at', leaseIsPast('t', ':now::timestamptz'))}
     returning d.user_id
   ), owed as (
     ${insertDeviceSyncs('select user_id from removed', ':now::timestamptz')}
