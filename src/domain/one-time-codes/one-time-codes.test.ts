@@ -83,6 +83,20 @@ describe('codes of an authenticator app (browser-flows 4.2, security S-90)', () 
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
   });
 
+  test('F-14: of a time that the clock was set back from do not refuse those of now, each of which works once', async () => {
+    await stored();
+    expect(await consume(codeAway(0))).toEqual({ ok: true });
+    const before = codeAway(0);
+    clock.advanceSeconds(3600);
+    expect(await consume(codeAway(0))).toEqual({ ok: true });
+    clock.advanceSeconds(-3600);
+    expect(await consume(before)).toEqual({ ok: false, reason: 'used' });
+    expect(await consume(codeAway(1))).toEqual({ ok: true });
+    expect(await consume(codeAway(0))).toEqual({ ok: false, reason: 'used' });
+    clock.advanceSeconds(30);
+    expect(await consume(codeAway(1))).toEqual({ ok: true });
+  });
+
   test('of setting the app up do not sign in as well', async () => {
     const proven = { user, secret, step: totpStep(clock.now()), ...from, now: clock.now() };
     await database.transaction((transaction) => storeTotp({ keyRing, secretKeys, sendsNotices }, transaction, proven));

@@ -9,8 +9,8 @@ import { GuardRefused } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
 export interface OneTimeValue {
-  readonly kind: 'client-assertion' | 'dpop-proof' | 'upstream-logout';
-  /** Who has to make the value unique: a client id, a thumbprint of a key, a sign-in provider. */
+  readonly kind: 'client-assertion' | 'dpop-proof' | 'totp-code' | 'upstream-logout';
+  /** Who has to make the value unique: a client id, a thumbprint of a key, a sign-in provider, an authenticator app. */
   readonly owner: string;
   readonly value: string;
   /** Milliseconds since the epoch; from then on the value may be used again. */

@@ -9,9 +9,37 @@ export const ONE_TIME_CODES: readonly Protection[] = [
     name: 'totp-step-once',
     what: 'a code of an app, and each before it, works once',
     attack: 90,
-    removals: [{ text: 'where id = :id::uuid and last_used_step < :step::integer', instead: 'where id = :id::uuid' }],
+    removals: [
+      {
+        text: 'where id = :id::uuid and (last_used_step < :step::integer or last_used_step > :ofLater::integer)',
+        instead: 'where id = :id::uuid and (true or last_used_step > :ofLater::integer)',
+      },
+    ],
     test: CODES,
-    testName: 'sent twenty times at once let one in: a code that was overseen is worth nothing',
+    testName: 'are accepted one step early and late, in order, and each once',
+  },
+  {
+    name: 'totp-step-of-later',
+    what: 'a code that was accepted while the clock was ahead does not refuse those before until that time',
+    attack: 'F-14',
+    removals: [
+      { text: ' or last_used_step > :ofLater::integer)', instead: ' or last_used_step > :ofLater::integer + 1e8)' },
+    ],
+    test: CODES,
+    testName: 'F-14: of a time that the clock was set back from',
+  },
+  {
+    name: 'totp-step-remembered',
+    what: 'a code that was used before a clock was set ahead and back is not good again',
+    attack: 'F-14',
+    removals: [
+      {
+        text: 'if (!(await consumeOnce(database, oneTime, now))) return',
+        instead: 'if ((await consumeOnce(database, oneTime, now)) === undefined) return',
+      },
+    ],
+    test: CODES,
+    testName: 'F-14: of a time that the clock was set back from',
   },
   {
     name: 'totp-code-of-setup',
