@@ -217,7 +217,7 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [11, 'database that refuses connections, rights, writes or the password'],
   [12, 'full disk'],
   [13, 'few file descriptors, little memory'],
-  [14, 'clock that jumps', 'jumps under load'],
+  [14, 'clock that jumps'],
   [15, 'clocks of instances that differ'],
   [16, 'slow and failing mail server'],
   [17, 'homeserver that is down, slow or answers nonsense'],

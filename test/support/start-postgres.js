@@ -28,6 +28,7 @@ import { root } from '../../scripts/steps/places.js';
  * @property {string} user name of the superuser, who needs no password
  * @property {Readonly<Record<string, string>>} settings of postgresql.conf
  * @property {boolean} isDurable false: does not wait for the disk
+ * @property {Readonly<Record<string, string>>} [environment] further variables of its processes
  * @property {string} [follows] folder of a server that is shut down now, whose files it begins with and which it follows
  */
 
@@ -55,13 +56,22 @@ const START_TIMEOUT_MS = 30_000;
  * @param {StartOptions} options
  * @returns {Promise<PostgresServer>}
  */
-export async function startPostgres({ folder, programs, account, user, settings, isDurable, follows }) {
+export async function startPostgres({
+  folder,
+  programs,
+  account,
+  user,
+  settings,
+  isDurable,
+  environment: more,
+  follows,
+}) {
   mkdirSync(folder, { recursive: true });
   if (account !== undefined) chownSync(folder, account.uid, account.gid);
   const files = join(folder, 'data');
   const { libraryPath } = programs;
   const libraries = libraryPath && { LD_LIBRARY_PATH: libraryPath, DYLD_LIBRARY_PATH: libraryPath };
-  const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin', ...libraries };
+  const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin', ...libraries, ...more };
   const identity = { ...account, cwd: folder, env: environment };
   if (follows === undefined) {
     const initdb = ['-D', files, '-U', user, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions'];

@@ -23,9 +23,10 @@ const isShort = process.argv.includes('--short');
 const USERS = isShort ? 10 : 50;
 const PAUSE_MS = isShort ? 300 : 1_000;
 
-/** A server with its durability on. @param settings of postgresql.conf */
-export function startDatabase(folder, settings = {}) {
+/** A server with its durability on. @param settings of postgresql.conf. @param environment variables of its processes */
+export function startDatabase(folder, settings = {}, environment = {}) {
   return startPostgres({
+    environment,
     ...{ folder: join(folder, 'postgres'), programs: findInstalledPrograms(), account: postgresAccount() },
     ...{ user: DATABASE_USER, settings: { max_connections: '100', ...settings }, isDurable: true },
   });
@@ -94,6 +95,11 @@ export class Instances {
     this.bases.push(instance.base);
   }
 
+  /** Has the load balancer send requests to an instance again. */
+  join(instance) {
+    this.bases.push(instance.base);
+  }
+
   /** Takes an instance out of the load balancer. */
   leave(instance) {
     const index = this.bases.indexOf(instance.base);
@@ -109,8 +115,8 @@ export class Instances {
     const load = new StandingLoad({
       ...{ bases: this.bases, publicBase: this.#publicBase, mailboxes: this.mailboxes },
       ...{ users, pauseMs },
-      check: async (secrets) => [
-        ...(await checkInvariants(this.#connection, secrets, this.#filling)),
+      check: async (known) => [
+        ...(await checkInvariants(this.#connection, { ...known, filling: this.#filling })),
         // Nobody here steals tokens: a client that is taken for a thief was signed out for nothing.
         ...this.all.flatMap(({ log }) => log.split('\n').filter((line) => line.includes(' token.reuse '))),
       ],

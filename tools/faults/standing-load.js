@@ -3,8 +3,9 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PASSWORD, USERNAME } from '../cluster/load.js';
 import { Administrator } from './load/administrator.js';
-import { passwordWorks } from './load/facts.js';
+import { passwordWorks, tokenWorks } from './load/facts.js';
 import { Journal } from './load/journal.js';
+import { Moment } from './load/moment.js';
 import { changePassword, recoverPassword, register } from './load/people.js';
 import { Requests, Unanswered } from './load/requests.js';
 import {
@@ -35,14 +36,16 @@ const MAX_SECRETS = 20;
 const MIN_SECRET_LENGTH = 16;
 
 export class StandingLoad {
+  #moment = new Moment();
   #requests;
   #journal = new Journal();
   #mailboxes;
   #users;
   #pauseMs;
-  #administrator;
+  #administrator = new Administrator();
   #check;
   #people = [];
+  #eventsMayBeOver = false;
   #isOn = false;
   #working = [];
   /** How often each flow went through. */
@@ -50,10 +53,11 @@ export class StandingLoad {
 
   /**
    * @param users how many are at work at once. @param pauseMs between two things that one of them does, at most
-   * @param check resolves with what must never be in the database and the logs, given some of the secrets that were seen
+   * @param check resolves with what must never be in the database and the logs, given `secrets`, some of those that were
+   *   seen, and `eventsMayBeOver`: clocks went ahead for longer than events are kept
    */
   constructor({ bases, publicBase, mailboxes, users, pauseMs, check }) {
-    this.#requests = new Requests(bases, publicBase);
+    this.#requests = new Requests({ bases, publicBase, moment: this.#moment });
     this.#mailboxes = mailboxes;
     this.#users = users;
     this.#pauseMs = pauseMs;
@@ -90,6 +94,11 @@ export class StandingLoad {
     return this.#requests.retries;
   }
 
+  /** How often each kind of request was told that what it goes on with is over, since clocks were set. */
+  get over() {
+    return this.#requests.over;
+  }
+
   /** Tokens that were issued and not revoked. */
   get live() {
     return new Set(this.#journal.facts('token', true).map(tokenOf));
@@ -101,7 +110,6 @@ export class StandingLoad {
   }
 
   async prepare() {
-    this.#administrator = await Administrator.authorize(this.#parts());
     this.#journal.know(true, passwordWorks(USERNAME, PASSWORD));
     await this.#signInOnceReady();
   }
@@ -170,6 +178,24 @@ export class StandingLoad {
     throw new Error(`nobody could sign in within ${withinMs / 1000} s`, { cause: failure });
   }
 
+  /**
+   * To be called right before the clocks of all machines are set: whoever is in the middle of something may be told that it is
+   * over. @param isLong whether access tokens are over by then, which are forgotten, and so are events
+   */
+  beforeClocksAreSet({ isLong }) {
+    this.#moment.pass({ isLong });
+    if (!isLong) return;
+    this.#eventsMayBeOver = true;
+    this.#administrator.forgetToken();
+    const sessions = this.#people.flatMap(({ sessions: own }) => own);
+    const over = sessions.flatMap(({ accessToken }) => (accessToken === undefined ? [] : [tokenWorks(accessToken)]));
+    for (const session of sessions) session.accessToken = undefined;
+    // Those of clients themselves are nobody's.
+    const lasting = new Set(this.#people.flatMap(({ tokenFacts }) => tokenFacts.map(({ key }) => key)));
+    const others = this.#journal.facts('token', true).filter(({ key }) => !lasting.has(key));
+    this.#journal.drop(...over, ...others);
+  }
+
   get #failed() {
     return this.counts.unavailable + this.counts.cut;
   }
@@ -191,9 +217,9 @@ export class StandingLoad {
     for (const session of this.#people.filter(({ isOver }) => !isOver).flatMap(({ sessions }) => sessions)) {
       if (!session.isRefreshing) continue;
       refreshed += 1;
-      await refreshSession(this.#requests, this.#journal, session);
+      await refreshSession(this.#parts(), session);
     }
-    this.faults.push(...(await this.#check(this.#secrets())));
+    this.faults.push(...(await this.#check({ secrets: this.#secrets(), eventsMayBeOver: this.#eventsMayBeOver })));
     return compared + refreshed;
   }
 
@@ -210,7 +236,7 @@ export class StandingLoad {
 
   #parts() {
     return {
-      ...{ requests: this.#requests, journal: this.#journal, mailboxes: this.#mailboxes },
+      ...{ requests: this.#requests, journal: this.#journal, moment: this.#moment, mailboxes: this.#mailboxes },
       isOn: () => this.#isOn,
     };
   }
@@ -276,7 +302,7 @@ export class StandingLoad {
   async #repeat(step) {
     while (this.#isOn) {
       try {
-        await step();
+        await this.#moment.begin(step);
       } catch (error) {
         if (!(error instanceof Unanswered)) this.faults.push(String(error?.stack ?? error));
       }

@@ -2,12 +2,12 @@
  * What is left of files when the power goes: what was flushed. A library that the processes load first keeps a copy of
  * each file as of its last flush (`synced-files.c`), and these copies take the place of the files.
  */
-import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { buildLibrary } from './preloaded.js';
 
 const SOURCE = fileURLToPath(new URL('synced-files.c', import.meta.url));
 /** A disk writes one whole or not at all. */
@@ -15,11 +15,7 @@ const SECTOR_BYTES = 512;
 
 /** Compiles the library. @returns its path */
 export function buildSyncedFiles(folder) {
-  const library = join(folder, 'synced-files.so');
-  execFileSync('gcc', ['-O2', '-Wall', '-Wno-format-truncation', '-shared', '-fPIC', '-o', library, SOURCE, '-ldl'], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  return library;
+  return buildLibrary(SOURCE, folder);
 }
 
 export class SyncedFiles {

@@ -2,13 +2,12 @@ const API = 'api/admin/v1/';
 
 /** A program that administers accounts. */
 export class Administrator {
+  /** Promise of an access token. */
   #token;
 
-  static async authorize({ requests }) {
-    const administrator = new Administrator();
-    const fields = { grant_type: 'client_credentials', scope: 'urn:mas:admin' };
-    administrator.#token = (await requests.client('oauth2/token', fields)).access_token;
-    return administrator;
+  /** Asks for a token when the next one is needed. */
+  forgetToken() {
+    this.#token = undefined;
   }
 
   /** While an account is locked nothing works that belongs to it; all of it goes on afterwards. */
@@ -34,7 +33,16 @@ export class Administrator {
   }
 
   async #send(requests, method, path) {
-    const headers = { authorization: `Bearer ${this.#token}` };
+    this.#token ??= requestToken(requests).catch((error) => {
+      this.#token = undefined;
+      throw error;
+    });
+    const headers = { authorization: `Bearer ${await this.#token}` };
     return (await requests.send(method, API + path, undefined, headers)).json;
   }
+}
+
+async function requestToken(requests) {
+  const fields = { grant_type: 'client_credentials', scope: 'urn:mas:admin' };
+  return (await requests.client('oauth2/token', fields)).access_token;
 }

@@ -8,6 +8,11 @@ export function tokenWorks(token) {
   };
 }
 
+/** Those that somebody has of an application. */
+export function tokensWork({ accessToken, refreshToken }) {
+  return [accessToken, refreshToken].filter((token) => token !== undefined).map(tokenWorks);
+}
+
 /** Somebody can sign in with this password. */
 export function passwordWorks(username, password) {
   return {

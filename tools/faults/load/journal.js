@@ -12,15 +12,23 @@ export class Journal {
   #known = new Map();
   /** `{ what, before, after }`; both `[fact, isTrue]`. */
   #open = [];
+  /** Keys of facts that are over by their age. */
+  #over = new Set();
 
   /** @param facts `{ key, ask }` each */
   know(isTrue, ...facts) {
-    for (const fact of facts) this.#known.set(fact.key, { fact, isTrue });
+    for (const fact of facts) if (!this.#over.has(fact.key)) this.#known.set(fact.key, { fact, isTrue });
   }
 
   /** Nobody can tell any more whether they are true. */
   forget(...facts) {
     for (const { key } of facts) this.#known.delete(key);
+  }
+
+  /** They are neither true nor false from now on, also where a change of them is under way. */
+  drop(...facts) {
+    this.forget(...facts);
+    for (const { key } of facts) this.#over.add(key);
   }
 
   /** The entry of a fact, another one after each change. */
@@ -72,8 +80,8 @@ export class Journal {
     });
     await forEach(this.#open.splice(0), async ({ what, before, after }) => {
       const found = new Map();
-      for (const [fact] of after) found.set(fact, await ask(fact));
-      const holds = (facts) => facts.every(([fact, isTrue]) => found.get(fact) === isTrue);
+      for (const [fact] of after) if (!this.#over.has(fact.key)) found.set(fact, await ask(fact));
+      const holds = (facts) => facts.every(([fact, isTrue]) => !found.has(fact) || found.get(fact) === isTrue);
       if (!holds(before) && !holds(after)) {
         faults.push(`half done: ${what}: ${[...found].map(([{ key }, is]) => `${key.slice(0, 24)}=${is}`).join(', ')}`);
       }

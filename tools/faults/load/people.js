@@ -1,6 +1,6 @@
 /** Accounts: how people make them, and get another password. */
 import { randomBytes } from 'node:crypto';
-import { isSignedIn, passwordWorks, tokenWorks } from './facts.js';
+import { isSignedIn, passwordWorks, tokensWork, tokenWorks } from './facts.js';
 import { Unanswered } from './requests.js';
 
 /** A job whose process died begins again after a minute: who waits for its mail gives up and begins again. */
@@ -13,7 +13,7 @@ class Person {
   password = newPassword();
   /** `{ visitor, fact }` of each browser. */
   browsers = [];
-  /** `{ accessToken, refreshToken, isRefreshing }` of each application. */
+  /** `{ accessToken, refreshToken, isRefreshing }` of each application; without one that is over by its age. */
   sessions = [];
   /** Access token of each chat client. */
   chats = [];
@@ -26,8 +26,7 @@ class Person {
 
   /** All that applications and chat clients have. */
   get tokenFacts() {
-    const ofSessions = this.sessions.flatMap(({ accessToken, refreshToken }) => [accessToken, refreshToken]);
-    return [...ofSessions, ...this.chats].map(tokenWorks);
+    return [...this.sessions.flatMap(tokensWork), ...this.chats.map(tokenWorks)];
   }
 
   keepBrowser(visitor, fact) {

@@ -9,6 +9,16 @@ const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toSt
 /** A service answers within its own time limit of fifteen seconds, but for a write that it had begun by then. */
 const REQUEST_MS = 30_000;
 const UNAVAILABLE = 503;
+/** How the service says that something is over. */
+const OVER = [
+  { status: 400, says: /"error":"(?:invalid_grant|expired_token)"/ },
+  { status: 410, says: /data-error-code="(?:expired|expired_token|registration_expired)"/ },
+  // A form is shown once more.
+  { status: 200, says: /data-error-code="(?:csrf_expired|invalid_code)"/ },
+  { status: 200, says: /"status":"EXPIRED_RECOVERY_TICKET"/ },
+  // Only of the administrator's: no other access token is sent along that is ever over.
+  { status: 401, says: /"invalid_token"/ },
+];
 
 /** Nothing is known about the outcome of a request, unless it was never sent. */
 export class Unanswered extends Error {
@@ -23,6 +33,8 @@ export class Unanswered extends Error {
 export class Requests {
   /** Requests by what became of them. */
   counts = { acknowledged: 0, signIns: 0, unavailable: 0, cut: 0, failedSignIns: 0 };
+  /** How often each kind of request was told that what it goes on with is over, since clocks were set. */
+  over = {};
   /** How often each kind of request was answered that the service is not available. */
   unavailable = {};
   /** Connections that were refused, so that the request went to another instance. */
@@ -35,11 +47,13 @@ export class Requests {
   slowest = '';
   #bases;
   #publicBase;
+  #moment;
 
   /** @param bases of the instances that take requests, which may change at any time */
-  constructor(bases, publicBase) {
+  constructor({ bases, publicBase, moment }) {
     this.#bases = bases;
     this.#publicBase = publicBase;
+    this.#moment = moment;
   }
 
   /** What was refused before the load began does not count. */
@@ -93,6 +107,11 @@ export class Requests {
       const kind = kindOf(what);
       this.unavailable[kind] = (this.unavailable[kind] ?? 0) + 1;
       if (!/^\d+$/.test(answer.retryAfter ?? '')) this.faults.push(`${what} was refused without Retry-After`);
+      throw new Unanswered(what, true);
+    }
+    if (this.#moment.hasPassed && isOver(answer)) {
+      const kind = kindOf(what);
+      this.over[kind] = (this.over[kind] ?? 0) + 1;
       throw new Unanswered(what, true);
     }
     if (!expected.includes(answer.status)) {
@@ -185,6 +204,11 @@ class Visitor {
       return { status, retryAfter: headers['retry-after'], headers, location, text: body };
     });
   }
+}
+
+/** Somebody is told that their code, form, link or token is no longer good. */
+function isOver({ status, text }) {
+  return OVER.some(({ status: own, says }) => status === own && says.test(text));
 }
 
 /** Without address, query and names, of which each request has others. */

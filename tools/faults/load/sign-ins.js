@@ -1,13 +1,13 @@
 /** How people sign in to applications, devices and chat clients, and what these do with their tokens. */
 import { CALLBACK, CLIENT_ID } from '../../cluster/load.js';
-import { isSignedIn, tokenWorks } from './facts.js';
+import { isSignedIn, tokensWork, tokenWorks } from './facts.js';
 import { Unanswered } from './requests.js';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const CHAT = '_chat/client/v3/';
 
 /** From the first page to the tokens. */
-export async function signIn({ requests, journal }, person) {
+export async function signIn({ requests, journal, moment }, person) {
   const { username, password } = person;
   const visitor = requests.visitor();
   const query = new URLSearchParams({
@@ -21,11 +21,11 @@ export async function signIn({ requests, journal }, person) {
   const { location } = await visitor.follow();
   const code = new URL(location ?? '').searchParams.get('code') ?? '';
   const grant = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK };
-  return keepSession(journal, person, await requests.client('oauth2/token', grant));
+  return keepSession({ journal, moment }, person, await requests.client('oauth2/token', grant));
 }
 
 /** A browser that is signed in agrees to a device. */
-export async function signInOnDevice({ requests, journal }, person) {
+export async function signInOnDevice({ requests, journal, moment }, person) {
   const asked = await requests.client('oauth2/device', { client_id: CLIENT_ID, scope: 'openid' });
   const [{ visitor }] = person.browsers;
   await visitor.get(asked.verification_uri_complete);
@@ -35,7 +35,7 @@ export async function signInOnDevice({ requests, journal }, person) {
   const action = new URL(visitor.shown.url).pathname;
   await visitor.submit({ action: 'consent', confirm_device: 'on' }, { action });
   const grant = { grant_type: DEVICE_GRANT, device_code: asked.device_code };
-  keepSession(journal, person, await requests.client('oauth2/token', grant));
+  keepSession({ journal, moment }, person, await requests.client('oauth2/token', grant));
 }
 
 export async function signInToChat({ requests, journal }, person) {
@@ -63,28 +63,27 @@ export async function signOut({ journal }, person) {
 }
 
 /** One that was not answered is sent again, by which the client gets the tokens that it has missed. */
-export async function refresh({ requests, journal }, person) {
+export async function refresh(parts, person) {
   // In turn.
   const session = person.sessions.shift();
   person.sessions.push(session);
-  await refreshSession(requests, journal, session);
+  await refreshSession(parts, session);
 }
 
-export async function refreshSession(requests, journal, session) {
+export async function refreshSession({ requests, journal, moment }, session) {
   // The former tokens may be dead by right as soon as this is sent.
-  journal.forget(...[session.accessToken, session.refreshToken].map(tokenWorks));
+  journal.forget(...tokensWork(session));
   session.isRefreshing = true;
   const fields = { grant_type: 'refresh_token', refresh_token: session.refreshToken };
   const answer = await requests.client('oauth2/token', fields);
-  Object.assign(session, sessionOf(answer));
-  journal.know(true, ...[session.accessToken, session.refreshToken].map(tokenWorks));
+  Object.assign(session, sessionOf(answer, moment));
+  journal.know(true, ...tokensWork(session));
 }
 
 export async function revoke({ requests, journal }, person) {
   const [session] = person.sessions;
-  const { accessToken, refreshToken } = session;
-  const after = [accessToken, refreshToken].map((token) => [tokenWorks(token), false]);
-  const send = () => requests.client('oauth2/revoke', { token: refreshToken });
+  const after = tokensWork(session).map((fact) => [fact, false]);
+  const send = () => requests.client('oauth2/revoke', { token: session.refreshToken });
   await end(person.sessions, session, () => journal.change('a revocation', after, send));
 }
 
@@ -102,21 +101,22 @@ async function end(list, item, change) {
 }
 
 /** A token of the client itself. */
-export async function useClientToken({ requests, journal }) {
+export async function useClientToken({ requests, journal, moment }) {
   const { access_token: token } = await requests.client('oauth2/token', { grant_type: 'client_credentials' });
   const fact = tokenWorks(token);
+  if (moment.endsTokens) return;
   journal.know(true, fact);
   if (Math.random() < 0.25) return;
   await journal.change('a revocation', [[fact, false]], () => requests.client('oauth2/revoke', { token }));
 }
 
-function keepSession(journal, person, answer) {
-  const session = sessionOf(answer);
-  journal.know(true, ...[session.accessToken, session.refreshToken].map(tokenWorks));
+function keepSession({ journal, moment }, person, answer) {
+  const session = sessionOf(answer, moment);
+  journal.know(true, ...tokensWork(session));
   person.sessions.push(session);
   return session;
 }
 
-function sessionOf({ access_token: accessToken, refresh_token: refreshToken }) {
-  return { accessToken, refreshToken, isRefreshing: false };
+function sessionOf({ access_token: token, refresh_token: refreshToken }, moment) {
+  return { accessToken: moment.endsTokens ? undefined : token, refreshToken, isRefreshing: false };
 }
