@@ -17,7 +17,8 @@ export const limitsSection = mapping({
   handler_timeout: duration('1s', '10m')
     .prefault('15s')
     .describe(
-      'Until the answer is ready; then 503. A sign-in on a device, of which the homeserver is told first, gets 30 s at least.',
+      'Until the answer is ready; then 503, and nothing is stored any more that was not stored by then. A sign-in on a ' +
+        'device, of which the homeserver is told first, gets 30 s at least.',
     ),
   keep_alive_timeout: duration('1s', '1h').prefault('75s').describe('Idle connections are closed.'),
   max_requests_per_connection: integer(1, 1_000_000).prefault(10_000).describe('Then the connection is closed.'),

@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import { BATCH_ROWS, deleteOldestSql, START, type Sweep } from '#domain/clean-up/sweep.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { currentTask, resumeTask } from '#platform/base/tasks.ts';
+import { currentTask, evenWhenOver, resumeTask } from '#platform/base/tasks.ts';
 import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -137,18 +137,20 @@ export class HeldLease {
   async release(): Promise<void> {
     if (this.#isOver) return;
     this.end();
-    await this.#deps.database.execute(releaseLease, { userId: this.#userId, owner: this.owner });
+    const params = { userId: this.#userId, owner: this.owner };
+    await evenWhenOver(() => this.#deps.database.execute(releaseLease, params));
   }
 
   /** Gives it back, and queues a sync: the homeserver may know of a device that has no session. */
   async releaseOwing(): Promise<void> {
     this.end();
-    await this.#deps.database.execute(releaseLeaseOwing, {
+    const params = {
       userId: this.#userId,
       owner: this.owner,
       now: new Date(this.#deps.clock.now()),
       queuedBy: queuedBy(),
-    });
+    };
+    await evenWhenOver(() => this.#deps.database.execute(releaseLeaseOwing, params));
   }
 
   async #renew(): Promise<boolean> {

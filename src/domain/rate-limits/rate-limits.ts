@@ -14,6 +14,7 @@ import type { Log } from '#platform/base/log.ts';
 import { LIMITER_LABELS } from '#platform/base/metric-labels.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
+import { evenWhenOver } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { StatementError, unavailable } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -163,8 +164,8 @@ export function mailBucket(bucket: Bucket, { isQueueBehind }: QueueState): Bucke
 
 /** Gives back the tokens of `takeTokens` where only failures count. Sends no statement when there are none. */
 export async function refundTokens(database: Queryable, charges: Charges): Promise<void> {
-  if (charges.keys.length > 0)
-    await awaitLimitCheck(database.execute(refund, { keys: charges.keys, seconds: charges.seconds }));
+  const { keys, seconds } = charges;
+  if (keys.length > 0) await awaitLimitCheck(evenWhenOver(() => database.execute(refund, { keys, seconds })));
 }
 
 /**
@@ -172,14 +173,13 @@ export async function refundTokens(database: Queryable, charges: Charges): Promi
  * blocked). The caller remembers that and refuses before any work, even a right secret.
  */
 export async function countFailure(database: Queryable, clock: Clock, bucket: Bucket): Promise<number> {
-  const row = await awaitLimitCheck(
-    database.first(recordFailure, {
-      now: new Date(clock.now()),
-      key: bucket.key,
-      burst: bucket.limiter.burst,
-      seconds: secondsPerToken(bucket.limiter),
-    }),
-  );
+  const params = {
+    now: new Date(clock.now()),
+    key: bucket.key,
+    burst: bucket.limiter.burst,
+    seconds: secondsPerToken(bucket.limiter),
+  };
+  const row = await awaitLimitCheck(evenWhenOver(() => database.first(recordFailure, params)));
   return row?.shut_seconds ?? 0;
 }
 

@@ -29,6 +29,11 @@ export class Task {
   queries = 0;
   /** Rows returned by those statements. */
   fetched = 0;
+  /**
+   * Its time limit has answered for it: nothing more is read or written on its behalf, so that nothing is done that was
+   * answered with a refusal, and nobody waits behind work that is in vain.
+   */
+  isOver = false;
   /** `performance.now()` at its arrival. */
   readonly startedAt: number;
 
@@ -81,6 +86,16 @@ export function outside<T>(promise: Promise<T>): Promise<T> {
       (error: unknown) => resumeTask(task, () => reject(error)),
     );
   });
+}
+
+/** Work that is due also when the task of the caller is over: what it holds is given back. */
+export function evenWhenOver<T>(work: () => Promise<T>): Promise<T> {
+  if (owner?.isOver !== true) return work();
+  return outside(
+    new Promise((resolve, reject) => {
+      resumeTask(undefined, () => void work().then(resolve, reject));
+    }),
+  );
 }
 
 /** Continues as a new stretch of the calling task after `milliseconds`. */

@@ -308,9 +308,10 @@ export class HttpServer {
     this.#connections.measureDescriptors();
   }
 
-  /** The handler took too long. It runs on, since what it has begun may commit, but its answer comes too late. */
+  /** The handler took too long. It runs on until it next asks for something, and its answer comes too late. */
   #expire(exchange: Exchange, { responder }: Serving): void {
     exchange.deadline = Number.POSITIVE_INFINITY;
+    exchange.task.isOver = true;
     const error = new LatchkeyError('temporarily_unavailable', { retryAfterSeconds: HANDLER_TIMEOUT_RETRY_SECONDS });
     resumeTask(exchange.task, () => responder.answerFailure(exchange, error));
   }

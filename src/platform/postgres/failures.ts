@@ -85,6 +85,11 @@ export function unavailable(description: string, cause?: unknown): LatchkeyError
   return new LatchkeyError('temporarily_unavailable', { description, retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
 }
 
+/** The error for a request whose time limit has answered for it. */
+export function tooLate(): LatchkeyError {
+  return unavailable('The request took too long.');
+}
+
 // Classes and codes of PostgreSQL manual appendix A.
 const UNAVAILABLE = /^(08(?!P01)|53|58|25006|40001|40P01|55P03|57014|57P|0A000|26000|42501|28)/;
 const INVALID_TEXT = /^(22021|22P05)$/;

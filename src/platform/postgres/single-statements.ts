@@ -8,6 +8,7 @@ import {
   isStalePlan,
   isUnknownName,
   toCallersError,
+  tooLate,
 } from './failures.ts';
 import type { Guard } from './guarded-statements.ts';
 import type { ConnectionPool } from './pools.ts';
@@ -49,6 +50,11 @@ export class SingleStatements {
     let retries = 0;
     return settleInTask(task, (resolve, reject) => {
       const attempt = (connection: Connection): void => {
+        if (task?.isOver === true) {
+          pool.giveBack(connection);
+          reject(tooLate());
+          return;
+        }
         connection.send(
           command,
           task,

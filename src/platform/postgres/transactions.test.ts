@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { currentTask, evenWhenOver } from '#platform/base/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { runTask } from '#test/support/run-task.ts';
 import { isUniqueViolation } from './failures.ts';
 import { type NoParameters, statement } from './statement.ts';
 
@@ -31,9 +33,29 @@ beforeAll(async () => {
 beforeEach(() => testDatabase.database.execute(empty, {}));
 afterAll(() => testDatabase.drop());
 
+/** As the server does when it answers in place of a handler. */
+function endTimeOfTask(): void {
+  const task = currentTask();
+  if (task !== undefined) task.isOver = true;
+}
+
 async function stored(id: number): Promise<number | undefined> {
   return (await testDatabase.database.first(read, { id }))?.n;
 }
+
+describe('a single statement', () => {
+  test('of a request whose time is over is not sent, except for what gives back', async () => {
+    const { database } = testDatabase;
+    const task = await runTask('POST-1', async () => {
+      endTimeOfTask();
+      await expect(database.execute(put, { id: 1, n: 1 })).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+      await evenWhenOver(() => database.execute(put, { id: 2, n: 2 }));
+      expect(currentTask()?.id).toBe('POST-1');
+    });
+    expect(task.queries).toBe(0);
+    expect([await stored(1), await stored(2)]).toEqual([undefined, 2]);
+  });
+});
 
 describe('transaction', () => {
   test('keeps all of its writes when it ends, and none when anything is thrown', async () => {
@@ -47,6 +69,24 @@ describe('transaction', () => {
     });
     await expect(failing).rejects.toThrow('changed my mind');
     expect([await stored(1), await stored(2), await stored(3)]).toEqual([10, 20, undefined]);
+  });
+
+  test('that belongs to a request whose time is over sends nothing more, and keeps nothing', async () => {
+    const late = runTask('POST-1', async () => {
+      await testDatabase.database.transaction(async (transaction) => {
+        await transaction.execute(put, { id: 1, n: 10 });
+        endTimeOfTask();
+      });
+    });
+    await expect(late).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    const later = runTask('POST-2', async () => {
+      endTimeOfTask();
+      await testDatabase.database.transaction((transaction) => transaction.execute(put, { id: 1, n: 10 }));
+    });
+    await expect(later).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    expect(await stored(1)).toBeUndefined();
+    await testDatabase.database.transaction((transaction) => transaction.execute(put, { id: 1, n: 20 }));
+    expect(await stored(1)).toBe(20);
   });
 
   test('hides its writes from others until the commit', async () => {

@@ -3,7 +3,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { currentTask } from '#platform/base/tasks.ts';
 import { type Connection, settleInTask } from './connection.ts';
 import type { Transaction, TransactionOptions } from './database.ts';
-import { isConflict, isLockTimeout, isReadOnlyServer, isStalePlan, toCallersError } from './failures.ts';
+import { isConflict, isLockTimeout, isReadOnlyServer, isStalePlan, toCallersError, tooLate } from './failures.ts';
 import type { ConnectionPool } from './pools.ts';
 import type { Command, Completed } from './query.ts';
 import { type Dialect, TRANSACTION_LOCK_MS } from './session-commands.ts';
@@ -99,10 +99,11 @@ class OpenTransaction implements Transaction {
 
   /**
    * Commits, and checks the server's answer: after a failed statement COMMIT succeeds, but as a ROLLBACK.
-   * @throws LatchkeyError `internal` when the caller ignored a failed statement, `ConnectionLost` when the outcome is
-   *   unknown
+   * @throws LatchkeyError `internal` when the caller ignored a failed statement, `temporarily_unavailable` when the
+   *   request was answered by its time limit, `ConnectionLost` when the outcome is unknown
    */
   async commit(): Promise<void> {
+    requireInTime();
     const wasUsed = this.#state === 'begun';
     this.#state = 'ended';
     if (!wasUsed) return;
@@ -129,6 +130,7 @@ class OpenTransaction implements Transaction {
   async #run(statement: AnyStatement, parameters: object): Promise<Completed> {
     if (this.#state === 'ended')
       throw new Error(`statement ${statement.label} was sent after the end of its transaction`);
+    requireInTime();
     const before = this.#state === 'unused' ? this.#dialect.begin : [];
     this.#state = 'begun';
     try {
@@ -150,4 +152,8 @@ class OpenTransaction implements Transaction {
       );
     });
   }
+}
+
+function requireInTime(): void {
+  if (currentTask()?.isOver === true) throw tooLate();
 }

@@ -29,6 +29,22 @@ export const DATABASE: readonly Protection[] = [
     testName: 'is not sent more than it answers',
   },
   {
+    name: 'too-late-to-commit',
+    what: 'a request that was answered 503 by its time limit changes nothing afterwards',
+    attack: 'F-09',
+    removals: [{ text: '    exchange.task.isOver = true;\n' }],
+    test: 'test/faults/time-limit.test.ts',
+    testName: 'is undone when its request was answered 503',
+  },
+  {
+    name: 'too-late-to-send',
+    what: 'the database is sent nothing for a request that was answered by its time limit',
+    attack: 'F-09',
+    removals: [{ text: '        if (task?.isOver === true) {', instead: '        if (task === null) {' }],
+    test: 'src/platform/postgres/transactions.test.ts',
+    testName: 'of a request whose time is over is not sent',
+  },
+  {
     name: 'refresh-overtaken',
     what: 'a refresh that waited while its client went on is not taken for theft',
     attack: 'F-09',

@@ -1,0 +1,62 @@
+/** What a time limit has answered for is not done afterwards (security F-09, O-02). */
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../support/fixtures.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
+const SECRET = 'a-secret-of-at-least-16-characters';
+
+let service: TestService;
+let authorization: string;
+
+beforeAll(async () => {
+  service = await startService(
+    {
+      clients: [{ client_id: CLIENT_ID, client_auth_method: 'client_secret_basic', client_secret: SECRET }],
+      policy: { data: { admin_clients: [CLIENT_ID] } },
+      limits: { handler_timeout: '1s' },
+    },
+    { expectedErrors: ['" 503 '] },
+  );
+  await service.registerUser('amira', 'correct horse battery staple');
+  const response = await fetch(`${service.address}/oauth2/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${CLIENT_ID}:${SECRET}`).toString('base64')}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'urn:mas:admin' }),
+  });
+  authorization = `Bearer ${(await response.json()).access_token}`;
+});
+afterAll(async () => await service.stop());
+
+async function administer(method: 'GET' | 'POST', path: string) {
+  const response = await fetch(`${service.address}/api/admin/v1/users/${path}`, { method, headers: { authorization } });
+  return { status: response.status, data: (await response.json()).data };
+}
+
+async function untilIdle(): Promise<void> {
+  for (;;) {
+    const [busy] = await sql<{ count: number }>(
+      service.database,
+      `select count(*) as count from pg_stat_activity
+        where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`,
+    );
+    if (busy?.count === 0) return;
+    await pause(10);
+  }
+}
+
+test('a transaction that waited for a lock is undone when its request was answered 503 in the meantime', async () => {
+  const { data: amira } = await administer('GET', 'by-username/amira');
+  const holder = new pg.Client({ connectionString: service.connectionString });
+  await holder.connect();
+  await holder.query("begin; select from users where username = 'amira' for update");
+  const late = await administer('POST', `${amira.id}/lock`);
+  await holder.query('commit');
+  await holder.end();
+  expect(late.status).toBe(503);
+  await untilIdle();
+  expect((await administer('GET', amira.id)).data.attributes.locked_at).toBeNull();
+  expect((await administer('POST', `${amira.id}/lock`)).status).toBe(200);
+});
