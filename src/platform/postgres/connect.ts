@@ -164,10 +164,10 @@ class NamedSocket extends Socket {
 }
 
 /** Ends a new connection whose server falls silent during `work`, which then fails. */
-export async function inTime(client: Client, work: () => Promise<void>): Promise<void> {
+export async function inTime<T>(client: Client, work: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => client.connection.stream.destroy(), ATTEMPT_TIMEOUT_MS);
   try {
-    await work();
+    return await work();
   } finally {
     clearTimeout(timer);
   }

@@ -17,6 +17,8 @@ export interface ConnectionEvents {
 
 /** As long as a statement on a shared connection may wait for a lock. */
 const CONGESTED_MS = 1_000;
+/** What is left of the time of a slow statement with each quick one. */
+const FADING = 0.8;
 
 /**
  * One connection to the server. Statements are answered in the order they are sent; each is timed and charged to the
@@ -39,13 +41,15 @@ export class Connection {
   readonly #shapes: RowShapes;
   #lostReason: unknown;
   #isClosing = false;
-  /** From sending to answer, of the statement that was answered last. */
-  #lastWaitMs = 0;
+  /** How long a statement takes by now, without its wait for those before it. */
+  #statementMs: number;
 
-  constructor(client: Client, events: ConnectionEvents, slowMs: number) {
+  /** @param statementMs how long it took for a statement so far */
+  constructor(client: Client, events: ConnectionEvents, slowMs: number, statementMs: number) {
     this.#client = client;
     this.#events = events;
     this.#slowMs = slowMs;
+    this.#statementMs = statementMs;
     this.#shapes = new RowShapes(client);
     client.on('error', (error) => this.#end(error));
     client.on('end', () => this.#end(new Error('the server closed the connection')));
@@ -57,12 +61,12 @@ export class Connection {
   }
 
   /**
-   * Whether what was sent is answered late. More would wait for all of it, and be executed after those who asked have
-   * given up.
+   * Whether what was sent will be answered late. More would wait for all of it, and be executed after those who asked
+   * have given up.
    */
   get isCongested(): boolean {
     if (this.inFlight === 0) return false;
-    return this.#lastWaitMs > CONGESTED_MS || performance.now() - this.lastActiveAt > CONGESTED_MS;
+    return this.inFlight * this.#statementMs > CONGESTED_MS || performance.now() - this.lastActiveAt > CONGESTED_MS;
   }
 
   /** Whether it is outside a transaction and every statement is answered. */
@@ -93,7 +97,8 @@ export class Connection {
       const now = performance.now();
       const startedAt = Math.max(sentAt, this.lastActiveAt);
       this.lastActiveAt = now;
-      this.#lastWaitMs = now - sentAt;
+      // A slow one counts at once, for it may be the first of many, and is forgotten within some quick ones.
+      this.#statementMs = Math.max(now - startedAt, this.#statementMs * FADING);
       this.inFlight -= 1;
       const failure =
         error === null || error === undefined ? undefined : readFailure(command.label, error, this.#lostReason);

@@ -169,7 +169,8 @@ describe('behind a transaction pooler', () => {
 });
 
 describe('a server that is slow (F-09)', () => {
-  test('is not sent more than it answers: callers wait for a bounded time, and nothing is left to do afterwards', async () => {
+  /** Three of its connections are shared. */
+  async function openBehindCable() {
     testDatabase = await createTestDatabase();
     const { host = '127.0.0.1', port = 5432, ...target } = parseConnectionUri(testDatabase.connectionString);
     const cable = new Cable({ host, port });
@@ -182,6 +183,24 @@ describe('a server that is slow (F-09)', () => {
       }),
     );
     await slow.first(one, {});
+    return { slow, cable };
+  }
+
+  test('is sent as much at once as it answers within a second', async () => {
+    const { slow, cable } = await openBehindCable();
+    cable.slowDown(50);
+    // Those who ask first find out how slow it is, and open the other connections.
+    await Promise.all(Array.from({ length: 30 }, () => slow.first(one, {})));
+    const asked = await Promise.allSettled(Array.from({ length: 200 }, () => slow.first(one, {})));
+    const answered = asked.filter(({ status }) => status === 'fulfilled').length;
+    expect(answered).toBeGreaterThan(20);
+    expect(answered).toBeLessThan(100);
+    await slow.close();
+    cable.close();
+  });
+
+  test('is not sent more than it answers: callers wait for a bounded time, and nothing is left to do afterwards', async () => {
+    const { slow, cable } = await openBehindCable();
     cable.slowDown(1_500);
     let pending = 0;
     let refused = 0;

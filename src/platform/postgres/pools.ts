@@ -56,8 +56,8 @@ export function openPools(options: CompleteDatabaseOptions, gauge: WaitingGauge)
 }
 
 /**
- * Connections that many callers use at the same time, each for single statements only. While the server answers late,
- * each gets one statement at a time, as in a pool that does not share: the callers wait here, where they can give up.
+ * Connections that many callers use at the same time, each for single statements only. One that has more to answer than
+ * it can within a second gets no more: the callers wait here, where they can give up.
  */
 class SharedPool implements ConnectionPool {
   readonly set: ConnectionSet;
@@ -165,8 +165,9 @@ async function openConnection(
   ended: Parameters<ConnectionSetOptions['open']>[0],
 ): Promise<Connection> {
   const client = await connect({ ...options, isPipelined: true });
+  let statementMs = 0;
   try {
-    if (options.pooler !== 'transaction') await inTime(client, () => prepareSession(client, settings));
+    if (options.pooler !== 'transaction') statementMs = await inTime(client, () => prepareSession(client, settings));
   } catch (error) {
     client.connection.stream.destroy();
     throw error;
@@ -181,7 +182,7 @@ async function openConnection(
     if (isSlow) log.warn('db.slow', `statement ${label} was slow`, { milliseconds: Math.round(elapsedMs) });
     else log.trace?.('db.statement', `statement ${label} was answered`, { milliseconds: Number(elapsedMs.toFixed(1)) });
   };
-  return new Connection(client, { ended, slow }, log.trace === undefined ? slowMs : EVERY_STATEMENT_MS);
+  return new Connection(client, { ended, slow }, log.trace === undefined ? slowMs : EVERY_STATEMENT_MS, statementMs);
 }
 
 function milliseconds(seconds: number | null): number | null {

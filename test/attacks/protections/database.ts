@@ -29,6 +29,14 @@ export const DATABASE: readonly Protection[] = [
     testName: 'is not sent more than it answers',
   },
   {
+    name: 'database-pace',
+    what: 'a connection is sent no more than it answers within a second, at the pace that it has by then',
+    attack: 'F-09',
+    removals: [{ text: 'this.inFlight * this.#statementMs > CONGESTED_MS || ' }],
+    test: 'src/platform/postgres/pools.test.ts',
+    testName: 'is sent as much at once as it answers',
+  },
+  {
     name: 'too-late-to-commit',
     what: 'a request that was answered 503 by its time limit changes nothing afterwards',
     attack: 'F-09',
