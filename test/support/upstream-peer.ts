@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type JWTPayload, SignJWT } from 'jose';
-import { expect } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { sql } from './fixtures.ts';
@@ -59,7 +58,11 @@ export async function linkAccount(
   database: Queryable,
   { providerId, userId, subject }: { readonly providerId: string; readonly userId: string; readonly subject: string },
 ): Promise<void> {
-  const uuids = [newId(Date.now()), providerId, userId].map((id) => toUuid(parseId(id) ?? expect.fail(`no id: ${id}`)));
+  const uuids = [newId(Date.now()), providerId, userId].map((id) => {
+    const parsed = parseId(id);
+    if (parsed === undefined) throw new Error(`no id: ${id}`);
+    return toUuid(parsed);
+  });
   await sql(
     database,
     `insert into upstream_links (id, provider_id, user_id, subject, created_at)
