@@ -9,7 +9,7 @@ import { clientIsEnabled } from './liveness.ts';
 
 const KNOWN_MS = 60_000;
 /** While it is read again, so that a slow database does not hold up all requests of a client each minute. */
-const RECALLED_MS = 2 * KNOWN_MS;
+const RECALLED_MS = 10 * KNOWN_MS;
 /** Short, so that a client registered at another instance works at once for a person's patience. */
 const UNKNOWN_MS = 2_000;
 const MAX_ENTRIES = 10_000;
@@ -77,7 +77,7 @@ export class ClientDirectory {
   }
 
   /**
-   * The client as it was known up to two minutes ago, without waiting; it is read again once that was a minute ago.
+   * The client as it was known up to ten minutes ago, without waiting; it is read again once that was a minute ago.
    * Nobody may be refused on its word: who is not who it says is judged by `find`.
    */
   recall(id: ClientId): Client | undefined {
