@@ -4,6 +4,9 @@
  *
  * The fragments are common table expressions. Statements that run in parallel stay correct: each upsert judges the row
  * as the one before it left it.
+ *
+ * Buckets are looked up one by one, with a limit that keeps the planner from joining. The clean-up empties the table, and
+ * a plan that is made then would read all of it for each request until the table is analysed again.
  */
 
 /**
@@ -28,7 +31,7 @@ export function chargeCtes(now: string): string {
   const isOfLater = bucketIsOfLater('bucket', now, burst, `(excluded.tat - ${now})`);
   return `blocked as materialized (
     select max(extract(epoch from bucket.tat - ${now})::float8 - wanted.seconds * (wanted.burst - 1)) as seconds
-    from wanted join rate_limits bucket on bucket.key = wanted.key
+    from wanted cross join lateral (select one.tat from rate_limits one where one.key = wanted.key limit 1) bucket
     where bucket.tat > ${now} + make_interval(secs => wanted.seconds) * (wanted.burst - 1)
       and not ${bucketIsOfLater('bucket', now, 'wanted.burst', 'make_interval(secs => wanted.seconds)')}
   ),
@@ -56,13 +59,13 @@ export function chargeCtes(now: string): string {
 export function refundCtes(keys: string, seconds: string, condition = 'true'): string {
   return `refundable as (
     select bucket.key, make_interval(secs => refund.seconds) as amount
-    from unnest(${keys}, ${seconds}) as refund (key, seconds)
-    join rate_limits bucket on bucket.key = refund.key
+    from (select key, seconds from unnest(${keys}, ${seconds}) as given (key, seconds) order by key) refund
+    cross join lateral (select one.key from rate_limits one where one.key = refund.key limit 1 for update) bucket
     where ${condition}
-    order by bucket.key for update of bucket
   ),
   refunded as (
     update rate_limits bucket set tat = bucket.tat - refundable.amount
-    from refundable where bucket.key = refundable.key
+    from refundable
+    where bucket.key = any (array(select one.key from refundable one)) and bucket.key = refundable.key
   )`;
 }
