@@ -8,6 +8,7 @@ import { say } from '../../browser/checks.js';
 import { sharesOf } from '../../upgrade/rows.js';
 import { DATABASE_USER, databaseSettings, Instances, requireNone, requireRight, startDatabase } from '../instances.js';
 import { Administrator } from '../load/administrator.js';
+import { Moment } from '../load/moment.js';
 import { Requests } from '../load/requests.js';
 
 /** Enough for a new database and what the load writes. */
@@ -135,7 +136,7 @@ async function keepTemporaryFiles(client, disk) {
 /** As long as its statements find what they look for by indexes, no request needs any. */
 async function goOnWithoutTemporaryFiles(checks, instances, disk, { load, client, fullMs }) {
   const [instance] = instances.all;
-  const requests = new Requests(instances.bases, instance.base);
+  const requests = new Requests({ bases: instances.bases, publicBase: instance.base, moment: new Moment() });
   const administrator = await Administrator.authorize({ requests });
   const before = { ...load.counts };
   disk.fill();

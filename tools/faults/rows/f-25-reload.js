@@ -24,6 +24,7 @@ import { loadTypeScript } from '../../browser/load-typescript.js';
 import { CLIENT_ID, CLIENT_SECRET, PASSWORD, USERNAME } from '../../cluster/load.js';
 import { DATABASE_USER, databaseSettings, Instances, requireNone, requireRight, startDatabase } from '../instances.js';
 import { Journal } from '../load/journal.js';
+import { Moment } from '../load/moment.js';
 import { Requests } from '../load/requests.js';
 import { signIn } from '../load/sign-ins.js';
 
@@ -191,10 +192,8 @@ class Reloaded {
   }
 
   get requests() {
-    return new Recording(
-      this.instances.map(({ base }) => base),
-      this.instances[0].base,
-    );
+    const bases = this.instances.map(({ base }) => base);
+    return new Recording({ bases, publicBase: bases[0], moment: new Moment() });
   }
 
   async add() {
@@ -597,7 +596,7 @@ async function rotateKeys(service) {
   const person = { username: USERNAME, password: PASSWORD, keepBrowser: () => undefined, sessions: [] };
   const states = [];
   const take = async () => {
-    await signIn({ requests, journal: new Journal() }, person);
+    await signIn({ requests, journal: new Journal(), moment: new Moment() }, person);
     const keys = await (await fetch(`${service.instances[0].base}oauth2/keys.json`)).json();
     states.push({ token: requests.idToken, keys: createLocalJWKSet(keys), kids: keys.keys.map(({ kid }) => kid) });
   };
