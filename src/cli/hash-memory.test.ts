@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadYaml } from '#config/fixture.test-support.ts';
-import { limitsConfig, limitsSection } from '#config/sections/limits.ts';
+import { defaultHashConcurrency } from '#config/hash-concurrency.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { requireMemoryForHashes, warnOfLittleMemory } from './start-checks.ts';
 
@@ -41,20 +41,25 @@ describe('the memory of password hashes (operations 9.2)', () => {
 });
 
 describe('hashes at once by default', () => {
-  const hashBytes = 19 * MIB;
+  const passwords = (settings = '') => loadYaml(`passwords: { ${settings} }`).passwords;
   test.each([
-    ['as many as processors', { processors: 4 }, 4],
-    ['two on a single processor', { processors: 1 }, 2],
-    ['eight on a larger machine', { processors: 64 }, 8],
-    ['the share of a process', { processors: 8, processes: 2 }, 4],
-    ['what fits into half of the container', { processors: 8, memoryLimit: 256 * MIB }, 6],
-    ['the share of a process of what fits', { processors: 8, processes: 2, memoryLimit: 256 * MIB }, 3],
-    ['one where none fits, which the start refuses', { processors: 8, memoryLimit: 32 * MIB }, 1],
-    ['no fewer for functions that need no memory', { processors: 8, memoryLimit: 32 * MIB, hashBytes: 0 }, 8],
-    ['no fewer without a limit', { processors: 8, memoryLimit: 2 ** 64 }, 8],
-  ])('are %s', (_, machine, expected) => {
-    const hashing = { processes: 1, memoryLimit: undefined, hashBytes, ...machine };
-    expect(limitsConfig(limitsSection.parse({}), hashing).passwordHashConcurrency).toBe(expected);
+    ['as many as processors', 1, { processors: 4 }, 4],
+    ['two on a single processor', 1, { processors: 1 }, 2],
+    ['eight on a larger machine', 1, { processors: 64 }, 8],
+    ['the share of a process', 2, { processors: 8 }, 4],
+    ['what fits into half of the container', 1, { processors: 8, memoryLimit: 256 * MIB }, 6],
+    ['the share of a process of what fits', 2, { processors: 8, memoryLimit: 256 * MIB }, 3],
+    ['one where none fits, which the start refuses', 1, { processors: 8, memoryLimit: 32 * MIB }, 1],
+    ['no fewer without a limit', 1, { processors: 8, memoryLimit: 2 ** 64 }, 8],
+  ])('are %s', (_, processes, machine, expected) => {
+    expect(defaultHashConcurrency(processes, passwords(), { memoryLimit: undefined, ...machine })).toBe(expected);
+  });
+
+  test('are no fewer for functions that need no memory, and without passwords', () => {
+    const small = { processors: 8, memoryLimit: 32 * MIB };
+    const bcrypt = passwords('schemes: [{ version: 1, algorithm: bcrypt }]');
+    expect(defaultHashConcurrency(1, bcrypt, small)).toBe(8);
+    expect(defaultHashConcurrency(1, passwords('enabled: false'), small)).toBe(8);
   });
 });
 

@@ -1,8 +1,7 @@
 /** What `serve` refuses or warns of before it listens. */
 import type { Config } from '#config/config.ts';
+import { fittingHashes, hashBytes } from '#config/hash-concurrency.ts';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
-import { fittingHashes } from '#config/sections/limits.ts';
-import { hashBytes } from '#config/sections/passwords.ts';
 import { listUsernamesLike } from '#domain/accounts/find-user.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';

@@ -6,13 +6,13 @@
  *
  * Every module may import the types; the values are for the command line and the composition only.
  */
-import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Environment } from '#platform/config/dot-env.ts';
 import { rule } from '#platform/config/rule.ts';
 import { hint, type MappingShape, shapeOf } from '#platform/config/shape.ts';
 import { bool, duration, type Immutable, mapping, path, text, webUrl } from '#platform/config/values.ts';
+import { defaultHashConcurrency } from './hash-concurrency.ts';
 import type { OtherVariables } from './other-variables.ts';
 import { accountConfig, accountSection } from './sections/account.ts';
 import { brandingConfig, brandingSection, i18nSection, indexSection, type Pictures } from './sections/branding.ts';
@@ -29,7 +29,7 @@ import { limitsConfig, limitsSection } from './sections/limits.ts';
 import { loggingConfig, loggingSection } from './sections/logging.ts';
 import { oauthConfig, oauthSection } from './sections/oauth.ts';
 import { outboundConfig, outboundSection } from './sections/outbound.ts';
-import { hashBytes, passwordsConfig, passwordsSection } from './sections/passwords.ts';
+import { passwordsConfig, passwordsSection } from './sections/passwords.ts';
 import { policyConfig, policySection } from './sections/policy.ts';
 import { rateLimitingConfig, rateLimitingSection } from './sections/rate-limiting.ts';
 import { inactiveSessionSection, retentionConfig, retentionSection, unusedSessions } from './sections/retention.ts';
@@ -217,12 +217,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
       ...unusedSessions(parsed.experimental.inactive_session_expiration),
     }),
     jobs: jobsConfig(parsed.jobs),
-    limits: limitsConfig(parsed.limits, {
-      processes: http.workers,
-      processors: availableParallelism(),
-      memoryLimit: process.constrainedMemory(),
-      hashBytes: hashBytes(passwords),
-    }),
+    limits: limitsConfig(parsed.limits, defaultHashConcurrency(http.workers, passwords)),
     outbound: outboundConfig(parsed.outbound),
     experimental: {
       accessTokenTtlSeconds: parsed.experimental.access_token_ttl,

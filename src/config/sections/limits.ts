@@ -61,19 +61,8 @@ export const limitsSection = mapping({
 
 export type LimitsConfig = Immutable<ReturnType<typeof limitsConfig>>;
 
-/** What hashes of passwords have on this machine. */
-export interface HashingMachine {
-  /** That serve together. */
-  readonly processes: number;
-  readonly processors: number;
-  /** Bytes, as `process.constrainedMemory()` says: beyond any machine, 0 or undefined without a limit. */
-  readonly memoryLimit: number | undefined;
-  /** Bytes that one of them takes. */
-  readonly hashBytes: number;
-}
-
-/** @param hashing what the default of `password_hash_concurrency` follows */
-export function limitsConfig(parsed: z.output<typeof limitsSection>, hashing: HashingMachine) {
+/** @param hashConcurrency the default of `password_hash_concurrency` */
+export function limitsConfig(parsed: z.output<typeof limitsSection>, hashConcurrency: number) {
   return {
     maxConnections: parsed.max_connections,
     maxConnectionsPerAddress: parsed.max_connections_per_address,
@@ -87,27 +76,11 @@ export function limitsConfig(parsed: z.output<typeof limitsSection>, hashing: Ha
     maxRequestLineBytes: parsed.max_request_line,
     maxHeadersBytes: parsed.max_headers,
     maxBody: { formBytes: parsed.max_body.form, jsonBytes: parsed.max_body.json, adminBytes: parsed.max_body.admin },
-    passwordHashConcurrency: parsed.password_hash_concurrency ?? defaultConcurrency(hashing),
+    passwordHashConcurrency: parsed.password_hash_concurrency ?? hashConcurrency,
     passwordHashQueue: parsed.password_hash_queue,
     maxInFlight: parsed.max_in_flight,
     maxDbWaiters: parsed.max_db_waiters,
     drainDelaySeconds: parsed.drain_delay,
     shutdownTimeoutSeconds: parsed.shutdown_timeout,
   };
-}
-
-/** As many as the processors can compute and the memory can hold; a start with less than one is refused later. */
-function defaultConcurrency({ processes, processors, memoryLimit, hashBytes }: HashingMachine): number {
-  const computed = Math.min(8, Math.max(2, Math.ceil(processors / processes)));
-  const fitting = fittingHashes(memoryLimit, hashBytes);
-  return Math.max(1, Math.min(computed, Math.floor(fitting / processes)));
-}
-
-/**
- * How many hashes fit into half the memory of the container (operations 9.2).
- * @param memoryLimit and @param hashBytes as of `HashingMachine`
- */
-export function fittingHashes(memoryLimit: number | undefined, hashBytes: number): number {
-  if (memoryLimit === undefined || memoryLimit === 0 || hashBytes === 0) return Number.POSITIVE_INFINITY;
-  return Math.floor(memoryLimit / 2 / hashBytes);
 }

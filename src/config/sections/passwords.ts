@@ -6,7 +6,6 @@ import { bool, choice, type Immutable, integer, list, mapping, secret, secretFil
 import type { PasswordScheme } from '#platform/password-hash/schemes.ts';
 
 const MEMORY_KIB = 19_456;
-const BYTES_PER_KIB = 1024;
 
 const scheme = mapping({
   version: integer(1, 65_535).describe('Stored with every hash; unique. The highest one hashes new passwords.'),
@@ -110,10 +109,4 @@ function schemeConfig(parsed: ParsedPasswords['schemes'][number]): PasswordSchem
     case 'pbkdf2':
       return { ...common, algorithm: 'pbkdf2', rounds: parsed.rounds ?? 600_000 };
   }
-}
-
-/** Bytes of memory that a hash takes while it is computed, by the scheme that takes the most. */
-export function hashBytes({ enabled, schemes: all }: Pick<PasswordsConfig, 'enabled' | 'schemes'>): number {
-  if (!enabled) return 0;
-  return Math.max(0, ...all.map((one) => (one.algorithm === 'argon2id' ? one.memoryKib * BYTES_PER_KIB : 0)));
 }
