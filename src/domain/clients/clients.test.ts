@@ -170,8 +170,8 @@ describe('client directory', () => {
     const directory = new ClientDirectory(db.database, keys, clock);
     const id = await insertClient(db.database, keys, clock.now());
     await directory.find(id);
-    for (let asked = 0; asked < 12_000; asked += 1000) {
-      await Promise.all(Array.from({ length: 1000 }, (_, index) => directory.find(newId<'client'>(asked + index))));
+    for (let asked = 0; asked < 12_000; asked += 100) {
+      await Promise.all(Array.from({ length: 100 }, (_, index) => directory.find(newId<'client'>(asked + index))));
     }
     expect((await measured(() => directory.find(id))).task.queries).toBe(0);
   });

@@ -16,7 +16,12 @@ export interface ConnectionEvents {
 }
 
 /** As long as a statement on a shared connection may wait for a lock. */
-const CONGESTED_MS = 1_000;
+const SILENT_MS = 1_000;
+/**
+ * What a connection is sent at most, at its pace: with all of them enough for `limits.max_in_flight` while the server
+ * hesitates for a moment, and answered within the patience of who asks while it is slow.
+ */
+const MAX_WORK_MS = 2_000;
 /** What is left of the time of a slow statement with each quick one. */
 const FADING = 0.8;
 
@@ -66,7 +71,7 @@ export class Connection {
    */
   get isCongested(): boolean {
     if (this.inFlight === 0) return false;
-    return this.inFlight * this.#statementMs > CONGESTED_MS || performance.now() - this.lastActiveAt > CONGESTED_MS;
+    return this.inFlight * this.#statementMs > MAX_WORK_MS || performance.now() - this.lastActiveAt > SILENT_MS;
   }
 
   /** Whether it is outside a transaction and every statement is answered. */

@@ -186,15 +186,15 @@ describe('a server that is slow (F-09)', () => {
     return { slow, cable };
   }
 
-  test('is sent as much at once as it answers within a second', async () => {
+  test('is sent as much at once as it answers within two seconds', async () => {
     const { slow, cable } = await openBehindCable();
     cable.slowDown(50);
     // Those who ask first find out how slow it is, and open the other connections.
     await Promise.all(Array.from({ length: 30 }, () => slow.first(one, {})));
-    const asked = await Promise.allSettled(Array.from({ length: 200 }, () => slow.first(one, {})));
+    const asked = await Promise.allSettled(Array.from({ length: 320 }, () => slow.first(one, {})));
     const answered = asked.filter(({ status }) => status === 'fulfilled').length;
-    expect(answered).toBeGreaterThan(20);
-    expect(answered).toBeLessThan(100);
+    expect(answered).toBeGreaterThan(40);
+    expect(answered).toBeLessThan(200);
     await slow.close();
     cable.close();
   });

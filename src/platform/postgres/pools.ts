@@ -57,7 +57,7 @@ export function openPools(options: CompleteDatabaseOptions, gauge: WaitingGauge)
 
 /**
  * Connections that many callers use at the same time, each for single statements only. One that has more to answer than
- * it can within a second gets no more: the callers wait here, where they can give up.
+ * it can within two seconds gets no more: the callers wait here, where they can give up.
  */
 class SharedPool implements ConnectionPool {
   readonly set: ConnectionSet;

@@ -30,9 +30,9 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'database-pace',
-    what: 'a connection is sent no more than it answers within a second, at the pace that it has by then',
+    what: 'a connection is sent no more than it answers within two seconds, at the pace that it has by then',
     attack: 'F-09',
-    removals: [{ text: 'this.inFlight * this.#statementMs > CONGESTED_MS || ' }],
+    removals: [{ text: 'this.inFlight * this.#statementMs > MAX_WORK_MS || ' }],
     test: 'src/platform/postgres/pools.test.ts',
     testName: 'is sent as much at once as it answers',
   },

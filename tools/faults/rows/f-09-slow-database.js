@@ -30,8 +30,8 @@ const MARGIN_MS = 500;
 const POLL_MS = 500;
 /** Twice `limits.max_db_waiters`: requests and background work each have a pool of their own. */
 const MAX_WAITING = 400;
-/** Those, what is sent within the second in which nothing is known yet, and the people. */
-const MAX_ACTIVE = 500;
+/** Half of those, what is sent before the pace is known or done within two seconds, and the people. */
+const MAX_ACTIVE = 600;
 const MAX_GROWTH_MB = 100;
 /** `limits.handler_timeout`, the slowest statement for a write that had begun by then, and what a busy machine takes. */
 const MAX_REQUEST_MS = 22_000;
