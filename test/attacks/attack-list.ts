@@ -215,7 +215,7 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [9, 'slow database, lost packets'],
   [10, 'deadlocks, serialization failures, locks held for long'],
   [11, 'database that refuses connections, rights, writes or the password'],
-  [12, 'full disk', 'rate limits that need a temporary file'],
+  [12, 'full disk'],
   [13, 'few file descriptors, little memory'],
   [14, 'clock that jumps'],
   [15, 'clocks of instances that differ'],

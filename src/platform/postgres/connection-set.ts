@@ -71,9 +71,20 @@ export class ConnectionSet {
       void connection.close();
       return;
     }
+    this.#retireOneThatIsTooOld();
     this.#connections.set(connection, { retireAt: this.#retirementTime(connection) });
     this.#options.opened(connection);
     if (this.#options.needsConnection()) this.grow();
+  }
+
+  /** Only once another one is there: it is good, and the server may not be found any more, or let nobody in. */
+  #retireOneThatIsTooOld(): void {
+    const now = performance.now();
+    for (const [connection, { retireAt }] of this.#connections) {
+      if (!connection.isUsable || now <= retireAt) continue;
+      connection.retire();
+      return;
+    }
   }
 
   /** @param tookMs how long the attempt took: one that was not answered has been a pause already */
@@ -110,8 +121,8 @@ export class ConnectionSet {
       if (connection.inFlight > 0 && quietMs > silenceMs) {
         isSilent = true;
         connection.destroy(new Error(`no answer for ${Math.round(quietMs / 1000)} s`));
-      } else if (connection.isUsable && now > retireAt) {
-        connection.retire();
+      } else if (connection.isUsable && now > retireAt && this.#opening === 0) {
+        if (this.#connections.size >= this.#options.max) connection.retire();
         this.grow();
       } else if (
         connection.isUsable &&

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, inject, test } from 'vitest';
 import { systemClock } from '#platform/base/clock.ts';
+import { administer } from '#test/support/administer.ts';
 import { Cable } from '#test/support/cable.js';
 import { parseConnectionUri } from '#test/support/connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -20,6 +21,14 @@ const setting = statement<{ value: string }, { readonly name: string }>(
   'testDatabase.setting',
   'select current_setting(:name::text) as value',
 );
+
+const SWEEP_MS = 1_000;
+
+/** Those that are open stay. */
+async function allowConnections(isAllowed: boolean): Promise<void> {
+  const name = new URL(testDatabase.connectionString).pathname.slice(1);
+  await administer(inject('testDatabases').adminUri, `alter database ${name} with allow_connections ${isAllowed}`);
+}
 
 /** A transaction that has begun and stays open until `finish` is called. */
 function heldTransaction(): { begun: Promise<void>; finish: () => void; ended: Promise<void> } {
@@ -87,6 +96,22 @@ describe('connections', () => {
     );
     held.finish();
     await held.ended;
+  });
+
+  test('past their lifetime stay while none can be opened in their place (F-20)', async () => {
+    const log = new RecordingLog();
+    testDatabase = await createTestDatabase({ log, maxLifetimeSeconds: 0.05 });
+    await testDatabase.database.first(one, {});
+    await allowConnections(false);
+    try {
+      await waitUntil(() => log.lines.some(({ event }) => event === 'db.lost'), 'a refused connection');
+      for (let sweeps = 0; sweeps < 3; sweeps += 1) {
+        await setTimeout(SWEEP_MS);
+        expect(await testDatabase.database.first(one, {})).toEqual({ one: 1 });
+      }
+    } finally {
+      await allowConnections(true);
+    }
   });
 
   test('have the settings of the server side: time-outs, generic plans, durable commits', async () => {

@@ -21,6 +21,19 @@ export const DATABASE: readonly Protection[] = [
     testName: 'the system asks within ten seconds whether it is still there',
   },
   {
+    name: 'database-aged-connections',
+    what: 'a connection is not given up for its age while none can be opened in its place',
+    attack: 'F-20',
+    removals: [
+      {
+        text: 'if (this.#connections.size >= this.#options.max) connection.retire();',
+        instead: 'connection.retire();',
+      },
+    ],
+    test: 'src/platform/postgres/pools.test.ts',
+    testName: 'past their lifetime stay',
+  },
+  {
     name: 'database-backlog',
     what: 'a server that answers late is not sent what nobody waits for any more',
     attack: 'F-09',
