@@ -193,7 +193,9 @@ export class StandingLoad {
     // Those of clients themselves are nobody's.
     const lasting = new Set(this.#people.flatMap(({ tokenFacts }) => tokenFacts.map(({ key }) => key)));
     const others = this.#journal.facts('token', true).filter(({ key }) => !lasting.has(key));
-    this.#journal.drop(...over, ...others);
+    // Sessions whose end was not answered are not anybody's either.
+    const open = this.#journal.openFacts.filter(({ endsByAge }) => endsByAge);
+    this.#journal.drop(...over, ...others, ...open);
   }
 
   get #failed() {

@@ -8,9 +8,10 @@ export function tokenWorks(token) {
   };
 }
 
-/** Those that somebody has of an application. */
+/** Those that somebody has of an application. The first one ends by its age. */
 export function tokensWork({ accessToken, refreshToken }) {
-  return [accessToken, refreshToken].filter((token) => token !== undefined).map(tokenWorks);
+  const access = accessToken === undefined ? [] : [{ ...tokenWorks(accessToken), endsByAge: true }];
+  return [...access, ...(refreshToken === undefined ? [] : [tokenWorks(refreshToken)])];
 }
 
 /** Somebody can sign in with this password. */

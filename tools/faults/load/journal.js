@@ -25,6 +25,11 @@ export class Journal {
     for (const { key } of facts) this.#known.delete(key);
   }
 
+  /** Facts of changes that were not answered. */
+  get openFacts() {
+    return this.#open.flatMap(({ after }) => after.map(([fact]) => fact));
+  }
+
   /** They are neither true nor false from now on, also where a change of them is under way. */
   drop(...facts) {
     this.forget(...facts);
