@@ -9,8 +9,9 @@ import { refreshMetadataQueue } from '#domain/upstream/refresh-job.ts';
 import { JobWorker } from '#platform/jobs/worker.ts';
 import { Browser } from '../support/browser.ts';
 import { sql } from '../support/fixtures.ts';
+import { linkAccount } from '../support/link-account.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { linkAccount, type PeerAnswer, startUpstreamPeer, type UpstreamPeer } from '../support/upstream-peer.ts';
+import { type PeerAnswer, startUpstreamPeer, type UpstreamPeer } from '../support/upstream-peer.ts';
 import { HeldChange } from './held-change.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';
 import { agreeToSso, ssoPath } from '#test/support/chat-sso.ts';
+import { linkAccount } from '#test/support/link-account.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { linkAccount, startUpstreamPeer, UPSTREAM_SUBJECT, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { startUpstreamPeer, UPSTREAM_SUBJECT, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 

@@ -7,9 +7,10 @@ import { loadConfig } from '#config/load.ts';
 import { Browser, type Shown } from '#test/support/browser.ts';
 import { ssoPath } from '#test/support/chat-sso.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
+import { linkAccount } from '#test/support/link-account.ts';
 import { beginRegistration } from '#test/support/registering.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { linkAccount, startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 import { bundleWorker } from '#test/support/worker-entry.ts';
 import { lookAtTicket } from '../support/account-operations.ts';
 

@@ -4,10 +4,11 @@ import { runCommand } from '../../src/cli/run-command.test-support.ts';
 import { Browser } from '../support/browser.ts';
 import { ChatClient } from '../support/chat-client.ts';
 import { GraphqlClient } from '../support/graphql-client.ts';
+import { linkAccount } from '../support/link-account.ts';
 import { logOf } from '../support/log-of.ts';
 import { NEW_PASSWORD } from '../support/registering.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { linkAccount, startUpstreamPeer, UPSTREAM_SUBJECT, type UpstreamPeer } from '../support/upstream-peer.ts';
+import { startUpstreamPeer, UPSTREAM_SUBJECT, type UpstreamPeer } from '../support/upstream-peer.ts';
 import { bundleWorker } from '../support/worker-entry.ts';
 
 const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';

@@ -3,9 +3,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type JWTPayload, SignJWT } from 'jose';
-import { newId, parseId, toUuid } from '#platform/base/ids.ts';
-import type { Queryable } from '#platform/postgres/database.ts';
-import { sql } from './fixtures.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -52,24 +49,6 @@ export interface UpstreamPeer {
 }
 
 export const UPSTREAM_SUBJECT = 'subject-1';
-
-/** As if the person had linked their account before. */
-export async function linkAccount(
-  database: Queryable,
-  { providerId, userId, subject }: { readonly providerId: string; readonly userId: string; readonly subject: string },
-): Promise<void> {
-  const uuids = [newId(Date.now()), providerId, userId].map((id) => {
-    const parsed = parseId(id);
-    if (parsed === undefined) throw new Error(`no id: ${id}`);
-    return toUuid(parsed);
-  });
-  await sql(
-    database,
-    `insert into upstream_links (id, provider_id, user_id, subject, created_at)
-     values ($1::uuid, $2::uuid, $3::uuid, $4::text, now())`,
-    [...uuids, subject],
-  );
-}
 
 export async function startUpstreamPeer(): Promise<UpstreamPeer> {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

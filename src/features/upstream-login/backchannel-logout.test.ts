@@ -8,7 +8,8 @@ import { ChatClient, textOf } from '#test/support/chat-client.ts';
 import { loginTokenOf } from '#test/support/chat-sso.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { linkAccount, startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { linkAccount } from '#test/support/link-account.ts';
+import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const MODES = {
   do_nothing: '01HZX7T3Q8V3M5N6P7R8S9T0AB',

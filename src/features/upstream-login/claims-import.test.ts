@@ -4,7 +4,8 @@ import { type AuthenticatorApp, giveAuthenticatorApp } from '#test/support/authe
 import { Browser, type Shown } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { linkAccount, startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { linkAccount } from '#test/support/link-account.ts';
+import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const ACTIONS = ['ignore', 'suggest', 'force', 'require'] as const;
 const CONFLICTS = ['fail', 'add', 'set', 'replace'] as const;

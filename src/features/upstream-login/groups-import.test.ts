@@ -5,7 +5,8 @@ import { insertTestAccount } from '#test/support/accounts.ts';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
-import { linkAccount, startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { linkAccount } from '#test/support/link-account.ts';
+import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const USUAL = newId(1);
 const PREFIXED = newId(2);
