@@ -61,16 +61,17 @@ export class Instances {
    * @param database settings of the section
    * @param change what becomes of the settings
    * @param dataDir by default a new one
+   * @param reached the section for this process, where it gets to the database another way
    * @param options of `Program.launch`
    * @returns `{ base, port, dataDir, program, service, log, options }`
    */
-  async add(database, { change = (settings) => settings, dataDir: given, ...options } = {}) {
+  async add(database, { change = (settings) => settings, dataDir: given, reached = database, ...options } = {}) {
     const port = await freePort();
     const base = `http://127.0.0.1:${port}/`;
     this.#publicBase ??= base;
     this.mailboxes ??= await Mailboxes.listen();
     const dataDir = given ?? join(this.#folder, `data-${port}`);
-    this.#connection ??= connectionTo(database, dataDir);
+    this.#connection ??= connectionTo(reached, dataDir);
     const settings = instanceSettings({ dataDir, database, port, level: 'warn' });
     const all = openToLoad(settings, { publicBase: this.#publicBase, email: this.mailboxes.settings });
     const program = new Program(this.#folder, change(all), { name: `instance-${port}.json` });
@@ -111,7 +112,9 @@ export class Instances {
    * @param users at work at once. @param pauseMs between two things that one of them does, at most
    */
   async load({ users = USERS, pauseMs = PAUSE_MS } = {}) {
-    await this.all[0].program.run(['manage', 'register-user', '--yes', '--password-file', '-', USERNAME], PASSWORD);
+    const [{ program, options }] = this.all;
+    const args = ['manage', 'register-user', '--yes', '--password-file', '-', USERNAME];
+    await program.run(args, PASSWORD, { node: options.node });
     const load = new StandingLoad({
       ...{ bases: this.bases, publicBase: this.#publicBase, mailboxes: this.mailboxes },
       ...{ users, pauseMs },

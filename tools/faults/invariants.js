@@ -39,6 +39,9 @@ const invariants = (eventsOf) => [
      union all select 'recovery ' || s.id from user_recovery_sessions s
                  join user_recovery_tickets t on t.session_id = s.id
                 where s.consumed_at is not null and ${eventsOf('t.user_id')}
+                  -- Of an address the newest few are open.
+                  and not exists (select from user_recovery_sessions newer
+                                   where newer.email_key = s.email_key and newer.created_at = s.consumed_at)
                   and not exists (select from audit_events e where e.kind = 'password_recovered'
                                      and e.user_id = t.user_id and e.created_at = s.consumed_at)`,
   ],

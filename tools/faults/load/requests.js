@@ -9,6 +9,8 @@ const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toSt
 /** A service answers within its own time limit of fifteen seconds, but for a write that it had begun by then. */
 const REQUEST_MS = 30_000;
 const UNAVAILABLE = 503;
+/** How a form says so. */
+const TRY_LATER = /data-error-code="homeserver_unavailable"/;
 /** How the service says that something is over. */
 const OVER = [
   { status: 400, says: /"error":"(?:invalid_grant|expired_token)"/ },
@@ -200,7 +202,10 @@ class Visitor {
   async #answer(what, expected, load) {
     return await this.#requests.answer(what, expected, async (base) => {
       this.#listener = base.slice(0, -1);
-      const { status, headers, location, body } = await withinTime(load());
+      const { status: shown, headers, location, body } = await withinTime(load());
+      // A form is shown once more, without the header that goes with the status.
+      const status = shown === 200 && TRY_LATER.test(body) ? UNAVAILABLE : shown;
+      if (status !== shown) headers['retry-after'] ??= '0';
       return { status, retryAfter: headers['retry-after'], headers, location, text: body };
     });
   }

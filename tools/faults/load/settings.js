@@ -33,3 +33,13 @@ export function openToLoad(settings, { publicBase, email }) {
     },
   };
 }
+
+/** What becomes of the settings of an instance, so that it tells its figures. */
+export function withMetrics(settings) {
+  const [listener] = settings.http.listeners;
+  return {
+    ...settings,
+    http: { ...settings.http, listeners: [{ ...listener, resources: [...listener.resources, 'prometheus'] }] },
+    telemetry: { metrics: { exporter: 'prometheus' } },
+  };
+}

@@ -1,9 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { median } from '../../../bench/statistics.js';
 import { say } from '../../browser/checks.js';
 import { behindCable } from '../behind-cable.js';
 import { requireNone, requireRight } from '../instances.js';
+import { Gauges } from '../load/gauges.js';
 import { Homeserver } from '../load/homeserver.js';
+import { withMetrics } from '../load/settings.js';
 
 /** Introspections of a second. */
 const RATE = 100;
@@ -27,16 +28,8 @@ const HEAL_MS = 10_000;
 const SIGN_INS = 5;
 /** Of a machine that does something else as well. */
 const MARGIN_MS = 500;
-const POLL_MS = 500;
-/** Twice `limits.max_db_waiters`: requests and background work each have a pool of their own. */
-const MAX_WAITING = 400;
-/** Half of those, what is sent before the pace is known or done within two seconds, and the people. */
-const MAX_ACTIVE = 600;
-const MAX_GROWTH_MB = 100;
 /** `limits.handler_timeout`, the slowest statement for a write that had begun by then, and what a busy machine takes. */
 const MAX_REQUEST_MS = 22_000;
-/** Half of what a collector waits. */
-const MAX_SCRAPE_MS = 5_000;
 
 export const fault = {
   id: 'F-09',
@@ -55,7 +48,7 @@ export const fault = {
           await requireRight(instances, load);
         });
       },
-      withMetrics,
+      patient,
     );
   },
 };
@@ -113,64 +106,7 @@ async function signInMs(load) {
   return median(took);
 }
 
-/** What the instances say of themselves, the worst of them each time. */
-class Gauges {
-  #bases;
-  #first;
-  #most = { waiting: 0, active: 0, megabytes: 0 };
-
-  constructor(bases) {
-    this.#bases = bases;
-  }
-
-  async watch(seconds) {
-    const endsAt = performance.now() + seconds * 1_000;
-    do {
-      const now = await this.read();
-      this.#first ??= now;
-      for (const name of Object.keys(now)) this.#most[name] = Math.max(this.#most[name], now[name]);
-      await pause(POLL_MS);
-    } while (performance.now() < endsAt);
-  }
-
-  async read() {
-    const pages = await Promise.all(
-      this.#bases.map(async (base) =>
-        (await fetch(`${base}metrics`, { signal: AbortSignal.timeout(MAX_SCRAPE_MS) })).text(),
-      ),
-    );
-    const worst = (name) => Math.max(...pages.map((page) => sumOf(page, name)));
-    return {
-      waiting: worst('db_pool_waiting'),
-      active: worst('http_server_active_requests'),
-      megabytes: Math.round(worst('process_resident_memory_bytes') / 1e6),
-    };
-  }
-
-  require() {
-    const { waiting, active, megabytes } = this.#most;
-    if (waiting > MAX_WAITING) throw new Error(`${waiting} waited for a connection`);
-    if (active > MAX_ACTIVE) throw new Error(`${active} requests at once`);
-    if (megabytes > this.#first.megabytes + MAX_GROWTH_MB) throw new Error(`${megabytes} MB`);
-  }
-
-  toString() {
-    const { waiting, active, megabytes } = this.#most;
-    return `at most ${active} requests at once, ${waiting} waited, ${this.#first.megabytes} to ${megabytes} MB`;
-  }
-}
-
-function sumOf(page, name) {
-  const values = page.match(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm')) ?? [];
-  return values.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-}
-
-function withMetrics(settings) {
-  const [listener] = settings.http.listeners;
-  return {
-    ...settings,
-    http: { ...settings.http, listeners: [{ ...listener, resources: [...listener.resources, 'prometheus'] }] },
-    telemetry: { metrics: { exporter: 'prometheus' } },
-    limits: { ...settings.limits, max_connections_per_address: MAX_CONNECTIONS },
-  };
+function patient(settings) {
+  const changed = withMetrics(settings);
+  return { ...changed, limits: { ...changed.limits, max_connections_per_address: MAX_CONNECTIONS } };
 }

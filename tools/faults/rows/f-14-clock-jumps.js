@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { say } from '../../browser/checks.js';
 import { CLIENT_ID, CLIENT_SECRET } from '../../cluster/load.js';
 import { databaseSettings, Instances, requireNone, requireRight, startDatabase } from '../instances.js';
+import { withMetrics } from '../load/settings.js';
 import { buildSetClock, MachineClock } from '../machine-clock.js';
 
 const HOUR = 3_600;
@@ -37,7 +38,7 @@ export const fault = {
     try {
       for (const [index, TZ] of ZONES.entries()) {
         const environment = { ...clocks[index + 1].environment, TZ };
-        await instances.add(databaseSettings(database), { change: withMetrics, environment });
+        await instances.add(databaseSettings(database), { change: withInfo, environment });
       }
       load = await instances.load();
       load.start();
@@ -246,12 +247,7 @@ function requireOrder(log, timesBack) {
   if (back !== timesBack) throw new Error(`${back} times back, of ${lines.length} lines`);
 }
 
-function withMetrics(settings) {
-  const [listener] = settings.http.listeners;
-  return {
-    ...settings,
-    http: { ...settings.http, listeners: [{ ...listener, resources: [...listener.resources, 'prometheus'] }] },
-    telemetry: { metrics: { exporter: 'prometheus' } },
-    logging: { ...settings.logging, level: 'info' },
-  };
+function withInfo(settings) {
+  const changed = withMetrics(settings);
+  return { ...changed, logging: { ...changed.logging, level: 'info' } };
 }

@@ -288,6 +288,8 @@ class Reloaded {
         ...settings.rate_limiting,
         login: { per_ip: plenty, per_account: plenty, per_known_browser: plenty },
         upstream: { per_ip: plenty },
+        // Each former secret is tried, which is refused.
+        client_authentication: { per_client: plenty },
       },
       limits: {
         ...{
