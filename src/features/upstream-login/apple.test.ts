@@ -3,8 +3,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
-import { startService, type TestService } from '#test/support/service.ts';
 import { linkAccount } from '#test/support/link-account.ts';
+import { startService, type TestService } from '#test/support/service.ts';
 import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';

@@ -7,8 +7,8 @@ import { Browser } from '#test/support/browser.ts';
 import { ChatClient, textOf } from '#test/support/chat-client.ts';
 import { loginTokenOf } from '#test/support/chat-sso.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
 import { linkAccount } from '#test/support/link-account.ts';
+import { startService, type TestService } from '#test/support/service.ts';
 import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const MODES = {

@@ -3,8 +3,8 @@ import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { type AuthenticatorApp, giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { Browser, type Shown } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
 import { linkAccount } from '#test/support/link-account.ts';
+import { startService, type TestService } from '#test/support/service.ts';
 import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const ACTIONS = ['ignore', 'suggest', 'force', 'require'] as const;

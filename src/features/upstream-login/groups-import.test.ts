@@ -4,8 +4,8 @@ import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
 import { linkAccount } from '#test/support/link-account.ts';
+import { startService, type TestService } from '#test/support/service.ts';
 import { startUpstreamPeer, type UpstreamPeer } from '#test/support/upstream-peer.ts';
 
 const USUAL = newId(1);

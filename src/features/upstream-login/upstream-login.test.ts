@@ -4,9 +4,14 @@ import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
-import { startService, type TestService } from '#test/support/service.ts';
 import { linkAccount } from '#test/support/link-account.ts';
-import { type PeerAnswer, startUpstreamPeer, UPSTREAM_SUBJECT, type UpstreamPeer } from '#test/support/upstream-peer.ts';
+import { startService, type TestService } from '#test/support/service.ts';
+import {
+  type PeerAnswer,
+  startUpstreamPeer,
+  UPSTREAM_SUBJECT,
+  type UpstreamPeer,
+} from '#test/support/upstream-peer.ts';
 
 const ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const OTHER_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
