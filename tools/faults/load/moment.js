@@ -21,17 +21,18 @@ export class Moment {
     return await this.#began.run(this.#sets, work);
   }
 
+  /** How often clocks had been set when what is at work began. */
+  get start() {
+    return this.#began.getStore() ?? this.#sets;
+  }
+
   /** Whether clocks were set since what is at work began. */
   get hasPassed() {
-    return this.#start < this.#sets;
+    return this.start < this.#sets;
   }
 
   /** Whether access tokens that were issued to what is at work may be over. */
   get endsTokens() {
-    return this.#start < this.#lastLong;
-  }
-
-  get #start() {
-    return this.#began.getStore() ?? this.#sets;
+    return this.start < this.#lastLong;
   }
 }

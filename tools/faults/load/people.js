@@ -17,6 +17,8 @@ class Person {
   sessions = [];
   /** Access token of each chat client. */
   chats = [];
+  /** How often clocks had been set when a mail was asked for that did not come yet. */
+  mailSince;
   /** Nobody knows what became of the account. */
   isOver = false;
 
@@ -93,8 +95,10 @@ const RECOVER = `mutation RecoverPassword($ticket: String!, $newPassword: String
 }`;
 
 /** All browsers are signed out, and applications where the person wants it. */
-export async function recoverPassword({ requests, journal, mailboxes, isOn }, person) {
-  const { email, username } = person;
+export async function recoverPassword({ requests, journal, moment, mailboxes, isOn }, person) {
+  const { email, username, mailSince } = person;
+  // A mail that this person gave up may come in place of the one that is asked for now.
+  person.mailSince ??= moment.start;
   const visitor = requests.visitor();
   const since = mailboxes.count(email);
   await visitor.get('/recover');
@@ -103,12 +107,15 @@ export async function recoverPassword({ requests, journal, mailboxes, isOn }, pe
     ...{ since, isAwaited: isOn, timeoutMs: MAIL_MS },
   });
   if (ticket === undefined) throw new Unanswered(`mail with a link for ${username}`, false);
+  person.mailSince = mailSince;
   const next = newPassword();
   const endsApplications = Math.random() < 0.5;
   await replacePassword(journal, person, next, { endsBrowsers: person.browsers, endsApplications }, async () => {
     const variables = { ticket, newPassword: next, endAllSessions: endsApplications };
-    const { setPasswordByRecovery } = await visitor.graphql(RECOVER, variables);
-    return setPasswordByRecovery.status;
+    const { status } = (await visitor.graphql(RECOVER, variables)).setPasswordByRecovery;
+    const isOver = status === 'EXPIRED_RECOVERY_TICKET' && mailSince < moment.start;
+    if (isOver) throw new Unanswered('a link of before clocks were set', true);
+    return status;
   });
 }
 
