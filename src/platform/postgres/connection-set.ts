@@ -115,15 +115,18 @@ export class ConnectionSet {
     const { idleTimeoutMs, silenceMs, min } = this.#options;
     let remaining = this.#connections.size;
     let isSilent = false;
+    // One at a time: a full set gives up a good connection for the next one, of which there may be none.
+    let mayReplace = this.#opening === 0 && ![...this.#connections.keys()].some(({ isRetired }) => isRetired);
     for (const [connection, { retireAt }] of this.#connections) {
       const quietMs = now - connection.lastActiveAt;
       const isIdle = connection.inFlight === 0 && !connection.isLent;
       if (connection.inFlight > 0 && quietMs > silenceMs) {
         isSilent = true;
         connection.destroy(new Error(`no answer for ${Math.round(quietMs / 1000)} s`));
-      } else if (connection.isUsable && now > retireAt && this.#opening === 0) {
+      } else if (connection.isUsable && now > retireAt && mayReplace) {
+        mayReplace = false;
         if (this.#connections.size >= this.#options.max) connection.retire();
-        this.grow();
+        else this.grow();
       } else if (
         connection.isUsable &&
         isIdle &&

@@ -98,10 +98,13 @@ describe('connections', () => {
     await held.ended;
   });
 
-  test('past their lifetime stay while none can be opened in their place (F-20)', async () => {
+  test.each([
+    { what: 'one', statements: 1 },
+    { what: 'all that there may be', statements: 100 },
+  ])('past their lifetime stay while none can be opened in their place: $what (F-20)', async ({ statements }) => {
     const log = new RecordingLog();
-    testDatabase = await createTestDatabase({ log, maxLifetimeSeconds: 0.05 });
-    await testDatabase.database.first(one, {});
+    testDatabase = await createTestDatabase({ log, maxLifetimeSeconds: 0.05, maxConnections: 6 });
+    await Promise.all(Array.from({ length: statements }, () => testDatabase.database.first(one, {})));
     await allowConnections(false);
     try {
       await waitUntil(() => log.lines.some(({ event }) => event === 'db.lost'), 'a refused connection');

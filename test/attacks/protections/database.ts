@@ -26,10 +26,18 @@ export const DATABASE: readonly Protection[] = [
     attack: 'F-20',
     removals: [
       {
-        text: 'if (this.#connections.size >= this.#options.max) connection.retire();',
-        instead: 'connection.retire();',
+        text: 'if (this.#connections.size >= this.#options.max) connection.retire();\n        else this.grow();',
+        instead: 'connection.retire();\n        this.grow();',
       },
     ],
+    test: 'src/platform/postgres/pools.test.ts',
+    testName: 'past their lifetime stay',
+  },
+  {
+    name: 'database-full-of-aged-connections',
+    what: 'of connections that are all too old one at a time is given up, while none can be opened in its place',
+    attack: 'F-20',
+    removals: [{ text: '        mayReplace = false;\n' }],
     test: 'src/platform/postgres/pools.test.ts',
     testName: 'past their lifetime stay',
   },
