@@ -138,11 +138,22 @@ async function requireHealed({ checks, peers, instances, load, what }) {
       peers.untilSignedIn(instances.bases[0], instances.all[0].base, HEAL_MS),
       untilMail(instances.mailboxes),
     ]);
+    // Who waits for an instance that is not ready yet is neither answered nor refused.
+    for (const { base } of instances.all) await untilReady(base);
+    await load.untilUndisturbed(HEAL_MS);
     say(
       `${what}: the last refusal ${Math.round(undisturbedMs)} ms after their end, a sign-in ${Math.round(signedInMs)} ms, ` +
         `one at a provider ${Math.round(providerMs)} ms, a mail ${Math.round(mailMs)} ms`,
     );
   });
+}
+
+async function untilReady(base) {
+  const startedAt = performance.now();
+  while (!(await fetch(`${base}health`)).ok) {
+    if (performance.now() - startedAt > HEAL_MS) throw new Error(`${base} is not ready`);
+    await pause(POLL_MS);
+  }
 }
 
 /** @returns milliseconds until the next mail came */
