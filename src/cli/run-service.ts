@@ -5,7 +5,7 @@ import { processGauges, showKnownSeries, workGauges } from '#app/process-gauges.
 import { SessionCounts } from '#app/session-counts.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { InstanceState } from '#domain/instance-state.ts';
-import { systemClock } from '#platform/base/clock.ts';
+import { SteadyClock, systemClock } from '#platform/base/clock.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { EventLoopLag } from '#platform/http/overload.ts';
 import { strengthWorkerUrl } from './accounts.ts';
@@ -30,9 +30,10 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
   const lag = new EventLoopLag();
   const estimator = new StrengthEstimator(strengthWorkerUrl());
   const state = new InstanceState();
+  const clock = new SteadyClock(systemClock);
   const watch = new DatabaseWatch({
-    ...{ database: foundation.database, clock: systemClock },
-    ...{ log, state, migrations: MIGRATIONS_DIRECTORY },
+    ...{ database: foundation.database, clock, log, state },
+    migrations: MIGRATIONS_DIRECTORY,
   });
   watch.start();
   let preloading: NodeJS.Timeout | undefined;
@@ -41,15 +42,15 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     const { database, jobsDatabase, keyRing, loaded } = foundation;
     await watch.check();
     const { version } = io;
-    const opened = await openMetrics(config.telemetry, { clock: systemClock, log, version, isMember: plan.isMember });
-    const traces = await openTracing(config.telemetry.tracing, { clock: systemClock, log, version });
+    const opened = await openMetrics(config.telemetry, { clock, log, version, isMember: plan.isMember });
+    const traces = await openTracing(config.telemetry.tracing, { clock, log, version });
     const { tracing } = traces;
-    const closeSentry = await openSentry(config.telemetry.sentry, { clock: systemClock, log, version });
+    const closeSentry = await openSentry(config.telemetry.sentry, { clock, log, version });
     const flushTelemetry = async (): Promise<void> => {
       await Promise.all([traces.close(), opened?.close(), closeSentry()]);
     };
     const kept = {
-      ...{ database, jobsDatabase, estimator, instance: state, lag, log, tracing, flushTelemetry },
+      ...{ clock, database, jobsDatabase, estimator, instance: state, lag, log, tracing, flushTelemetry },
       ...{ version, environment: io.environment, hasWorkers: plan.hasWorkers },
       hasGeneratedRoot: foundation.hasGeneratedRoot,
       assets: openAssets(loaded.config.assets),
@@ -65,9 +66,9 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     const gauges = { ...kept, listeners, server, core: () => service.core };
     if (opened !== undefined) {
       showKnownSeries(opened.registry);
-      opened.registry.readGauges(expiryGauges(server, systemClock, () => service.signingKeys));
+      opened.registry.readGauges(expiryGauges(server, clock, () => service.signingKeys));
       opened.registry.readGauges(processGauges(gauges));
-      opened.registry.readGauges(workGauges({ jobsDatabase, clock: systemClock }, () => service.workers));
+      opened.registry.readGauges(workGauges({ jobsDatabase, clock }, () => service.workers));
     }
     if (opened !== undefined && plan.hasWorkers) {
       counts = new SessionCounts(jobsDatabase);

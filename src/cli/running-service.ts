@@ -16,7 +16,6 @@ import type { PolicyModule } from '#domain/policy/module/policy-module.ts';
 import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import { rootKeyChecks } from '#domain/server-state/server-state.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
-import { systemClock } from '#platform/base/clock.ts';
 import { describeError } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import type { HttpServer } from '#platform/http/server.ts';
@@ -36,7 +35,7 @@ import { TlsReload } from './tls-reload.ts';
 export interface Kept
   extends Pick<
     Resources,
-    'database' | 'estimator' | 'instance' | 'lag' | 'log' | 'metricsPage' | 'tracing' | 'version'
+    'clock' | 'database' | 'estimator' | 'instance' | 'lag' | 'log' | 'metricsPage' | 'tracing' | 'version'
   > {
   readonly jobsDatabase: OpenDatabase;
   readonly environment: LoadedConfig['environment'];
@@ -59,18 +58,18 @@ export interface Settings {
 
 /** @param before the core that the new one replaces */
 export async function openCore(kept: Kept, settings: Settings, before?: Core): Promise<Core> {
-  const { database, environment, log } = kept;
+  const { clock, database, environment, log } = kept;
   const { config, keyRing, policyModule, signingKeys } = settings;
   const core = createCore(
     {
       ...kept,
-      ...{ config, keyRing, policyModule, signingKeys, clock: systemClock },
-      secretKeys: await openSecretKeys({ database, keyRing, clock: systemClock }),
+      ...{ config, keyRing, policyModule, signingKeys },
+      secretKeys: await openSecretKeys({ database, keyRing, clock }),
       hasher:
         before === undefined
           ? openHasher(config, log, environment)
           : before.hasher.withSchemes(hasherOptions(config, log, environment)),
-      outbound: new OutboundHttp({ ...config.outbound, clock: systemClock, log }),
+      outbound: new OutboundHttp({ ...config.outbound, clock, log }),
     },
     before,
   );
@@ -109,7 +108,7 @@ export class RunningService {
     this.#server = server;
     this.#parts = this.#newParts(settings, core);
     this.#registered = new RegisteredProcess({
-      ...{ database: kept.database, clock: systemClock, log: kept.log, version: kept.version },
+      ...{ database: kept.database, clock: kept.clock, log: kept.log, version: kept.version },
       name: `${hostname()}:${process.pid}`,
       works: kept.hasWorkers,
       configDigest: sharedSettingsDigest(settings.config, settings.keyRing),
@@ -205,14 +204,14 @@ export class RunningService {
 
   /** Made, and not started. */
   #newParts(settings: Settings, core: Core): BackgroundParts {
-    const { database, hasGeneratedRoot, hasWorkers, jobsDatabase, log } = this.#kept;
+    const { clock, database, hasGeneratedRoot, hasWorkers, jobsDatabase, log } = this.#kept;
     const { config, keyRing, loaded } = settings;
-    const transport = hasWorkers ? openTransport(config.email.transport, systemClock) : undefined;
+    const transport = hasWorkers ? openTransport(config.email.transport, clock) : undefined;
     const isBusy = () => this.#server.isOverloaded || database.statistics().waiting > 0;
     return {
       rereaders: [
         new SigningKeyReload({ ...settings, log }),
-        new TlsReload({ loaded, server: this.#server, clock: systemClock, log }),
+        new TlsReload({ loaded, server: this.#server, clock, log }),
         new RootKeyReload({
           ...{ config, keyRing, log },
           isGenerated: hasGeneratedRoot,

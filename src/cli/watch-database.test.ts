@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { InstanceState } from '#domain/instance-state.ts';
+import { SteadyClock } from '#platform/base/clock.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -21,10 +22,10 @@ beforeAll(async () => {
 });
 afterAll(async () => await made.drop());
 
-const newWatch = (): DatabaseWatch =>
+const newWatch = (goneBy = new SteadyClock(clock, steady.now)): DatabaseWatch =>
   new DatabaseWatch({
-    ...{ database: made.database, clock, log, state, migrations: join(packageRoot, 'migrations') },
-    monotonic: steady.now,
+    ...{ database: made.database, log, state, migrations: join(packageRoot, 'migrations') },
+    ...{ clock: goneBy, monotonic: steady.now },
   });
 const check = (): Promise<void> => watch.check();
 const errors = (): string[] => log.lines.filter(({ level }) => level === 'error').map(({ event }) => event);
@@ -119,6 +120,21 @@ test('F-14: that the clock of the database was set right is noticed at once, and
   watch.stop();
   await expect.poll(() => state.isClockRight()).toBe(true);
   expect(log.lines.slice(told).map(({ event, level }) => [event, level])).toEqual([['db.skew', 'info']]);
+});
+
+test('F-14: a clock that is set while it is compared is not gone by', async () => {
+  const goneBy = new SteadyClock(clock, steady.now);
+  watch = newWatch(goneBy);
+  const checking = check();
+  // What comes out is the half of it, which would do.
+  clock.aheadMs += 100_000;
+  expect(state.isClockRight()).toBe(false);
+  await checking;
+  expect(Math.abs(goneBy.now() - Date.now())).toBeLessThan(1_000);
+  expect(state.isClockRight()).toBe(false);
+  clock.aheadMs -= 100_000;
+  await check();
+  expect(state.isClockRight()).toBe(true);
 });
 
 test('a schema that a newer version made unreadable, or that lacks a migration, makes it not ready', async () => {

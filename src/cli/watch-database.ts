@@ -1,5 +1,5 @@
 import type { InstanceState } from '#domain/instance-state.ts';
-import { type Clock, ClockSteps } from '#platform/base/clock.ts';
+import type { SteadyClock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import { readBacklog } from '#platform/jobs/backlog.ts';
@@ -17,7 +17,8 @@ const MAX_DUE_JOBS = 100_000;
 
 export interface Watched {
   readonly database: OpenDatabase;
-  readonly clock: Clock;
+  /** Has what is under way go by the clock of this machine once that was found right. */
+  readonly clock: SteadyClock;
   readonly log: Log;
   readonly state: InstanceState;
   /** Folder of the migrations of this program. */
@@ -33,7 +34,6 @@ export interface Watched {
 export class DatabaseWatch {
   readonly #watched: Watched;
   readonly #monotonic: () => number;
-  readonly #steps: ClockSteps;
   readonly #timers: NodeJS.Timeout[] = [];
   /** At the last comparison. */
   #clocksAgree = true;
@@ -50,7 +50,6 @@ export class DatabaseWatch {
   constructor(watched: Watched) {
     this.#watched = watched;
     this.#monotonic = watched.monotonic ?? (() => performance.now());
-    this.#steps = new ClockSteps(watched.clock, this.#monotonic);
     watched.state.isClockRight = () => this.#isClockRight();
   }
 
@@ -86,7 +85,7 @@ export class DatabaseWatch {
   }
 
   #notice(): void {
-    const milliseconds = Math.round(this.#steps.take());
+    const milliseconds = Math.round(this.#watched.clock.takeStep());
     if (milliseconds === 0) return;
     this.#watched.log.warn('clock.set', 'the clock of this machine was set, or the machine stood still', {
       milliseconds,
@@ -99,7 +98,7 @@ export class DatabaseWatch {
   }
 
   async #compare(isQuiet: boolean): Promise<void> {
-    const { database, log, state, migrations } = this.#watched;
+    const { clock, database, log, state, migrations } = this.#watched;
     try {
       this.#notice();
       const setCount = this.#setCount;
@@ -115,6 +114,7 @@ export class DatabaseWatch {
       if (!this.#clocksAgree && agree) log.info('db.skew', 'the clocks of this machine and of the database agree');
       this.#clocksAgree = agree;
       this.#comparedCount = setCount;
+      if (agree && setCount === this.#setCount) clock.accept();
       if (this.#wasSetBack) this.onSetBack();
       this.#wasSetBack = false;
       const isUsable = await isSchemaUsable(database, migrations);

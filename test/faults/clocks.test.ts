@@ -1,9 +1,12 @@
 /** Clocks that are set, and clocks of instances that differ (security F-14, F-15). */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorkers } from '#app/jobs.ts';
 import { DatabaseWatch } from '#cli/watch-database.ts';
-import type { Clock } from '#platform/base/clock.ts';
+import { type Clock, SteadyClock } from '#platform/base/clock.ts';
 import type { ClientId } from '#platform/base/ids.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
@@ -18,6 +21,7 @@ import { startService, type TestService } from '../support/service.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const SECRET = 'a-secret-of-at-least-16-characters';
+const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${SECRET}`).toString('base64')}`;
 const SETTINGS = {
   clients: [{ client_id: CLIENT_ID, client_auth_method: 'client_secret_basic', client_secret: SECRET }],
 };
@@ -36,13 +40,15 @@ let first: TestService;
 let second: TestService;
 /** Of the machine of the second instance; the other machine and the database have the right time. */
 const clock = new MachineClock();
+/** What the second instance goes by. */
+let steady = new SteadyClock(clock);
 const log = new RecordingLog();
 let database: OpenDatabase;
 let watch: DatabaseWatch;
 
 beforeAll(async () => {
   first = await startService(SETTINGS);
-  second = await startService(SETTINGS, { clock, like: first, expectedErrors: [' 503 '] });
+  second = await startService(SETTINGS, { clock: { now: () => steady.now() }, like: first, expectedErrors: [' 503 '] });
   database = await openDatabase({ connection: parseConnectionUri(first.connectionString), log, clock });
 });
 
@@ -60,15 +66,16 @@ afterEach(() => {
 });
 
 /** As of a process that starts now. */
-function newWatch(): void {
+function newWatch(monotonic = () => performance.now()): void {
   const state = second.core.instance;
-  watch = new DatabaseWatch({ database, clock, log, state, migrations: join(packageRoot, 'migrations') });
+  steady = new SteadyClock(clock, monotonic);
+  const migrations = join(packageRoot, 'migrations');
+  watch = new DatabaseWatch({ database, clock: steady, log, state, migrations, monotonic });
 }
 
 async function post(service: TestService, path: string, fields: Readonly<Record<string, string>>): Promise<Response> {
-  const authorization = `Basic ${Buffer.from(`${CLIENT_ID}:${SECRET}`).toString('base64')}`;
   const body = new URLSearchParams(fields);
-  return await fetch(service.address + path, { method: 'POST', headers: { authorization }, body });
+  return await fetch(service.address + path, { method: 'POST', headers: { authorization: AUTHORIZATION }, body });
 }
 
 async function issue(service: TestService): Promise<string> {
@@ -88,6 +95,31 @@ async function isActive(service: TestService, token: string): Promise<boolean> {
   const answer = await post(service, '/oauth2/introspect', { token });
   expect(answer.status).toBe(200);
   return (await answer.json()).active;
+}
+
+/** Sends a request but for the end of its body. @returns once the service works on it, what sends that */
+async function beginIntrospection(service: TestService, token: string) {
+  const { hostname, host, port } = new URL(service.address);
+  const body = new URLSearchParams({ token }).toString();
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  const head = [
+    'POST /oauth2/introspect HTTP/1.1',
+    `Host: ${host}`,
+    `Authorization: ${AUTHORIZATION}`,
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${body.length}`,
+    'Connection: close',
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -1)}`);
+  // It came before this one.
+  expect(await isActive(service, token)).toBe(true);
+  return {
+    finish: async (): Promise<string> => {
+      socket.write(body.slice(-1));
+      return await text(socket);
+    },
+  };
 }
 
 /** What an instance answers whose clock may be wrong. */
@@ -174,6 +206,21 @@ describe('the clock of one instance is set', () => {
     },
   );
 
+  test.each([
+    ['an hour back', -60 * MINUTE_MS],
+    ['400 days ahead', 400 * DAY_MS],
+  ])('F-14: %s: what is under way is judged by the time as it was', async (_, aheadMs) => {
+    const token = await issue(second);
+    const unfinished = await beginIntrospection(second, token);
+    clock.aheadMs = aheadMs;
+    await expectRefusals(second);
+    await watch.check();
+    expect(await unfinished.finish()).toContain('"active":true');
+    clock.aheadMs = 0;
+    await until(() => second.core.instance.isClockRight());
+    expect([await isActive(first, token), await isActive(second, token)]).toEqual([true, true]);
+  });
+
   test('F-14: by a second, as for a leap second: nothing happens', async () => {
     clock.aheadMs = 1000;
     expect(await isActive(second, await issue(second))).toBe(true);
@@ -183,12 +230,12 @@ describe('the clock of one instance is set', () => {
   test('F-14: together with that of the database: both are compared at once, and the instance goes on', async () => {
     // Neither of them can be set here: a machine that stood still looks the same.
     let stoodStillMs = 0;
-    const state = second.core.instance;
-    const steady = { monotonic: () => performance.now() - stoodStillMs };
-    watch = new DatabaseWatch({ database, clock, log, state, migrations: join(packageRoot, 'migrations'), ...steady });
+    newWatch(() => performance.now() - stoodStillMs);
     stoodStillMs = 60 * MINUTE_MS;
-    expect(state.isClockRight()).toBe(false);
-    await until(() => state.isClockRight());
+    const aheadMs = () => Math.round((second.core.clock.now() - Date.now()) / MINUTE_MS) * MINUTE_MS;
+    expect([second.core.instance.isClockRight(), aheadMs()]).toEqual([false, -stoodStillMs]);
+    await until(() => second.core.instance.isClockRight());
+    expect(aheadMs()).toBe(0);
     expect(log.lines.map(({ event }) => event)).toEqual(['clock.set']);
     expect(await isActive(second, await issue(second))).toBe(true);
   });

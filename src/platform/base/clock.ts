@@ -34,24 +34,49 @@ export function happenedAfter(at: number, moment: number): boolean {
 /** Below it a clock was corrected, also by a leap second; beyond it, it was set. */
 const MIN_STEP_MS = 5000;
 
-/** Notices that the clock of this machine was set, or that the machine stood still, by a clock that nobody can set. */
-export class ClockSteps {
-  readonly #clock: Clock;
+/**
+ * The time that requests and jobs go by: the clock of this machine, until somebody sets it. What is under way then goes on
+ * with the time as it was, by a clock that nobody can set, until the new one was found right: nothing is judged, and
+ * nothing written, by a time that may be wrong.
+ */
+export class SteadyClock implements Clock {
+  readonly #machine: Clock;
   readonly #monotonic: () => number;
+  /** What the time that is gone by differs in from the clock that nobody can set. */
   #offset: number;
+  /** What that of the machine differed in when it was looked at last. */
+  #lookedAt: number;
 
   /** @param monotonic milliseconds since any moment */
-  constructor(clock: Clock, monotonic: () => number = () => performance.now()) {
-    this.#clock = clock;
+  constructor(machine: Clock, monotonic: () => number = () => performance.now()) {
+    this.#machine = machine;
     this.#monotonic = monotonic;
-    this.#offset = clock.now() - monotonic();
+    this.#offset = machine.now() - monotonic();
+    this.#lookedAt = this.#offset;
   }
 
-  /** By how many milliseconds the clock was set since the last call; 0: it was not. */
-  take(): number {
-    const offset = this.#clock.now() - this.#monotonic();
-    const step = offset - this.#offset;
-    this.#offset = offset;
-    return Math.abs(step) < MIN_STEP_MS ? 0 : step;
+  now(): number {
+    const now = this.#machine.now();
+    const steady = this.#monotonic();
+    if (isStep(now - steady - this.#offset)) return Math.round(steady + this.#offset);
+    this.#offset = now - steady;
+    return now;
   }
+
+  /** By how many milliseconds the clock of this machine was set, or the machine stood still, since the last call; 0: it was not. */
+  takeStep(): number {
+    const offset = this.#machine.now() - this.#monotonic();
+    const step = offset - this.#lookedAt;
+    this.#lookedAt = offset;
+    return isStep(step) ? step : 0;
+  }
+
+  /** Goes by the clock of this machine as the last `takeStep` saw it. */
+  accept(): void {
+    this.#offset = this.#lookedAt;
+  }
+}
+
+function isStep(milliseconds: number): boolean {
+  return Math.abs(milliseconds) >= MIN_STEP_MS;
 }

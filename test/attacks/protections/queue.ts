@@ -337,4 +337,28 @@ export const QUEUE: readonly Protection[] = [
     test: 'test/faults/clocks.test.ts',
     testName: 'from that moment on it judges nothing',
   },
+  {
+    name: 'clock-under-way',
+    what: 'what is under way when a clock is set goes on with the time as it was',
+    attack: 'F-14',
+    removals: [{ text: 'if (isStep(now - steady - this.#offset)) return Math.round(steady + this.#offset);' }],
+    test: 'test/faults/clocks.test.ts',
+    testName: 'what is under way',
+  },
+  {
+    name: 'clock-accepted',
+    what: 'what is under way does not go by a clock that was set wrong',
+    attack: 'F-14',
+    removals: [{ text: 'if (agree && setCount', instead: 'if (setCount' }],
+    test: 'test/faults/clocks.test.ts',
+    testName: 'what is under way',
+  },
+  {
+    name: 'clock-set-while-compared',
+    what: 'a clock that is set while it is compared has to be compared once more',
+    attack: 'F-14',
+    removals: [{ text: 'if (agree && setCount === this.#setCount) clock', instead: 'if (agree) clock' }],
+    test: 'src/cli/watch-database.test.ts',
+    testName: 'F-14: a clock that is set while it is compared',
+  },
 ];

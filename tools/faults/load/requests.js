@@ -21,6 +21,11 @@ const OVER = [
   // Only of the administrator's: no other access token is sent along that is ever over.
   { status: 401, says: /"invalid_token"/ },
 ];
+/** How it says so once the clean-up, which waits for days, has removed what had begun before. */
+const REMOVED = [
+  { status: 404, says: /data-error-code="(?:not_found|registration_not_found|device_code_not_found)"/ },
+  { status: 200, says: /"status":"NO_SUCH_RECOVERY_TICKET"/ },
+];
 
 /** Nothing is known about the outcome of a request, unless it was never sent. */
 export class Unanswered extends Error {
@@ -111,7 +116,7 @@ export class Requests {
       if (!/^\d+$/.test(answer.retryAfter ?? '')) this.faults.push(`${what} was refused without Retry-After`);
       throw new Unanswered(what, true);
     }
-    if (this.#moment.hasPassed && isOver(answer)) {
+    if (this.#moment.hasPassed && isAmong(this.#moment.endsTokens ? [...OVER, ...REMOVED] : OVER, answer)) {
       const kind = kindOf(what);
       this.over[kind] = (this.over[kind] ?? 0) + 1;
       throw new Unanswered(what, true);
@@ -212,8 +217,8 @@ class Visitor {
 }
 
 /** Somebody is told that their code, form, link or token is no longer good. */
-function isOver({ status, text }) {
-  return OVER.some(({ status: own, says }) => status === own && says.test(text));
+function isAmong(ways, { status, text }) {
+  return ways.some(({ status: own, says }) => status === own && says.test(text));
 }
 
 /** Without address, query and names, of which each request has others. */
