@@ -5,6 +5,7 @@ import type { Problem } from '../api/problem.ts';
 import { useTranslations } from '../i18n/translations.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
+import { DialogButtons } from './dialog-buttons.tsx';
 import { TextField } from './fields.tsx';
 import { Form, useForm } from './form.tsx';
 import { ProblemNotice } from './states.tsx';
@@ -60,12 +61,9 @@ export function RenameDialog(props: RenameDialogProps): VNode {
           error={errors.new_name}
           onInput={(value) => set('new_name', value)}
         />
-        <div class="dialog-buttons">
+        <DialogButtons isPending={isPending} onClose={onClose}>
           <Button isPending={isPending}>{t('account.save')}</Button>
-          <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-            {t('account.cancel')}
-          </Button>
-        </div>
+        </DialogButtons>
       </Form>
     </Dialog>
   );

@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useCallback, useState } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import { DialogButtons } from '../components/dialog-buttons.tsx';
 import { useTranslations } from '../i18n/translations.ts';
 import { type AskAgain, ReauthenticationProvider } from './context.ts';
 import { keepForm } from './kept-form.ts';
@@ -19,7 +20,7 @@ export function Reauthentication({ children }: { children: ComponentChildren }):
       {asked !== undefined && (
         <Dialog title={t('account.reauth.title')} onClose={() => setAsked(undefined)}>
           <p>{t('account.reauth.text')}</p>
-          <div class="dialog-buttons">
+          <DialogButtons onClose={() => setAsked(undefined)}>
             <Button
               onClick={() => {
                 keepForm(asked.form);
@@ -28,10 +29,7 @@ export function Reauthentication({ children }: { children: ComponentChildren }):
             >
               {t('account.reauth.button')}
             </Button>
-            <Button kind="secondary" onClick={() => setAsked(undefined)}>
-              {t('account.cancel')}
-            </Button>
-          </div>
+          </DialogButtons>
         </Dialog>
       )}
     </ReauthenticationProvider>

@@ -4,6 +4,7 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import type { Action } from '../../api/action.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 
@@ -55,16 +56,11 @@ export function RevokeDialog({
           </Notice>
         </div>
       )}
-      <div class="dialog-buttons">
-        {!isGone && (
-          <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
-            {button}
-          </Button>
-        )}
-        <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-          {t(isGone ? 'account.close' : 'account.cancel')}
+      <DialogButtons isPending={isPending} isOver={isGone} onClose={onClose}>
+        <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
+          {button}
         </Button>
-      </div>
+      </DialogButtons>
     </Dialog>
   );
 }

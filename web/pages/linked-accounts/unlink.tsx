@@ -4,6 +4,7 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import { useAction } from '../../api/action.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 import { UnlinkUpstreamAccount, type UnlinkUpstreamAccountData } from './linked-accounts.generated.ts';
@@ -55,16 +56,11 @@ export function UnlinkDialog({ id, name, left, onClose }: DialogProps): VNode {
           <Notice kind={isFinal ? 'warning' : 'danger'}>{t(refusal)}</Notice>
         </div>
       )}
-      <div class="dialog-buttons">
-        {!isFinal && (
-          <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
-            {t('account.linked.unlink')}
-          </Button>
-        )}
-        <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-          {t(isFinal ? 'account.close' : 'account.cancel')}
+      <DialogButtons isPending={isPending} isOver={isFinal} onClose={onClose}>
+        <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
+          {t('account.linked.unlink')}
         </Button>
-      </div>
+      </DialogButtons>
     </Dialog>
   );
 }

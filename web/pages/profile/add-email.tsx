@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { useAction } from '../../api/action.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { PasswordField, TextField } from '../../components/fields.tsx';
 import { Form, useForm } from '../../components/form.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
@@ -90,12 +91,9 @@ export function AddEmailDialog({
             onInput={(value) => form.set('password', value)}
           />
         )}
-        <div class="dialog-buttons">
+        <DialogButtons isPending={isPending} onClose={onClose}>
           <Button isPending={isPending}>{t('account.emails.send_code')}</Button>
-          <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-            {t('account.cancel')}
-          </Button>
-        </div>
+        </DialogButtons>
       </Form>
     </Dialog>
   );

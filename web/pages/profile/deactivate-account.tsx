@@ -5,6 +5,7 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import { useAction } from '../../api/action.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { CheckField, PasswordField, TextField } from '../../components/fields.tsx';
 import { Form, useForm } from '../../components/form.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
@@ -126,14 +127,11 @@ function DeactivateDialog({
             onInput={(value) => form.set('user_id', value)}
           />
         )}
-        <div class="dialog-buttons">
+        <DialogButtons isPending={isPending} onClose={onClose}>
           <Button kind="danger" isPending={isPending} isDisabled={!isReady}>
             {t('account.deactivate.button')}
           </Button>
-          <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-            {t('account.cancel')}
-          </Button>
-        </div>
+        </DialogButtons>
       </Form>
     </Dialog>
   );

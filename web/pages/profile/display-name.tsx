@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { useAction } from '../../api/action.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { TextField } from '../../components/fields.tsx';
 import { Form, useForm } from '../../components/form.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
@@ -63,7 +64,7 @@ function DisplayNameDialog({ userId, name, onClose }: { userId: string; name: st
           error={form.errors.display_name}
           onInput={(value) => form.set('display_name', value)}
         />
-        <div class="dialog-buttons">
+        <DialogButtons isPending={isPending} onClose={onClose}>
           <Button isPending={isPending}>{t('account.save')}</Button>
           <Button
             kind="secondary"
@@ -75,10 +76,7 @@ function DisplayNameDialog({ userId, name, onClose }: { userId: string; name: st
           >
             {t('account.display_name.clear')}
           </Button>
-          <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-            {t('account.cancel')}
-          </Button>
-        </div>
+        </DialogButtons>
       </Form>
     </Dialog>
   );

@@ -4,6 +4,7 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import { useAction } from '../../api/action.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { PasswordField } from '../../components/fields.tsx';
 import { Form, useForm } from '../../components/form.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
@@ -70,14 +71,11 @@ export function RemoveEmailDialog({
             onInput={(value) => form.set('password', value)}
           />
         )}
-        <div class="dialog-buttons">
+        <DialogButtons isPending={isPending} onClose={onClose}>
           <Button kind="danger" isPending={isPending}>
             {t('account.emails.remove')}
           </Button>
-          <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-            {t('account.cancel')}
-          </Button>
-        </div>
+        </DialogButtons>
       </Form>
     </Dialog>
   );

@@ -5,6 +5,7 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import { useAction } from '../../api/action.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 
@@ -48,14 +49,11 @@ export function ChangeFactorDialog<Data>({
           <Notice kind="danger">{t(refusal)}</Notice>
         </div>
       )}
-      <div class="dialog-buttons">
+      <DialogButtons isPending={isPending} onClose={onClose}>
         <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
           {t(texts.button)}
         </Button>
-        <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-          {t('account.cancel')}
-        </Button>
-      </div>
+      </DialogButtons>
     </Dialog>
   );
 }

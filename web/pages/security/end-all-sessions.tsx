@@ -4,6 +4,7 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import { useAction } from '../../api/action.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { CheckField } from '../../components/fields.tsx';
 import { useFocusAfterRemoval } from '../../components/focus-after-removal.ts';
 import { Form } from '../../components/form.tsx';
@@ -156,14 +157,11 @@ function EndAllSessionsDialog({
         </fieldset>
         <p>{t('account.end_all.lost_messages')}</p>
         {endsThis && <p>{t('account.end_all.leave')}</p>}
-        <div class="dialog-buttons">
+        <DialogButtons isPending={isPending} onClose={onClose}>
           <Button kind="danger" isPending={isPending}>
             {t('account.sign_out')}
           </Button>
-          <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-            {t('account.cancel')}
-          </Button>
-        </div>
+        </DialogButtons>
       </Form>
     </Dialog>
   );

@@ -4,6 +4,7 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import { useAction } from '../../api/action.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { RenameDialog } from '../../components/rename-dialog.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
@@ -61,16 +62,11 @@ export function RemovePasskeyDialog({ id, name, onClose }: DialogProps): VNode {
           <Notice kind="warning">{t(refusal)}</Notice>
         </div>
       )}
-      <div class="dialog-buttons">
-        {refusal === undefined && (
-          <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
-            {t('account.passkeys.remove')}
-          </Button>
-        )}
-        <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-          {t(refusal === undefined ? 'account.cancel' : 'account.close')}
+      <DialogButtons isPending={isPending} isOver={refusal !== undefined} onClose={onClose}>
+        <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
+          {t('account.passkeys.remove')}
         </Button>
-      </div>
+      </DialogButtons>
     </Dialog>
   );
 }

@@ -4,6 +4,7 @@ import { Notice } from '../../../src/browser/components/text.tsx';
 import { useAction } from '../../api/action.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { EndBrowserSession, EndCompatSession, EndOAuth2Session } from './sessions.generated.ts';
@@ -56,16 +57,11 @@ export function EndSessionDialog({
           <Notice kind="warning">{t('account.end.gone')}</Notice>
         </div>
       )}
-      <div class="dialog-buttons">
-        {!isGone && (
-          <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
-            {t('account.sign_out')}
-          </Button>
-        )}
-        <Button kind="secondary" isDisabled={isPending} onClick={onClose}>
-          {isGone ? t('account.close') : t('account.cancel')}
+      <DialogButtons isPending={isPending} isOver={isGone} onClose={onClose}>
+        <Button kind="danger" isPending={isPending} onClick={() => void confirm()}>
+          {t('account.sign_out')}
         </Button>
-      </div>
+      </DialogButtons>
     </Dialog>
   );
 }
