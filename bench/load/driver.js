@@ -95,7 +95,8 @@ async function offer({ workload, pool: poolName, port, connections, rate, second
   for (let sent = 0; performance.now() - startedAt < seconds * 1000; ) {
     const due = ((performance.now() - startedAt) / 1000) * rate;
     for (; sent < due; sent += 1) {
-      const worker = idle.pop();
+      // In turn: the service closes one that sends nothing for long.
+      const worker = idle.shift();
       if (worker === undefined) {
         if (!leavesOut) throw new Error('more requests at once than connections');
         leftOut += 1;

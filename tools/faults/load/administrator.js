@@ -13,7 +13,9 @@ export class Administrator {
   /** While an account is locked nothing works that belongs to it; all of it goes on afterwards. */
   async lockAndUnlock({ requests, journal }, person) {
     const { data } = await this.#send(requests, 'GET', `users/by-username/${person.username}`);
-    const facts = [person.passwordFact, ...person.tokenFacts, ...person.browsers.map(({ fact }) => fact)];
+    const all = [person.passwordFact, ...person.tokenFacts, ...person.browsers.map(({ fact }) => fact)];
+    // After a refresh without an answer nobody can tell whether the former tokens work.
+    const facts = all.filter((fact) => journal.entry(fact) !== undefined);
     // Unless both are answered, nobody can go on with the account.
     person.isOver = true;
     for (const [action, isTrue] of [
