@@ -17,7 +17,7 @@ const MAX_DUE_JOBS = 100_000;
 
 export interface Watched {
   readonly database: OpenDatabase;
-  /** Has what is under way go by the clock of this machine once that was found right. */
+  /** Is told to use the clock of this machine once that agrees with the database's. */
   readonly clock: SteadyClock;
   readonly log: Log;
   readonly state: InstanceState;

@@ -35,16 +35,16 @@ export function happenedAfter(at: number, moment: number): boolean {
 const MIN_STEP_MS = 5000;
 
 /**
- * The time that requests and jobs go by: the clock of this machine, until somebody sets it. What is under way then goes on
- * with the time as it was, by a clock that nobody can set, until the new one was found right: nothing is judged, and
- * nothing written, by a time that may be wrong.
+ * The clock of requests and jobs: that of this machine, until somebody sets it. From then on it continues from the time
+ * before, by the monotonic clock, until the new time was compared and accepted. So nothing is judged or written by a time
+ * that may be wrong.
  */
 export class SteadyClock implements Clock {
   readonly #machine: Clock;
   readonly #monotonic: () => number;
-  /** What the time that is gone by differs in from the clock that nobody can set. */
+  /** Milliseconds from the monotonic clock to the time that is used. */
   #offset: number;
-  /** What that of the machine differed in when it was looked at last. */
+  /** Milliseconds from the monotonic clock to that of the machine, at the last look. */
   #lookedAt: number;
 
   /** @param monotonic milliseconds since any moment */
@@ -63,7 +63,10 @@ export class SteadyClock implements Clock {
     return now;
   }
 
-  /** By how many milliseconds the clock of this machine was set, or the machine stood still, since the last call; 0: it was not. */
+  /**
+   * By how many milliseconds the clock of this machine was set, or the machine stood still, since the last call; 0: it
+   * was not.
+   */
   takeStep(): number {
     const offset = this.#machine.now() - this.#monotonic();
     const step = offset - this.#lookedAt;
@@ -71,7 +74,7 @@ export class SteadyClock implements Clock {
     return isStep(step) ? step : 0;
   }
 
-  /** Goes by the clock of this machine as the last `takeStep` saw it. */
+  /** Uses the clock of this machine again, as the last `takeStep` saw it. */
   accept(): void {
     this.#offset = this.#lookedAt;
   }

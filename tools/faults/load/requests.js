@@ -216,7 +216,7 @@ class Visitor {
   }
 }
 
-/** Somebody is told that their code, form, link or token is no longer good. */
+/** @param ways how somebody is told that their code, form, link or token is no longer good */
 function isAmong(ways, { status, text }) {
   return ways.some(({ status: own, says }) => status === own && says.test(text));
 }
