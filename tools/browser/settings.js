@@ -25,12 +25,14 @@ export function settings(callback) {
         client_uri: 'https://app.harbour.example/',
         policy_uri: 'https://app.harbour.example/privacy',
         tos_uri: 'https://app.harbour.example/terms',
+        // Nobody answers there, so the logo is a letter.
+        logo_uri: 'http://127.0.0.1:1/logo.png',
         redirect_uris: [callback],
       },
     ],
     oauth: { resources: [{ identifier: 'https://api.harbour.example/', scopes: [LONG_SCOPE] }] },
     homeserver: { kind: 'none', homeserver: 'example.org' },
-    account: { password_registration_enabled: true, password_recovery_enabled: true },
+    account: { password_registration_enabled: true, password_recovery_enabled: true, client_logos: 'proxy' },
     policy: {
       data: { admin_users: ['amira'], requester: { banned_user_agents: { literals: [BANNED_USER_AGENT] } } },
     },

@@ -98,6 +98,19 @@ describe('the logo of a client', () => {
     expect(asked.join()).not.toMatch(/hush|Alice|https:\/\/x|203\.0|forwarded/);
   });
 
+  test('is served as an image of an own page, not to pages of other sites or into frames', async () => {
+    const client = await clientWithLogo();
+    const statusOf = async (destination: string, site: string): Promise<number> =>
+      (await logoOf(client, { 'sec-fetch-dest': destination, 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': site }))
+        .status;
+    expect(await statusOf('image', 'cross-site')).toBe(403);
+    expect(await statusOf('image', 'same-site')).toBe(403);
+    expect(await statusOf('iframe', 'same-origin')).toBe(403);
+    expect(asked).toEqual([]);
+    expect(await statusOf('image', 'same-origin')).toBe(200);
+    expect(asked).toHaveLength(1);
+  });
+
   test('is fetched once in five minutes, and once for many who ask at the same time', async () => {
     const client = await clientWithLogo();
     const all = await Promise.all(Array.from({ length: 10 }, () => logoOf(client)));

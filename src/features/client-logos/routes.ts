@@ -11,7 +11,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
-import type { Route } from '#platform/http/route.ts';
+import type { EmbeddableRequest, Route } from '#platform/http/route.ts';
 import { ClientLogos } from './client-logos.ts';
 
 // Opened by itself, a drawing is a document: it may hold scripts, which must not run on this origin.
@@ -25,9 +25,15 @@ export function mount(core: Core, browser: Browser): Route[] {
       path: '/client-logos/:client_id',
       resource: 'human',
       errorFormat: 'page',
+      embedding: isImageOfOwnPage,
       handle: (context) => answerLogo(core, browser, logos, context),
     },
   ];
+}
+
+/** Pages of this service show logos. Those of others cannot have us fetch them. */
+function isImageOfOwnPage({ headers }: EmbeddableRequest): boolean {
+  return headers['sec-fetch-dest'] === 'image' && headers['sec-fetch-site'] === 'same-origin';
 }
 
 async function answerLogo(

@@ -103,10 +103,14 @@ export async function checkDocument(page, response, locale, allowed = '') {
     isArea: globalThis.document.querySelector('#root') !== null,
     firstWrong: globalThis.document.querySelector('[aria-invalid]')?.id,
     inline: globalThis.document.querySelectorAll('style, [style], script:not([src])').length,
+    brokenImages: [...globalThis.document.images]
+      .filter(({ complete, naturalWidth }) => complete && naturalWidth === 0)
+      .map(({ src }) => src),
     hasAlert: globalThis.document.querySelector('[role=alert]') !== null,
     isAlertFocused: globalThis.document.activeElement?.getAttribute('role') === 'alert',
   }));
   assert.equal(document.headings, 1, 'one h1');
+  assert.deepEqual(document.brokenImages, [], 'every image is shown');
   assert.equal(document.inline, 0, 'no inline script or style');
   const title = await page.title();
   assert.match(title, / – example\.org$/);
