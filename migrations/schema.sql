@@ -428,6 +428,7 @@ create table queue_workers (
   started_at timestamp with time zone not null,
   last_seen_at timestamp with time zone not null,
   root_keys bytea[],
+  untrusted_proxies text[] default '{}'::text[] not null,
   constraint queue_workers_pkey PRIMARY KEY (id)
 );
 CREATE INDEX queue_workers_last_seen_at ON queue_workers USING btree (last_seen_at);

@@ -1,5 +1,6 @@
 import type { HttpConfig } from '#config/sections/http.ts';
 import { hasAdmins } from '#domain/accounts/find-user.ts';
+import { networkText } from '#platform/base/ip-address.ts';
 import type { BoundAddress } from '#platform/http/listen.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -45,7 +46,7 @@ function addressRule({ clientIpHeader, trustedProxies }: HttpConfig): string {
   if (clientIpHeader === 'none' || trustedProxies.length === 0) {
     return 'clients are told apart by the address of their connection; behind a proxy all of them share its address';
   }
-  const networks = trustedProxies.map(({ address, prefixLength }) => `${address}/${prefixLength}`).join(', ');
+  const networks = trustedProxies.map(networkText).join(', ');
   return (
     `clients are told apart by the address of their connection, and behind a proxy of http.trusted_proxies (${networks}) ` +
     `by its header ${clientIpHeader}, which such a proxy must replace or append to`

@@ -339,6 +339,28 @@ describe('addresses', () => {
   });
 });
 
+test('a reverse proxy that is not trusted: its address, and the line of the configuration that trusts it', async () => {
+  await sql(
+    service.database,
+    `insert into queue_workers (id, name, version, works, config_digest, started_at, last_seen_at, untrusted_proxies)
+     values (gen_random_uuid(), 'm:1', '1', false, '\\x00', now(), now(), array['172.18.0.3'])`,
+  );
+  try {
+    const finding = async (trusted: string[]) =>
+      (await run({ http: { public_base: service.issuer, trusted_proxies: trusted } })).find(
+        ({ name }) => name === 'client_ip',
+      );
+    expect(await finding(['127.0.0.0/8', '::1/128'])).toMatchObject({
+      status: 'warn',
+      message: expect.stringContaining('172.18.0.3 sends x-forwarded-for and is not in http.trusted_proxies'),
+      hint: expect.stringContaining('trusted_proxies: [127.0.0.0/8, "::1/128", 172.18.0.3]'),
+    });
+    expect(await finding(['private'])).toMatchObject({ status: 'skip' });
+  } finally {
+    await sql(service.database, 'delete from queue_workers');
+  }
+});
+
 describe('mails', () => {
   const email = () => ({
     transport: 'smtp',

@@ -113,6 +113,7 @@ export class RunningService {
       works: kept.hasWorkers,
       configDigest: sharedSettingsDigest(settings.config, settings.keyRing),
       rootKeys: () => rootKeyChecks(this.#settings.keyRing),
+      untrustedProxies: () => server.untrustedProxies,
     });
   }
 

@@ -170,7 +170,12 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
   const { variables, workingDirectory } = surroundings;
   // In trial mode nobody but this machine gets in (operations 2.1).
   const host = variables.host ?? (surroundings.isTrial ? 'localhost' : undefined);
-  const http = httpConfig(parsed.http, { host, port: variables.port }, variables.listen);
+  const protocolName = parsed.protocol_name ?? (surroundings.isMatrix ? 'matrix' : 'chat');
+  const http = httpConfig(parsed.http, {
+    bind: { host, port: variables.port },
+    protocolName,
+    listenVariables: variables.listen,
+  });
   const dataDir = parsed.data_dir ?? resolve(workingDirectory, variables.dataDir ?? join('.', 'data'));
   const passwords = passwordsConfig(parsed.passwords);
   const branding = brandingConfig(parsed.branding, http.publicBase, surroundings.pictures);
@@ -179,7 +184,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
   return {
     dataDir,
     /** Used in path segments (`_chat`), scopes (`urn:chat:`) and actions (`org.chat.`). */
-    protocolName: parsed.protocol_name ?? (surroundings.isMatrix ? 'matrix' : 'chat'),
+    protocolName,
     http,
     database: databaseConfig(parsed.database, surroundings.environment),
     secrets: secretsConfig(parsed.secrets, surroundings.directoryKeys),

@@ -54,6 +54,20 @@ describe('precedence', () => {
     expect(config.http.trustedProxies).toEqual([{ address: '192.0.2.1', prefixLength: 32, family: 'ipv4' }]);
   });
 
+  test('only proxies on this machine are trusted; with "private", or for Matrix, those of private networks as well', () => {
+    const networksOf = (yaml: string) =>
+      load({ files: { 'latchkey.yaml': yaml } }).config.http.trustedProxies.map(
+        ({ address, prefixLength }) => `${address}/${prefixLength}`,
+      );
+    const loopback = ['127.0.0.0/8', '::1/128'];
+    const all = [...loopback, '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fd00::/8'];
+    expect(networksOf('http: {hsts: true}\n')).toEqual(loopback);
+    expect(networksOf('http: {trusted_proxies: [private, 192.0.2.1]}\n')).toEqual([...all, '192.0.2.1/32']);
+    expect(networksOf('protocol_name: matrix\n')).toEqual(all);
+    expect(networksOf('matrix: {kind: none}\n')).toEqual(all);
+    expect(networksOf('protocol_name: matrix\nhttp: {trusted_proxies: []}\n')).toEqual([]);
+  });
+
   test('null in a later file takes back what an earlier one set', () => {
     const { config } = load({
       files: {

@@ -31,7 +31,7 @@ import { type Config, completeConfig, configShape } from './config.ts';
 import { type OtherVariables, otherVariables } from './other-variables.ts';
 import { readPictures } from './picture-files.ts';
 import { holdsSecrets, SecretFiles } from './secret-files.ts';
-import { httpConfig } from './sections/http.ts';
+import { listenersOf } from './sections/http.ts';
 import { secretsConfig } from './sections/secrets.ts';
 import { START_SETTINGS, withReplacedOf } from './start-settings.ts';
 import { fileSettingProblems, readTemplates, TEMPLATES_KEY, type TemplateFileProblem } from './template-files.ts';
@@ -178,7 +178,7 @@ export function rereadSecrets({ tree }: Pick<LoadedConfig, 'tree'>, account = pr
  */
 export function rereadListeners({ tree }: Pick<LoadedConfig, 'tree'>): Config['http']['listeners'] {
   const { parsed } = rereadSection(tree, 'http', processAccount());
-  return httpConfig(parsed.http, { host: undefined, port: undefined }).listeners;
+  return listenersOf(parsed.http, { host: undefined, port: undefined });
 }
 
 function rereadSection(tree: MappingNode, section: string, account: ProcessAccount | undefined) {

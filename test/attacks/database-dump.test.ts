@@ -384,6 +384,7 @@ const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'data_exports.archive': 'the data of a person, which nobody presents',
   'personal_access_tokens.token_hash': 'test/attacks/admin-matrix.test.ts: the same look-up as of other tokens',
   'queue_workers.config_digest': 'a digest of the configuration, which nobody presents',
+  'queue_workers.untrusted_proxies': 'addresses of machines',
   'queue_workers.root_keys': 'check values of root keys, which nobody presents',
   'server_state.value': 'the same',
   'user_passkeys.credential_id': 'of no use without the key of the person',

@@ -274,6 +274,7 @@ async function administer(step: number): Promise<void> {
     works: true,
     configDigest: Buffer.alloc(32),
     rootKeys: () => [],
+    untrustedProxies: () => [],
   };
   await new RegisteredProcess({ database, clock, log: core.log, ...killed }).beat();
   await sql(

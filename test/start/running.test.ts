@@ -63,7 +63,7 @@ test('the start-up lines name accounts of policy.data.admin_users that do not ex
 
 test('a start-up line says which address a client is counted by, and which proxies are believed (operations 5.6)', async () => {
   expect(await logWith('auth.addresses')).toMatch(
-    / INFO auth\.addresses clients are told apart by .* http\.trusted_proxies \(127\.0\.0\.0\/8, .*\) by its header x-forwarded-for/,
+    / INFO auth\.addresses clients are told apart by .* http\.trusted_proxies \(127\.0\.0\.0\/8, ::1\/128\) by its header x-forwarded-for/,
   );
 });
 

@@ -9,6 +9,7 @@ import { findStateProblem } from '#domain/server-state/server-state.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { Networks } from '#platform/base/ip-address.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
+import { trustLine } from '#platform/http/untrusted-proxies.ts';
 import { countFailedJobs, listOverdueQueues, readBacklog } from '#platform/jobs/backlog.ts';
 import { type LiveProcess, listLiveProcesses } from '#platform/jobs/registered-processes.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -194,6 +195,17 @@ async function checkSchemes({ config, database }: DatabaseCheckDeps): Promise<Fi
 async function checkClientAddresses({ config, database, now }: DatabaseCheckDeps): Promise<Finding> {
   const name = 'client_ip';
   const { clientIpHeader, publicBase, trustedProxies } = config.http;
+  const trusted = new Networks(trustedProxies);
+  const untrusted = (await listLiveProcesses(database, now))
+    .flatMap((process) => process.untrusted_proxies)
+    .find((address) => !trusted.has(address));
+  if (untrusted !== undefined) {
+    return warn(
+      name,
+      `${untrusted} sends ${clientIpHeader} and is not in http.trusted_proxies, so its clients share the limits of one address`,
+      `If your reverse proxy is there, add to the section http: ${trustLine(trustedProxies, untrusted)}`,
+    );
+  }
   if (clientIpHeader === 'none' || trustedProxies.length === 0) return skip(name, 'no proxy is trusted');
   if (new URL(publicBase).protocol === 'http:' && isProtectedAddress(publicBase))
     return skip(name, 'the service is for this machine only');
@@ -202,7 +214,7 @@ async function checkClientAddresses({ config, database, now }: DatabaseCheckDeps
   const [first] = seen;
   if (first === undefined || seen.length < LEAST_SESSIONS)
     return skip(name, 'too few people signed in within a day to tell');
-  const isShared = seen.every((address) => address === first) && new Networks(trustedProxies).has(first);
+  const isShared = seen.every((address) => address === first) && trusted.has(first);
   if (!isShared) return ok(name, `people come from ${new Set(seen).size} addresses`);
   return warn(
     name,

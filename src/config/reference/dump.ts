@@ -1,5 +1,6 @@
 /** The merged configuration as a file would hold it. Only commands load this module. */
 import { stringify } from 'yaml';
+import { networkText } from '#platform/base/ip-address.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
 import { type Node, nodeAt, plain } from '#platform/config/tree.ts';
 import type { Bind, ListenerOptions } from '#platform/http/http-options.ts';
@@ -71,6 +72,7 @@ function derivedDefaults({ config, tree }: LoadedConfig): unknown {
     http: {
       public_base: config.http.publicBase,
       issuer: config.http.issuer,
+      trusted_proxies: config.http.trustedProxies.map(networkText),
       listeners: config.http.listeners.map((listener) =>
         isSet('http', 'listeners') ? { name: listener.name } : writtenListener(listener),
       ),

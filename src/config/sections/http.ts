@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { type Cidr, LOOPBACK_NETWORKS, PRIVATE_NETWORKS, parseCidr } from '#platform/base/ip-address.ts';
 import { type Elements, listKeysRule, listRule, type ReportProblem, rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
 import {
@@ -17,6 +18,21 @@ import {
 } from '#platform/config/values.ts';
 import type { Bind, ListenerOptions, ListenVariables, TcpBind } from '#platform/http/http-options.ts';
 import { listenerTls, tlsOptions } from './listener-tls.ts';
+
+/** Stands for loopback and private networks in `http.trusted_proxies`. */
+const PRIVATE = 'private';
+
+const PROXY_EXPECTED = `expected an IP address, a network (IP/prefix, no host bits set) or "${PRIVATE}"`;
+const proxyNetwork = hint(
+  z.string({ error: PROXY_EXPECTED }).transform((value, context): readonly Cidr[] => {
+    if (value === PRIVATE) return PRIVATE_NETWORKS;
+    const network = parseCidr(value);
+    if (network !== undefined) return [network];
+    context.addIssue(PROXY_EXPECTED);
+    return z.NEVER;
+  }),
+  { type: `IP address, network or \`${PRIVATE}\`` },
+);
 
 /** Of the listener that there is when none is configured. */
 const DEFAULT_RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'] as const;
@@ -142,9 +158,14 @@ export const httpSection = mapping({
       'Issuer identifier, published exactly as written. Applications compare it letter by letter, the final slash ' +
         'included.',
     ),
-  trusted_proxies: list(cidr())
-    .prefault(['127.0.0.0/8', '::1/128', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fd00::/8'])
-    .describe('Who may name the client in a forwarding header. `[]`: nobody.'),
+  trusted_proxies: hint(list(proxyNetwork), {
+    defaultText: '`[127.0.0.0/8, "::1/128"]`; `[private]` when `protocol_name` is `matrix`',
+  })
+    .optional()
+    .describe(
+      'Proxies that may name the client in a forwarding header. `private` stands for loopback and the private networks ' +
+        '10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 and fd00::/8: use it only where no client is in them. `[]`: nobody.',
+    ),
   client_ip_header: choice(['x-forwarded-for', 'forwarded', 'none'])
     .prefault('x-forwarded-for')
     .describe('Header in which a trusted proxy names the client.'),
@@ -207,16 +228,24 @@ export interface DefaultBind {
 
 export type HttpConfig = Immutable<ReturnType<typeof httpConfig>>;
 
-/** @param listenVariables as the service manager gave them */
-export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind, listenVariables: ListenVariables = {}) {
-  const listeners = parsed.listeners?.map(listenerConfig) ?? [defaultListener(defaultBind)];
+/** What the defaults of the section depend on. */
+export interface HttpSurroundings {
+  readonly bind: DefaultBind;
+  readonly protocolName: string;
+  /** As the service manager gave them. */
+  readonly listenVariables?: ListenVariables | undefined;
+}
+
+export function httpConfig(parsed: ParsedHttp, surroundings: HttpSurroundings) {
+  const { bind: defaultBind, listenVariables = {}, protocolName } = surroundings;
+  const listeners = listenersOf(parsed, defaultBind);
   const typedBase = parsed.public_base ?? publicBaseOf(listeners);
   return {
     /** Absolute, with a trailing slash; the only source of absolute URLs. */
     publicBase: withTrailingSlash(typedBase),
     /** `http.issuer`, else `http.public_base`, exactly as it was written: with or without a final slash. */
     issuer: parsed.issuer ?? typedBase,
-    trustedProxies: parsed.trusted_proxies,
+    trustedProxies: parsed.trusted_proxies?.flat() ?? defaultProxies(protocolName),
     clientIpHeader: parsed.client_ip_header,
     hsts: parsed.hsts,
     /** Serving processes. */
@@ -224,6 +253,15 @@ export function httpConfig(parsed: ParsedHttp, defaultBind: DefaultBind, listenV
     listeners,
     listenVariables,
   };
+}
+
+export function listenersOf(parsed: Pick<ParsedHttp, 'listeners'>, defaultBind: DefaultBind): ListenerOptions[] {
+  return parsed.listeners?.map(listenerConfig) ?? [defaultListener(defaultBind)];
+}
+
+/** Deployments for chat come from Matrix Authentication Service, which trusts private networks. */
+function defaultProxies(protocolName: string): readonly Cidr[] {
+  return protocolName === 'matrix' ? PRIVATE_NETWORKS : LOOPBACK_NETWORKS;
 }
 
 function listenerConfig(parsed: ParsedListener, index: number): ListenerOptions {

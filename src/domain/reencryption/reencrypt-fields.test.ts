@@ -143,6 +143,7 @@ test('nothing is sealed again while a process seals with the former key, which w
   const other = new RegisteredProcess({
     ...{ ...options, name: 'a:1', configDigest: Buffer.alloc(32) },
     rootKeys: () => rootKeyChecks(ring),
+    untrustedProxies: () => [],
   });
   await other.beat();
   await rotate();

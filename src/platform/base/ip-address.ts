@@ -12,6 +12,25 @@ export interface Cidr {
   readonly family: 'ipv4' | 'ipv6';
 }
 
+export const LOOPBACK_NETWORKS: readonly Cidr[] = [
+  { address: '127.0.0.0', prefixLength: 8, family: 'ipv4' },
+  { address: '::1', prefixLength: 128, family: 'ipv6' },
+];
+
+/** Addresses that never reach the internet (RFC 1918, RFC 4193), and loopback. */
+export const PRIVATE_NETWORKS: readonly Cidr[] = [
+  ...LOOPBACK_NETWORKS,
+  { address: '10.0.0.0', prefixLength: 8, family: 'ipv4' },
+  { address: '172.16.0.0', prefixLength: 12, family: 'ipv4' },
+  { address: '192.168.0.0', prefixLength: 16, family: 'ipv4' },
+  { address: 'fd00::', prefixLength: 8, family: 'ipv6' },
+];
+
+/** As `parseCidr` reads it. */
+export function networkText({ address, prefixLength }: Cidr): string {
+  return `${address}/${prefixLength}`;
+}
+
 /** An IP address (its own network) or `IP/prefix`; undefined for anything else and when host bits are set. */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = '', prefix, ...rest] = text.split('/');

@@ -53,7 +53,7 @@ describe('LATCHKEY__ variables', () => {
     const environment = { LATCHKEY__OAUTH__ID_TOKEN_TTL: '', LATCHKEY__HTTP__TRUSTED_PROXIES: '' };
     const { config } = load({ files, environment });
     expect(config.oauth.idTokenTtlSeconds).toBe(3600);
-    expect(config.http.trustedProxies).toHaveLength(6);
+    expect(config.http.trustedProxies).toHaveLength(2);
     expect(problemsOf({ environment: { LATCHKEY__CLIENTS__0: '' } })).toEqual([
       'clients[0]: an element of a list cannot be unset (LATCHKEY__CLIENTS__0)',
     ]);

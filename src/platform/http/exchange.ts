@@ -17,12 +17,14 @@ import type { RequestContext } from './request-context.ts';
 import { isAuthorizationRepeated, loggedMethod, splitTarget } from './request-head.ts';
 import type { ErrorFormat, Route } from './route.ts';
 import type { RouteTable } from './route-table.ts';
+import type { UntrustedProxies } from './untrusted-proxies.ts';
 
 /** What every request of a server shares. */
 export interface ExchangeSettings {
   readonly cookies: Cookies;
   readonly errorFormats: ErrorFormats;
   readonly proxies: TrustedProxies;
+  readonly untrustedProxies: UntrustedProxies;
   readonly clientIpHeader: HttpOptions['clientIpHeader'];
   readonly maxFormBytes: number;
   readonly maxJsonBytes: number;
@@ -170,8 +172,13 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   }
 
   get #clientSource(): ClientSource {
-    const { clientIpHeader, proxies } = this.#settings;
-    this.#client ??= findClient(this.connection.peer, clientIpHeader, this.#forwardingHeader, proxies);
+    if (this.#client !== undefined) return this.#client;
+    const { clientIpHeader, proxies, untrustedProxies } = this.#settings;
+    const { peer } = this.connection;
+    const header = this.#forwardingHeader;
+    this.#client = findClient(peer, clientIpHeader, header, proxies);
+    if (!peer.isTrusted && peer.address !== undefined && header !== undefined)
+      untrustedProxies.report(peer.address, clientIpHeader);
     return this.#client;
   }
 

@@ -139,6 +139,11 @@ export class HttpServer {
     return this.#served.size;
   }
 
+  /** Private addresses that sent a forwarding header and are not trusted. */
+  get untrustedProxies(): readonly string[] {
+    return this.#serving.untrustedProxies.addresses;
+  }
+
   /** The listener and method of each of them. */
   *listServed(): Iterable<{ readonly listener: string; readonly method: string }> {
     for (const { loggedMethod: method, table } of this.#served.keys()) yield { listener: table.listener, method };

@@ -14,6 +14,7 @@ import { Responder } from './responder.ts';
 import { CommonHeaders } from './response-headers.ts';
 import type { ErrorFormat, Route } from './route.ts';
 import { RouteTable } from './route-table.ts';
+import { UntrustedProxies } from './untrusted-proxies.ts';
 
 export interface ServingOptions {
   readonly routes: readonly Route[];
@@ -57,6 +58,7 @@ export interface ServerParts {
 export class Serving {
   readonly limits: ServerLimits;
   readonly proxies: TrustedProxies;
+  readonly untrustedProxies: UntrustedProxies;
   readonly exchange: ExchangeSettings;
   readonly dispatch: DispatchSettings;
   readonly responder: Responder;
@@ -66,10 +68,12 @@ export class Serving {
     const { address, cookies, errorFormats, formatOfPath, http, isAvailable, limits, pageHeaders, routes } = options;
     this.limits = limits;
     this.proxies = new TrustedProxies(http.trustedProxies);
+    this.untrustedProxies = new UntrustedProxies(log, http.trustedProxies);
     this.exchange = {
       cookies,
       errorFormats,
       proxies: this.proxies,
+      untrustedProxies: this.untrustedProxies,
       clientIpHeader: http.clientIpHeader,
       maxFormBytes: limits.maxBody.formBytes,
       maxJsonBytes: limits.maxBody.jsonBytes,

@@ -5,7 +5,7 @@ import { useJobTable } from './worker.test-support.ts';
 const table = useJobTable();
 const [ONE, OTHER] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 
-function registered(name: string, configDigest = ONE): RegisteredProcess {
+function registered(name: string, configDigest = ONE, untrusted: readonly string[] = []): RegisteredProcess {
   const { clock, database, log } = table;
   return new RegisteredProcess({
     database,
@@ -16,6 +16,7 @@ function registered(name: string, configDigest = ONE): RegisteredProcess {
     works: true,
     configDigest,
     rootKeys: () => [],
+    untrustedProxies: () => untrusted,
   });
 }
 
@@ -48,4 +49,19 @@ test('configurations that differ for longer than a roll-out takes are a warning 
   await second.useDigest(OTHER);
   for (let beats = 0; beats < 3; beats += 1) await first.beat();
   expect(warnings()).toHaveLength(2);
+});
+
+test('a process says which private addresses send forwarding headers to it without being trusted', async () => {
+  const untrusted: string[] = [];
+  const process = registered('proxied:1', ONE, untrusted);
+  const known = async () =>
+    (await listLiveProcesses(table.database, table.clock.now()))
+      .filter(({ name }) => name === 'proxied:1')
+      .map((row) => row.untrusted_proxies);
+  await process.beat();
+  expect(await known()).toEqual([[]]);
+  untrusted.push('172.18.0.3');
+  await process.beat();
+  expect(await known()).toEqual([['172.18.0.3']]);
+  await process.stop();
 });

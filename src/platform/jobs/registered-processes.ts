@@ -25,6 +25,8 @@ export interface RegistrationOptions {
   readonly configDigest: Buffer;
   /** Check values of the root keys that it has now, the one that it seals with first. */
   readonly rootKeys: () => readonly Buffer[];
+  /** Private addresses that sent it forwarding headers and are not trusted. */
+  readonly untrustedProxies: () => readonly string[];
 }
 
 /** This process, as others see it. */
@@ -59,13 +61,14 @@ export class RegisteredProcess {
 
   /** Says that it lives, forgets who does not, and compares configurations. Never throws. */
   async beat(): Promise<void> {
-    const { clock, database, log, name, rootKeys, version, works } = this.#options;
+    const { clock, database, log, name, rootKeys, untrustedProxies, version, works } = this.#options;
     const now = clock.now();
     try {
       await database.execute(saveProcess, {
         ...{ id: this.#id, name, version, works },
         configDigest: this.#digest,
         rootKeys: rootKeys(),
+        untrustedProxies: untrustedProxies(),
         startedAt: this.#startedAt,
         now: new Date(now),
       });
@@ -113,6 +116,7 @@ export interface LiveProcess {
   readonly last_seen_at: number;
   /** Null for a version that does not say. */
   readonly root_keys: readonly Buffer[] | null;
+  readonly untrusted_proxies: readonly string[];
 }
 
 /** Who was heard of within two minutes. */
@@ -126,7 +130,7 @@ function silentSince(now: number): Date {
 
 const listLive = statement<LiveProcess, { readonly since: Date; readonly limit: number }>(
   'live-processes',
-  `select name, version, works, config_digest, root_keys, ${ms('started_at')} as started_at,
+  `select name, version, works, config_digest, root_keys, untrusted_proxies, ${ms('started_at')} as started_at,
           ${ms('last_seen_at')} as last_seen_at
      from queue_workers
     where queue_workers.last_seen_at >= :since::timestamptz order by queue_workers.last_seen_at limit :limit::integer`,
@@ -141,15 +145,16 @@ const saveProcess = statement<
     readonly works: boolean;
     readonly configDigest: Buffer;
     readonly rootKeys: readonly Buffer[];
+    readonly untrustedProxies: readonly string[];
     readonly startedAt: Date;
     readonly now: Date;
   }
 >(
   'save-process',
-  `insert into queue_workers (id, name, version, works, config_digest, root_keys, started_at, last_seen_at)
-   values (:id::uuid, :name::text, :version::text, :works::boolean, :configDigest::bytea, :rootKeys::bytea[], :startedAt::timestamptz, :now::timestamptz)
+  `insert into queue_workers (id, name, version, works, config_digest, root_keys, untrusted_proxies, started_at, last_seen_at)
+   values (:id::uuid, :name::text, :version::text, :works::boolean, :configDigest::bytea, :rootKeys::bytea[], :untrustedProxies::text[], :startedAt::timestamptz, :now::timestamptz)
    on conflict (id) do update set config_digest = excluded.config_digest, root_keys = excluded.root_keys,
-     last_seen_at = excluded.last_seen_at`,
+     untrusted_proxies = excluded.untrusted_proxies, last_seen_at = excluded.last_seen_at`,
 );
 
 const deleteSilent = statement<never, { readonly before: Date }>(

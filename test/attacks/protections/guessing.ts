@@ -21,6 +21,19 @@ export const GUESSING: readonly Protection[] = [
     testName: 'at the fifth wrong one',
   },
   {
+    name: 'neighbors-are-no-proxies',
+    what: 'a neighbor in a private network does not choose the address that it is counted by',
+    attack: 87,
+    removals: [
+      {
+        text: "return protocolName === 'matrix' ? PRIVATE_NETWORKS : LOOPBACK_NETWORKS;",
+        instead: 'return protocolName === undefined ? LOOPBACK_NETWORKS : PRIVATE_NETWORKS;',
+      },
+    ],
+    test: 'src/config/load.test.ts',
+    testName: 'only proxies on this machine are trusted',
+  },
+  {
     name: 'ipv6-network',
     what: 'an IPv6 address is counted by its /64',
     attack: 87,
