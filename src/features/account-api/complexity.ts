@@ -3,6 +3,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLCompositeType,
+  type GraphQLField,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
@@ -11,7 +12,9 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  SchemaMetaFieldDef,
   type SelectionSetNode,
+  TypeMetaFieldDef,
 } from 'graphql';
 import { refusal } from './context/graphql-refusal.ts';
 import { pageSize } from './context/page-size.ts';
@@ -45,7 +48,7 @@ export interface ValidOperation {
 
 /**
  * What a valid operation costs (account-graphql 1.7): one for each field that has fields, times the size of its page for
- * those of a connection; scalars cost nothing, neither does introspection.
+ * those of a connection; scalars cost nothing. What is asked of the schema counts as any other field does.
  * @throws GraphQLError for page sizes that no connection has, and for several guesses at once
  */
 export function complexityOf(valid: ValidOperation): number {
@@ -85,7 +88,7 @@ class Estimate {
 
   #ofField(node: FieldNode, parent: GraphQLCompositeType, size: number): number {
     const name = node.name.value;
-    const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
+    const field = this.#fieldOf(parent, name);
     if (field === undefined) return 0;
     if (parent === this.#valid.schema.getMutationType()) this.#countGuess(name);
     if (name === 'totalCount') return COUNT_COST;
@@ -98,6 +101,14 @@ class Estimate {
     // An edge was counted for its node.
     if (name === 'node' && parent.name.endsWith('Edge')) return selection;
     return selection + (type.name === 'MatrixUser' ? HOMESERVER_COST : 1);
+  }
+
+  #fieldOf(parent: GraphQLCompositeType, name: string): GraphQLField<unknown, unknown> | undefined {
+    if (parent === this.#valid.schema.getQueryType()) {
+      if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+      if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
+    }
+    return isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
   }
 
   #countGuess(name: string): void {

@@ -14,8 +14,10 @@ const MAX_QUERY_FIELDS = 20;
 const MAX_MUTATION_FIELDS = 10;
 const MAX_OPERATIONS = 10;
 const MAX_SELECTIONS = 250;
-/** Of fields that answer to one name: validation compares each of them with each other. */
+/** Of fields that answer to one name, in all operations: validation compares each of them with each other. */
 const MAX_COMPARED_PAIRS = 100_000;
+/** Also where the library that validates gives up before this module does. */
+export const TOO_MANY_COMPARISONS = 'too many fields of the document have the same name';
 /** Fragments may be spread again and again: so many fields are looked at. */
 const MAX_EXPANDED_FIELDS = 20_000;
 
@@ -30,10 +32,15 @@ export function excessOf(document: DocumentNode, limits: DocumentLimits): string
   if (operations.length > MAX_OPERATIONS) return `a document has at most ${MAX_OPERATIONS} operations`;
   const meter = new DocumentMeter(document);
   let aliases = 0;
+  let pairs = 0;
+  let schemas = 0;
   for (const { operation, selectionSet } of operations) {
     const size = meter.measure(selectionSet);
     if (size === 'endless') return 'the fragments of the document expand to too many fields';
-    if (size.pairs > MAX_COMPARED_PAIRS) return 'too many fields of the document have the same name';
+    pairs += size.pairs;
+    if (pairs > MAX_COMPARED_PAIRS) return TOO_MANY_COMPARISONS;
+    schemas += size.schemas;
+    if (schemas > 1) return 'a document asks for __schema at most once';
     if (size.depth > limits.maxDepth) return `fields are nested at most ${limits.maxDepth} deep`;
     if (size.introspectionDepth > MAX_INTROSPECTION_DEPTH) return 'introspection is nested too deep';
     const maxFields = operation === 'mutation' ? MAX_MUTATION_FIELDS : MAX_QUERY_FIELDS;
@@ -53,6 +60,8 @@ interface OperationSize {
   readonly introspectionDepth: number;
   /** Comparisons of fields with one name that validation makes. */
   readonly pairs: number;
+  /** How often the whole schema is asked for. */
+  readonly schemas: number;
 }
 
 /** A field that one or several selections ask for under one name. */
@@ -81,6 +90,7 @@ class DocumentMeter {
   #pairs = 0;
   #depth = 0;
   #introspectionDepth = 0;
+  #schemas = 0;
 
   constructor(document: DocumentNode) {
     const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
@@ -95,12 +105,14 @@ class DocumentMeter {
     this.#pairs = 0;
     this.#depth = 0;
     this.#introspectionDepth = 0;
+    this.#schemas = 0;
     const rootFields = this.#descend([{ set: root, path: new Set() }], 0, 0);
     if (this.#expanded > MAX_EXPANDED_FIELDS) return 'endless';
     return {
       rootFields,
       aliases: this.#aliases,
       pairs: this.#pairs,
+      schemas: this.#schemas,
       depth: this.#depth,
       introspectionDepth: this.#introspectionDepth,
     };
@@ -146,6 +158,7 @@ class DocumentMeter {
   #add(merged: Map<string, MergedField>, field: FieldNode, path: ReadonlySet<string>): void {
     const { name, alias, selectionSet } = field;
     if (alias !== undefined) this.#aliases += 1;
+    if (name.value === '__schema') this.#schemas += 1;
     const key = alias?.value ?? name.value;
     const known = merged.get(key) ?? {
       isCounted: !UNCOUNTED.has(name.value),

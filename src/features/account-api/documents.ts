@@ -11,12 +11,15 @@ import {
 } from 'graphql';
 import type { Config } from '#config/config.ts';
 import { refusal } from './context/graphql-refusal.ts';
-import { excessOf } from './document-limits.ts';
+import { excessOf, TOO_MANY_COMPARISONS } from './document-limits.ts';
 import { variablesInLenientPositions } from './lenient-variables.ts';
+import { RecentTexts } from './recent-texts.ts';
 
 /** Errors of one answer at most. */
 export const MAX_ERRORS = 20;
 const MAX_CACHED_CHARACTERS = 1024 * 1024;
+/** The whole message of the library when its own bound of comparisons is passed. */
+const VALIDATION_ABORTED = 'Validation aborted.';
 
 /** A document that was parsed, and what is wrong with it. */
 export interface ParsedDocument {
@@ -32,9 +35,7 @@ export interface ParsedDocument {
 export class Documents {
   readonly #schema: GraphQLSchema;
   readonly #limits: Config['graphql'];
-  /** The one that was used last is at the end. */
-  readonly #valid = new Map<string, ParsedDocument>();
-  #cachedCharacters = 0;
+  readonly #valid = new RecentTexts<ParsedDocument>(MAX_CACHED_CHARACTERS);
 
   constructor(schema: GraphQLSchema, limits: Config['graphql']) {
     this.#schema = schema;
@@ -43,12 +44,8 @@ export class Documents {
 
   /** The document, or why it is none. */
   read(text: string): ParsedDocument | GraphQLError {
-    const known = this.#valid.get(text);
-    if (known !== undefined) {
-      this.#valid.delete(text);
-      this.#valid.set(text, known);
-      return known;
-    }
+    const known = this.#valid.find(text);
+    if (known !== undefined) return known;
     const document = this.#parse(text);
     if (document instanceof GraphQLError) return document;
     let problems: readonly GraphQLError[] | undefined;
@@ -56,7 +53,7 @@ export class Documents {
       document,
       problems: () => {
         problems ??= this.#validate(document);
-        if (problems.length === 0) this.#keep(text, made);
+        if (problems.length === 0) this.#valid.keep(text, made);
         return problems;
       },
     };
@@ -89,18 +86,10 @@ export class Documents {
     const extra = hasIntrospection ? [] : [withoutIntrospection];
     const options = { maxErrors: MAX_ERRORS, hideSuggestions: !hasIntrospection };
     const errors = validate(this.#schema, document, [...extra, withKnownRoot, ...rules], options);
-    return errors.slice(0, MAX_ERRORS).map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED'));
-  }
-
-  #keep(text: string, parsed: ParsedDocument): void {
-    if (this.#valid.has(text)) return;
-    this.#valid.set(text, parsed);
-    this.#cachedCharacters += text.length;
-    for (const [oldest] of this.#valid) {
-      if (this.#cachedCharacters <= MAX_CACHED_CHARACTERS) return;
-      this.#valid.delete(oldest);
-      this.#cachedCharacters -= oldest.length;
+    if (errors.some(({ message }) => message === VALIDATION_ABORTED)) {
+      return [refusal('QUERY_TOO_COMPLEX', TOO_MANY_COMPARISONS)];
     }
+    return errors.slice(0, MAX_ERRORS).map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED'));
   }
 }
 

@@ -1,11 +1,5 @@
 /** What answers requests to `/graphql`. Loaded once the service has started, or with the first of them: it takes time. */
-import {
-  execute,
-  GraphQLError,
-  type GraphQLFormattedError,
-  getVariableValues,
-  type OperationDefinitionNode,
-} from 'graphql';
+import { execute, GraphQLError, type GraphQLFormattedError, type OperationDefinitionNode } from 'graphql';
 import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { logError } from '#platform/http/error-log.ts';
@@ -13,6 +7,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { complexityOf } from './complexity.ts';
 import { AccountContext } from './context/account-context.ts';
+import { AnswerSize, measureFields } from './context/answer-size.ts';
 import { type Caller, type CallerDeps, identifyCaller } from './context/caller.ts';
 import { Deadline, limitFieldsByDeadline } from './context/deadline.ts';
 import { refusal } from './context/graphql-refusal.ts';
@@ -20,11 +15,15 @@ import { TimelyDatabase } from './context/timely-database.ts';
 import { isCrossSite } from './cross-site.ts';
 import { Documents, MAX_ERRORS, type ParsedDocument } from './documents.ts';
 import { graphqlCode } from './error-format.ts';
-import type { Payload } from './payload.ts';
-import { acceptsGraphqlType, graphqlResponse } from './response.ts';
+import { IntrospectionAnswers, isIntrospection } from './introspection-answers.ts';
+import { type Payload, readGet, readPost } from './payload.ts';
+import { acceptsGraphqlType, graphqlResponse, graphqlTextResponse } from './response.ts';
 import { buildAccountSchema } from './schema/schema.ts';
 import { loggedOperation, selectedOperation } from './selected-operation.ts';
+import { coerceVariables } from './variable-errors.ts';
 
+/** Messages of the library repeat names and values of a document, of which one may fill it. */
+const MAX_MESSAGE_CHARACTERS = 500;
 /** Of a mutation sent by GET. */
 const POST_ONLY = { allow: 'POST' };
 
@@ -32,37 +31,58 @@ export class GraphqlEndpoint {
   readonly #deps: CallerDeps;
   readonly #schema = buildAccountSchema();
   readonly #documents: Documents;
+  readonly #introspections = new IntrospectionAnswers();
 
   constructor(deps: CallerDeps) {
     this.#deps = deps;
     limitFieldsByDeadline(this.#schema);
+    measureFields(this.#schema);
     this.#documents = new Documents(this.#schema, deps.core.config.graphql);
   }
 
+  /** @throws LatchkeyError `cross_site_request` for a page of another site, whose visitor did not ask for this */
+  async answerGet(context: RequestContext): Promise<HttpResponse> {
+    const isForeign = this.#isForeign(context);
+    if (isForeign) throw this.#crossSite('a query in an address from another site was not accepted');
+    const caller = await identifyCaller(this.#deps, context, isForeign);
+    return await this.#answer(context, caller, readGet(context), isForeign);
+  }
+
+  async answerPost(context: RequestContext): Promise<HttpResponse> {
+    const isForeign = this.#isForeign(context);
+    let caller: Caller | undefined;
+    const payload = await readPost(context, this.#deps.core, async () => {
+      caller = await identifyCaller(this.#deps, context, isForeign);
+    });
+    if (caller === undefined) throw new Error('a body was parsed that was not charged');
+    return await this.#answer(context, caller, payload, isForeign);
+  }
+
+  /** No token says who asks, and a page of another site may have sent it. */
+  #isForeign(context: RequestContext): boolean {
+    return context.headers.authorization === undefined && isCrossSite(context, this.#deps.browser.urls.origin);
+  }
+
+  #crossSite(message: string): LatchkeyError {
+    const { core, browser } = this.#deps;
+    core.log.info('auth.refused', message, { code: 'cross_site_request', expected: browser.urls.origin });
+    return new LatchkeyError('cross_site_request');
+  }
+
   /**
-   * Answers one request: its operation is named in the log first, so that refused ones are too; then who asks is
-   * settled; then the document is judged; then it runs (account-graphql 1.4, 1.8).
+   * Answers a request whose caller has been charged: the operation is named in the log first, so that refused ones are
+   * too; then the document is judged; then it runs (account-graphql 1.4, 1.8).
    */
-  async answer(context: RequestContext, payload: Payload): Promise<HttpResponse> {
+  async #answer(context: RequestContext, caller: Caller, payload: Payload, isForeign: boolean): Promise<HttpResponse> {
     const parsed = this.#documents.read(payload.document);
-    const operation =
-      parsed instanceof GraphQLError ? undefined : selectedOperation(parsed.document, payload.operationName);
+    if (parsed instanceof GraphQLError) return this.#refuse(context, [parsed]);
+    const operation = selectedOperation(parsed.document, payload.operationName);
     if (operation !== undefined) context.setGraphqlOperation(loggedOperation(operation));
     const isMutation = operation?.operation === 'mutation';
     if (isMutation && context.method === 'GET') {
       throw new LatchkeyError('method_not_allowed', { description: 'mutations are sent by POST', headers: POST_ONLY });
     }
-    const { origin } = this.#deps.browser.urls;
-    const isForeign = context.headers.authorization === undefined && isCrossSite(context, origin);
-    if (isForeign && isMutation) {
-      this.#deps.core.log.info('auth.refused', 'a mutation from another site was not accepted', {
-        code: 'cross_site_request',
-        expected: origin,
-      });
-      throw new LatchkeyError('cross_site_request');
-    }
-    const caller = await identifyCaller(this.#deps, context, isForeign);
-    if (parsed instanceof GraphQLError) return this.#refuse(context, [parsed]);
+    if (isForeign && isMutation) throw this.#crossSite('a mutation from another site was not accepted');
     const problems = parsed.problems();
     if (problems.length > 0) return this.#refuse(context, problems);
     if (operation === undefined) {
@@ -78,10 +98,18 @@ export class GraphqlEndpoint {
     operation: OperationDefinitionNode,
     payload: Payload,
   ): Promise<HttpResponse> {
-    const excess = this.#judgeVariables(document, operation, payload);
-    if (excess.length > 0) return this.#refuse(context, excess);
+    const known = coerceVariables(this.#schema, operation, payload.variables, MAX_ERRORS);
+    if (known.errors !== undefined) return this.#refuse(context, known.errors);
+    const excess = this.#judgeCost(document, operation, known.coerced);
+    if (excess !== undefined) return this.#refuse(context, [excess]);
+    const introspection = isIntrospection(operation)
+      ? { text: payload.document, operation, variables: known.coerced }
+      : undefined;
+    const answered = introspection && this.#introspections.find(introspection);
+    if (answered !== undefined) return graphqlTextResponse(200, answered, context.headers.accept);
     const { core: shared } = this.#deps;
     const deadline = new Deadline(shared.config.graphql.timeoutSeconds);
+    const answerSize = new AnswerSize(caller.kind === 'anonymous');
     const isMutation = operation.operation === 'mutation';
     const core = isMutation ? { ...shared, database: new TimelyDatabase(shared.database, deadline) } : shared;
     try {
@@ -90,35 +118,37 @@ export class GraphqlEndpoint {
         document,
         operationName: operation.name?.value ?? null,
         variableValues: payload.variables,
-        contextValue: new AccountContext({ ...this.#deps, core, request: context, caller, deadline }),
+        contextValue: new AccountContext({ ...this.#deps, core, request: context, caller, deadline, answerSize }),
       });
+      if (answerSize.isExceeded && !isMutation) return this.#answerTooLarge(context, answerSize);
       const body = errors.length === 0 ? { data } : { errors: this.#format(context, errors), data };
-      return graphqlResponse(200, body, context.headers.accept);
+      const text = JSON.stringify(body);
+      if (introspection !== undefined && errors.length === 0) this.#introspections.keep(introspection, text);
+      return graphqlTextResponse(200, text, context.headers.accept);
     } finally {
       deadline.clear();
     }
   }
 
-  /** What is wrong with the variables, and with what the operation costs by them. */
-  #judgeVariables(
+  /** What a query had come to by then is of no use; of a mutation it tells what was changed. */
+  #answerTooLarge(context: RequestContext, { refusal: problem }: AnswerSize): HttpResponse {
+    const body = { errors: this.#format(context, [problem]), data: null };
+    return graphqlResponse(200, body, context.headers.accept);
+  }
+
+  /** Why an operation is not run for what it costs by its variables. */
+  #judgeCost(
     document: ParsedDocument['document'],
     operation: OperationDefinitionNode,
-    { variables: sent }: Payload,
-  ): readonly GraphQLError[] {
-    const { hasIntrospection, maxComplexity } = this.#deps.core.config.graphql;
-    const { errors, coerced } = getVariableValues(this.#schema, operation.variableDefinitions ?? [], sent, {
-      maxErrors: MAX_ERRORS,
-      hideSuggestions: !hasIntrospection,
-    });
-    if (errors !== undefined) return errors.map(({ message }) => refusal('BAD_USER_INPUT', message));
+    variables: Readonly<Record<string, unknown>>,
+  ): GraphQLError | undefined {
+    const { maxComplexity } = this.#deps.core.config.graphql;
     try {
-      const complexity = complexityOf({ schema: this.#schema, document, operation, variables: coerced });
-      if (complexity <= maxComplexity) return [];
-      return [
-        refusal('QUERY_TOO_COMPLEX', `the operation costs ${complexity}, and at most ${maxComplexity} is allowed`),
-      ];
+      const complexity = complexityOf({ schema: this.#schema, document, operation, variables });
+      if (complexity <= maxComplexity) return undefined;
+      return refusal('QUERY_TOO_COMPLEX', `the operation costs ${complexity}, and at most ${maxComplexity} is allowed`);
     } catch (error) {
-      if (error instanceof GraphQLError) return [error];
+      if (error instanceof GraphQLError) return error;
       throw error;
     }
   }
@@ -132,7 +162,8 @@ export class GraphqlEndpoint {
 
   #format({ task }: RequestContext, errors: readonly GraphQLError[]): GraphQLFormattedError[] {
     return errors.slice(0, MAX_ERRORS).map((error) => {
-      const { message, extensions } = this.#publicError(error);
+      const { message: whole, extensions } = this.#publicError(error);
+      const message = whole.length > MAX_MESSAGE_CHARACTERS ? `${whole.slice(0, MAX_MESSAGE_CHARACTERS)}…` : whole;
       const { locations, path } = error.toJSON();
       return {
         message,

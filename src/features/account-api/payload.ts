@@ -12,10 +12,18 @@ export interface Payload {
 
 const MAX_VARIABLES_DEPTH = 10;
 
-/** The body of a POST. Throws `malformed_request`, `batching_not_supported` and what reading JSON throws. */
-export async function readPost(context: RequestContext, { config }: Pick<Core, 'config'>): Promise<Payload> {
+/**
+ * The body of a POST. Throws `malformed_request`, `batching_not_supported` and what reading JSON throws.
+ * @param beforeParsing charges the request
+ */
+export async function readPost(
+  context: RequestContext,
+  { config }: Pick<Core, 'config'>,
+  beforeParsing: () => Promise<void>,
+): Promise<Payload> {
   requireNoToken(context);
-  const body = await context.readJson({ maxBytes: config.graphql.maxBodyBytes, allowsRepeatedMembers: true });
+  const { maxBodyBytes: maxBytes } = config.graphql;
+  const body = await context.readJson({ maxBytes, allowsRepeatedMembers: true, beforeParsing });
   if (Array.isArray(body)) throw new LatchkeyError('batching_not_supported');
   if (!isObject(body)) throw malformed('the body must be a JSON object');
   // A prototype of the language must not stand in for a member that was not sent.

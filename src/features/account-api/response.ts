@@ -15,6 +15,16 @@ export function graphqlResponse(
   accept: string | undefined,
   headers: ResponseHeaders = {},
 ): HttpResponse {
+  return graphqlTextResponse(status, JSON.stringify(body), accept, headers);
+}
+
+/** The same for a body that was written before. */
+export function graphqlTextResponse(
+  status: number,
+  body: string,
+  accept: string | undefined,
+  headers: ResponseHeaders = {},
+): HttpResponse {
   const type = acceptsGraphqlType(accept) ? GRAPHQL_TYPE : 'application/json';
   return {
     status,
@@ -24,6 +34,6 @@ export function graphqlResponse(
       vary: 'Origin, Accept',
       ...headers,
     },
-    body: JSON.stringify(body),
+    body,
   };
 }

@@ -11,7 +11,6 @@ import type { Core } from '#domain/core.ts';
 import { outside } from '#platform/base/tasks.ts';
 import type { Route } from '#platform/http/route.ts';
 import type { GraphqlEndpoint } from './endpoint.ts';
-import { readGet, readPost } from './payload.ts';
 import { PLAYGROUND_POLICY, PlaygroundPage } from './playground.page.tsx';
 
 export function mount(core: Core, browser: Browser): Route[] {
@@ -36,8 +35,7 @@ export function mount(core: Core, browser: Browser): Route[] {
       ...route,
       method: 'GET',
       handle: async (context) => {
-        const payload = readGet(context);
-        return await (await endpoint()).answer(context, payload);
+        return await (await endpoint()).answerGet(context);
       },
     },
     {
@@ -47,8 +45,7 @@ export function mount(core: Core, browser: Browser): Route[] {
         await endpoint();
       },
       handle: async (context) => {
-        const payload = await readPost(context, core);
-        return await (await endpoint()).answer(context, payload);
+        return await (await endpoint()).answerPost(context);
       },
     },
   ];

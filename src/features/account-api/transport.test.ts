@@ -29,6 +29,10 @@ afterAll(async () => {
   await service.stop();
 });
 
+function times(count: number, part: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => part(index)).join(' ');
+}
+
 /** What the last line of the log tells of the operation. */
 function logged(): string | undefined {
   const line = service.logLines().findLast((text) => text.includes(' http.server.response ')) ?? '';
@@ -135,8 +139,19 @@ describe('a query in the address (1.3, S-138)', () => {
     expect((await fetch(service.address + path)).status).toBe(status);
   });
 
-  test('a mutation there is refused before it runs, from another site as well', async () => {
-    const answer = await gita.with({ origin: 'https://evil.example' }).get({ query: 'mutation M { __typename }' });
+  test.each([
+    ['an image on another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'image' }],
+    ['a link on another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' }],
+    ['a page of another host of this site', { 'sec-fetch-site': 'same-site' }],
+    ['a script of another site', { origin: 'https://evil.example' }],
+  ])('from %s is refused before anything is read or counted', async (_, headers) => {
+    const answer = await nobody.with(headers).get({ query: '{ __typename' });
+    expect([answer.status, codesOf(answer)]).toEqual([403, ['CSRF_REJECTED']]);
+    expect(service.requestLines().at(-1)?.queries).toBe(0);
+  });
+
+  test('a mutation there is refused before it runs', async () => {
+    const answer = await gita.get({ query: 'mutation M { __typename }' });
     expect([answer.status, answer.headers.get('allow'), codesOf(answer)]).toEqual([
       405,
       'POST',
@@ -179,6 +194,49 @@ describe('the answer (1.4)', () => {
     const answer = await nobody.query('query A($id: ID!) { user(id: $id) { id } }', { id: true });
     expect([answer.status, codesOf(answer), answer.data]).toEqual([200, ['BAD_USER_INPUT'], undefined]);
     expect(answer.errors[0]?.message).toContain('$id');
+  });
+
+  test('variables are not repeated, whatever is wrong with them', async () => {
+    const secret = 'hunter2-hunter2';
+    const answers = await Promise.all([
+      nobody.query(
+        'query A($n: Int!) { node(id: "x") { id } viewer { ... on User { emails(first: $n) { totalCount } } } }',
+        {
+          n: secret,
+        },
+      ),
+      nobody.query('mutation A($input: SetPasswordInput!) { setPassword(input: $input) { status } }', {
+        input: { userId: 'user:1', newPassword: { text: secret }, [secret.replace('-', '_')]: 1 },
+      }),
+      nobody.query(
+        'query A($at: DateTime) { viewer { ... on User { browserSessions(lastActive: { after: $at }) { totalCount } } } }',
+        {
+          at: secret,
+        },
+      ),
+      nobody.query(
+        'query A($kinds: [SecurityEventKind!]) { viewer { ... on User { securityEvents(kind: $kinds) { totalCount } } } }',
+        {
+          kinds: Array.from({ length: 1000 }, () => secret),
+        },
+      ),
+    ]);
+    for (const answer of answers) {
+      expect(codesOf(answer)[0]).toBe('BAD_USER_INPUT');
+      expect(answer.text).not.toContain('hunter2');
+    }
+    expect(answers.map(({ errors }) => [errors.length, errors[0]?.message])).toEqual([
+      [1, 'variable $n must be of type Int!'],
+      [2, 'variable $input.newPassword must be of type String!'],
+      [1, 'variable $at must be of type DateTime: DateTime must be a date with time and offset (RFC 3339).'],
+      [20, 'variable $kinds.0 must be of type SecurityEventKind!'],
+    ]);
+  });
+
+  test('an error that would repeat a long name is cut', async () => {
+    const answer = await nobody.query(`{ ${'x'.repeat(60_000)} }`);
+    expect(codesOf(answer)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(answer.text.length).toBeLessThan(1000);
   });
 
   test.each([
@@ -316,10 +374,66 @@ describe('limits of a document (1.7, S-134)', () => {
     if (codes.length > 0) expect([answer.data, service.requestLines().at(-1)?.queries]).toEqual([undefined, 2]);
   });
 
-  test('the schema can be read by the tools that ask for it', async () => {
-    expect(
-      (await nobody.query(getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true }))).errors,
-    ).toEqual([]);
+  test('ten operations with many equal fields each cost as much as one, and are refused like one', async () => {
+    const fields = `viewer { ${'__typename '.repeat(194)} } `.repeat(2);
+    const document = Array.from({ length: 10 }, (_, index) => `query A${index} { ${fields} }`).join(' ');
+    expect(codesOf(await gita.query(document, undefined, 'A0'))).toEqual(['QUERY_TOO_COMPLEX']);
+  });
+});
+
+describe('introspection (1.7, S-136)', () => {
+  const cpu = (): number => service.requestLines().at(-1)?.cpu ?? Number.NaN;
+
+  test.each([
+    ['graphql-js', {}],
+    ['GraphiQL', { inputValueDeprecation: true, schemaDescription: false }],
+    ['Apollo', { specifiedByUrl: true, directiveIsRepeatable: true, inputValueDeprecation: true, oneOf: true }],
+    ['urql', { descriptions: false, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true }],
+  ])('the query of %s reads the schema, and its answer is kept', async (_, options) => {
+    const document = getIntrospectionQuery(options);
+    const first = await nobody.query(document);
+    const made = cpu();
+    expect(first.errors).toEqual([]);
+    const second = await gita.query(document);
+    expect(second.text).toBe(first.text);
+    expect(cpu()).toBeLessThan(made / 2);
+  });
+
+  test('answers that are kept differ by operation and variables', async () => {
+    const document =
+      'query A($of: String!) { __type(name: $of) { name } } query B($of: String!) { __type(name: $of) { kind } }';
+    expect((await nobody.query(document, { of: 'User' }, 'A')).data).toEqual({ __type: { name: 'User' } });
+    expect((await nobody.query(document, { of: 'Query' }, 'A')).data).toEqual({ __type: { name: 'Query' } });
+    expect((await nobody.query(document, { of: 'User' }, 'B')).data).toEqual({ __type: { kind: 'OBJECT' } });
+  });
+
+  test.each([
+    ['twenty aliases of the schema', `{ ${times(20, (n) => `a${n}: __schema { types { name } }`)} }`],
+    [
+      'two operations that ask for it',
+      'query A { __schema { types { name } } } query B { __schema { types { name } } }',
+    ],
+    [
+      'a cost beyond the limit',
+      `{ __type(name: "User") { ${'fields { type { name } } '.repeat(1)} ${times(25, (n) => `a${n}: fields { ${'type { kind } '.repeat(41)} }`)} } }`,
+    ],
+  ])('%s: refused before anything is read', async (_, document) => {
+    const answer = await nobody.query(document, undefined, document.startsWith('query') ? 'A' : undefined);
+    expect([codesOf(answer), answer.data]).toEqual([['QUERY_TOO_COMPLEX'], undefined]);
+  });
+
+  test.each([
+    [
+      'twenty lists of all types',
+      (n: number) => `a${n}: types { name fields { name description type { name kind } } }`,
+    ],
+    ['what may be null', (n: number) => `a${n}: types { description fields { description args { description } } }`],
+  ])('%s: ended as soon as the answer is too large', async (_, part) => {
+    for (const caller of [nobody, gita]) {
+      const answer = await caller.query(`{ __schema { ${times(25, part)} } }`);
+      expect([answer.status, codesOf(answer), answer.data]).toEqual([200, ['QUERY_TOO_COMPLEX'], null]);
+      expect(answer.text.length).toBeLessThan(1000);
+    }
   });
 });
 
@@ -378,5 +492,8 @@ test('requests are counted for each session, and for each address of those witho
   expect(statuses).toEqual([200, 200, 429, 200, 429]);
   const refused = await again.query(WHO);
   expect([codesOf(refused), refused.headers.get('retry-after')]).toEqual([['RATE_LIMITED'], '10']);
+  // Neither the body nor the document is parsed for those who have used up their limit.
+  expect((await again.post('{"query": ')).status).toBe(429);
+  expect((await again.query('{ viewer {')).status).toBe(429);
   await counted.stop();
 });

@@ -234,7 +234,9 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   }
 
   async readJson(rules: JsonRules = {}): Promise<unknown> {
-    return parseJson(await this.#readJsonBody(rules.maxBytes), rules);
+    const body = await this.#readJsonBody(rules.maxBytes);
+    await rules.beforeParsing?.();
+    return parseJson(body, rules);
   }
 
   async readOptionalJson(): Promise<unknown> {

@@ -16,6 +16,8 @@ export interface JsonRules {
   readonly maxMembers?: number;
   /** Of two members with one name the last counts, as its callers expect; otherwise such a body is refused. */
   readonly allowsRepeatedMembers?: boolean;
+  /** Runs once the body has arrived: whoever has used up a limit is refused before the work of parsing. */
+  readonly beforeParsing?: () => Promise<void>;
 }
 
 /** Also of documents that are JSON (RFC 6839 3.1); what it says of the encoding is left to the body itself. */

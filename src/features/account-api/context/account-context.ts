@@ -82,6 +82,7 @@ import type {
   UserId,
 } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import type { AnswerSize } from './answer-size.ts';
 import { type Readable, readableBy } from './authorization.ts';
 import type { Caller } from './caller.ts';
 import type { Deadline } from './deadline.ts';
@@ -93,6 +94,7 @@ export interface AccountContextParts {
   readonly request: RequestContext;
   readonly caller: Caller;
   readonly deadline: Deadline;
+  readonly answerSize: AnswerSize;
 }
 
 /** What the fields of one request share. */
@@ -102,16 +104,18 @@ export class AccountContext {
   readonly request: RequestContext;
   readonly caller: Caller;
   readonly deadline: Deadline;
+  readonly answerSize: AnswerSize;
   /** Whose objects the caller may read; undefined: nobody's. */
   readonly reads: Readable;
   #loaders: Loaders | undefined;
 
-  constructor({ core, browser, request, caller, deadline }: AccountContextParts) {
+  constructor({ core, browser, request, caller, deadline, answerSize }: AccountContextParts) {
     this.core = core;
     this.browser = browser;
     this.request = request;
     this.caller = caller;
     this.deadline = deadline;
+    this.answerSize = answerSize;
     this.reads = readableBy(caller);
   }
 

@@ -1,0 +1,42 @@
+import { buildSchema, graphql } from 'graphql';
+import { expect, test } from 'vitest';
+import { AnswerSize, measureFields } from './answer-size.ts';
+
+const schema = buildSchema('type Query { items: [Item!]! nothing: String } type Item { text: String! note: String }');
+measureFields(schema);
+
+/** Items of a thousand bytes each. @returns data, the code of the error, how many items were made */
+async function answer(isAnonymous: boolean, count: number, source = '{ items { text } }') {
+  let made = 0;
+  const item = {
+    text: () => {
+      made += 1;
+      return 'x'.repeat(1000);
+    },
+    note: () => {
+      made += 1;
+      return 'é'.repeat(500);
+    },
+  };
+  const items = Array.from({ length: count }, () => item);
+  const answerSize = new AnswerSize(isAnonymous);
+  const { data, errors } = await graphql({ schema, source, rootValue: { items }, contextValue: { answerSize } });
+  return { data, code: errors?.[0]?.extensions['code'], errors: errors?.length, made, answerSize };
+}
+
+test.each([
+  [true, 1000, 1100],
+  [false, 8000, 8400],
+])('anonymous: %s; an answer of %i kB is made, one of %i kB is not', async (isAnonymous, below, above) => {
+  const small = await answer(isAnonymous, below);
+  expect([small.code, small.made, small.answerSize.isExceeded]).toEqual([undefined, below, false]);
+  const large = await answer(isAnonymous, above * 2);
+  expect([large.code, large.data, large.answerSize.isExceeded]).toEqual(['QUERY_TOO_COMPLEX', null, true]);
+  expect(large.made).toBeLessThan(above);
+});
+
+test('fields that may be null are left out without an error for each, and bytes are counted, not characters', async () => {
+  const large = await answer(true, 20_000, '{ items { note } }');
+  expect([large.code, large.errors, large.answerSize.isExceeded]).toEqual([undefined, undefined, true]);
+  expect(large.made).toBeLessThan(1100);
+});
