@@ -189,6 +189,36 @@ describe('a list (account-graphql 3.4)', () => {
     }
   });
 
+  test.each([
+    ['', 3],
+    ['totalCount', 4],
+  ])(
+    'of the browser sessions through the session that asks takes no further statement (%s)',
+    async (fields, queries) => {
+      const answer = await hana.query(
+        `query BrowserSessionList { viewerSession { __typename ... on BrowserSession { id createdAt isCurrent
+        user { id browserSessions(first: 6, state: ACTIVE) { ${fields} edges { node { id userAgent { raw } } } } } } } }`,
+      );
+      expect([answer.errors, service.requestLines().at(-1)?.queries]).toEqual([[], queries]);
+      expect(Object(answer.data).viewerSession).toMatchObject({
+        id: `browser_session:${browserSession}`,
+        isCurrent: true,
+        user: { id: `user:${hanaId}` },
+      });
+    },
+  );
+
+  test('what else the session that asks has is read with its first field', async () => {
+    const answer = await hana.query(
+      '{ viewerSession { ... on BrowserSession { state finishedAt lastActiveIp userAgent { raw } createdAt } } currentBrowserSession { state } }',
+    );
+    expect([answer.errors, service.requestLines().at(-1)?.queries]).toEqual([[], 3]);
+    const listed = await hana.query(`{ browserSession(id: "browser_session:${browserSession}") {
+      state finishedAt lastActiveIp userAgent { raw } createdAt } }`);
+    expect(Object(answer.data).viewerSession).toEqual(Object(listed.data).browserSession);
+    expect(Object(answer.data).currentBrowserSession).toEqual({ state: 'ACTIVE' });
+  });
+
   test('lists within a list are read at once', async () => {
     clock.advanceSeconds(1);
     await GraphqlClient.signedIn(service, 'hana', PASSWORD);

@@ -41,7 +41,7 @@ builder.objectType(Oauth2Session, {
     }),
   }),
 });
-addSessionFields(Oauth2Session);
+addSessionFields(Oauth2Session, (session) => session);
 
 builder.objectType(CompatSession, {
   description: 'A chat client that signed in by the routes of its own protocol.',
@@ -68,7 +68,7 @@ builder.objectType(CompatSession, {
     isCurrent: t.boolean({ description: 'Chat clients cannot ask.', resolve: () => false }),
   }),
 });
-addSessionFields(CompatSession);
+addSessionFields(CompatSession, (session) => session);
 
 export const AppSession = builder.unionType('AppSession', {
   types: [CompatSession, Oauth2Session],

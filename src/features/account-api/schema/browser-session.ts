@@ -1,12 +1,14 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
+import type { BrowserSessionId } from '#platform/base/ids.ts';
 import type { AuthenticationKind } from '#protocol/oidc/authentication-classes.ts';
+import type { AccountContext } from '../context/account-context.ts';
 import { AppSessionConnection } from './app-session.ts';
 import { builder } from './builder.ts';
 import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';
 import { findBrowserSession, findUser } from './find-objects.ts';
 import { type AuthenticationModel, AuthenticationType, appSessionModel, BrowserSession, User } from './models.ts';
 import { CreationEvent, idOf, Node } from './node.ts';
-import { addSessionFields, SESSION_FILTERS, sessionFilter } from './session-fields.ts';
+import { type AnySession, addSessionFields, SESSION_FILTERS, sessionFilter } from './session-fields.ts';
 
 const AuthenticationMethod = builder.enumType('AuthenticationMethod', {
   values: ['PASSWORD', 'UPSTREAM', 'PASSKEY', 'TOTP', 'RECOVERY_CODE'] as const,
@@ -68,7 +70,14 @@ builder.objectType(BrowserSession, {
   }),
 });
 
-addSessionFields(BrowserSession);
+addSessionFields(BrowserSession, ({ id, listed }, { load }) => listed ?? readSession(id, load));
+
+async function readSession(id: BrowserSessionId, load: AccountContext['load']): Promise<AnySession> {
+  const found = await load.browserSessions(id);
+  // Deleted in the meantime, with its person.
+  if (found === undefined) throw new LatchkeyError('not_found');
+  return found;
+}
 
 export const BrowserSessionConnection = connectionType('BrowserSession', BrowserSession);
 

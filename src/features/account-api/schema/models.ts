@@ -41,8 +41,10 @@ export interface AnonymousModel {
 export interface SiteConfigModel {
   readonly type: 'SiteConfig';
 }
-export interface BrowserSessionModel extends ListedBrowserSession {
+export interface BrowserSessionModel extends Pick<ListedBrowserSession, 'id' | 'userId' | 'createdAt'> {
   readonly type: 'BrowserSession';
+  /** Undefined for the session that sends the request: what else there is of it is read when a field asks for it. */
+  readonly listed: ListedBrowserSession | undefined;
 }
 export interface AuthenticationModel extends Authentication {
   readonly type: 'Authentication';
@@ -126,7 +128,8 @@ export function userEmailAuthenticationModel({
 }
 
 export function browserSessionModel(session: ListedBrowserSession): BrowserSessionModel {
-  return { type: 'BrowserSession', ...session };
+  const { id, userId, createdAt } = session;
+  return { type: 'BrowserSession', id, userId, createdAt, listed: session };
 }
 
 export function appSessionModel(session: ListedAppSession): AppSessionModel {

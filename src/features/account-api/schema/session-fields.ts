@@ -1,3 +1,4 @@
+import type { AccountContext } from '../context/account-context.ts';
 import { builder } from './builder.ts';
 import { parseUserAgent } from './parse-user-agent.ts';
 import { UserAgent } from './user-agent.ts';
@@ -33,29 +34,39 @@ export function sessionFilter({ state, lastActive }: SessionFilterArguments) {
 }
 
 /** What sessions of all kinds have. Times in milliseconds since the epoch. */
-interface AnySession {
+export interface AnySession {
   readonly finishedAt: number | undefined;
   readonly userAgent: string | undefined;
   readonly lastActiveAt: number | undefined;
   readonly lastActiveAddress: string | undefined;
 }
 
-/** Gives the type of a session the fields that those of all kinds have. */
-export function addSessionFields(
-  session: PothosSchemaTypes.ObjectRef<typeof builder.$inferSchemaTypes, AnySession>,
+/**
+ * Gives the type of a session the fields that those of all kinds have.
+ * @param read where they are, when the model does not have them itself
+ */
+export function addSessionFields<Model>(
+  session: PothosSchemaTypes.ObjectRef<typeof builder.$inferSchemaTypes, Model>,
+  read: (model: Model, context: AccountContext) => AnySession | Promise<AnySession>,
 ): void {
+  const from =
+    <Value>(pick: (found: AnySession) => Value) =>
+    (model: Model, _: unknown, context: AccountContext): Value | Promise<Value> => {
+      const found = read(model, context);
+      return found instanceof Promise ? found.then(pick) : pick(found);
+    };
   builder.objectFields(session, (t) => ({
-    finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true }),
+    finishedAt: t.field({ type: 'DateTime', nullable: true, resolve: from(({ finishedAt }) => finishedAt) }),
     state: t.field({
       type: SessionState,
-      resolve: ({ finishedAt }) => (finishedAt === undefined ? ('ACTIVE' as const) : ('FINISHED' as const)),
+      resolve: from(({ finishedAt }) => (finishedAt === undefined ? ('ACTIVE' as const) : ('FINISHED' as const))),
     }),
     userAgent: t.field({
       type: UserAgent,
       nullable: true,
-      resolve: ({ userAgent }) => (userAgent === undefined ? undefined : parseUserAgent(userAgent)),
+      resolve: from(({ userAgent }) => (userAgent === undefined ? undefined : parseUserAgent(userAgent))),
     }),
-    lastActiveAt: t.expose('lastActiveAt', { type: 'DateTime', nullable: true }),
-    lastActiveIp: t.exposeString('lastActiveAddress', { nullable: true }),
+    lastActiveAt: t.field({ type: 'DateTime', nullable: true, resolve: from(({ lastActiveAt }) => lastActiveAt) }),
+    lastActiveIp: t.string({ nullable: true, resolve: from(({ lastActiveAddress }) => lastActiveAddress) }),
   }));
 }

@@ -1,8 +1,16 @@
 import { findAppSessions } from '#domain/oauth-sessions/list-app-sessions.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { builder } from './builder.ts';
-import { findBrowserSession } from './find-objects.ts';
-import { ANONYMOUS, Anonymous, appSessionModel, BrowserSession, Oauth2Session, User, userModel } from './models.ts';
+import {
+  ANONYMOUS,
+  Anonymous,
+  appSessionModel,
+  BrowserSession,
+  type BrowserSessionModel,
+  Oauth2Session,
+  User,
+  userModel,
+} from './models.ts';
 import { Node } from './node.ts';
 
 builder.objectType(Anonymous, { description: 'Nobody is signed in.', interfaces: [Node] });
@@ -34,7 +42,7 @@ builder.queryFields((t) => ({
     type: BrowserSession,
     nullable: true,
     deprecationReason: 'Use viewerSession.',
-    resolve: async (_, __, context) => await currentBrowserSession(context),
+    resolve: (_, __, context) => currentBrowserSession(context),
   }),
 }));
 
@@ -44,7 +52,7 @@ function currentUser({ caller }: AccountContext) {
 
 async function currentSession(context: AccountContext) {
   const { caller } = context;
-  if (caller.kind !== 'oauth') return await currentBrowserSession(context);
+  if (caller.kind !== 'oauth') return currentBrowserSession(context);
   const { database } = context.core;
   // Also the one of a client that has no person, which nobody owns.
   const [found] = await findAppSessions(database, [caller.sessionId], 'anybody');
@@ -52,7 +60,9 @@ async function currentSession(context: AccountContext) {
   return model?.type === 'Oauth2Session' ? model : undefined;
 }
 
-async function currentBrowserSession(context: AccountContext) {
-  const { caller } = context;
-  return caller.kind === 'browser' ? await findBrowserSession(caller.session.id, context) : undefined;
+/** Who asks was found by this session: it is not looked up again. */
+function currentBrowserSession({ caller }: AccountContext): BrowserSessionModel | undefined {
+  if (caller.kind !== 'browser') return undefined;
+  const { id, createdAt } = caller.session;
+  return { type: 'BrowserSession', id, userId: caller.user.id, createdAt, listed: undefined };
 }
