@@ -36,7 +36,7 @@ const MEANINGS: Readonly<Record<RefusalCode, string>> = {
   NOT_FOUND: 'What the field is about has just ceased to be.',
   NOT_SUPPORTED: 'There is no homeserver, and without one there is nothing to do.',
   OPERATION_RESOLUTION_FAILURE: '`operationName` names no operation of the document, or is missing among several.',
-  QUERY_TOO_COMPLEX: 'The document is beyond a limit; nothing was run.',
+  QUERY_TOO_COMPLEX: 'The document exceeds a limit, and nothing was run; or the response would be too large.',
   RATE_LIMITED: 'Too many tries; `extensions.retryAfter` says after how many seconds to try again.',
   REAUTH_REQUIRED:
     'The person signed in too long ago for this; `extensions.reauthUrl` is the page to send them to, and `extensions.maxAge` says how many seconds count as recent.',

@@ -25,7 +25,8 @@ const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
 /**
  * Finds the handler of a request and calls it. Refusals come in the order of their cost: head, load, path, method,
  * embedding.
- * @param isLagging the event loop is late: what people wait for gives way to what machines wait for (operations 9.4)
+ * @param isLagging the event loop is late: what people wait for gives way to what machines wait for (operations 9.4), unless
+ *   hardly anything is under way, and it is the machine that has too much to do
  */
 export function dispatch(
   exchange: Exchange,
@@ -51,7 +52,8 @@ export function dispatch(
     exchange.route = route;
     exchange.errorFormat = route.errorFormat;
     exchange.params = match.params;
-    if (isLagging && route.errorFormat === 'page' && route.method === 'GET' && route.priority !== true) {
+    const isTooMuch = isLagging && settings.inFlight.areSeveral;
+    if (isTooMuch && route.errorFormat === 'page' && route.method === 'GET' && route.priority !== true) {
       throw overloaded('lagging');
     }
     if (!settings.isAvailable(route)) {

@@ -14,6 +14,9 @@ type Capacity = NonNullable<Route['capacity']>;
 const KEPT_SHARE = 1 / 8;
 const MIN_KEPT = 8;
 
+/** More than the pages and files that the browser of one visitor asks for at once. */
+const SEVERAL = 8;
+
 /** A request as it is counted. */
 export interface CountedRequest {
   /** It is counted right now. */
@@ -47,6 +50,11 @@ export class InFlight {
   /** Further requests are refused, but for those with capacity of their own. */
   get isFull(): boolean {
     return this.#count >= this.#max;
+  }
+
+  /** So many are worked on that a late event loop means too much to do, rather than a busy machine. */
+  get areSeveral(): boolean {
+    return this.#count >= SEVERAL;
   }
 
   /** Counts a request, once. Throws `overloaded` when there are too many. */

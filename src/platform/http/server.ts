@@ -151,7 +151,7 @@ export class HttpServer {
 
   /** New requests are refused, all of them or those that can wait. */
   get isOverloaded(): boolean {
-    return this.#inFlight.isFull || this.#lag.isLagging;
+    return this.#inFlight.isFull || (this.#inFlight.areSeveral && this.#lag.isLagging);
   }
 
   /** Binds all listeners. Throws `ExitError` 71, with nothing left bound, when one fails. */
