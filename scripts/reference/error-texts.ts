@@ -532,6 +532,7 @@ export const FORM_TEXTS: Readonly<Record<string, string>> = {
   'username-banned': 'The policy forbids the username (`policy.data.registration.banned_usernames`).',
   'username-invalid-chars': 'The username has characters that are not allowed.',
   'username-not-allowed': 'The policy allows other usernames only (`policy.data.registration.allowed_usernames`).',
+  'username-identifier': 'The username reads as an identifier (a ULID or a UUID, in either case).',
   'username-reserved': 'The username begins with `_`, or is `.`, `..` or a name in `policy.data.admin_users`.',
   'username-too-long': 'The full identifier would be longer than 255 bytes.',
 };

@@ -9,6 +9,7 @@ const NAME_MESSAGES: Record<Exclude<NameProblem, 'username-too-short'>, MessageK
   exists: 'username.exists',
   'username-all-numeric': 'username.all_numeric',
   'username-banned': 'username.banned',
+  'username-identifier': 'username.identifier',
   'username-invalid-chars': 'username.invalid_chars',
   'username-not-allowed': 'username.not_allowed',
   'username-reserved': 'username.reserved',

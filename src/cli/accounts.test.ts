@@ -207,6 +207,41 @@ describe('manage promote-admin and demote-admin', () => {
     expect([await events('admin_granted'), await events('admin_revoked')]).toEqual([1, 1]);
   });
 
+  test('take an identifier, in either case or as the UUID, for nothing but one', async () => {
+    const isAdmin = async () =>
+      (await rows('select from users where id = $1::uuid and can_request_admin', toUuid(user))).length === 1;
+    const nobody = newId<'user'>(Date.now());
+    // From before such names were refused.
+    const squatter = await insertTestAccount(testDatabase.database, { username: user.toLowerCase() });
+    await insertTestAccount(testDatabase.database, { username: nobody.toLowerCase() });
+    for (const reference of [user, user.toLowerCase(), toUuid(user), toUuid(user).toUpperCase()]) {
+      await promoteAdminCommand(deps, { user: reference, json: false });
+      expect(await isAdmin()).toBe(true);
+      await demoteAdminCommand(deps, { user: reference, killSessions: false, json: false });
+      expect(await isAdmin()).toBe(false);
+    }
+    expect(await rows('select from users where id = $1::uuid and can_request_admin', toUuid(squatter))).toEqual([]);
+    for (const reference of [nobody, nobody.toLowerCase(), toUuid(nobody)]) {
+      const promoting = promoteAdminCommand(deps, { user: reference, json: false });
+      await expect(promoting).rejects.toMatchObject({ message: 'user not found', exitCode: 1 });
+    }
+    printed.out = '';
+    await showUserCommand(deps, { user: `@${user.toLowerCase()}:example.org`, json: true });
+    expect(JSON.parse(printed.out)).toMatchObject({ id: squatter });
+  });
+
+  test('never fold the case of letters outside ASCII, and need the exact spelling of names that differ in case only', async () => {
+    const promoting = (text: string) => promoteAdminCommand(deps, { user: text, json: false });
+    await insertTestAccount(testDatabase.database, { username: `king${count}` });
+    await expect(promoting(`\u212aing${count}`)).rejects.toThrow('user not found');
+    await promoting(`KING${count}`);
+    await insertTestAccount(testDatabase.database, { username: `Twin${count}` });
+    const other = { username: `TWIN${count}`, usernameKey: `TWIN${count}` };
+    await insertTestAccount(testDatabase.database, other);
+    await expect(promoting(`twin${count}`)).rejects.toThrow('user not found');
+    await promoting(`Twin${count}`);
+  });
+
   test('with --kill-sessions those with an admin scope end, and no others', async () => {
     await promoteAdminCommand(deps, { user: name, json: false });
     const [admin, homeserver, plain] = [

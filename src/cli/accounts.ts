@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '#config/config.ts';
-import { findUserByReference } from '#domain/accounts/find-user.ts';
+import { findAccount, parseAccountReference } from '#domain/accounts/account-reference.ts';
 import { LeakedPasswords } from '#domain/accounts/passwords/leaked-passwords.ts';
 import { type PasswordRules, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
@@ -120,7 +120,7 @@ export async function withAccounts(
 
 /** The account that an operator means. Throws `ExitError` 1 when there is none. */
 export async function findManagedUser({ database, serverName }: AccountDeps, reference: string): Promise<User> {
-  const user = await findUserByReference(database, reference, serverName);
+  const user = await findAccount(database, parseAccountReference(reference, serverName));
   if (user === undefined) throw new ExitError(ExitCode.failure, 'user not found');
   return user;
 }

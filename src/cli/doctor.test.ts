@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { insertTestAccount } from '#test/support/accounts.ts';
 import { createEmptyDatabase } from '#test/support/database.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { freePort } from '#test/support/free-port.js';
@@ -105,6 +106,7 @@ test('a sound deployment: everything is ok or does not apply, and nothing is wri
     issuer: 'ok',
     'listener.self': 'ok',
     'secrets.keys': 'ok',
+    usernames: 'ok',
     email: 'skip',
     homeserver: 'skip',
     instances: 'skip',
@@ -202,6 +204,14 @@ describe('the database', () => {
     expect(await problems()).toMatchObject([
       { name: 'secrets.encryption', status: 'fail', message: expect.stringContaining('Restore the former key') },
     ]);
+  });
+
+  test('with usernames that read as identifiers, from before they were refused', async () => {
+    const username = '01m8fnp7n8wtbq5ypd2n1p034g';
+    await insertTestAccount(service.database, { username });
+    const found = await problems();
+    await sql(service.database, 'delete from users where username = $1::text', [username]);
+    expect(found).toMatchObject([{ name: 'usernames', status: 'warn', message: expect.stringContaining(username) }]);
   });
 
   test('with passwords that no configured scheme can check', async () => {

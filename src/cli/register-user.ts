@@ -1,6 +1,6 @@
 import { parseDisplayName, type UsernameProblem, usernameProblems } from '#domain/accounts/account-names.ts';
 import { type EmailAddress, parseEmailAddress } from '#domain/accounts/email-address.ts';
-import { findUserByName } from '#domain/accounts/find-user.ts';
+import { isUsernameTaken } from '#domain/accounts/find-user.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
 import { bindIdentity, type Identity } from '#domain/upstream/bind-identity.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -138,6 +138,8 @@ const USERNAME_RULES: Readonly<Record<UsernameProblem, string>> = {
   'username-too-long': 'with the name of the server it is longer than 255 bytes',
   'username-all-numeric': 'it has digits only',
   'username-invalid-chars': 'it may have lower-case letters a to z, digits and . = _ / + -',
+  'username-identifier':
+    'it reads as an identifier (a ULID or a UUID), which commands take for the account with that id',
   'username-reserved': 'it begins with an underscore or is a dot',
 };
 
@@ -146,8 +148,8 @@ async function checkUsername(deps: ManageDeps, username: string, skipsHomeserver
   const [problem] = problems;
   if (problem !== undefined)
     throw new ExitError(ExitCode.failure, `the username is not allowed: ${USERNAME_RULES[problem]}`);
-  const taken = await findUserByName(deps.database, username);
-  if (taken !== undefined) throw new ExitError(ExitCode.failure, `username ${username} is taken`);
+  if (await isUsernameTaken(deps.database, username))
+    throw new ExitError(ExitCode.failure, `username ${username} is taken`);
   if (skipsHomeserver) return;
   const asked = await deps.homeserver.isLocalpartAvailable(username, { kind: 'request' });
   if (!asked.ok) {

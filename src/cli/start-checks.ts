@@ -2,6 +2,7 @@
 import type { Config } from '#config/config.ts';
 import { fittingHashes, hashBytes } from '#config/hash-concurrency.ts';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
+import { usernameKey } from '#domain/accounts/account-names.ts';
 import { listUsernamesLike } from '#domain/accounts/find-user.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -71,7 +72,7 @@ export async function warnOfMissingAdmins(
   if (listed.length === 0) return;
   const existing = await listUsernamesLike(queryable, listed);
   const missing = listed.filter((name) => !existing.includes(name));
-  const respelled = missing.flatMap((name) => existing.find((one) => one.toLowerCase() === name.toLowerCase()) ?? []);
+  const respelled = missing.flatMap((name) => existing.find((one) => usernameKey(one) === usernameKey(name)) ?? []);
   if (missing.length === 0) return;
   log.warn(
     'startup',

@@ -61,6 +61,15 @@ describe('sixteen passwords from one address that take seconds to estimate (S-18
   });
 });
 
+test.each(['01m8fnp7n8wtbq5ypd2n1p034g', '0190a5f1-7d5e-7c11-8f3a-2b5d6c7e8f90'])(
+  'a name that reads as an identifier cannot be registered: %s',
+  async (username) => {
+    const answer = await beginRegistration(browserAt(service), { username });
+    expect(answer.errorCodes).toEqual(['username-identifier']);
+    expect(await usernames()).toEqual([]);
+  },
+);
+
 describe('names that policy.data.admin_users lists, without an account (S-177)', () => {
   test.each(['adele', 'Adele', 'berta', 'Berta', 'clara'])('nobody can register as %s', async (username) => {
     const answer = await beginRegistration(browserAt(service), { username });

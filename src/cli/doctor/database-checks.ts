@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import { sweeps } from '#app/sweeps.ts';
 import type { Config } from '#config/config.ts';
+import { listIdentifierUsernames } from '#domain/accounts/find-user.ts';
 import { listStoredSchemes } from '#domain/accounts/passwords/list-stored-schemes.ts';
 import { listRecentAddresses } from '#domain/browser-sessions/list-recent-addresses.ts';
 import { isImportIncomplete } from '#domain/server-state/incomplete-import.ts';
@@ -24,12 +25,13 @@ const OVERDUE_MS = 5 * 60_000;
 const UNATTENDED_MS = 2 * 60_000;
 const DAY_MS = 86_400_000;
 const LEAST_FREE_BYTES = 1024 ** 3;
+const SHOWN_USERNAMES = 10;
 const RECENT_SESSIONS = 50;
 /** Fewer may be one person. */
 const LEAST_SESSIONS = 5;
 
 export interface DatabaseCheckDeps {
-  readonly config: Pick<Config, 'database' | 'passwords' | 'protocolName'> & {
+  readonly config: Pick<Config, 'database' | 'homeserver' | 'passwords' | 'protocolName'> & {
     readonly http: Pick<Config['http'], 'publicBase' | 'trustedProxies' | 'clientIpHeader'>;
   };
   readonly database: Queryable;
@@ -54,6 +56,7 @@ export async function checkDatabase(deps: DatabaseCheckDeps): Promise<readonly F
     ...(await checkProcesses(deps)),
     await checkCleanUp(deps),
     await checkSchemes(deps),
+    await checkUsernames(deps),
     await checkClientAddresses(deps),
   ];
 }
@@ -188,6 +191,19 @@ async function checkSchemes({ config, database }: DatabaseCheckDeps): Promise<Fi
     name,
     `passwords of version ${unknown.join(', ')} are stored, which passwords.schemes does not have`,
     'Nobody can sign in with them: put those entries back; a sign-in replaces the hash by one of the first entry',
+  );
+}
+
+/** Accounts from before such names were refused. */
+async function checkUsernames({ config, database }: DatabaseCheckDeps): Promise<Finding> {
+  const name = 'usernames';
+  const found = await listIdentifierUsernames(database, SHOWN_USERNAMES + 1);
+  if (found.length === 0) return ok(name, 'no username reads as an identifier');
+  const shown = found.slice(0, SHOWN_USERNAMES).join(', ') + (found.length > SHOWN_USERNAMES ? ', ...' : '');
+  return warn(
+    name,
+    `usernames that read as identifiers (ULID or UUID): ${shown}`,
+    `Find out who made these accounts. Commands and APIs take such a text for an identifier, never for a name: name the account by its own id, or as @NAME:${config.homeserver.homeserver}`,
   );
 }
 

@@ -14,6 +14,7 @@ export const CHECKS = [
   'queue',
   'cleanup',
   'passwords.schemes',
+  'usernames',
   'client_ip',
   'public_base',
   'issuer',

@@ -4,12 +4,21 @@ import { parseDisplayName, usernameProblems } from './account-names.ts';
 const problems = (name: string): string[] => usernameProblems(name, 'example.org');
 
 describe('username rules (browser-flows 5.5, S-97)', () => {
-  test.each(['alice', 'alice.', '.alice', '..alice', 'a', 'a-b_c=d/e+f.1', '1a', 'constructor', 'admin', '...'])(
-    '%j may be taken',
-    (name) => {
-      expect(problems(name)).toEqual([]);
-    },
-  );
+  test.each([
+    'alice',
+    'alice.',
+    '.alice',
+    '..alice',
+    'a',
+    'a-b_c=d/e+f.1',
+    '1a',
+    'constructor',
+    'admin',
+    '...',
+    '81m8fnp7n8wtbq5ypd2n1p034g',
+  ])('%j may be taken', (name) => {
+    expect(problems(name)).toEqual([]);
+  });
 
   test.each([
     ['', ['username-too-short']],
@@ -30,6 +39,11 @@ describe('username rules (browser-flows 5.5, S-97)', () => {
     ['_alice', ['username-reserved']],
     ['__proto__', ['username-reserved']],
     ['_Alice', ['username-invalid-chars', 'username-reserved']],
+    ['01m8fnp7n8wtbq5ypd2n1p034g', ['username-identifier']],
+    ['01M8FNP7N8WTBQ5YPD2N1P034G', ['username-invalid-chars', 'username-identifier']],
+    ['0190a5f1-7d5e-7c11-8f3a-2b5d6c7e8f90', ['username-identifier']],
+    ['0190A5F1-7D5E-7C11-8F3A-2B5D6C7E8F90', ['username-invalid-chars', 'username-identifier']],
+    ['1'.repeat(26), ['username-all-numeric', 'username-identifier']],
     ['1'.repeat(256), ['username-too-long', 'username-all-numeric']],
   ])('%j breaks %j', (name, expected) => {
     expect(problems(name)).toEqual(expected);

@@ -1,4 +1,5 @@
 /** Which usernames and display names an account can have. */
+import { parseIdOrUuid } from '#platform/base/ids.ts';
 
 /** Codes of the rules that a new username breaks, as policies name them (browser-flows 5.5). */
 export type UsernameProblem =
@@ -6,6 +7,7 @@ export type UsernameProblem =
   | 'username-too-long'
   | 'username-all-numeric'
   | 'username-invalid-chars'
+  | 'username-identifier'
   | 'username-reserved';
 
 const MAX_IDENTIFIER_BYTES = 255;
@@ -22,8 +24,25 @@ export function usernameProblems(name: string, serverName: string): UsernameProb
   if (Buffer.byteLength(`@${name}:${serverName}`) > MAX_IDENTIFIER_BYTES) problems.push('username-too-long');
   if (/^[0-9]+$/.test(name)) problems.push('username-all-numeric');
   if (!GRAMMAR.test(name)) problems.push('username-invalid-chars');
+  if (isIdentifier(name)) problems.push('username-identifier');
   if (name.startsWith('_') || RESERVED.has(name)) problems.push('username-reserved');
   return problems;
+}
+
+/**
+ * The text reads as an identifier (ULID or UUID, in either case). No account may choose such a name: what an operator
+ * copies from a log or a list must never mean another account.
+ */
+export function isIdentifier(text: string): boolean {
+  return parseIdOrUuid(text) !== undefined;
+}
+
+/**
+ * What comparisons that ignore case use: the ASCII letters in lower case, as `lower(... collate "C")` in PostgreSQL.
+ * Never Unicode case folding, by which the Kelvin sign is a k.
+ */
+export function usernameKey(name: string): string {
+  return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** Equal for names that a reader could confuse: case, width and surrounding white space are removed. */

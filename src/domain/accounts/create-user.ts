@@ -1,6 +1,7 @@
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { usernameKey } from './account-names.ts';
 
 /** No row when the name is taken, in whatever case. */
 const insertUser = statement<
@@ -44,7 +45,7 @@ export async function createUser(transaction: Queryable, user: NewUser): Promise
   const row = await transaction.first(insertUser, {
     id: toUuid(id),
     username: user.username,
-    usernameKey: user.username.toLowerCase(),
+    usernameKey: usernameKey(user.username),
     displayName: user.displayName ?? null,
     locale: user.locale ?? null,
     canRequestAdmin: user.canRequestAdmin,

@@ -1,6 +1,7 @@
-import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { ID_PATTERN, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type NoParameters, statement } from '#platform/postgres/statement.ts';
+import { usernameKey } from './account-names.ts';
 import { toUser, type User, type UserRow, userColumns } from './user.ts';
 
 const byId = statement<UserRow, { readonly id: string }>(
@@ -8,11 +9,36 @@ const byId = statement<UserRow, { readonly id: string }>(
   `select ${userColumns('u')} from users u where u.id = :id::uuid`,
 );
 
-// The exact spelling first: imported names may differ in case only.
+/**
+ * A condition for statements: the account has this name, exactly or but for the case of ASCII letters. Of imported names
+ * that differ in case only, none is meant but by its exact spelling.
+ * @param user alias of `users`; @param name, @param key parameters: the name, and its `usernameKey`
+ */
+export function isNamed(user: string, name: string, key: string): string {
+  return `(${user}.username = ${name}::text
+    or ${user}.username_key = ${key}::text and lower(${user}.username collate "C") = ${key}::text and not exists (
+      select from users variant
+       where lower(variant.username collate "C") = ${key}::text
+         and variant.username_key <> lower(variant.username collate "C")))`;
+}
+
 const byName = statement<UserRow, { readonly username: string; readonly usernameKey: string }>(
   'find-user-by-name',
-  `select ${userColumns('u')} from users u where u.username = :username::text or u.username_key = :usernameKey::text
+  `select ${userColumns('u')} from users u where ${isNamed('u', ':username', ':usernameKey')}
   order by u.username = :username::text desc limit 1`,
+);
+
+const nameTaken = statement<{ is_taken: boolean }, { readonly username: string; readonly usernameKey: string }>(
+  'is-username-taken',
+  `select exists (
+     select from users u where u.username = :username::text or u.username_key = :usernameKey::text
+   ) as is_taken`,
+);
+
+const anyIdentifier = statement<{ username: string }, { readonly pattern: string; readonly limit: number }>(
+  'list-usernames-that-are-identifiers',
+  `select u.username from users u where length(u.username) in (26, 36) and u.username ~* :pattern::text
+  order by u.id limit :limit::integer`,
 );
 
 const namesLike = statement<
@@ -38,29 +64,28 @@ export async function findUser(queryable: Queryable, id: UserId): Promise<User |
   return row === undefined ? undefined : toUser(row);
 }
 
-/** The account with this name, any case. */
+/** The account with this name: exactly, or the only one that differs in nothing but the case of ASCII letters. */
 export async function findUserByName(queryable: Queryable, username: string): Promise<User | undefined> {
-  const row = await queryable.first(byName, { username, usernameKey: username.toLowerCase() });
+  const row = await queryable.first(byName, { username, usernameKey: usernameKey(username) });
   return row === undefined ? undefined : toUser(row);
+}
+
+/** Whether a new account cannot have this name, as another one has it in whatever case. */
+export async function isUsernameTaken(queryable: Queryable, username: string): Promise<boolean> {
+  const row = await queryable.first(nameTaken, { username, usernameKey: usernameKey(username) });
+  return row?.is_taken === true;
+}
+
+/** Names of accounts that read as identifiers, from before such names were refused. */
+export async function listIdentifierUsernames(queryable: Queryable, limit: number): Promise<readonly string[]> {
+  const rows = await queryable.rows(anyIdentifier, { pattern: ID_PATTERN, limit });
+  return rows.map((row) => row.username);
 }
 
 /** The names of accounts that are called like one of these, in any case. */
 export async function listUsernamesLike(queryable: Queryable, names: readonly string[]): Promise<string[]> {
-  const rows = await queryable.rows(namesLike, { names, keys: names.map((name) => name.toLowerCase()) });
+  const rows = await queryable.rows(namesLike, { names, keys: names.map(usernameKey) });
   return rows.map((row) => row.username);
-}
-
-/** The account that an operator means: a name, `@name:server`, or an identifier. */
-export async function findUserByReference(
-  queryable: Queryable,
-  reference: string,
-  serverName: string,
-): Promise<User | undefined> {
-  const isFull = reference.startsWith('@') && reference.endsWith(`:${serverName}`);
-  const name = isFull ? reference.slice(1, -serverName.length - 1) : reference;
-  const named = await findUserByName(queryable, name);
-  const id = named === undefined ? parseId<'user'>(reference) : undefined;
-  return id === undefined ? named : await findUser(queryable, id);
 }
 
 /** Whether any account exists. */

@@ -1,4 +1,4 @@
-import { usernameProblems } from './account-names.ts';
+import { usernameKey, usernameProblems } from './account-names.ts';
 import { parseStoredEmailAddress } from './email-address.ts';
 
 const MAX_CHARACTERS = 256;
@@ -26,7 +26,7 @@ export function parseLoginName(text: string, rules: LoginNameRules): LoginName {
   const exact = isOurs ? text.slice(1, -suffix.length) : text;
   return {
     exact,
-    key: exact.toLowerCase(),
+    key: usernameKey(exact),
     emailKey: rules.isEmailAllowed && text.includes('@') ? parseStoredEmailAddress(text)?.key : undefined,
   };
 }

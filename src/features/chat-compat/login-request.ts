@@ -1,4 +1,5 @@
 /** The body of `POST /_{protocol}/client/{version}/login` (chat-compat 5.1, 5.2): who signs in, how, and on which device. */
+import { usernameKey } from '#domain/accounts/account-names.ts';
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import type { LoginName, LoginNameRules } from '#domain/accounts/login-name.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -78,7 +79,7 @@ function nameOfUser(user: string, { serverName, isEmailAllowed }: LoginRules): L
   const mayBeEmail = isEmailAllowed && user.includes('@') && !user.startsWith('@');
   return {
     exact,
-    key: exact.toLowerCase(),
+    key: usernameKey(exact),
     emailKey: mayBeEmail ? parseStoredEmailAddress(user)?.key : undefined,
   };
 }
@@ -87,7 +88,7 @@ function nameOfThirdParty(members: Members, { isEmailAllowed }: LoginRules): Log
   const medium = requiredText(members, 'medium');
   const address = requiredText(members, 'address');
   if (medium !== 'email' || !isEmailAllowed) throw unsupported('this type of identifier is not supported');
-  return { exact: address, key: address.toLowerCase(), emailKey: parseStoredEmailAddress(address)?.key };
+  return { exact: address, key: usernameKey(address), emailKey: parseStoredEmailAddress(address)?.key };
 }
 
 function deviceOf(members: Members): DeviceRequest {

@@ -22,7 +22,14 @@ export const samplePolicy = {
 
 const NAMES = [
   ...(['required', 'username-too-short', 'username-too-long', 'username-all-numeric'] as const),
-  ...(['username-invalid-chars', 'username-reserved', 'username-banned', 'username-not-allowed', 'exists'] as const),
+  ...([
+    'username-invalid-chars',
+    'username-identifier',
+    'username-reserved',
+    'username-banned',
+    'username-not-allowed',
+    'exists',
+  ] as const),
 ] as const;
 const EMAILS = [
   ...(['required', 'invalid', 'email-domain-not-allowed', 'email-domain-banned'] as const),

@@ -148,6 +148,8 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
     ['too many characters', 'a'.repeat(4000), 'username-too-long'],
     ['a reserved name', '_amira', 'username-reserved'],
     ['digits', '12345', 'username-all-numeric'],
+    ['an identifier', '01m8fnp7n8wtbq5ypd2n1p034g', 'username-identifier'],
+    ['a UUID', '0190a5f1-7d5e-7c11-8f3a-2b5d6c7e8f90', 'username-identifier'],
   ])('that breaks the rules: %s (S-112)', async (_, preferred_username, code) => {
     const { shown } = await comeBack(provider, { preferred_username });
     if (isFixed) {

@@ -73,6 +73,16 @@ export function parseId<Kind extends string>(text: string): Ulid<Kind> | undefin
   return ULID.test(upper) ? (upper as Ulid<Kind>) : undefined;
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Of texts that `parseIdOrUuid` reads, for a comparison in PostgreSQL that ignores case. */
+export const ID_PATTERN = `${ULID.source}|${UUID.source}`;
+
+/** Reads an identifier as people copy it: a ULID, or the UUID that the database holds, in either case. */
+export function parseIdOrUuid<Kind extends string>(text: string): Ulid<Kind> | undefined {
+  return UUID.test(text) ? fromUuid(text.toLowerCase()) : parseId(text);
+}
+
 /** When an identifier was made: milliseconds since the epoch. */
 export function timeOfId(id: Ulid): number {
   let time = 0;

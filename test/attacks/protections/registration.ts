@@ -95,6 +95,22 @@ export const REGISTRATION: readonly Protection[] = [
     testName: 'S-177',
   },
   {
+    name: 'identifiers-are-no-names',
+    what: 'a name that reads as an identifier cannot be registered',
+    attack: 177,
+    removals: [{ text: "  if (isIdentifier(name)) problems.push('username-identifier');\n" }],
+    test: 'test/attacks/registration.test.ts',
+    testName: 'a name that reads as an identifier',
+  },
+  {
+    name: 'identifiers-before-names',
+    what: 'an identifier that an operator gives is never taken for the name of an account',
+    attack: 177,
+    removals: [{ text: "  if (id !== undefined) return { kind: 'id', id };\n" }],
+    test: 'src/cli/accounts.test.ts',
+    testName: 'for nothing but one',
+  },
+  {
     name: 'former-session-ends',
     what: 'a session whose cookie is replaced by that of a new account is over, for copies of the cookie as well',
     attack: 61,

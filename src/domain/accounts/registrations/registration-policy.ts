@@ -5,7 +5,7 @@ import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import { isEmpty, matches, NOTHING } from '#domain/policy/text-matcher.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { foldUsername, type UsernameProblem, usernameProblems } from '../account-names.ts';
-import { findUserByName } from '../find-user.ts';
+import { isUsernameTaken } from '../find-user.ts';
 
 /** Why a name is not available. */
 export type NameProblem = UsernameProblem | 'username-banned' | 'username-not-allowed' | 'exists';
@@ -63,7 +63,7 @@ function reservedNames(adminUsers: readonly string[]): ReadonlySet<string> {
 export async function findNameProblems(queryable: Queryable, name: string, policy: NamePolicy): Promise<NameProblem[]> {
   const problems = brokenRules(name, policy);
   if (problems.length > 0) return problems;
-  return (await findUserByName(queryable, name)) === undefined ? [] : ['exists'];
+  return (await isUsernameTaken(queryable, name)) ? ['exists'] : [];
 }
 
 function brokenRules(name: string, policy: NamePolicy): NameProblem[] {

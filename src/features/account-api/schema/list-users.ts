@@ -1,5 +1,6 @@
 /** All accounts, and one by its name (account-graphql 4.1). */
-import { findUserByName } from '#domain/accounts/find-user.ts';
+import { usernameKey } from '#domain/accounts/account-names.ts';
+import { findAccount, parseAccountReference } from '#domain/accounts/account-reference.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireAdmin } from '../context/authorization.ts';
 import { builder } from './builder.ts';
@@ -44,9 +45,11 @@ builder.queryFields((t) => ({
 /** Only administrators have names looked up, so that nobody else learns by the time it takes who has an account. */
 async function findByName(username: string, { caller, core, reads }: AccountContext): Promise<UserModel | undefined> {
   if (caller.kind === 'anonymous') return undefined;
-  if (caller.user?.username.toLowerCase() === username.toLowerCase()) return userModel(caller.user);
-  // No account has such a name, and PostgreSQL no such text.
-  if (reads !== 'anybody' || username.includes('\0')) return undefined;
-  const found = await findUserByName(core.database, username);
+  const reference = parseAccountReference(username, core.config.homeserver.homeserver);
+  if (reference.kind === 'id') return undefined;
+  if (caller.user !== undefined && usernameKey(caller.user.username) === usernameKey(reference.name))
+    return userModel(caller.user);
+  if (reads !== 'anybody') return undefined;
+  const found = await findAccount(core.database, reference);
   return found === undefined ? undefined : userModel(found);
 }

@@ -1,7 +1,7 @@
 /** Accounts that administrators make, and the passwords that they set (operations 4.4). */
 import { z } from 'zod';
 import { parseDisplayName, usernameProblems } from '#domain/accounts/account-names.ts';
-import { findUserByName } from '#domain/accounts/find-user.ts';
+import { isUsernameTaken } from '#domain/accounts/find-user.ts';
 import { findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
 import { judgePassword, passwordProblemText, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import { registerKnownUser } from '#domain/accounts/registrations/register-known-user.ts';
@@ -130,7 +130,7 @@ async function checkName({ core }: AdminCall, username: string, skipsHomeserver:
   if (usernameProblems(username, core.config.homeserver.homeserver).length > 0) {
     throw new LatchkeyError('invalid_username', { members: { pointer: '/username' } });
   }
-  if ((await findUserByName(core.database, username)) !== undefined) throw new LatchkeyError('user_exists');
+  if (await isUsernameTaken(core.database, username)) throw new LatchkeyError('user_exists');
   if (skipsHomeserver) {
     core.log.warn('admin.unchecked_name', 'an account is made without asking the homeserver for its name', {
       username,

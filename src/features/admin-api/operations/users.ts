@@ -1,7 +1,7 @@
 /** Accounts (operations 4.4). */
 import { z } from 'zod';
+import { findAccount, parseAccountReference } from '#domain/accounts/account-reference.ts';
 import { setAdmin } from '#domain/accounts/admin-mark.ts';
-import { findUserByName } from '#domain/accounts/find-user.ts';
 import { unlockUser } from '#domain/accounts/lock-user.ts';
 import { clients } from '#domain/administration/client-listing.ts';
 import { type UserRecord, users } from '#domain/administration/user-listing.ts';
@@ -156,8 +156,12 @@ export const userOperations: readonly Operation[] = [
     run: async (call) => {
       const { core, context } = call;
       const username = context.params['username'] ?? '';
-      const found = username.includes('\0') ? undefined : await findUserByName(core.database, username);
-      const user = found?.username === username ? await users.find(core.database, found.id) : undefined;
+      const reference = parseAccountReference(username, core.config.homeserver.homeserver);
+      const found = reference.kind === 'name' ? await findAccount(core.database, reference) : undefined;
+      const user =
+        reference.kind === 'name' && found?.username === reference.name
+          ? await users.find(core.database, found.id)
+          : undefined;
       if (user === undefined) throw missing('user', 'name');
       return single(200, USER, user, call);
     },
