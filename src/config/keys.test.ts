@@ -742,6 +742,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     'upstream_oauth2.providers[].claims_imports.localpart.template',
   ),
   'upstream_oauth2.providers[].claims_imports.localpart.on_conflict': choice('set', 'fail', 'add', 'replace', 'set'),
+  'upstream_oauth2.providers[].claims_imports.localpart.trust_provider': {
+    ...bool(true),
+    as: 'upstream_oauth2.providers[].claims_imports.localpart.trusts_provider',
+  },
   'upstream_oauth2.providers[].claims_imports.displayname.action': {
     ...claimAction(),
     as: 'upstream_oauth2.providers[].claims_imports.display_name.action',
@@ -1096,6 +1100,7 @@ const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   ],
   'upstream_oauth2.providers[].userinfo_signed_response_alg': [...UPSTREAM_PROVIDER, 'fetch_userinfo: true'],
   'upstream_oauth2.providers[].claims_imports.localpart.on_conflict': ['action: force'],
+  'upstream_oauth2.providers[].claims_imports.localpart.trust_provider': ['action: force', 'on_conflict: add'],
   'upstream_oauth2.providers[].claims_imports.skip_confirmation': ['localpart: {action: require}'],
   'passwords.schemes[].cost': ['version: 1', 'algorithm: bcrypt'],
   'passwords.schemes[].rounds': ['version: 1', 'algorithm: pbkdf2'],

@@ -418,7 +418,9 @@ function emailWarnings({ account, email: { from, transport }, passwords }: Confi
   return warnings;
 }
 
-function providerWarnings({ upstreamOauth2 }: Config): string[] {
+function providerWarnings(config: Config): string[] {
+  const { upstreamOauth2 } = config;
+  const isRegistrationOpen = opensRegistration(config);
   return upstreamOauth2.providers.flatMap(({ issuer, scope, claimsImports: { localpart, email } }, index) => {
     const path = `upstream_oauth2.providers[${index}]`;
     const warnings: string[] = [];
@@ -428,6 +430,11 @@ function providerWarnings({ upstreamOauth2 }: Config): string[] {
       warnings.push(
         `${path}.claims_imports.localpart.on_conflict: "${localpart.onConflict}" hands accounts over to whoever controls the claim at the provider`,
       );
+      if (isRegistrationOpen) {
+        warnings.push(
+          `${path}.claims_imports.localpart.on_conflict: "${localpart.onConflict}" together with open registration lets strangers register the names of people who are to come from the provider; close registration, or require registration tokens`,
+        );
+      }
     }
     if (email.action !== 'ignore' && email.setEmailVerification === 'always') {
       warnings.push(
@@ -436,4 +443,15 @@ function providerWarnings({ upstreamOauth2 }: Config): string[] {
     }
     return warnings;
   });
+}
+
+/** Strangers can choose a name here. */
+function opensRegistration({ account, passwords, upstreamOauth2 }: Config): boolean {
+  const { passwordRegistrationEnabled, passwordRegistrationTokenRequired } = account;
+  return (
+    (passwords.enabled && passwordRegistrationEnabled && !passwordRegistrationTokenRequired) ||
+    upstreamOauth2.providers.some(({ isRegistrationEnabled, claimsImports: { localpart } }) => {
+      return isRegistrationEnabled && (localpart.action === 'ignore' || localpart.action === 'suggest');
+    })
+  );
 }

@@ -27,11 +27,17 @@ const localpart = rule(
     on_conflict: choice(['fail', 'add', 'replace', 'set'])
       .prefault('fail')
       .describe(
-        'When an account here has the name, with `force` or `require`: `fail`: nobody gets in. The others hand the account over to whoever has that name at the provider, if the provider lets people choose it to anybody. `add`: the account is linked. `set`: only if it is linked to nobody else there. `replace`: in place of whom it is linked to there.',
+        'When an account here has the name, exactly or but for the case of ASCII letters, with `force` or `require`: `fail`: nobody gets in. The others hand the account over to whoever has that name at the provider, if the provider lets people choose it to anybody. `add`: the account is linked. `set`: only if it is linked to nobody else there. `replace`: in place of whom it is linked to there. An account with a password or a passkey is linked after a sign-in with it; see `trust_provider`. Accounts of administrators are never linked by name.',
+      ),
+    trust_provider: bool()
+      .prefault(false)
+      .describe(
+        'Links accounts that have a password or a passkey without asking for it. Because a stranger may have made such an account beforehand, the password, passkeys, second factors, other links, email addresses that the provider does not confirm, and all sessions of the account end.',
       ),
   }),
-  ['action', 'on_conflict'],
-  ({ action, on_conflict: onConflict }, problem) => {
+  ['action', 'on_conflict', 'trust_provider'],
+  ({ action, on_conflict: onConflict, trust_provider: trustsProvider }, problem) => {
+    if (trustsProvider && onConflict === 'fail') problem(['trust_provider'], 'needs "on_conflict" other than "fail"');
     if (onConflict !== 'fail' && action !== 'force' && action !== 'require') {
       problem(['on_conflict'], `"${onConflict}" needs the action "force" or "require"`);
     }
@@ -103,7 +109,12 @@ export const claimsImports = rule(
 export function claimsImportsConfig(parsed: z.output<typeof claimsImports>) {
   const { localpart: username, displayname, email } = parsed;
   return {
-    localpart: { action: username.action, template: username.template, onConflict: username.on_conflict },
+    localpart: {
+      action: username.action,
+      template: username.template,
+      onConflict: username.on_conflict,
+      trustsProvider: username.trust_provider,
+    },
     displayName: { action: displayname.action, template: displayname.template },
     email: { action: email.action, template: email.template, setEmailVerification: email.set_email_verification },
     groups: { action: parsed.groups.action, template: parsed.groups.template },

@@ -148,6 +148,16 @@ describe('what goes together in a provider', () => {
     }
   });
 
+  test.each([
+    ['account: {password_registration_enabled: true}', true],
+    ['account: {password_registration_enabled: true, password_registration_token_required: true}', false],
+    ['account: {password_registration_enabled: false}', false],
+  ])('on_conflict with %s is warned of in its own words: %s', (account, isWarned) => {
+    const lines = [ISSUER, NONE, 'claims_imports: {localpart: {action: force, on_conflict: add}}'];
+    const { warnings } = load({ files: { 'latchkey.yaml': `${provider(lines)}\n${account}\n` } });
+    expect(warnings.join('\n').includes('together with open registration')).toBe(isWarned);
+  });
+
   test.each(['{action: force, on_conflict: fail}', '{action: force}', '{action: suggest}'])(
     'localpart %s is not',
     (localpart) => {
@@ -162,6 +172,7 @@ describe('what goes together in a provider', () => {
       '{localpart: {action: suggest, on_conflict: set}}',
       'localpart.on_conflict: "set" needs the action "force" or "require"',
     ],
+    ['{localpart: {trust_provider: true}}', 'localpart.trust_provider: needs "on_conflict" other than "fail"'],
     ['{skip_confirmation: true}', 'skip_confirmation: needs "localpart" with the action "require"'],
     [
       '{skip_confirmation: true, localpart: {action: force}}',

@@ -35,7 +35,7 @@ const deleteEmails = statement<{ email_key: string }, { readonly userId: string 
    delete from user_emails where user_id = :userId::uuid returning email_key`,
 );
 
-const deletePassword = statement<never, { readonly userId: string }>(
+const deleteHash = statement<never, { readonly userId: string }>(
   'delete-password',
   'delete from user_passwords where user_id = :userId::uuid',
 );
@@ -75,10 +75,15 @@ export async function forgetPerson(
   const userId = toUuid(user);
   const freed = await transaction.rows(deleteEmails, { userId });
   if (isErased) {
-    await transaction.execute(deletePassword, { userId });
+    await deletePassword(transaction, user);
     await transaction.execute(eraseFacts, { userId, now: new Date(now) });
   }
   return freed.map(({ email_key }) => email_key);
+}
+
+/** Nobody gets in by a password any more. */
+export async function deletePassword(transaction: Queryable, user: UserId): Promise<void> {
+  await transaction.execute(deleteHash, { userId: toUuid(user) });
 }
 
 /** Brings back neither addresses nor sessions, and unlocks nothing. @returns whether this call reactivated it */

@@ -20,6 +20,7 @@ import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
 import { type TrustParams, trustBrowserCte } from '#domain/pending-logins/trusted-browsers.ts';
 import { bindAuthorization } from '#domain/upstream/bind-authorization.ts';
 import { linkAfterFactor, lockForLink } from '#domain/upstream/link-by-name.ts';
+import type { EnabledMethods } from '#domain/upstream/login-methods.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -30,6 +31,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import { type ProvenFactor, strengthOf } from '#protocol/oidc/authentication-classes.ts';
 
 export interface CompletionDeps {
+  readonly enabledMethods: EnabledMethods;
   readonly clock: Clock;
   readonly log: Log;
   /** People are told by mail. */
@@ -73,12 +75,14 @@ export async function completePendingLogin(
   if (pending.sessionId !== undefined) return await renew(deps, transaction, given, request);
   const { link } = pending;
   // Opening the session takes a weaker lock of the account.
-  if (link !== undefined) await lockForLink(transaction, pending.user.id);
+  const locked = link && (await lockForLink(transaction, pending.user.id, deps.enabledMethods));
   const outcome = await open(deps, transaction, given, request);
   if (!outcome.ok || outcome.session === undefined) return outcome;
   const { id } = outcome.session;
   if (pending.authorizationId !== undefined) await bindAuthorization(transaction, pending.authorizationId, id);
   if (link === undefined) return outcome;
+  // With a password or passkey of their own people sign in before they link.
+  if (locked?.hasCredential !== false) return { ok: false, reason: 'not-open' };
   const { address, userAgent, language } = request;
   const { sendsNotices } = deps;
   const wanted = { user: pending.user.id, link, address, userAgent, language, sendsNotices, now: deps.clock.now() };

@@ -1,8 +1,12 @@
+import { foldUsername, isIdentifier, usernameKey } from '#domain/accounts/account-names.ts';
+import { isNamed } from '#domain/accounts/find-user.ts';
 import { askHomeserver, type NameQuestionDeps } from '#domain/accounts/registrations/homeserver-name.ts';
 import {
   findNameProblems,
   type NamePolicy,
   type NameProblem,
+  nearestName,
+  suggestName,
 } from '#domain/accounts/registrations/registration-policy.ts';
 import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
 import { toUuid } from '#platform/base/ids.ts';
@@ -10,11 +14,13 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { CompletedAuthorization } from './find-completed.ts';
 import { type ImportDeps, type Imported, type ImportedEmail, importClaims } from './import-claims.ts';
+import { type EnabledMethods, hasCredential } from './login-methods.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 export interface IdentifyDeps extends ImportDeps, NameQuestionDeps {
   readonly database: Queryable;
   readonly namePolicy: NamePolicy;
+  readonly enabledMethods: EnabledMethods;
 }
 
 /** What an account of the person would be made of. */
@@ -29,7 +35,12 @@ export interface Newcomer {
 export type Identity =
   | Newcomer
   /** The account that has their name; the operator wants it to be theirs. It may be locked. */
-  | { readonly kind: 'existing'; readonly user: User }
+  | {
+      readonly kind: 'existing';
+      readonly user: User;
+      /** It has a password or passkey, with which the person has to sign in first. */
+      readonly needsSignIn: boolean;
+    }
   | {
       readonly kind: 'refused';
       readonly code:
@@ -58,14 +69,17 @@ export async function identifyNewcomer(
   const rest = { displayName, email: isRefusedEmail ? undefined : givenEmail };
   if (localpart === undefined) return { kind: 'new', username: undefined, ...rest };
   if (!localpart.isFixed) {
-    const problems = await problemsOf(deps, localpart.value);
-    return { kind: 'new', username: problems.length === 0 ? localpart : undefined, ...rest };
+    const value = nearestName(localpart.value, deps.namePolicy);
+    const isFree = value !== undefined && (await problemsOf(deps, value)).length === 0;
+    return { kind: 'new', username: isFree ? { ...localpart, value } : undefined, ...rest };
   }
-  const match = await findMatch(deps.database, provider, localpart.value);
-  if (match !== undefined) return judgeMatch(provider, match);
-  const problems = await problemsOf(deps, localpart.value);
+  const match = await findMatch(deps, provider, localpart.value.trim());
+  if (match !== undefined) return judgeMatch(deps, provider, match);
+  // Many providers keep the case that people registered with.
+  const value = suggestName(localpart.value, deps.namePolicy) ?? localpart.value;
+  const problems = await problemsOf(deps, value);
   if (problems.length > 0) return rejected(problems);
-  return { kind: 'new', username: localpart, ...rest };
+  return { kind: 'new', username: { ...localpart, value }, ...rest };
 }
 
 async function judgeImportedEmail(
@@ -89,11 +103,18 @@ interface Match {
   readonly user: User;
   /** To another subject of the same provider. */
   readonly hasLink: boolean;
+  /** A password or passkey that the account can be signed in to with. */
+  readonly hasCredential: boolean;
 }
 
-function judgeMatch(provider: UpstreamProvider, { user, hasLink }: Match): Identity {
-  const { onConflict } = provider.claimsImports.localpart;
-  if (onConflict === 'fail' || user.isDeactivated) {
+function judgeMatch(
+  { namePolicy }: IdentifyDeps,
+  provider: UpstreamProvider,
+  { user, hasLink, hasCredential }: Match,
+): Identity {
+  const { onConflict, trustsProvider } = provider.claimsImports.localpart;
+  const isAdmin = user.canRequestAdmin || namePolicy.reservedUsernames.has(foldUsername(user.username));
+  if (onConflict === 'fail' || user.isDeactivated || isAdmin) {
     const description = 'an account here has the username that the provider gives';
     return { kind: 'refused', code: 'upstream_user_exists', description };
   }
@@ -101,7 +122,7 @@ function judgeMatch(provider: UpstreamProvider, { user, hasLink }: Match): Ident
     const description = 'the account with that username is linked to somebody else at the provider';
     return { kind: 'refused', code: 'upstream_user_has_link', description };
   }
-  return { kind: 'existing', user };
+  return { kind: 'existing', user, needsSignIn: hasCredential && !trustsProvider };
 }
 
 function rejected(problems: readonly NameProblem[]): Identity {
@@ -113,27 +134,29 @@ function rejected(problems: readonly NameProblem[]): Identity {
 const MAX_NAME_CHARACTERS = 255;
 
 async function findMatch(
-  database: Queryable,
+  { database, enabledMethods }: IdentifyDeps,
   provider: UpstreamProvider,
   username: string,
 ): Promise<Match | undefined> {
-  if (username.length > MAX_NAME_CHARACTERS || username.includes('\0')) return undefined;
+  if (username.length > MAX_NAME_CHARACTERS || username.includes('\0') || isIdentifier(username)) return undefined;
   const row = await database.first(findMatchingUser, {
+    ...enabledMethods,
     username,
-    usernameKey: username.toLowerCase(),
+    usernameKey: usernameKey(username),
     providerId: toUuid(provider.id),
   });
-  return row === undefined ? undefined : { user: toUser(row), hasLink: row.has_link };
+  if (row === undefined) return undefined;
+  return { user: toUser(row), hasLink: row.has_link, hasCredential: row.has_credential };
 }
 
-// The exact spelling first, as at sign-in: imported names may differ in case only.
 const findMatchingUser = statement<
-  UserRow & { readonly has_link: boolean },
-  { readonly username: string; readonly usernameKey: string; readonly providerId: string }
+  UserRow & { readonly has_link: boolean; readonly has_credential: boolean },
+  EnabledMethods & { readonly username: string; readonly usernameKey: string; readonly providerId: string }
 >(
   'find-user-of-upstream-name',
   `select ${userColumns('u')},
-     exists (select from upstream_links l where l.user_id = u.id and l.provider_id = :providerId::uuid) as has_link
-     from users u where u.username = :username::text or u.username_key = :usernameKey::text
+     exists (select from upstream_links l where l.user_id = u.id and l.provider_id = :providerId::uuid) as has_link,
+     ${hasCredential('u.id')} as has_credential
+     from users u where ${isNamed('u', ':username', ':usernameKey')}
     order by u.username = :username::text desc limit 1`,
 );

@@ -1,5 +1,5 @@
 import { parseDisplayName } from '#domain/accounts/account-names.ts';
-import { type EmailAddress, parseEmailAddress } from '#domain/accounts/email-address.ts';
+import { type EmailAddress, parseEmailAddress, parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import {
   checkEmail,
   type EmailPolicy,
@@ -100,17 +100,19 @@ function readEmail(
   return { email, isProven, problems: judged.ok ? [] : judged.problems };
 }
 
-/**
- * Whether the provider vouches for the address: `email_verified` is said of `email` in the same document, whatever the
- * template makes of both.
- */
+/** Whether the provider vouches for the address, whatever the template made it of. */
 function isEmailProven(provider: UpstreamProvider, answer: UpstreamAnswer, { key }: EmailAddress): boolean {
   const { setEmailVerification } = provider.claimsImports.email;
-  if (setEmailVerification !== 'import') return setEmailVerification === 'always';
-  const { idTokenClaims, userinfoClaims } = answer;
+  return setEmailVerification === 'import' ? confirmedEmailKey(answer) === key : setEmailVerification === 'always';
+}
+
+/**
+ * What comparisons use of the address that the provider says it has checked: `email_verified` is said of `email` in the
+ * same document.
+ */
+export function confirmedEmailKey({ idTokenClaims, userinfoClaims }: UpstreamAnswer): string | undefined {
   const { email, email_verified: isVerified } = idTokenClaims['email'] === undefined ? userinfoClaims : idTokenClaims;
   // Apple sends the text.
-  return (
-    typeof email === 'string' && email.trim().toLowerCase() === key && (isVerified === true || isVerified === 'true')
-  );
+  const isConfirmed = isVerified === true || isVerified === 'true';
+  return typeof email === 'string' && isConfirmed ? parseStoredEmailAddress(email)?.key : undefined;
 }

@@ -34,6 +34,8 @@ export interface AccountLink extends UsedAuthorization {
   readonly session: BrowserSession;
   /** That the person reads. */
   readonly language: string;
+  /** Other identities that the account has at the provider go. */
+  readonly replaces: boolean;
 }
 
 /** `used`: another request was first, it took too long, or the session has ended. */
@@ -50,7 +52,7 @@ export const MAX_LINKS = 20;
  */
 export async function linkAccount(deps: LinkAccountDeps, link: AccountLink): Promise<AccountLinkOutcome> {
   const { database, clock, reauthMaxAgeSeconds, sendsNotices } = deps;
-  const { provider, completed, session, language } = link;
+  const { provider, completed, session, language, replaces } = link;
   const now = clock.now();
   const authenticatedAfter = reauthMaxAgeSeconds === undefined ? 0 : now - reauthMaxAgeSeconds * 1000;
   if (session.authenticatedAt <= authenticatedAfter) return 'reauthentication-needed';
@@ -65,6 +67,7 @@ export async function linkAccount(deps: LinkAccountDeps, link: AccountLink): Pro
         ...evidenceParameters(link, now),
         userId: account.user_id,
         maxLinks: MAX_LINKS,
+        replacedProviderId: replaces ? toUuid(provider.id) : null,
         auditEventId: newAuditEventId(now),
         isTold: sendsNotices,
         detail: JSON.stringify({ provider: providerName(provider) }),
@@ -97,6 +100,8 @@ const linkToAccount = statement<
     EvidenceParameters & {
       readonly userId: string;
       readonly maxLinks: number;
+      /** Null: nothing is replaced. */
+      readonly replacedProviderId: string | null;
       readonly auditEventId: string;
       readonly isTold: boolean;
       readonly detail: string;
@@ -106,7 +111,8 @@ const linkToAccount = statement<
 >(
   'link-upstream-account',
   `with measured as (
-    select count(*) >= :maxLinks::integer as is_full from upstream_links o where o.user_id = :userId::uuid
+    select count(*) >= :maxLinks::integer as is_full from upstream_links o
+     where o.user_id = :userId::uuid and o.provider_id is distinct from :replacedProviderId::uuid
   ), consumed as (
     ${consumeAuthorization('measured')} and not measured.is_full
     returning a.link_id
@@ -114,6 +120,9 @@ const linkToAccount = statement<
     update upstream_links l set user_id = :userId::uuid, last_used_at = :now::timestamptz
       from consumed where l.id = consumed.link_id and l.user_id is null
     returning :sessionId::uuid as id, l.user_id
+  ), removed as (
+    delete from upstream_links o using linked
+     where o.user_id = :userId::uuid and o.provider_id = :replacedProviderId::uuid and o.id <> :linkId::uuid
   ), authenticated as (
     ${insertAuthentication('linked', 'upstream')}
   ), audited as (

@@ -8,6 +8,7 @@ import { queuedBy } from '#platform/jobs/queue.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { MAX_LINKS } from './link-account.ts';
+import { type EnabledMethods, hasCredential } from './login-methods.ts';
 
 export interface LinkByName {
   readonly user: UserId;
@@ -99,17 +100,23 @@ export function linkByNameCtes(session: string): string {
   })}`;
 }
 
-const lockUser = statement<{ id: string }, { readonly userId: string }>(
+const lockUser = statement<{ has_credential: boolean }, EnabledMethods & { readonly userId: string }>(
   'lock-user-for-upstream-link',
-  `select u.id from users u where u.id = :userId::uuid and ${accountIsUsable('u')} for no key update`,
+  `select ${hasCredential('u.id')} as has_credential
+     from users u where u.id = :userId::uuid and ${accountIsUsable('u')} and not u.can_request_admin for no key update of u`,
 );
 
 /**
  * Locks the account in a statement of its own: what the next one counts is what others that waited for it left.
- * @returns false when the account may not be used
+ * @returns undefined when the account may not be used or is an administrator's, who is never linked by name
  */
-export async function lockForLink(transaction: Transaction, user: UserId): Promise<boolean> {
-  return (await transaction.first(lockUser, { userId: toUuid(user) })) !== undefined;
+export async function lockForLink(
+  transaction: Transaction,
+  user: UserId,
+  enabled: EnabledMethods,
+): Promise<{ readonly hasCredential: boolean } | undefined> {
+  const row = await transaction.first(lockUser, { ...enabled, userId: toUuid(user) });
+  return row && { hasCredential: row.has_credential };
 }
 
 // Of two sign-ins that wait with the same identity, the second finds it linked.

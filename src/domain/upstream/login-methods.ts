@@ -38,6 +38,11 @@ export function hasUsablePasskey(user: string, condition = 'true'): string {
   ))`;
 }
 
+/** The owner can sign in without a provider. Expects `:isPasswordEnabled` and `:isPasskeyEnabled`. */
+export function hasCredential(user: string): string {
+  return `(${hasUsablePassword(user)} or ${hasUsablePasskey(user)})`;
+}
+
 const ofUsers = statement<
   { id: string; has_password: boolean; has_link: boolean; has_passkey: boolean },
   EnabledMethods & { readonly ids: readonly string[] }

@@ -6,8 +6,8 @@ import { finishSurplusSessions, liveSessionsSql } from '#domain/browser-sessions
 import { type DueFactor, dueFactorCte, type SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
 import { toPendingLinkRow } from '#domain/pending-logins/pending-link.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { toUuid } from '#platform/base/ids.ts';
-import type { Database } from '#platform/postgres/database.ts';
+import { toUuid, type UserId } from '#platform/base/ids.ts';
+import type { Database, Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import {
   consumeAuthorization,
@@ -19,6 +19,7 @@ import {
   type UsedAuthorization,
   upstreamSessionCtes,
 } from './consume-authorization.ts';
+import { confirmedEmailKey } from './import-claims.ts';
 import {
   LINK_IS_FREE,
   type LinkByNameParameters,
@@ -27,14 +28,27 @@ import {
   lockForLink,
   MEASURED_LINKS,
 } from './link-by-name.ts';
+import type { EnabledMethods } from './login-methods.ts';
 import { providerName } from './upstream-providers.ts';
 
 export interface TakeOverDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly secondFactors: Pick<SecondFactorRules, 'isAskedAfterUpstream'>;
+  readonly enabledMethods: EnabledMethods;
   /** People are told by mail. */
   readonly sendsNotices: boolean;
+  readonly formerAccess: FormerAccess;
+}
+
+/** Ends the ways by which somebody got into an account before; each expects the caller's transaction. */
+export interface FormerAccess {
+  endCredentials(
+    transaction: Transaction,
+    of: Pick<TakeOver, 'address' | 'userAgent'> & { readonly user: UserId; readonly now: number },
+  ): Promise<void>;
+  /** @param confirmedKey what comparisons use of the address that stays */
+  removeEmails(transaction: Transaction, user: UserId, confirmedKey: string | undefined): Promise<void>;
 }
 
 export interface TakeOver extends UsedAuthorization, UpstreamSignIn {
@@ -48,7 +62,7 @@ export type TakeOverOutcome =
   | { readonly ok: true; readonly session: SessionCredentials }
   | UpstreamFactorDue
   /**
-   * `unusable`: the account was locked or deactivated. `has-link`: it was linked to somebody else. `used`: another
+   * `unusable`: the account was locked or deactivated, its owner became an administrator or has to sign in. `has-link`: it was linked to somebody else. `used`: another
    * request was first, or it took too long.
    */
   | { readonly ok: false; readonly reason: 'unusable' | 'has-link' | 'too-many-links' | 'used' };
@@ -56,33 +70,39 @@ export type TakeOverOutcome =
 /**
  * Links an identity of a provider to the account that has its name, and signs in there, where the operator's
  * `on_conflict` wants that (browser-flows 8.6). Where a further factor is due nothing is linked before it was given: the
- * pending login carries what is to be linked.
+ * pending login carries what is to be linked. An account that somebody can sign in to without the provider may have been
+ * made beforehand by a stranger: it is linked only where the operator trusts the provider, and the former access ends.
  */
 export async function takeOverAccount(deps: TakeOverDeps, takeOver: TakeOver): Promise<TakeOverOutcome> {
-  const { database, clock, sendsNotices } = deps;
+  const { database, clock, enabledMethods, formerAccess, sendsNotices } = deps;
   const { provider, completed, user, address, userAgent, language } = takeOver;
   const now = clock.now();
   const { session, pending, parameters } = newUpstreamSession(takeOver, deps.secondFactors, now);
-  const { onConflict } = provider.claimsImports.localpart;
+  const { onConflict, trustsProvider } = provider.claimsImports.localpart;
   const link = { linkId: completed.linkId, providerId: provider.id, providerName: providerName(provider), onConflict };
   const wanted = { user: user.id, link, address, userAgent, language, sendsNotices, now };
   let liveSessions = 0;
   const outcome = await refusableTransaction<TakeOverOutcome>(
     database,
     async (transaction, refuse) => {
-      if (!(await lockForLink(transaction, user.id))) return { ok: false, reason: 'unusable' };
+      const locked = await lockForLink(transaction, user.id, enabledMethods);
+      if (locked === undefined || (locked.hasCredential && !trustsProvider)) return { ok: false, reason: 'unusable' };
+      if (locked.hasCredential)
+        await formerAccess.endCredentials(transaction, { user: user.id, now, address, userAgent });
       const row = await transaction.first(takeOverByName, {
         ...linkByNameParameters(wanted),
         ...parameters,
         loginEventId: newAuditEventId(now),
         link: JSON.stringify(toPendingLinkRow(link)),
       });
-      if (row?.has_link === true) return { ok: false, reason: 'has-link' };
-      if (row?.is_full === true) return { ok: false, reason: 'too-many-links' };
+      if (row?.has_link === true) return refuse({ ok: false, reason: 'has-link' });
+      if (row?.is_full === true) return refuse({ ok: false, reason: 'too-many-links' });
       if (row?.is_pending === true && row.due_factor !== null) {
         return { ok: false, reason: 'factor-due', pending, factor: row.due_factor };
       }
       if (row?.is_opened !== true) return refuse({ ok: false, reason: 'used' });
+      if (locked.hasCredential)
+        await formerAccess.removeEmails(transaction, user.id, confirmedEmailKey(completed.answer));
       liveSessions = row.live_sessions;
       return { ok: true, session };
     },

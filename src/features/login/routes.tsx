@@ -69,7 +69,8 @@ async function showLogin(deps: LoginDeps, context: RequestContext): Promise<Http
   if (viewer.kind !== 'anonymous') {
     return showInterstitial(deps, context, viewer, action, await findDestination(deps, action));
   }
-  const only = onlyProvider(deps, context);
+  // Somebody who is to link an account has just come from the provider.
+  const only = action?.kind === 'link_upstream' ? undefined : onlyProvider(deps, context);
   if (only !== undefined) return redirect(deps.urls.upstreamAuthorize(only.id, action));
   const username = usernameOfHint(context.query.get('login_hint'), deps.loginNames);
   return showForm(deps, context, { ...(await readContinuation(deps, context, action)), username });

@@ -23,6 +23,7 @@ const IMPORTS = new Map<string, Readonly<Record<string, unknown>>>([
   ...CONFLICTS.map(
     (on_conflict) => [`conflict ${on_conflict}`, { localpart: { action: 'force', on_conflict } }] as const,
   ),
+  ['trusted', { localpart: { action: 'force', on_conflict: 'add', trust_provider: true } }],
   ['all forced', { localpart: { action: 'force' }, displayname: { action: 'force' }, email: { action: 'force' } }],
   ['skipping', { localpart: { action: 'require' }, displayname: { action: 'force' }, skip_confirmation: true }],
   ['templates', { localpart: { action: 'suggest', template: '{{ user.email.split("@")[0] | lower }}' } }],
@@ -142,23 +143,31 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
   });
 
   test.each([
-    ['capitals', 'Amira', 'username-invalid-chars'],
-    ['other letters', 'amira<script>', 'username-invalid-chars'],
-    ['control characters', 'ami\u0007\r\nra', 'username-invalid-chars'],
-    ['too many characters', 'a'.repeat(4000), 'username-too-long'],
-    ['a reserved name', '_amira', 'username-reserved'],
-    ['digits', '12345', 'username-all-numeric'],
-    ['an identifier', '01m8fnp7n8wtbq5ypd2n1p034g', 'username-identifier'],
-    ['a UUID', '0190a5f1-7d5e-7c11-8f3a-2b5d6c7e8f90', 'username-identifier'],
-  ])('that breaks the rules: %s (S-112)', async (_, preferred_username, code) => {
+    ['other letters', 'amira<script>', 'username-invalid-chars', 'amira-script'],
+    ['accents', 'Zoë Müller', 'username-invalid-chars', 'zoe-muller'],
+    ['no letters of ours', 'أميرة', 'username-invalid-chars', ''],
+    ['control characters', 'ami\u0007\r\nra', 'username-invalid-chars', 'ami-ra'],
+    ['too many characters', 'a'.repeat(4000), 'username-too-long', ''],
+    ['a reserved name', '_amira', 'username-reserved', 'amira'],
+    ['an address', 'amira.q@corp.example', 'username-invalid-chars', 'amira.q'],
+    ['digits', '12345', 'username-all-numeric', ''],
+    ['an identifier', '01m8fnp7n8wtbq5ypd2n1p034g', 'username-identifier', ''],
+    ['a UUID', '0190a5f1-7d5e-7c11-8f3a-2b5d6c7e8f90', 'username-identifier', ''],
+  ])('that breaks the rules: %s (S-112)', async (_, preferred_username, code, nearest) => {
     const { shown } = await comeBack(provider, { preferred_username });
     if (isFixed) {
       expect(shown).toMatchObject({ status: 409, errorCodes: ['upstream_username_rejected'] });
       expect(shown.text).toContain(code);
     } else {
       expect(shown.status).toBe(200);
-      expect(inputOf(shown, 'username')).toBe('');
+      expect(inputOf(shown, 'username')).toBe(action === 'suggest' ? nearest : '');
     }
+  });
+
+  test.skipIf(action === 'ignore')('that has capitals is lowered', async () => {
+    const browser = await comeBack(provider, { preferred_username: `Octo-${count}-Cat` });
+    const { account } = await register(browser);
+    expect(account?.username).toMatch(/^octo-\d+-cat$/);
   });
 
   test('that is longer than a template may write is none (S-112)', async () => {
@@ -348,6 +357,10 @@ test.each([false, undefined, 'true', 1, true])(
   },
 );
 
+async function withoutPassword(userId: string): Promise<void> {
+  await sql(service.database, `delete from user_passwords where user_id = '${uuidOf(userId)}'`);
+}
+
 async function linksOf(username: string): Promise<string[]> {
   const rows = await sql<{ subject: string }>(
     service.database,
@@ -363,6 +376,7 @@ describe.each(CONFLICTS)('check 22: a username that somebody has, on_conflict %s
   async function owner(links: readonly ('same' | 'other')[], state?: 'locked' | 'deactivated') {
     const name = newName();
     const userId = await service.registerUser(name, PASSWORD);
+    await withoutPassword(userId);
     for (const link of links) {
       const providerId = link === 'same' ? (IDS.get(provider) ?? '') : OTHER_ID;
       await linkAccount(service.database, { providerId, userId, subject: `${link} ${name}` });
@@ -446,6 +460,110 @@ describe.each(CONFLICTS)('check 22: a username that somebody has, on_conflict %s
   });
 });
 
+describe.each(['add', 'set', 'replace'])('a username of somebody with a password, on_conflict %s', (rule) => {
+  const provider = `conflict ${rule}`;
+
+  test('is linked after a sign-in with that password, and not before', async () => {
+    const name = newName();
+    const userId = await service.registerUser(name, PASSWORD);
+    const former = rule === 'set' ? [] : [`former ${name}`];
+    for (const subject of former)
+      await linkAccount(service.database, { providerId: IDS.get(provider) ?? '', userId, subject });
+    const subject = `new ${name}`;
+    const browser = await comeBack(provider, { sub: subject, preferred_username: name.toUpperCase() });
+    expect(browser.shown).toMatchObject({ status: 303 });
+    expect(browser.shown.location).toMatch(new RegExp(`/login\\?kind=link_upstream&id=\\w{26}&login_hint=${name}$`));
+    await browser.follow();
+    expect(inputOf(browser.shown, 'username')).toBe(name);
+    await browser.submit({ password: 'a wrong one' });
+    expect(await linksOf(name)).toEqual(former);
+    await browser.submit({ password: PASSWORD });
+    await browser.follow();
+    expect(await linksOf(name)).toEqual(former);
+    await browser.submit({}, { action: new URL(browser.shown.url).pathname });
+    expect(browser.shown.status).toBe(303);
+    expect(await linksOf(name)).toEqual(rule === 'replace' ? [subject] : [...former, subject]);
+  });
+
+  test('is not handed over by the form either, when the password was set after the page was shown', async () => {
+    const name = newName();
+    const userId = await service.registerUser(name, PASSWORD);
+    const other = newName();
+    const otherId = await service.registerUser(other, PASSWORD);
+    await withoutPassword(otherId);
+    const browser = await comeBack(provider, { preferred_username: other });
+    expect(browser.shown.text).toContain(`Continue as ${other}`);
+    await sql(
+      service.database,
+      `insert into user_passwords (user_id, id, hash, scheme_version, created_at)
+       select '${uuidOf(otherId)}', gen_random_uuid(), hash, scheme_version, now() from user_passwords
+        where user_id = '${uuidOf(userId)}'`,
+    );
+    expect((await browser.submit()).location).toContain('/login?kind=link_upstream');
+    expect(await linksOf(other)).toEqual([]);
+  });
+
+  test('is matched by ASCII case alone, with one candidate, and never an administrator', async () => {
+    const king = `king${newName()}`;
+    await withoutPassword(await service.registerUser(king, PASSWORD));
+    const kelvin = await comeBack(provider, { preferred_username: `\u212a${king.slice(1)}` });
+    expect(kelvin.shown).toMatchObject({ status: 409, errorCodes: ['upstream_username_rejected'] });
+    const twin = newName();
+    const twinId = await service.registerUser(twin, PASSWORD);
+    await withoutPassword(twinId);
+    const upper = twin.toUpperCase();
+    await sql(
+      service.database,
+      `insert into users (id, username, username_key, created_at)
+       values (gen_random_uuid(), '${upper}', '${upper}', now())`,
+    );
+    const mixed = await comeBack(provider, { preferred_username: `P${twin.slice(1)}` });
+    expect(mixed.shown).toMatchObject({ status: 409, errorCodes: ['upstream_username_rejected'] });
+    expect((await comeBack(provider, { preferred_username: twin })).shown.text).toContain(`Continue as ${twin}`);
+    const late = await comeBack(provider, { preferred_username: twin });
+    await sql(service.database, `update users set can_request_admin = true where id = '${uuidOf(twinId)}'`);
+    expect((await late.submit()).errorCodes).toEqual(['upstream_user_exists']);
+    expect((await comeBack(provider, { preferred_username: twin })).shown.errorCodes).toEqual(['upstream_user_exists']);
+    expect([...(await linksOf(king)), ...(await linksOf(twin))]).toEqual([]);
+  });
+});
+
+test('with trust_provider an account that somebody made beforehand loses its former access', async () => {
+  const name = newName();
+  const userId = await service.registerUser(name, PASSWORD);
+  await linkAccount(service.database, { providerId: OTHER_ID, userId, subject: `former ${name}` });
+  await giveAuthenticatorApp(service.core, userId);
+  for (const address of [`attacker-${name}@mail.example`, `${name}@mail.example`]) {
+    await sql(
+      service.database,
+      `insert into user_emails (id, user_id, email, email_key, created_at)
+       values (gen_random_uuid(), '${uuidOf(userId)}', '${address}', '${address}', now())`,
+    );
+  }
+  const former = newBrowser();
+  await former.get('/login');
+  await former.submit({ username: name, password: PASSWORD });
+  const subject = `new ${name}`;
+  const browser = await comeBack('trusted', {
+    ...{ sub: subject, preferred_username: name },
+    ...{ email: `${name}@mail.example`, email_verified: true },
+  });
+  expect(browser.shown.text).toContain(`Continue as ${name}`);
+  await browser.submit();
+  expect(browser.shown.status).toBe(303);
+  expect(service.requestLines().at(-1)?.requester).toBe(`user:${userId}(${name})`);
+  expect(await linksOf(name)).toEqual([subject]);
+  const kept = await sql(
+    service.database,
+    `select (select count(*)::integer from user_passwords where user_id = u.id) as passwords,
+            (select count(*)::integer from user_totp_secrets where user_id = u.id) as apps,
+            (select count(*)::integer from user_sessions where user_id = u.id and finished_at is null) as sessions,
+            (select array_agg(email) from user_emails where user_id = u.id) as emails
+       from users u where u.id = '${uuidOf(userId)}'`,
+  );
+  expect(kept).toEqual([{ passwords: 0, apps: 0, sessions: 1, emails: [`${name}@mail.example`] }]);
+});
+
 describe.each(['add', 'set', 'replace'])('a username of somebody with a second factor, on_conflict %s', (rule) => {
   const provider = `conflict ${rule}`;
 
@@ -453,6 +571,7 @@ describe.each(['add', 'set', 'replace'])('a username of somebody with a second f
   async function atCode() {
     const name = newName();
     const userId = await service.registerUser(name, PASSWORD);
+    await withoutPassword(userId);
     const former = rule === 'set' ? [] : [`former ${name}`];
     for (const subject of former) {
       await linkAccount(service.database, { providerId: IDS.get(provider) ?? '', userId, subject });
@@ -530,6 +649,7 @@ describe.each(['add', 'set', 'replace'])('a username of somebody with a second f
 test('an account that is linked to as many before its code came is not linked to another, and nobody is signed in', async () => {
   const name = newName();
   const userId = await service.registerUser(name, PASSWORD);
+  await withoutPassword(userId);
   const app = await giveAuthenticatorApp(service.core, userId);
   const browser = await comeBack('conflict add', { preferred_username: name });
   await browser.submit();
@@ -546,6 +666,7 @@ test('an account that is linked to as many before its code came is not linked to
 test('an account that is linked to as many as it can be is not linked to another', async () => {
   const name = newName();
   const userId = await service.registerUser(name, PASSWORD);
+  await withoutPassword(userId);
   for (let index = 0; index < 20; index += 1) {
     await linkAccount(service.database, { providerId: OTHER_ID, userId, subject: `${name} ${index}` });
   }
@@ -636,7 +757,7 @@ test('the page costs one statement, and two more for a name that is decided; its
   await browser.submit();
   expect(costs()).toBe(6);
   const preferred_username = newName();
-  await service.registerUser(preferred_username, PASSWORD);
+  await withoutPassword(await service.registerUser(preferred_username, PASSWORD));
   const other = await comeBack('conflict add', { preferred_username });
   expect(costs()).toBe(2);
   await other.submit();

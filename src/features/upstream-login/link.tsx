@@ -12,7 +12,7 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { askForFactor, finishSignIn, showAccount } from './account.tsx';
 import { countLogin } from './count-results.ts';
 import { alreadyUsed, openStep, type Step, type StepRefusal, stepProblem, whence } from './link-step.ts';
-import { type LinkDeps, showNewcomer, submitRegistration, takeOver } from './newcomer.tsx';
+import { isOwnByName, type LinkDeps, showNewcomer, submitRegistration, takeOver } from './newcomer.tsx';
 import { LinkPage, MismatchPage } from './upstream.page.tsx';
 
 /** `GET /upstream/link/{id}`: asks the person to go on; opens no session. */
@@ -84,10 +84,12 @@ async function link(
 ): Promise<HttpResponse> {
   const { config, urls } = deps;
   const { provider, completed, entry } = step;
-  if (!provider.isLinkingEnabled) return await showStep(deps, context, step, { reason: 'state-changed' });
+  const isOwn = await isOwnByName(deps, step, viewer.user);
+  if (!provider.isLinkingEnabled && !isOwn) return await showStep(deps, context, step, { reason: 'state-changed' });
   const { reauthMaxAgeSeconds } = config.account;
   const { language } = deps.pages.language(context);
-  const linking = { provider, completed, session: viewer.session, language, ...whence(context) };
+  const replaces = isOwn && provider.claimsImports.localpart.onConflict === 'replace';
+  const linking = { provider, completed, session: viewer.session, language, replaces, ...whence(context) };
   const outcome = await linkAccount({ ...deps, reauthMaxAgeSeconds }, linking);
   switch (outcome) {
     case 'reauthentication-needed':
@@ -133,7 +135,7 @@ async function showStep(
     action,
     stayHref: urls.afterAuthentication(entry.action),
   };
-  const isAllowed = provider.isLinkingEnabled;
+  const isAllowed = provider.isLinkingEnabled || (owner === undefined && (await isOwnByName(deps, step, viewer.user)));
   const [title, content]: [MessageKey, VNode] =
     owner === undefined
       ? [

@@ -8,9 +8,11 @@ import { rejectedName } from '#browser/username-problems.ts';
 import { emailPolicyOf } from '#domain/accounts/email-authentications/email-policy.ts';
 import { countStart } from '#domain/accounts/registrations/count-registrations.ts';
 import { namePolicyOf } from '#domain/accounts/registrations/registration-policy.ts';
+import type { User } from '#domain/accounts/user.ts';
 import { type Destination, destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import { nonceOf } from '#domain/browser-sessions/known-browsers.ts';
 import type { Core } from '#domain/core.ts';
+import { formerAccess } from '#domain/deactivations/end-former-access.ts';
 import { type Identity, identifyNewcomer, type Newcomer } from '#domain/upstream/identify-newcomer.ts';
 import {
   startUpstreamRegistration,
@@ -53,7 +55,7 @@ export async function showNewcomer(
 ): Promise<HttpResponse> {
   const { provider } = step;
   const identity = await identify(deps, step);
-  if (identity.kind === 'existing') return await showAccount(deps, context, step, identity.user, refusal);
+  if (identity.kind === 'existing') return await showExisting(deps, context, step, identity, refusal);
   const page = await readPage(deps, context, step, identity);
   const problems = refusal === undefined ? [] : [stepProblem(page.translations, refusal)];
   if (!provider.isRegistrationEnabled) return showNoAccount(deps, page, problems);
@@ -71,7 +73,7 @@ export async function submitRegistration(
 ): Promise<HttpResponse> {
   if (!step.provider.isRegistrationEnabled) return await showNewcomer(deps, context, step, STATE_CHANGED);
   const identity = await identify(deps, step);
-  if (identity.kind === 'existing') return await showAccount(deps, context, step, identity.user, STATE_CHANGED);
+  if (identity.kind === 'existing') return await showExisting(deps, context, step, identity, STATE_CHANGED);
   return await register(deps, context, await readPage(deps, context, step, identity), {
     username: form.get('username') ?? '',
     takesDisplayName: form.get('import_display_name') === 'on',
@@ -80,17 +82,37 @@ export async function submitRegistration(
   });
 }
 
+/** The account that has their name: they go on as it, or sign in to it first, which leads back here to link it. */
+async function showExisting(
+  deps: LinkDeps,
+  context: RequestContext,
+  step: Step,
+  { user, needsSignIn }: Extract<Identity, { readonly kind: 'existing' }>,
+  refusal?: StepRefusal,
+): Promise<HttpResponse> {
+  if (!needsSignIn || user.isLocked) return await showAccount(deps, context, step, user, refusal);
+  return redirect(deps.urls.login({ kind: 'link_upstream', id: step.completed.linkId }, user.username));
+}
+
+/** Somebody who is signed in may link the account that the operator wants to be theirs by its name. */
+export async function isOwnByName(deps: LinkDeps, { provider, completed }: Step, user: User): Promise<boolean> {
+  if (provider.claimsImports.localpart.onConflict === 'fail') return false;
+  const identity = await identifyNewcomer(deps, provider, completed);
+  return identity.kind === 'existing' && identity.user.id === user.id;
+}
+
 /** `action=login` of somebody who gets the account that has their name. */
 export async function takeOver(deps: LinkDeps, context: RequestContext, step: Step): Promise<HttpResponse> {
   const { provider, completed, entry } = step;
   const identity = await identify(deps, step);
   if (identity.kind === 'new') return await showNewcomer(deps, context, step, STATE_CHANGED);
   const { user } = identity;
+  if (identity.needsSignIn) return await showExisting(deps, context, step, identity);
   const { language } = deps.pages.language(context);
   const nonce = nonceOf(deps.viewers.knownBrowsers(context), user.id);
   const { action } = entry;
   const taken = { provider, completed, user, language, nonce, action, ...whence(context) };
-  const outcome = await takeOverAccount(deps, taken);
+  const outcome = await takeOverAccount({ ...deps, formerAccess: formerAccess(deps) }, taken);
   if (!outcome.ok && outcome.reason === 'factor-due') return askForFactor(deps, context, entry, outcome);
   countLogin(provider.id, outcome);
   if (outcome.ok) return finishSignIn(deps, context, entry, { session: outcome.session, user });

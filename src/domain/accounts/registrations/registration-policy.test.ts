@@ -29,9 +29,17 @@ describe('a name that an account has', () => {
     expect(await findNameProblems(testDatabase.database, name, free)).toEqual(['exists']);
   });
 
-  test('is looked up by one statement, and by none when a rule is broken', async () => {
-    expect((await measured(() => findNameProblems(testDatabase.database, 'carol', free))).task.queries).toBe(1);
-    expect((await measured(() => findNameProblems(testDatabase.database, 'Carol', free))).task.queries).toBe(0);
+  test('is looked up by one statement, and by none when a rule is broken but by capitals', async () => {
+    const costs = async (name: string) =>
+      (await measured(() => findNameProblems(testDatabase.database, name, free))).task.queries;
+    expect([await costs('carol'), await costs('Carol'), await costs('_carol')]).toEqual([1, 1, 0]);
+  });
+
+  test('is not advised in lower case when somebody has it so', async () => {
+    const problems = (name: string) => findNameProblems(testDatabase.database, name, free);
+    await insertTestAccount(testDatabase.database, { username: 'advised' });
+    expect(await problems('ADVISED')).toEqual(['username-invalid-chars', 'exists']);
+    expect(await problems('UNADVISED')).toEqual(['username-invalid-chars']);
   });
 });
 

@@ -5,6 +5,7 @@ import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import { isEmpty, matches, NOTHING } from '#domain/policy/text-matcher.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { foldUsername, type UsernameProblem, usernameProblems } from '../account-names.ts';
+import { parseStoredEmailAddress } from '../email-address.ts';
 import { isUsernameTaken } from '../find-user.ts';
 
 /** Why a name is not available. */
@@ -58,12 +59,14 @@ function reservedNames(adminUsers: readonly string[]): ReadonlySet<string> {
 
 /**
  * Every reason why this name is not available now; empty when it is. Whether an account has it is looked up, by one
- * statement, only when no rule is broken.
+ * statement, only when no rule is broken, or none but by capitals: the name in lower case is offered only if it is free.
  */
 export async function findNameProblems(queryable: Queryable, name: string, policy: NamePolicy): Promise<NameProblem[]> {
   const problems = brokenRules(name, policy);
-  if (problems.length > 0) return problems;
-  return (await isUsernameTaken(queryable, name)) ? ['exists'] : [];
+  const isMisspelt = problems.every((problem) => problem === 'username-invalid-chars');
+  const wanted = problems.length === 0 ? name : isMisspelt ? suggestName(name, policy) : undefined;
+  if (wanted === undefined || !(await isUsernameTaken(queryable, wanted))) return problems;
+  return [...problems, 'exists'];
 }
 
 function brokenRules(name: string, policy: NamePolicy): NameProblem[] {
@@ -83,4 +86,40 @@ export function suggestName(name: string, policy: NamePolicy): string | undefine
   const suggestion = name.trim().toLowerCase();
   if (suggestion === name || !ANY_CASE.test(name.trim())) return undefined;
   return brokenRules(suggestion, policy).length === 0 ? suggestion : undefined;
+}
+
+/** Letters that no decomposition turns into ASCII ones. */
+const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
+  ...([
+    ['ß', 'ss'],
+    ['æ', 'ae'],
+    ['œ', 'oe'],
+    ['þ', 'th'],
+    ['ø', 'o'],
+    ['ł', 'l'],
+    ['đ', 'd'],
+    ['ð', 'd'],
+    ['ı', 'i'],
+  ] as const),
+]);
+const MAX_NAME_CHARACTERS = 255;
+
+/**
+ * The name that the rules allow and that is nearest to what a sign-in provider calls a person: `Octo-Cat` becomes
+ * `octo-cat`, and of an email address the part before the @ is taken. The person may change it. Undefined: there is none.
+ */
+export function nearestName(text: string, policy: NamePolicy): string | undefined {
+  if (text.length > MAX_NAME_CHARACTERS * 4) return undefined;
+  if (brokenRules(text, policy).length === 0) return text;
+  const email = parseStoredEmailAddress(text)?.address;
+  const name = (email === undefined ? text : email.slice(0, email.lastIndexOf('@')))
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z]/gu, (letter) => PLAIN_LETTERS.get(letter) ?? letter)
+    .replace(/\p{M}+/gu, '')
+    .replace(/[^a-z0-9.=_/+-]+/g, '-')
+    .replace(/^[-_]+/, '')
+    .slice(0, MAX_NAME_CHARACTERS - Buffer.byteLength(`@:${policy.serverName}`))
+    .replace(/-$/, '');
+  return brokenRules(name, policy).length === 0 ? name : undefined;
 }

@@ -1,0 +1,45 @@
+import { deletePassword } from '#domain/accounts/deactivation-mark.ts';
+import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
+import { deleteEmailAuthentications } from '#domain/accounts/email-authentications/delete-email-authentications.ts';
+import { listEmails, removeEmail } from '#domain/accounts/user-emails.ts';
+import { deleteDataExports } from '#domain/data-exports/delete-data-exports.ts';
+import { endAllSessions } from '#domain/oauth-sessions/end-all-sessions.ts';
+import type { SignOutDeps } from '#domain/oauth-sessions/sign-out.ts';
+import { deleteOneTimeCodes } from '#domain/one-time-codes/delete-one-time-codes.ts';
+import { deletePasskeys } from '#domain/passkeys/remove-passkey.ts';
+import { endTrust } from '#domain/pending-logins/trusted-browsers.ts';
+import { deletePendingRecoveries } from '#domain/recoveries/delete-recoveries.ts';
+import type { FormerAccess } from '#domain/upstream/take-over-account.ts';
+import { unlinkAccount } from '#domain/upstream/unlink-account.ts';
+
+const EVERYTHING = new Set(['browser', 'oauth2', 'compat', 'personal'] as const);
+
+/**
+ * How everything ends by which somebody could have got into an account before its new owner came from a provider that
+ * the operator trusts (browser-flows 8.6).
+ */
+export function formerAccess(deps: Pick<SignOutDeps, 'scopeRules' | 'homeserver'>): FormerAccess {
+  return {
+    endCredentials: async (transaction, { user, now, address, userAgent }) => {
+      await deletePassword(transaction, user);
+      await deletePasskeys(transaction, user);
+      await deleteOneTimeCodes(transaction, user);
+      await endTrust(transaction, user);
+      await unlinkAccount(transaction, user);
+      await deleteDataExports(transaction, user);
+      await endAllSessions(
+        { ...deps, database: transaction },
+        { userId: user, kinds: EVERYTHING, kept: undefined, now, by: { kind: 'person', address, userAgent } },
+      );
+    },
+    // A new password could be asked for there.
+    removeEmails: async (transaction, user, confirmedKey) => {
+      const keys = (await listEmails(transaction, user))
+        .map((address) => parseStoredEmailAddress(address)?.key ?? address)
+        .filter((key) => key !== confirmedKey);
+      for (const key of keys) await removeEmail(transaction, user, key);
+      await deleteEmailAuthentications(transaction, keys);
+      await deletePendingRecoveries(transaction, keys);
+    },
+  };
+}
