@@ -20,7 +20,14 @@ const sections = settings
 describe('guide "Sign in an app": settings for libraries and servers', () => {
   test('has the applications that are tried', () => {
     expect(sections.map(({ link }) => link.split('/').at(-2))).toEqual(
-      expect.arrayContaining(['auth-js', 'flask-authlib', 'go-oidc', 'mod-auth-openidc', 'synapse']),
+      expect.arrayContaining([
+        'auth-js',
+        'better-auth',
+        'mozilla-django-oidc',
+        'go-oidc',
+        'mod-auth-openidc',
+        'synapse',
+      ]),
     );
   });
 

@@ -12,6 +12,11 @@ import { homeserverChecks } from './synapse/checks.js';
 const node = () => [process.execPath, 'app.js'];
 const inPython = async () => [await python(), 'app.py'];
 
+const byButton = async (page, base) => {
+  await page.goto(base);
+  await page.getByRole('button', { name: 'Sign in with Latchkey' }).click();
+};
+
 export const applications = [
   {
     name: 'Auth.js (@auth/express)',
@@ -57,11 +62,49 @@ export const applications = [
     refusal: /You decided to cancel logging in/,
   },
   {
+    name: 'Better Auth',
+    folder: 'better-auth',
+    callback: '/api/auth/callback/latchkey',
+    command: node,
+    enter: byButton,
+    refusal: /access_denied/,
+  },
+  {
+    name: 'mozilla-django-oidc',
+    folder: 'mozilla-django-oidc',
+    callback: '/oidc/callback/',
+    command: inPython,
+    enter: (page, base) => page.goto(`${base}/oidc/authenticate/`),
+    refusal: /"signed_in": false/,
+  },
+  {
+    name: 'Python Social Auth with Django',
+    folder: 'social-auth',
+    callback: '/complete/oidc/',
+    command: inPython,
+    enter: byButton,
+    refusal: /"signed_in": false/,
+  },
+  {
     name: 'go-oidc',
     folder: 'go-oidc',
     callback: '/callback',
     command: async () => [await goProgram('go-oidc')],
     refusal: /access_denied: the user cancelled the request/,
+  },
+  {
+    name: 'OmniAuth with Sinatra',
+    folder: 'ruby-omniauth',
+    callback: '/auth/latchkey/callback',
+    command: async () => {
+      const file = '/usr/share/doc/ruby-omniauth-openid-connect';
+      await debianPackages(['ruby', 'ruby-sinatra', 'ruby-webrick', 'ruby-omniauth-openid-connect'], file);
+      return ['ruby', 'app.rb'];
+    },
+    // In development it raises an exception instead of redirecting to /auth/failure.
+    settings: () => ({ RACK_ENV: 'production' }),
+    enter: byButton,
+    refusal: /access_denied/,
   },
   {
     name: 'mod_auth_openidc',

@@ -13,7 +13,7 @@ import { misconfigured } from './misconfigured.js';
 import { PASSWORD, PERSON } from './person.js';
 import { signInChecks } from './sign-in-checks.js';
 
-const LIMIT_MS = 8 * 60_000;
+const LIMIT_MS = 30 * 60_000;
 // It has characters that libraries encode in different ways, such as those of Base64.
 const CLIENT_SECRET = 'a+secret/of%41least&16;characters==';
 
@@ -101,7 +101,7 @@ async function checkApplication(checks, definition, settings) {
 async function inBrowser(application, work) {
   const context = await browser.newContext({ locale: 'en' });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   try {
     return await work(page);
   } catch (error) {
