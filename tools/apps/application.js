@@ -18,6 +18,8 @@ export class Application {
   base;
   /** The client that it says it is. */
   clientId;
+  /** The secret of that client. */
+  clientSecret;
   #child;
   #output;
 
@@ -29,6 +31,7 @@ export class Application {
     const application = new Application();
     application.base = `http://localhost:${settings.PORT}`;
     application.clientId = settings.CLIENT_ID;
+    application.clientSecret = settings.CLIENT_SECRET;
     mkdirSync(settings.FOLDER, { recursive: true, mode: 0o755 });
     const [command, ...args] = await definition.command(settings);
     // A file and no pipe, so that Apache can open it by the name of its standard error.

@@ -25,11 +25,37 @@ export async function python() {
 
 /** Builds a Go program with exactly the modules of its `go.sum`. @returns the program */
 export async function goProgram(name) {
-  const folder = join(tmpdir(), 'latchkey-apps-go');
-  mkdirSync(folder, { recursive: true });
-  const program = join(folder, name);
+  const program = join(goFolder(), name);
   await run('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd: join(here, name) });
   return program;
+}
+
+/** Installs a released Go program, such as `example.org/program@v1.2.3`. @returns the program */
+export async function releasedGoProgram(name, release) {
+  const folder = goFolder();
+  await run('go', ['install', release], { env: { ...process.env, GOBIN: folder } });
+  return join(folder, name);
+}
+
+/** Where the Go module cache has the files of a module. */
+export async function goModuleFolder(name, module) {
+  const { stdout } = await run('go', ['list', '-mod=readonly', '-m', '-f', '{{.Dir}}', module], {
+    cwd: join(here, name),
+  });
+  return stdout.trim();
+}
+
+/** Builds a Java program with Maven. @returns its archive */
+export async function javaProgram(name) {
+  const folder = join(tmpdir(), `latchkey-apps-java-${name}`);
+  await run('mvn', ['-q', '-B', 'package', `-Dbuild.folder=${folder}`], { cwd: join(here, name) });
+  return join(folder, 'app.jar');
+}
+
+function goFolder() {
+  const folder = join(tmpdir(), 'latchkey-apps-go');
+  mkdirSync(folder, { recursive: true });
+  return folder;
 }
 
 /** Installs Debian packages when a file of theirs is not there. */
@@ -46,7 +72,7 @@ export async function debianPackages(names, file) {
  */
 export async function run(command, args, options = {}) {
   try {
-    await promisify(execFile)(command, args, { maxBuffer: 64 * 1024 * 1024, ...options });
+    return await promisify(execFile)(command, args, { maxBuffer: 64 * 1024 * 1024, ...options });
   } catch (error) {
     const ending = error.signal ?? error.code;
     throw new Error(`${command} ${args.join(' ')} ended with ${ending}: ${error.stdout}${error.stderr}`);

@@ -39,7 +39,7 @@ export const misconfigured = [
   withMistake(
     'go-oidc',
     'whose client may not ask for profile and email',
-    { client: { scope: 'openid' } },
+    { client: () => ({ scope: 'openid' }) },
     'it signs in and learns the subject alone',
     async ({ page, application, latchkey }) => {
       await signInAndConsent(page, application, latchkey);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { freePort } from '../../test/support/free-port.js';
 import { Checks, say } from '../browser/checks.js';
 import { launchChromium } from '../browser/chromium.js';
@@ -12,6 +13,7 @@ import { applications } from './applications.js';
 import { misconfigured } from './misconfigured.js';
 import { PASSWORD, PERSON } from './person.js';
 import { signInChecks } from './sign-in-checks.js';
+import { slowApplications } from './slow-applications.js';
 
 const LIMIT_MS = 30 * 60_000;
 // It has characters that libraries encode in different ways, such as those of Base64.
@@ -22,11 +24,15 @@ setTimeout(() => {
   process.exit(1);
 }, LIMIT_MS).unref();
 
-/** Words: the applications alone whose names hold one of them. */
-const words = process.argv.slice(2);
-const wanted = [...applications, ...misconfigured].filter(
-  ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
-);
+const { values, positionals: words } = parseArgs({ options: { slow: { type: 'boolean' } }, allowPositionals: true });
+const quick = [...applications, ...misconfigured];
+/** Words select the applications whose names contain one of them; `--slow` selects those that take long to build. */
+const wanted =
+  words.length === 0
+    ? values.slow
+      ? slowApplications
+      : quick
+    : [...quick, ...slowApplications].filter(({ name }) => words.some((word) => name.includes(word)));
 if (wanted.length === 0) throw new Error(`no application has a name that holds ${words.join(' or ')}`);
 
 const checks = new Checks();
@@ -54,9 +60,16 @@ const clients = entries.map(({ definition, settings }) => ({
   ...(definition.isPublic
     ? { client_auth_method: 'none' }
     : { client_auth_method: 'client_secret_basic', client_secret: CLIENT_SECRET }),
-  ...definition.client,
+  ...definition.client?.(settings),
 }));
-const latchkey = await Latchkey.start(folder, 'latchkey', { clients }, 'localhost');
+/** Every definition may add to these settings of Latchkey. */
+const collected = (member) => entries.flatMap(({ definition, settings }) => definition[member]?.(settings) ?? []);
+const configuration = {
+  clients,
+  oauth: { resources: collected('resources') },
+  upstream_oauth2: { providers: collected('providers') },
+};
+const latchkey = await Latchkey.start(folder, 'latchkey', configuration, 'localhost');
 try {
   const { username, name, email } = PERSON;
   const account = ['manage', 'register-user', '--yes', '--password-file', '-', '--display-name', name];

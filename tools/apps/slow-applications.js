@@ -1,0 +1,73 @@
+/** Applications that take minutes to download and build; `.ci/nightly` runs them. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dexChecks } from './dex/checks.js';
+import { goModuleFolder, goProgram, javaProgram, releasedGoProgram } from './install.js';
+import { groupChecks } from './oauth2-proxy/checks.js';
+import { springChecks } from './spring/checks.js';
+
+export const slowApplications = [
+  {
+    name: 'oauth2-proxy',
+    folder: 'oauth2-proxy',
+    callback: '/oauth2/callback',
+    command: async (settings) => {
+      const program = await releasedGoProgram('oauth2-proxy', 'github.com/oauth2-proxy/oauth2-proxy/v7@v7.15.6');
+      return [program, '--config', configurationFile('oauth2-proxy/oauth2-proxy.cfg', settings)];
+    },
+    checks: groupChecks,
+  },
+  {
+    name: 'dex',
+    folder: 'dex',
+    callback: '/dex/callback',
+    command: async (settings) => {
+      const program = await goProgram('dex');
+      const web = join(await goModuleFolder('dex', 'github.com/dexidp/dex'), 'web');
+      return [program, configurationFile('dex/config.yaml', { ...settings, WEB: web })];
+    },
+    providers: ({ PORT }) => ({
+      id: '01JD3Q5Z8W2N4K6M7P9R0S1T10',
+      human_name: 'Company dex',
+      issuer: `http://localhost:${PORT}/dex`,
+      client_id: 'latchkey',
+      client_secret: 'a-secret-of-at-least-16-characters',
+      token_endpoint_auth_method: 'client_secret_basic',
+      scope: 'openid profile email',
+      claims_imports: {
+        skip_confirmation: true,
+        localpart: { action: 'require', template: '{{ user.name }}' },
+        displayname: { action: 'force' },
+        email: { action: 'force' },
+      },
+    }),
+    checks: dexChecks,
+  },
+  {
+    name: 'Spring Boot',
+    folder: 'spring',
+    callback: '/login/oauth2/code/latchkey',
+    client: ({ PORT }) => ({
+      backchannel_logout_uri: `http://localhost:${PORT}/logout/connect/back-channel/latchkey`,
+      grant_types: ['authorization_code', 'client_credentials'],
+      scope: 'openid profile email opaque.read other.read',
+    }),
+    resources: () => [
+      { identifier: 'https://opaque.example.org/', scopes: ['opaque.read'] },
+      { identifier: 'https://other.example.org/', scopes: ['other.read'] },
+    ],
+    command: async () => ['java', '-jar', await javaProgram('spring')],
+    checks: springChecks,
+  },
+];
+
+/** A copy of a configuration file in the folder of the application, with its `${NAME}` replaced by the settings. */
+function configurationFile(path, settings) {
+  const text = readFileSync(join(import.meta.dirname, path), 'utf8');
+  const own = join(settings.FOLDER, path.split('/').at(-1));
+  writeFileSync(
+    own,
+    text.replaceAll(/\$\{(\w+)\}/g, (_, name) => settings[name]),
+  );
+  return own;
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { clientToken, statusWith } from '../access-tokens.js';
+import { signIn, subjectOf, textAt } from '../person.js';
+import { signInChecks } from '../sign-in-checks.js';
+
+const LOGOUT_LIMIT_MS = 60_000;
+
+export function springChecks(definition) {
+  const enter = (page, base) => page.goto(`${base}/oauth2/authorization/latchkey`);
+  return [
+    ...signInChecks({ ...definition, enter, refusal: /Sign in|Login with/i }),
+    [
+      'its session ends when the person signs out of Latchkey',
+      async ({ page, application, latchkey }) => {
+        await enter(page, application.base);
+        await signIn(page, latchkey.base);
+        const { sub } = JSON.parse(await textAt(page, application.base, '/me'));
+        assert.equal(sub, subjectOf(latchkey));
+        await page.goto(`${latchkey.base}oauth2/logout`);
+        await page.locator('main button[type=submit]').first().click();
+        await page.waitForLoadState();
+        const deadline = performance.now() + LOGOUT_LIMIT_MS;
+        while ((await page.request.get(`${application.base}/me`, { maxRedirects: 0 })).status() === 200) {
+          assert.ok(performance.now() < deadline, 'the session of the application goes on');
+          await pause(500);
+        }
+      },
+    ],
+    [
+      'its API for opaque tokens takes the right ones alone',
+      async ({ application, latchkey }) => {
+        const token = (name) =>
+          clientToken(latchkey, application, { scope: `${name}.read`, resource: `https://${name}.example.org/` });
+        const right = await token('opaque');
+        const statuses = [];
+        for (const one of [right, await token('other'), `${right}x`]) {
+          statuses.push(await statusWith(`${application.base}/opaque`, one));
+        }
+        // The introspection endpoint knows the second one, which lacks the scope.
+        assert.deepEqual(statuses, [200, 403, 401]);
+      },
+    ],
+  ];
+}
