@@ -146,7 +146,7 @@ async function overHttp1(agent: Agent, method: string, path: string, body = ''):
     });
     sent.once('error', reject).end(body);
   });
-  return { method: logged(method), path, protocol: 'HTTP/1.1', status };
+  return { method, path, protocol: 'HTTP/1.1', status };
 }
 
 async function overHttp2(session: ClientHttp2Session, method: string, path: string): Promise<Exchange> {
@@ -158,10 +158,8 @@ async function overHttp2(session: ClientHttp2Session, method: string, path: stri
     });
     stream.once('error', reject).end();
   });
-  return { method: logged(method), path, protocol: 'HTTP/2.0', status };
+  return { method, path, protocol: 'HTTP/2.0', status };
 }
-
-const logged = (method: string): string => (method === 'BREW' ? '_OTHER' : method);
 
 /** The client goes away while its body is on the way. */
 async function leaveEarly(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** The layout of a request line, part by part (operations 5.2). */
 export const REQUEST_LINE =
-  /^(?<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) +(?<level>INFO|WARN|ERROR) http\.server\.response (?<id>[A-Z_]+-\d+) - "(?<method>[A-Z_]+) (?<path>(?:[^\s"\\]|\\.)+) (?<protocol>HTTP\/\d\.\d)" (?<status>\d{3}) (?<reason>[^"]*?) "(?<ua>(?:[^"\\]|\\.)*)" \[polls: (?<polls>\d+), cpu: (?<cpu>\d+\.\d)ms, db: (?<db>\d+\.\d)ms, elapsed: (?<elapsed>\d+\.\d)ms, queries: (?<queries>\d+), fetched: (?<fetched>\d+)\](?: requester=(?<requester>\S+))?(?: client\.address=(?<address>[0-9a-fA-F:.]+))?(?: graphql\.operation\.type=(?<gtype>query|mutation|subscription))?(?: graphql\.operation\.name=(?<gname>[_A-Za-z][_0-9A-Za-z]*))?(?: trace\.id=(?<trace>[0-9a-f]{32}))?$/;
+  /^(?<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) +(?<level>INFO|WARN|ERROR) http\.server\.response (?<id>[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}-\d+) - "(?<method>[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}) (?<path>(?:[^\s"\\]|\\.)+) (?<protocol>HTTP\/\d\.\d|-)" (?<status>\d{3}) (?<reason>[^"]*?) "(?<ua>(?:[^"\\]|\\.)*)" \[polls: (?<polls>\d+), cpu: (?<cpu>\d+\.\d)ms, db: (?<db>\d+\.\d)ms, elapsed: (?<elapsed>\d+\.\d)ms, queries: (?<queries>\d+), fetched: (?<fetched>\d+)\](?: requester=(?<requester>\S+))?(?: client\.address=(?<address>[0-9a-fA-F:.]+))?(?: graphql\.operation\.type=(?<gtype>query|mutation|subscription))?(?: graphql\.operation\.name=(?<gname>[_A-Za-z][_0-9A-Za-z]*))?(?: trace\.id=(?<trace>[0-9a-f]{32}))?$/;
 
 export interface RequestLine {
   readonly level: string;

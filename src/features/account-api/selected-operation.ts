@@ -1,8 +1,6 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode } from 'graphql';
 import type { GraphqlOperation } from '#platform/log/request-line.ts';
 
-const MAX_NAME_CHARACTERS = 128;
-
 /**
  * The operation of a document that a request means (GraphQL 6.1); undefined when there is none, or it is not clear which.
  * @param name undefined: the only one
@@ -18,5 +16,5 @@ export function selectedOperation(
 
 /** What the log tells of it: its name as the document has it, which the grammar keeps from ending the field. */
 export function loggedOperation({ operation, name }: OperationDefinitionNode): GraphqlOperation {
-  return { type: operation, name: name?.value.slice(0, MAX_NAME_CHARACTERS) };
+  return { type: operation, name: name?.value };
 }

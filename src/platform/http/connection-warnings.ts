@@ -36,6 +36,14 @@ export class Rejections {
     this.#log.warn('http.connection.rejected', 'connection rejected', fields);
   }
 
+  /** A connection that was closed without a byte from its peer: browsers open some in advance. */
+  reportSilent(clientAddress: string | undefined): void {
+    metrics?.count('http_server_rejected_total', { reason: 'header_timeout' });
+    this.#log.debug('http.connection.rejected', 'connection closed: the client sent nothing', {
+      'client.address': clientAddress,
+    });
+  }
+
   #endSecond(): void {
     if (this.#suppressed > 0) {
       this.#log.warn('http.connection.rejected', 'more connections rejected', { count: this.#suppressed });

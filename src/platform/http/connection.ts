@@ -16,6 +16,8 @@ export interface PendingRequest {
   readonly isReceived: boolean;
   /** It may have meant to send a body, and did not say how long that is. */
   readonly isBodyUndeclared: boolean;
+  /** Bytes behind its head may be its body. */
+  readonly mayHaveBody: boolean;
   /** Its answer has left the process to the last byte. */
   readonly isSent: boolean;
   /** Begins to serve it. */
@@ -110,6 +112,16 @@ export class Connection implements RequestConnection {
   /** The latest request may have meant the bytes behind it as its body. */
   get isBodyUndeclared(): boolean {
     return this.#latest?.isBodyUndeclared === true;
+  }
+
+  /** Bytes behind the head of the latest request may be its body. */
+  get mayHaveBody(): boolean {
+    return this.#latest?.mayHaveBody === true;
+  }
+
+  /** Whether the bytes that were read last begin with the head of a request. @param byteCount how many they were */
+  beginsHead(byteCount: number): boolean {
+    return !this.isBusy && !this.mayHaveBody && this.socket.bytesRead - byteCount === this.#bytesReadWhenIdle;
   }
 
   /** The latest request, when its body is still arriving. */

@@ -1,7 +1,7 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { Exchange } from './exchange.ts';
 import { type InFlight, overloaded } from './overload.ts';
-import { type HeadLimits, judgeHead, loggedMethod } from './request-head.ts';
+import { countedMethod, type HeadLimits, judgeHead } from './request-head.ts';
 import type { HttpResponse } from './response.ts';
 import { preflightHeaders } from './response-headers.ts';
 import type { EmbeddableRequest, ErrorFormat, Route } from './route.ts';
@@ -68,7 +68,7 @@ export function dispatch(
     exchange.errorFormat = exchange.route?.errorFormat ?? exchange.errorFormat;
     throw new LatchkeyError('method_not_allowed', { headers: { allow: match.allow.join(', ') } });
   }
-  if (UNSUPPORTED_METHODS.has(loggedMethod(method))) {
+  if (UNSUPPORTED_METHODS.has(countedMethod(method))) {
     throw new LatchkeyError('method_not_allowed', { headers: { allow: SERVER_METHODS } });
   }
   throw new LatchkeyError('not_found');

@@ -14,7 +14,7 @@ import type { OutgoingResponse, ReceivedRequest } from './message.ts';
 import type { CountedRequest, InFlight } from './overload.ts';
 import { isFormType, parseForm, RequestBody, requirePageForm } from './request-body.ts';
 import type { RequestContext } from './request-context.ts';
-import { isAuthorizationRepeated, loggedMethod, splitTarget } from './request-head.ts';
+import { countedMethod, isAuthorizationRepeated, loggedMethod, splitTarget } from './request-head.ts';
 import type { ErrorFormat, Route } from './route.ts';
 import type { RouteTable } from './route-table.ts';
 import type { UntrustedProxies } from './untrusted-proxies.ts';
@@ -107,6 +107,12 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     return method === 'POST' && !isDeclared;
   }
 
+  get mayHaveBody(): boolean {
+    const { headers } = this.request;
+    const length = headers['content-length'] ?? '0';
+    return this.isBodyUndeclared || length !== '0' || headers['transfer-encoding'] !== undefined;
+  }
+
   get isSent(): boolean {
     // Without socket: Node has taken it off the answer, and the next one may have it.
     return this.response.writableFinished && this.response.socket === null;
@@ -128,6 +134,10 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
 
   get loggedMethod(): string {
     return loggedMethod(this.request.method ?? '');
+  }
+
+  get countedMethod(): string {
+    return countedMethod(this.request.method ?? '');
   }
 
   get method(): string {

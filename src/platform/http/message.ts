@@ -13,6 +13,8 @@ export interface ReceivedRequest {
   readonly rawHeaders: readonly string[];
   /** Its body has arrived to the last byte. */
   readonly complete: boolean;
+  /** Why the parser refused it; undefined for a request that was read whole. */
+  readonly refusal?: 'malformed_request' | 'headers_too_large';
   on(event: 'data', listener: (chunk: Buffer) => void): unknown;
   on(event: 'close' | 'end' | 'error', listener: () => void): unknown;
 }

@@ -2,11 +2,20 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import type { HttpLimits } from './http-options.ts';
 import type { ReceivedRequest } from './message.ts';
 
-/** Methods that the log names; every other token is `_OTHER` there. */
-const LOGGED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
+/** The methods of RFC 9110 9.3 and RFC 5789. */
+const REGISTERED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
+const METHOD_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const MAX_LOGGED_METHOD_CHARACTERS = 32;
 
+/** The method in the log and in request ids: as received, cut at 32 characters; `-` for what is not a token. */
 export function loggedMethod(method: string): string {
-  return LOGGED_METHODS.has(method) ? method : '_OTHER';
+  if (REGISTERED_METHODS.has(method)) return method;
+  return METHOD_TOKEN.test(method) ? method.slice(0, MAX_LOGGED_METHOD_CHARACTERS) : '-';
+}
+
+/** The method in metrics and spans, where a value that strangers choose would make a series of its own. */
+export function countedMethod(method: string): string {
+  return REGISTERED_METHODS.has(method) ? method : '_OTHER';
 }
 
 /** Path and query of a request target as received; of an absolute one the authority is dropped (RFC 9112 3.2.2). */
@@ -30,7 +39,8 @@ const FIELD_REST_BYTES = 4;
  * undefined when nothing is. The fields are counted here since Node drops those beyond its limit without a word.
  */
 export function judgeHead(request: ReceivedRequest, limits: HeadLimits): LatchkeyError | undefined {
-  const { method = '', url = '', rawHeaders, httpVersion } = request;
+  const { method = '', url = '', rawHeaders, httpVersion, refusal } = request;
+  if (refusal !== undefined) return new LatchkeyError(refusal);
   if (method.length + url.length + REQUEST_LINE_REST_BYTES > limits.maxRequestLineBytes) {
     return new LatchkeyError('request_line_too_long');
   }

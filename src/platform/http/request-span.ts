@@ -6,10 +6,10 @@ const MAX_USER_AGENT_CHARACTERS = 256;
 
 /** The span of a request: what its line in the log says, and never the query string (operations 7.2). */
 export function requestSpan(exchange: Exchange, status: number) {
-  const { clientAddress, graphqlOperation, loggedMethod, path, request, route, task } = exchange;
+  const { clientAddress, countedMethod: method, graphqlOperation, path, request, route, task } = exchange;
   const userAgent = request.headers['user-agent'];
   const attributes = {
-    'http.request.method': loggedMethod,
+    'http.request.method': method,
     'http.route': route?.path,
     'http.response.status_code': status,
     'url.path': decodeReceived(path, MAX_PATH_CHARACTERS),
@@ -20,6 +20,6 @@ export function requestSpan(exchange: Exchange, status: number) {
     'graphql.operation.name': graphqlOperation?.name,
     'latchkey.task.id': task.id,
   };
-  const name = `${loggedMethod} ${route?.path ?? 'unmatched'}`;
+  const name = `${method} ${route?.path ?? 'unmatched'}`;
   return { name, attributes, failure: status >= 500 ? String(status) : undefined };
 }

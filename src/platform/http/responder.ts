@@ -88,7 +88,7 @@ export class Responder {
       'http_server_duration_seconds',
       {
         listener: exchange.table.listener,
-        method: exchange.loggedMethod,
+        method: exchange.countedMethod,
         route: exchange.route?.path ?? 'unmatched',
         status: STATUS_CLASSES[Math.floor(status / 100)] ?? 'other',
       },
@@ -145,6 +145,6 @@ function reportFailure(log: Log, thrown: unknown, exchange: Exchange): LatchkeyE
 }
 
 /** By the pattern of its route: a path is what somebody chose. */
-function nameOf({ loggedMethod, route }: Exchange): string {
-  return `${loggedMethod} ${route?.path ?? 'unmatched'}`;
+function nameOf({ countedMethod: method, route }: Exchange): string {
+  return `${method} ${route?.path ?? 'unmatched'}`;
 }

@@ -146,7 +146,7 @@ export class HttpServer {
 
   /** The listener and method of each of them. */
   *listServed(): Iterable<{ readonly listener: string; readonly method: string }> {
-    for (const { loggedMethod: method, table } of this.#served.keys()) yield { listener: table.listener, method };
+    for (const { countedMethod: method, table } of this.#served.keys()) yield { listener: table.listener, method };
   }
 
   /** New requests are refused, all of them or those that can wait. */

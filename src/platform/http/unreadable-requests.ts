@@ -1,12 +1,13 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { LatchkeyError } from '#platform/base/errors.ts';
+import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import { reasonPhrase } from '#platform/log/request-line.ts';
 import type { Connection, PendingRequest } from './connection.ts';
 import type { RejectionReason, Rejections } from './connection-warnings.ts';
 import type { Connections } from './connections.ts';
+import type { ReceivedRequest } from './message.ts';
 
 /** What the parser tells of a connection it gave up. */
 export interface ParserError extends NodeJS.ErrnoException {
@@ -80,10 +81,16 @@ export class UnreadableRequests {
       this.#options.serve(connection, request);
       return;
     }
-    const { reason, status } = rejection;
+    const { reason, refusal, status } = rejection;
+    // Without a byte it was opened in advance, as browsers do, and never needed.
+    const isSilent = reason === 'header_timeout' && connection.socket.bytesRead === 0;
     // Not on behalf of a request that came in the same packet.
-    resumeTask(undefined, () => this.#options.rejections.report(reason, status, connection.peer.address));
-    connection.admit(new RawRefusal(connection, rejection.status));
+    resumeTask(undefined, () => {
+      if (isSilent) this.#options.rejections.reportSilent(connection.peer.address);
+      else this.#options.rejections.report(reason, status, connection.peer.address);
+    });
+    if (refusal === undefined) connection.admit(new RawRefusal(connection, status));
+    else this.#options.serve(connection, readRefused(connection, error, refusal));
   }
 }
 
@@ -92,6 +99,7 @@ class RawRefusal implements PendingRequest {
   readonly isAnswered = false;
   readonly isReceived = true;
   readonly isBodyUndeclared = false;
+  readonly mayHaveBody = false;
   readonly isSent = false;
   readonly #connection: Connection;
   readonly #status: number;
@@ -117,15 +125,20 @@ class RawRefusal implements PendingRequest {
 interface Rejection {
   readonly reason: RejectionReason;
   readonly status: number;
+  /** As what the request is answered; undefined while its head is unfinished. */
+  readonly refusal?: Refusal;
 }
 
 /** Undefined when the connection broke off. */
 function rejectionOf(code: string | undefined): Rejection | undefined {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { reason: 'header_timeout', status: 408 };
   // The first bytes that a peer sends who knows that HTTP/2 is spoken (RFC 9113 3.4).
-  if (code === 'HPE_PAUSED_H2_UPGRADE') return { reason: 'http2', status: 400 };
-  if (code === 'HPE_HEADER_OVERFLOW') return { reason: 'header_overflow', status: 431 };
-  return code?.startsWith('HPE_') === true ? { reason: 'malformed', status: 400 } : undefined;
+  if (code === 'HPE_PAUSED_H2_UPGRADE') return { reason: 'http2', status: 400, refusal: 'malformed_request' };
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return { reason: 'header_overflow', status: 431, refusal: 'headers_too_large' };
+  }
+  if (code?.startsWith('HPE_') !== true) return undefined;
+  return { reason: 'malformed', status: 400, refusal: 'malformed_request' };
 }
 
 const HEAD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,1024}) (\S{1,8192}) HTTP\/1\.([01])\r\n((?:[^\r\n]*\r\n)*?)\r\n/;
@@ -144,18 +157,68 @@ function readUnknownMethod(socket: Socket, packet: Buffer, parsedBytes: number):
   const [, method, target, minor, lines = ''] = HEAD.exec(packet.toString('latin1', start)) ?? [];
   if (method === undefined || target === undefined || minor === undefined) return undefined;
   const request = new IncomingMessage(socket);
-  for (const line of lines.split('\r\n').slice(0, -1)) {
+  if (!addFields(request, lines.split('\r\n').slice(0, -1))) return undefined;
+  return complete(request, method, target, `1.${minor}`);
+}
+
+type Refusal = Extract<ErrorCode, 'malformed_request' | 'headers_too_large'>;
+
+/** A request that the parser refused, with what could be read of it. */
+class RefusedRequest extends IncomingMessage implements ReceivedRequest {
+  readonly refusal: Refusal;
+
+  constructor(socket: Socket, refusal: Refusal) {
+    super(socket);
+    this.refusal = refusal;
+  }
+}
+
+const HEAD_END = '\r\n\r\n';
+/** More of a head is never read: Node gives up there by the default limits. */
+const MAX_READ_BYTES = 24 * 1024;
+const FIRST_LINE =
+  /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,1024})(?: ([^ \r\n]{1,8192})(?: HTTP\/(\d\.\d)(?=\r?\n))?|(?=[\r\n]|$))/;
+/** What the log says for a part of the request line that could not be read. */
+const UNREAD = '-';
+
+/**
+ * Reads what can be read of the method, target, version and the fields that the log needs. Nothing is read where the
+ * bytes may belong to a body or to a header field, which never reach the log (operations 5.10).
+ */
+function readRefused(connection: Connection, error: ParserError, refusal: Refusal): IncomingMessage {
+  const { bytesParsed = 0, code, rawPacket = Buffer.alloc(0) } = error;
+  const request = new RefusedRequest(connection.socket, refusal);
+  if (code === 'HPE_PAUSED_H2_UPGRADE') return complete(request, 'PRI', '*', '2.0');
+  const former = rawPacket.subarray(0, bytesParsed).lastIndexOf(HEAD_END);
+  const start = former === -1 ? 0 : former + HEAD_END.length;
+  const isHead = former === -1 ? connection.beginsHead(rawPacket.length) : !connection.mayHaveBody;
+  const text = isHead ? rawPacket.toString('latin1', start, start + MAX_READ_BYTES) : '';
+  const [, method = UNREAD, target = UNREAD, version = ''] = FIRST_LINE.exec(text) ?? [];
+  // Only the lines that the parser has seen, the one that it refused included.
+  const refused = text.indexOf('\n', bytesParsed - start);
+  const lines = text.slice(0, refused === -1 ? undefined : refused + 1).split(/\r?\n/);
+  if (version !== '') addFields(request, lines.slice(1));
+  return complete(request, method, method === 'CONNECT' ? '*' : target, version);
+}
+
+/** @returns false when a line is not a header field: those before it were added */
+function addFields(request: IncomingMessage, lines: readonly string[]): boolean {
+  for (const line of lines) {
     const [, name = '', value = ''] = FIELD.exec(line) ?? [];
-    if (name === '') return undefined;
+    if (name === '') return false;
     request.rawHeaders.push(name, value);
     const key = name.toLowerCase();
     const known = request.headers[key];
     if (known === undefined && (SINGLE_FIELDS.has(key) || JOINED_FIELDS.has(key))) request.headers[key] = value;
     else if (typeof known === 'string' && JOINED_FIELDS.has(key)) request.headers[key] = `${known}, ${value}`;
   }
+  return true;
+}
+
+function complete(request: IncomingMessage, method: string, target: string, version: string): IncomingMessage {
   request.method = method;
   request.url = target;
-  request.httpVersion = `1.${minor}`;
+  request.httpVersion = version;
   request.complete = true;
   return request;
 }

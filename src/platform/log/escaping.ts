@@ -56,13 +56,14 @@ const ASCII = /^[\x20-\x7e]*$/;
 
 /**
  * The text in a header value or request target as Node hands it over, one character per byte received: read as UTF-8
- * and cut at `maxCharacters`, the cut marked by `…`. Bytes that are not UTF-8 become lone surrogates, which the
- * functions above write as `\u{ff}`.
+ * and cut at `maxCharacters` where given, the cut marked by `…`. Bytes that are not UTF-8 become lone surrogates, which
+ * the functions above write as `\u{ff}`.
  */
-export function decodeReceived(bytes: string, maxCharacters: number): string {
+export function decodeReceived(bytes: string, maxCharacters = Number.POSITIVE_INFINITY): string {
   if (bytes.length <= maxCharacters && ASCII.test(bytes)) return bytes;
   // A character has four bytes at most: what is cut here would be cut below.
   const decoded = bytes.slice(0, maxCharacters * 4 + 4).replace(UTF8_CHARACTER, decodeCharacter);
+  if (decoded.length <= maxCharacters) return decoded;
   const characters = [...decoded];
   return characters.length <= maxCharacters ? decoded : `${characters.slice(0, maxCharacters).join('')}…`;
 }

@@ -23,8 +23,8 @@ export interface LoggedRequest {
 const TIME = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z`;
 // `logging.color: always` also colors what goes to a file.
 const LEVEL = String.raw`(?:\x1b\[\d\dm)?(?:ERROR|WARN|INFO|DEBUG|TRACE)(?:\x1b\[0m)?`;
-const REQUEST_ID = String.raw`[A-Z_]+-\d+`;
-const METHOD = '[A-Z_]+';
+const METHOD = String.raw`[!#$%&'*+\-.^_\`|~0-9A-Za-z]{1,32}`;
+const REQUEST_ID = String.raw`${METHOD}-\d+`;
 const REQUESTER = String.raw`\S+`;
 const ADDRESS = '[0-9a-fA-F:.]+';
 const OPERATION_TYPE = 'query|mutation|subscription';
@@ -35,7 +35,7 @@ const STATISTICS = String.raw`polls: \d+, cpu: \d+\.\dms, db: \d+\.\dms, elapsed
 const ANY_LINE = new RegExp(`^${TIME} +${LEVEL} (\\S+) `);
 const REQUEST_LINE = new RegExp(
   `^(${TIME}) +${LEVEL} http\\.server\\.response (${REQUEST_ID}) - ` +
-    `"(${METHOD}) ((?:[^\\s"\\\\]|\\\\.)+) HTTP/\\d\\.\\d" (\\d{3}) [^"]*? "(?:[^"\\\\]|\\\\.)*" \\[${STATISTICS}\\]` +
+    `"(${METHOD}) ((?:[^\\s"\\\\]|\\\\.)+) (?:HTTP/\\d\\.\\d|-)" (\\d{3}) [^"]*? "(?:[^"\\\\]|\\\\.)*" \\[${STATISTICS}\\]` +
     `(?: requester=(${REQUESTER}))?(?: client\\.address=(${ADDRESS}))?` +
     `(?: graphql\\.operation\\.type=(${OPERATION_TYPE}))?(?: graphql\\.operation\\.name=(${OPERATION_NAME}))?` +
     `(?: trace\\.id=(${TRACE_ID}))?$`,

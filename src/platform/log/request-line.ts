@@ -4,8 +4,6 @@ import type { Task } from '#platform/base/tasks.ts';
 import { decodeReceived, escapePath, escapeQuoted, jsonString } from './escaping.ts';
 
 export const REQUEST_EVENT = 'http.server.response';
-const MAX_PATH_CHARACTERS = 2048;
-const MAX_USER_AGENT_CHARACTERS = 256;
 
 /** Who a request is attributed to in the log. */
 export type Requester =
@@ -23,11 +21,11 @@ export interface GraphqlOperation {
 /** What the line of one request is made of (operations 5.2), apart from time and level. */
 export interface RequestRecord {
   readonly task: Task;
-  /** One of the logged methods, `_OTHER` for any further token. */
+  /** A token of at most 32 characters; `-` where none could be read. */
   readonly method: string;
   /** Path of the request target as received, one character per byte. */
   readonly path: string;
-  /** `1.0` or `1.1`. */
+  /** `1.0`, `1.1` or `2.0`; empty where it could not be read. */
   readonly httpVersion: string;
   readonly status: number;
   /** As received, one character per byte. */
@@ -44,7 +42,7 @@ export function requestLineText(record: RequestRecord, elapsedMs: number): strin
   const address = record.clientAddress === undefined ? '' : ` client.address=${record.clientAddress}`;
   const trace = task.traceId === undefined ? '' : ` trace.id=${task.traceId}`;
   return (
-    `${REQUEST_EVENT} ${task.id} - "${record.method} ${pathText(record.path)} HTTP/${record.httpVersion}" ` +
+    `${REQUEST_EVENT} ${task.id} - "${record.method} ${pathText(record.path)} ${protocolText(record)}" ` +
     `${record.status} ${reasonPhrase(record.status)} "${userAgentText(record.userAgent)}" ` +
     `${statisticsText(task, elapsedMs)}` +
     `${requester}${address}${operationText(record.graphqlOperation)}${trace}`
@@ -62,12 +60,10 @@ export function statisticsText(task: Task, elapsedMs: number): string {
 /** The members of the line's JSON object after `timestamp`, `level` and `event` (operations 5.8). */
 export function requestLineJson(record: RequestRecord, elapsedMs: number): string {
   const { task, requester, clientAddress, graphqlOperation: operation } = record;
-  const userAgent = hasText(record.userAgent)
-    ? jsonString(decodeReceived(record.userAgent, MAX_USER_AGENT_CHARACTERS))
-    : 'null';
+  const userAgent = hasText(record.userAgent) ? jsonString(decodeReceived(record.userAgent)) : 'null';
   return (
     `"request_id":${jsonString(task.id)},"method":${jsonString(record.method)},` +
-    `"path":${jsonString(decodeReceived(record.path, MAX_PATH_CHARACTERS))},"protocol":"HTTP/${record.httpVersion}",` +
+    `"path":${jsonString(decodeReceived(record.path))},"protocol":"${protocolText(record)}",` +
     `"status":${record.status},"reason":${jsonString(reasonPhrase(record.status))},"user_agent":${userAgent},` +
     `"stats":{"polls":${task.polls},"cpu_ms":${oneDecimal(task.cpuMs)},"db_ms":${oneDecimal(task.dbMs)},` +
     `"elapsed_ms":${oneDecimal(elapsedMs)},"queries":${task.queries},"fetched":${task.fetched}}` +
@@ -84,17 +80,21 @@ export function reasonPhrase(status: number): string {
   return STATUS_CODES[status] ?? 'Unknown';
 }
 
-const PLAIN_PATH = /^[\x21\x23-\x5b\x5d-\x7e]{1,2048}$/;
-const PLAIN_USER_AGENT = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
+const PLAIN_PATH = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+const PLAIN_USER_AGENT = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/;
+
+function protocolText({ httpVersion }: RequestRecord): string {
+  return httpVersion === '' ? '-' : `HTTP/${httpVersion}`;
+}
 
 function pathText(path: string): string {
-  return PLAIN_PATH.test(path) ? path : escapePath(decodeReceived(path, MAX_PATH_CHARACTERS));
+  return PLAIN_PATH.test(path) ? path : escapePath(decodeReceived(path));
 }
 
 function userAgentText(userAgent: string | undefined): string {
   if (!hasText(userAgent)) return '-';
   if (PLAIN_USER_AGENT.test(userAgent)) return userAgent;
-  return escapeQuoted(decodeReceived(userAgent, MAX_USER_AGENT_CHARACTERS));
+  return escapeQuoted(decodeReceived(userAgent));
 }
 
 function hasText(value: string | undefined): value is string {
