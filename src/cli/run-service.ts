@@ -97,6 +97,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
       drain: () => {
         state.isDraining = true;
         service.freeze();
+        server.drain();
         void toldManager?.stopping();
       },
       server,

@@ -104,7 +104,7 @@ export interface Running {
     /** Writes what is still in memory. */
     stop(): Promise<void>;
   };
-  /** Readiness says `draining` from now on. */
+  /** Readiness says `draining` and clients are told to close their connections from now on. */
   drain(): void;
 }
 

@@ -5,8 +5,6 @@ import type { ProxySource } from './proxy-header.ts';
 
 const MAX_PIPELINED = 16;
 const SLOW_READER_MS = 30_000;
-/** While the server closes, a connection that stays idle this long has no request under way to us either. */
-const IDLE_WHEN_CLOSING_MS = 250;
 const LINGER_MS = 1000;
 
 /** A request as its connection sees it. */
@@ -187,14 +185,16 @@ export class Connection implements RequestConnection {
   }
 
   /** While the server closes: ends it unless a request is served, waits, or has begun to arrive. */
-  closeIfIdle(now: number): void {
+  closeIfIdle(now: number, idleMs: number): void {
     if (this.multiplexer !== undefined) {
       this.multiplexer.announceEnd();
       this.multiplexer.sweep(now);
       return;
     }
+    // Its reader may be slower than its answer was made.
+    if (this.#previous?.isSent === false) this.#idleSince = now;
     const isSilent = this.socket.bytesRead === this.#bytesReadWhenIdle;
-    if (!this.isBusy && isSilent && now - this.#idleSince > IDLE_WHEN_CLOSING_MS) this.socket.destroy();
+    if (!this.isBusy && isSilent && now - this.#idleSince > idleMs) this.socket.destroy();
   }
 
   /**

@@ -11,6 +11,8 @@ export type ConnectionLimits = Pick<HttpLimits, 'maxConnections' | 'maxConnectio
 
 /** All connections of the server, within their bounds. */
 export class Connections {
+  /** Connections that have come so far. */
+  accepted = 0;
   readonly #limits: ConnectionLimits;
   #proxies: TrustedProxies;
   readonly #bySocket = new Map<Socket, Connection>();
@@ -36,6 +38,7 @@ export class Connections {
    * @param isLocal it came in by a Unix socket, and so has no address
    */
   accept(socket: Socket, isLocal: boolean): Connection | undefined {
+    this.accepted += 1;
     const connection = new Connection(socket, this.#proxies.peer(socket.remoteAddress));
     const isGone = socket.remoteAddress === undefined && !isLocal;
     const isFull = this.#bySocket.size >= this.#limits.maxConnections;
@@ -91,8 +94,14 @@ export class Connections {
     for (const connection of this.#bySocket.values()) connection.resetIfStuck(now);
   }
 
-  closeIdle(now: number): void {
-    for (const connection of this.#bySocket.values()) connection.closeIfIdle(now);
+  /** Tells the clients of all HTTP/2 connections to send no further requests. */
+  announceEnd(): void {
+    for (const connection of this.#bySocket.values()) connection.multiplexer?.announceEnd();
+  }
+
+  /** Closes connections that have been idle for `idleMs`. */
+  closeIdle(now: number, idleMs: number): void {
+    for (const connection of this.#bySocket.values()) connection.closeIfIdle(now, idleMs);
   }
 
   destroyAll(): void {

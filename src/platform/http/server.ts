@@ -47,6 +47,19 @@ interface Received extends Pick<ExchangeParts, 'connection' | 'expectsContinue' 
 }
 
 const CLOSING_SWEEP_MS = 50;
+/** How long a server that stops looks for a pause in which it can stop listening. */
+const MAX_PAUSE_SEARCH_MS = 2000;
+const PAUSE_CHECK_MS = 2;
+/** Checks without a request that make a pause; the longer it has looked, the fewer are enough. */
+const PAUSE_CHECKS = 25;
+const MIN_PAUSE_CHECKS = 2;
+/** From then on the fewest are enough, and it looks all the time. */
+const PATIENCE_MS = 500;
+/** While the server closes, a connection that stays idle this long has no request under way to us either. */
+const IDLE_WHEN_CLOSING_MS = 250;
+/** What one late sweep adds to that, as a multiple of its delay: clients on the same machine wait as long. */
+const IDLE_PER_DELAY = 4;
+const MAX_IDLE_WHEN_CLOSING_MS = 2000;
 const HANDLER_TIMEOUT_RETRY_SECONDS = 5;
 
 export class HttpServer {
@@ -65,7 +78,9 @@ export class HttpServer {
   readonly #openings = new Map<string, Opening>();
   #serving: Serving;
   #sweeper: NodeJS.Timeout;
+  /** Every answer is the last of its connection. */
   #isClosing = false;
+  #answered = 0;
   #counter = 0;
 
   /** Nothing listens until `listen`. */
@@ -176,32 +191,78 @@ export class HttpServer {
   }
 
   /**
-   * Stops listening, lets requests in flight end and closes each connection after its answer (operations 8.5).
+   * Tells clients to use other connections: `Connection: close` with each answer, GOAWAY on HTTP/2. The server still
+   * listens, so that nobody is turned away who comes back to this instance.
+   */
+  drain(): void {
+    this.#isClosing = true;
+    this.#connections.announceEnd();
+  }
+
+  /**
+   * Drains, stops listening, lets requests in flight end and closes each connection after its answer (operations 8.5).
    * @returns `forced` when connections had to be destroyed after `graceMs`
    */
   async close(graceMs: number): Promise<'clean' | 'forced'> {
-    this.#isClosing = true;
-    // Whoever has connected by now is taken in: the kernel resets what nobody accepts.
-    await afterPendingEvents();
-    const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
-    const idleCloser = setInterval(() => void this.#closeIdle(), CLOSING_SWEEP_MS);
+    this.drain();
+    const idleCloser = this.#startClosingIdle();
     let outcome: 'clean' | 'forced' = 'clean';
     const deadline = setTimeout(() => {
       if (this.#connections.count > 0) outcome = 'forced';
       this.destroyConnections();
     }, graceMs);
-    await Promise.all(closed);
+    await this.#untilPause(graceMs);
+    await Promise.all(this.#servers.map((server) => new Promise((resolve) => server.close(resolve))));
     clearTimeout(deadline);
     clearInterval(idleCloser);
     clearInterval(this.#sweeper);
     return outcome;
   }
 
-  async #closeIdle(): Promise<void> {
-    const now = performance.now();
+  /**
+   * Until a moment in which nobody connects: the kernel resets connections that nobody has accepted when the listener
+   * closes, and a client that was just answered is the most likely to open one. A pause is counted in checks: on a busy
+   * machine time passes in which neither this process nor its clients run.
+   */
+  async #untilPause(graceMs: number): Promise<void> {
+    const from = performance.now();
+    let quietChecks = this.#connections.count === 0 ? PAUSE_CHECKS : 0;
+    let activity = this.#activity;
+    for (;;) {
+      // Whoever has connected by now is accepted first.
+      await afterPendingEvents();
+      quietChecks = activity === this.#activity ? quietChecks + 1 : 0;
+      activity = this.#activity;
+      const searchedMs = performance.now() - from;
+      if (searchedMs >= Math.min(MAX_PAUSE_SEARCH_MS, graceMs / 2)) return;
+      if (quietChecks >= Math.max(MIN_PAUSE_CHECKS, PAUSE_CHECKS * (1 - searchedMs / PATIENCE_MS))) return;
+      if (searchedMs > PATIENCE_MS) continue;
+      await outside(new Promise((resolve) => setTimeout(resolve, PAUSE_CHECK_MS)));
+    }
+  }
+
+  /** A number that changes with every connection and every answer. */
+  get #activity(): number {
+    return this.#connections.accepted + this.#answered;
+  }
+
+  #startClosingIdle(): NodeJS.Timeout {
+    let sweptAt = performance.now();
+    let idleMs = IDLE_WHEN_CLOSING_MS;
+    return setInterval(() => {
+      const now = performance.now();
+      const delayMs = Math.max(0, now - sweptAt - CLOSING_SWEEP_MS);
+      sweptAt = now;
+      const neededMs = IDLE_WHEN_CLOSING_MS + IDLE_PER_DELAY * delayMs;
+      idleMs = Math.min(MAX_IDLE_WHEN_CLOSING_MS, Math.max(idleMs, neededMs));
+      void this.#closeIdle(now, idleMs);
+    }, CLOSING_SWEEP_MS);
+  }
+
+  async #closeIdle(now: number, idleMs: number): Promise<void> {
     // On a busy machine what a client has sent may wait to be read for longer than a connection may be idle.
     await afterPendingEvents();
-    this.#connections.closeIdle(now);
+    this.#connections.closeIdle(now, idleMs);
   }
 
   /** Ends every connection at once, answered or not. */
@@ -295,6 +356,7 @@ export class HttpServer {
     } finally {
       this.#inFlight.leave(exchange);
       this.#served.delete(exchange);
+      this.#answered += 1;
     }
   }
 

@@ -38,6 +38,28 @@ let service: RouteServer | undefined;
 afterEach(async () => service?.close());
 
 describe('shutdown (operations 8.5)', () => {
+  test('connections are told to close before the listener goes', async () => {
+    service = await startRouteServer(routes);
+    const { port, server } = service;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect(await request(port, agent)).toBe('200');
+    const closing = server.close(5000);
+    // On the open connection, which is closed then, and on a new one.
+    expect([await request(port, agent), await request(port, agent)]).toEqual(['200', '200']);
+    expect(await closing).toBe('clean');
+    expect(await request(port, new Agent())).toBe('ECONNREFUSED');
+  });
+
+  test('while the server drains, every answer asks to close the connection, and new ones are served', async () => {
+    service = await startRouteServer(routes);
+    service.server.drain();
+    for (let count = 0; count < 2; count += 1) {
+      expect(await service.exchange('GET / HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(
+        /^HTTP\/1\.1 200 .*connection: close\r\n/s,
+      );
+    }
+  });
+
   test('a request in flight is answered with Connection: close, and nothing new is accepted', async () => {
     service = await startRouteServer(routes);
     const socket = await service.connect();
@@ -48,8 +70,8 @@ describe('shutdown (operations 8.5)', () => {
     socket.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
     await until(() => service?.server.served === 1);
     const closing = service.server.close(5000);
-    // After those that had connected before.
-    for (let round = 0; round < 3; round += 1) await new Promise(setImmediate);
+    // The listener waits half a second for clients that come back.
+    await delay(700);
     await expect(service.connect()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     release();
     expect(await closing).toBe('clean');
