@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ClientId, fromUuid, newId, parseId, toUuid } from '#platform/base/ids.ts';
+import { newToken } from '#protocol/oauth/token-format.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
@@ -104,10 +105,21 @@ describe('who may call (operations 4.1)', () => {
 
   test('wrong tokens are counted by address, and right ones go on', async () => {
     const statuses: number[] = [];
-    for (let count = 0; count < 6; count += 1) statuses.push((await raw({ authorization: 'Bearer x' })).status);
+    for (let count = 0; count < 6; count += 1) {
+      statuses.push((await raw({ authorization: `Bearer ${newToken('mat')}` })).status);
+    }
     expect(statuses.at(-1)).toBe(429);
     expect((await admin.get('users')).status).toBe(200);
   });
+
+  test.each([undefined, 'Bearer x', 'Basic eDp5', 'Bearer mat_abcdefghijklmnopqrstuvwxyz0123_000000'])(
+    'what is not a token by its shape costs no statement: %s',
+    async (authorization) => {
+      const { status } = await raw(authorization === undefined ? {} : { authorization });
+      expect(status).toBe(401);
+      expect(service.requestLines().at(-1)).toMatchObject({ status: 401, queries: 0 });
+    },
+  );
 
   test('unknown paths and methods answer in the format of the API', async () => {
     const unknown = await raw({}, '/api/admin/v1/nothing');
@@ -150,7 +162,8 @@ describe('lists (operations 4.2)', () => {
 
   test.each([
     ['page[first]=0', 'page[first]'],
-    ['page[first]=101', 'page[first]'],
+    ['page[first]=-1', 'page[first]'],
+    ['page[last]=many', 'page[last]'],
     ['page[first]=01', 'page[first]'],
     ['page[first]=1&page[last]=1', 'page[last]'],
     ['page[after]=x', 'page[after]'],
@@ -162,11 +175,26 @@ describe('lists (operations 4.2)', () => {
     ['filter[active-oauth2-client]', 'filter[active-oauth2-client]'],
     ['page[after]=', 'page[after]'],
     ['page[size]=1', 'page[size]'],
-    ['=1', ''],
   ])('refuse %s', async (query, parameter) => {
     const answer = await admin.get(`users?${query}`);
     expect([answer.status, codes(answer)]).toEqual([400, ['invalid_parameter']]);
     expect(answer.body.errors?.[0]?.source).toEqual({ parameter });
+  });
+
+  test.each(['page[first]=200', 'page[first]=1000', 'page[first]=1001', 'page[last]=4294967296'])(
+    'accept %s; more than 1,000 records count as 1,000',
+    async (query) => {
+      const { status, body } = await admin.get(`users?${query}`);
+      expect(status).toBe(200);
+      const [name = '', size = ''] = query.split('=');
+      expect(body.links?.['self']).toBe(`/api/admin/v1/users?${name}=${Math.min(Number(size), 1000)}`);
+    },
+  );
+
+  test('ignore parameters that are neither filters nor pages', async () => {
+    const { status, body } = await admin.get('users?_=1732752000&order_by=name&count=false');
+    expect(status).toBe(200);
+    expect(body.links?.['self']).toBe('/api/admin/v1/users?count=false&page[first]=10');
   });
 
   test('keep their filters in links, and are 404 for what a filter names that does not exist', async () => {

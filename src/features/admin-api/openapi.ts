@@ -23,20 +23,20 @@ const SCOPE = 'urn:mas:admin';
 const ULID_IN_ADDRESS = '^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$';
 /** Errors of every operation. */
 const COMMON: readonly ErrorCode[] = ['missing_token', 'invalid_token', 'insufficient_scope', 'rate_limited'];
-const SIZE: JsonSchema = { type: 'integer', minimum: 1, maximum: MAX_SIZE, examples: [50] };
+const SIZE: JsonSchema = { type: 'integer', minimum: 1, examples: [50] };
 const CURSOR: JsonSchema = { type: 'string', pattern: ULID_IN_ADDRESS, examples: [EXAMPLE_ID] };
 const PAGE_PARAMETERS = [
   parameter(
     'page[first]',
     'query',
     SIZE,
-    `So many records, from the first one on: 1 to ${MAX_SIZE}, ${DEFAULT_SIZE} without it. Not together with \`page[last]\`.`,
+    `Page size, from the start of the list. Default ${DEFAULT_SIZE}; more than ${MAX_SIZE} counts as ${MAX_SIZE}. Excludes \`page[last]\`.`,
   ),
   parameter(
     'page[last]',
     'query',
     SIZE,
-    `So many records, up to the last one: 1 to ${MAX_SIZE}. Not together with \`page[first]\`.`,
+    `Page size, up to the end of the list. More than ${MAX_SIZE} counts as ${MAX_SIZE}. Excludes \`page[first]\`.`,
   ),
   parameter('page[after]', 'query', CURSOR, 'Only records behind this id, a ULID; no record needs to have it.'),
   parameter('page[before]', 'query', CURSOR, 'Only records before this id, a ULID; no record needs to have it.'),

@@ -29,26 +29,19 @@ export function actorOf({ clientId, user }: AdminCaller): AuditActor {
 }
 
 /**
- * The administrator behind a request (operations 4.1): one statement, two at the first use of the token. Only failures
- * count against the address that they come from.
+ * The administrator behind a request (operations 4.1): one statement, two at the first use of the token; none for what
+ * is not a token by its shape. Only tokens that could have been right count against the address that they come from.
  * @throws LatchkeyError `missing_token`, `invalid_token`, `insufficient_scope`, `rate_limited`
  */
 export async function identifyAdmin(core: Core, context: RequestContext): Promise<AdminCaller> {
   const { authorization } = context.headers;
   if (authorization === undefined) {
-    throw await refused(
-      core,
-      context,
-      new LatchkeyError('missing_token', { headers: { 'www-authenticate': 'Bearer' } }),
-    );
+    throw new LatchkeyError('missing_token', { headers: { 'www-authenticate': 'Bearer' } });
   }
   const presented = parseBearer(authorization);
-  if (context.isAuthorizationRepeated) {
-    throw await refused(core, context, invalidToken('there is more than one header Authorization'));
-  }
-  if (presented.kind !== 'token') {
-    throw await refused(core, context, invalidToken('the header Authorization is not Bearer and a token'));
-  }
+  if (context.isAuthorizationRepeated) throw invalidToken('there is more than one header Authorization');
+  if (presented.kind !== 'token') throw invalidToken('the header Authorization is not Bearer and a token');
+  if (parseToken(presented.token) === undefined) throw invalidToken('the access token is malformed');
   const token = await readToken(core, presented.token);
   if (token === undefined) {
     const isEnded = 'the access token is unknown or expired, or its session has ended';

@@ -1,4 +1,8 @@
-/** Parameters of lists: pages, counts and filters (operations 4.2). What is unknown or given twice is refused. */
+/**
+ * Parameters of lists: pages, counts and filters (operations 4.2). A filter or page parameter that is unknown or given
+ * twice is refused, since the list would be another one than the client asked for. Other parameters are ignored, as
+ * consoles of Matrix Authentication Service expect.
+ */
 import { z } from 'zod';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId, type Ulid } from '#platform/base/ids.ts';
@@ -14,7 +18,8 @@ export interface ListQuery {
 }
 
 export const DEFAULT_SIZE = 10;
-export const MAX_SIZE = 100;
+/** Larger pages count as this one: consoles ask for 200 and 1,000 records, without an upper bound in mind. */
+export const MAX_SIZE = 1000;
 const PAGE_PARAMETERS = ['page[first]', 'page[last]', 'page[after]', 'page[before]', 'count'];
 
 /** @throws LatchkeyError `invalid_parameter`, `invalid_id` */
@@ -25,7 +30,10 @@ export function readListQuery(query: FormParameters, filters: z.ZodObject): List
   for (const name of PAGE_PARAMETERS) known.set(name, false);
   for (const name of query.names()) {
     const mayRepeat = known.get(name);
-    if (mayRepeat === undefined) throw badParameter(name, 'there is no such parameter');
+    if (mayRepeat === undefined) {
+      if (!name.startsWith('filter[') && !name.startsWith('page[')) continue;
+      throw badParameter(name, 'there is no such parameter');
+    }
     if (query.isRepeated(name) && !mayRepeat) throw badParameter(name, 'it may be given once');
     // Ignored, the filter of a program that lost the id of an account would name all accounts.
     if (query.isBlank(name)) throw badParameter(name, 'it has no value');
@@ -86,9 +94,8 @@ function repeatedParameters(
 }
 
 function readSize(name: string, text: string): number {
-  const size = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 0;
-  if (size < 1 || size > MAX_SIZE) throw badParameter(name, `a page has 1 to ${MAX_SIZE} items`);
-  return size;
+  if (!/^[1-9][0-9]*$/.test(text)) throw badParameter(name, 'the page size is not a positive number');
+  return Math.min(Number(text), MAX_SIZE);
 }
 
 function readCursor(query: FormParameters, name: string): Ulid | undefined {
