@@ -18,14 +18,14 @@ interface TracingDeps {
 
 /** Tracing as configured. Without an exporter nothing is loaded, recorded or sent. */
 export async function openTracing(config: Config['telemetry']['tracing'], deps: TracingDeps): Promise<OpenTracing> {
-  const { exporter, propagators, sampleRate } = config;
+  const { acceptParent, exporter, propagators, sampleRate } = config;
   if (exporter === 'none') {
-    return { tracing: new ReceivedTraces(propagators.includes('tracecontext')), close: async () => {} };
+    return { tracing: new ReceivedTraces(propagators.includes('tracecontext'), acceptParent), close: async () => {} };
   }
   const { openTracer } = await import('#platform/tracing/open-tracer.ts');
   const { clock, log, version } = deps;
   return openTracer({
-    ...{ clock, log, propagators, sampleRate, ...sourceOf(config, version) },
+    ...{ clock, log, propagators, parents: acceptParent, sampleRate, ...sourceOf(config, version) },
     post: openPost(exporter, config),
   });
 }

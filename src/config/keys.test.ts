@@ -915,6 +915,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       'expected an absolute http or https URL without user info, query or fragment, got "collector.example:4318"',
   },
   'telemetry.tracing.propagators': { good: '[]', reads: [], bad: 'jaeger', problem: 'expected a list, got "jaeger"' },
+  'telemetry.tracing.accept_parent': choice('everyone', 'trusted_proxies', 'everyone'),
   'telemetry.tracing.propagators[]': choice('jaeger', 'tracecontext', 'baggage', 'jaeger'),
   'telemetry.tracing.sample_rate': portion(),
   'logging.level': choice('trace', 'error', 'warn', 'info', 'debug', 'trace'),
@@ -1289,6 +1290,7 @@ test('without any source, the defaults are those of the manual', () => {
       tracing: {
         exporter: 'none',
         propagators: ['tracecontext'],
+        acceptParent: 'trusted_proxies',
         sampleRate: 1,
         endpoint: 'http://localhost:4318/v1/traces',
         headers: {},

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { openTracing } from '#cli/open-tracing.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
+import type { Cidr } from '#platform/base/ip-address.ts';
 import { resumeTask, Task } from '#platform/base/tasks.ts';
 import type { Tracing } from '#platform/base/tracing.ts';
 import { json } from '#platform/http/response.ts';
@@ -47,6 +48,8 @@ afterEach(async () => {
   await Promise.all([collector.close(), peer.close()]);
 });
 
+const LOOPBACK: readonly Cidr[] = [{ address: '127.0.0.0', prefixLength: 8, family: 'ipv4' }];
+
 /** Tracing as these settings and variables configure it. */
 async function traced(settings = 'exporter: otlp', environment: Record<string, string> = {}) {
   const { config } = loadConfig({
@@ -68,7 +71,7 @@ async function traced(settings = 'exporter: otlp', environment: Record<string, s
 }
 
 /** A server whose one page asks the database, hashes, calls another server and queues a job. */
-async function serve(tracing: Tracing): Promise<RouteServer> {
+async function serve(tracing: Tracing, trustedProxies: readonly Cidr[] = LOOPBACK): Promise<RouteServer> {
   const hasher = cheapHasher();
   const call = (isTold: boolean) =>
     exchange(new URL(`${peer.endpoint}/path?code=s3cret`), {
@@ -87,7 +90,7 @@ async function serve(tracing: Tracing): Promise<RouteServer> {
       return json(200, {});
     },
   };
-  const server = await startRouteServer([work], { tracing });
+  const server = await startRouteServer([work], { tracing, http: { trustedProxies } });
   closers.push(() => server.close());
   return server;
 }
@@ -192,6 +195,22 @@ describe('spans of a request (operations 7.2)', () => {
     expect(spans.find(({ kind }) => kind === 2)?.parentSpanId).toBe(CALLER.spanId);
   });
 
+  test('a client that is not a trusted proxy decides nothing: its headers are read only where everyone is accepted', async () => {
+    for (const [setting, isRead] of [
+      ['', false],
+      [', accept_parent: everyone', true],
+    ] as const) {
+      const { tracing, close } = await traced(`exporter: otlp, sample_rate: 0${setting}`);
+      const server = await serve(tracing, []);
+      await get(server, { traceparent: SAMPLED, tracestate: 'vendor=1' });
+      await close();
+      const told = peer.requests.splice(0)[0]?.headers ?? {};
+      expect(told['traceparent']).toMatch(isRead ? new RegExp(`^00-${CALLER.traceId}-.*-01$`) : /-00$/);
+      expect(told['tracestate']).toBe(isRead ? 'vendor=1' : undefined);
+      expect(collector.spans().length > 0).toBe(isRead);
+    }
+  });
+
   test('who began a trace decides whether it is exported; the log and the calls name it anyway', async () => {
     const { tracing, close } = await traced('exporter: otlp, sample_rate: 0');
     const server = await serve(tracing);
@@ -278,7 +297,7 @@ describe('a collector that does not do its part', () => {
     resumeTask(undefined, () => {
       for (let index = 0; index < count; index += 1) {
         const task = new Task(`GET-${index}`);
-        tracing.beginRequest(task, {});
+        tracing.beginRequest(task, {}, true);
         task.trace?.end({ name: 'GET /', attributes: {} });
       }
     });

@@ -18,6 +18,12 @@ export const tracingSection = mapping({
       'Headers by which traces come with requests and go on with calls to the homeserver and to sign-in providers: ' +
         '`traceparent` and `tracestate`, `baggage`, `uber-trace-id`. `[]`: every trace begins here, also in the log.',
     ),
+  accept_parent: choice(['trusted_proxies', 'everyone'])
+    .prefault('trusted_proxies')
+    .describe(
+      'Whose trace headers are read: those of `http.trusted_proxies`, or those of every client, which can then decide what ' +
+        'is sampled and choose trace ids in the log.',
+    ),
   sample_rate: portion()
     .prefault(1)
     .describe(
@@ -30,6 +36,7 @@ export function tracingConfig(parsed: z.output<typeof tracingSection>, environme
   return {
     exporter: parsed.exporter,
     propagators: parsed.propagators,
+    acceptParent: parsed.accept_parent,
     sampleRate: parsed.sample_rate,
     ...otlpTarget('traces', parsed.endpoint, environment),
   };

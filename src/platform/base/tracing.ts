@@ -4,9 +4,13 @@ import type { Task } from './tasks.ts';
 
 export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
+/** Whose trace a request may continue: of proxies that are trusted, or of every client. */
+export type TraceParents = 'trusted_proxies' | 'everyone';
+
 /** Gives tasks that begin their trace. */
 export interface Tracing {
-  beginRequest(task: Task, headers: ReceivedHeaders): void;
+  /** @param isTrusted the peer is a trusted proxy */
+  beginRequest(task: Task, headers: ReceivedHeaders, isTrusted: boolean): void;
   /** @param queuedIn what `tracePlaceOf` said of the request or job that queued it */
   beginJob(task: Task, queuedIn: string | undefined): void;
 }
@@ -14,14 +18,17 @@ export interface Tracing {
 /** No exporter: nothing is recorded or sent, but lines of the log name the trace that a request came with. */
 export class ReceivedTraces implements Tracing {
   readonly #readsTraceparent: boolean;
+  readonly #parents: TraceParents;
 
-  constructor(readsTraceparent: boolean) {
+  constructor(readsTraceparent: boolean, parents: TraceParents = 'trusted_proxies') {
     this.#readsTraceparent = readsTraceparent;
+    this.#parents = parents;
   }
 
-  beginRequest(task: Task, headers: ReceivedHeaders): void {
+  beginRequest(task: Task, headers: ReceivedHeaders, isTrusted: boolean): void {
     const { traceparent } = headers;
-    if (traceparent !== undefined && this.#readsTraceparent) task.traceId = parseTraceparent(traceparent)?.traceId;
+    if (traceparent === undefined || !this.#readsTraceparent) return;
+    if (isTrusted || this.#parents === 'everyone') task.traceId = parseTraceparent(traceparent)?.traceId;
   }
 
   beginJob(task: Task, queuedIn: string | undefined): void {

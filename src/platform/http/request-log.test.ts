@@ -78,6 +78,7 @@ function request(head: string, headers = '', body = ''): string {
   return `${head}\r\nHost: x\r\nConnection: close\r\n${headers}\r\n${body}`;
 }
 
+const LOOPBACK = [{ address: '127.0.0.0', prefixLength: 8, family: 'ipv4' }] as const;
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
 describe('one line for each request (operations 5.1)', () => {
@@ -325,10 +326,19 @@ describe('fields of the line', () => {
     ['01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', undefined],
     ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 x', undefined],
   ])('trace.id of traceparent %s', async (traceparent, traceId) => {
-    const { line } = await observe(() =>
-      service.exchange(request('GET / HTTP/1.1', `traceparent: ${traceparent}\r\n`)),
-    );
-    expect(line['trace']).toBe(traceId);
+    const behindProxy = await startRouteServer(routes, { http: { trustedProxies: LOOPBACK } });
+    try {
+      await behindProxy.exchange(request('GET / HTTP/1.1', `traceparent: ${traceparent}\r\n`));
+      expect(parse((await behindProxy.requestLines(1))[0])['trace']).toBe(traceId);
+    } finally {
+      await behindProxy.close();
+    }
+  });
+
+  test('traceparent of a client that is not a trusted proxy is ignored', async () => {
+    const sent = 'traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n';
+    const { line } = await observe(() => service.exchange(request('GET / HTTP/1.1', sent)));
+    expect(line['trace']).toBeUndefined();
   });
 });
 

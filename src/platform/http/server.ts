@@ -323,7 +323,7 @@ export class HttpServer {
   /** A request as it is served, with what is in force at its arrival. */
   #exchange({ listener, prepare, request, response, connection, expectsContinue }: Received): Exchange {
     const serving = this.#serving;
-    const task = this.#newTask(request);
+    const task = this.#newTask(request, connection.peer.isTrusted);
     const start = (exchange: Exchange): void => {
       prepare?.();
       this.#begin(exchange, serving);
@@ -333,9 +333,9 @@ export class HttpServer {
     return new Exchange({ settings, table, task, request, response, connection, expectsContinue, start });
   }
 
-  #newTask(request: ReceivedRequest): Task {
+  #newTask(request: ReceivedRequest, isTrusted: boolean): Task {
     const task = new Task(loggedMethod(request.method ?? ''));
-    this.#tracing.beginRequest(task, request.headers);
+    this.#tracing.beginRequest(task, request.headers, isTrusted);
     return task;
   }
 

@@ -2,6 +2,7 @@
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { OtlpSource, PostDocument } from '#platform/base/otlp.ts';
+import type { TraceParents } from '#platform/base/tracing.ts';
 import { Batches } from './batches.ts';
 import { tracesJson } from './otlp-json.ts';
 import type { Propagator } from './propagation.ts';
@@ -12,6 +13,7 @@ export interface ExportOptions extends OtlpSource {
   readonly log: Log;
   readonly propagators: readonly Propagator[];
   readonly sampleRate: number;
+  readonly parents: TraceParents;
   readonly post: PostDocument;
 }
 
@@ -21,8 +23,16 @@ export interface OpenTracer {
   close(): Promise<void>;
 }
 
-export function openTracer({ post, clock, log, propagators, sampleRate, ...source }: ExportOptions): OpenTracer {
+export function openTracer({
+  post,
+  clock,
+  log,
+  parents,
+  propagators,
+  sampleRate,
+  ...source
+}: ExportOptions): OpenTracer {
   const sink = new Batches({ log, send: (spans, signal) => post(tracesJson(source, spans), signal) });
-  const tracing = new Tracer({ clock, propagators, sampleRate, sink });
+  const tracing = new Tracer({ clock, parents, propagators, sampleRate, sink });
   return { tracing, close: () => sink.close() };
 }

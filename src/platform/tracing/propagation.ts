@@ -16,7 +16,7 @@ export interface Received {
   readonly carried: Carried;
 }
 
-const NOTHING: Received = { parent: undefined, carried: {} };
+export const NOTHING_RECEIVED: Received = { parent: undefined, carried: {} };
 const MAX_STATE_CHARACTERS = 512;
 const MAX_BAGGAGE_CHARACTERS = 8192;
 const PRINTABLE = /^[\x20-\x7e]+$/;
@@ -32,7 +32,7 @@ export class Propagation {
 
   read(headers: ReceivedHeaders): Received {
     const { traceparent, tracestate, baggage: received, 'uber-trace-id': uberTraceId } = headers;
-    if (traceparent === undefined && received === undefined && uberTraceId === undefined) return NOTHING;
+    if (traceparent === undefined && received === undefined && uberTraceId === undefined) return NOTHING_RECEIVED;
     const w3c = this.#propagators.has('tracecontext') ? parseTraceparent(traceparent) : undefined;
     const parent = w3c ?? (this.#propagators.has('jaeger') ? parseUberTraceId(uberTraceId) : undefined);
     const state = w3c === undefined ? undefined : printable(tracestate, MAX_STATE_CHARACTERS);

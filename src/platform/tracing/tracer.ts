@@ -13,8 +13,14 @@ import type {
   TracedCall,
 } from '#platform/base/spans.ts';
 import type { Task } from '#platform/base/tasks.ts';
-import { parseTraceparent, type ReceivedHeaders, type Tracing, traceIdOf } from '#platform/base/tracing.ts';
-import { type Carried, Propagation, type Propagator } from './propagation.ts';
+import {
+  parseTraceparent,
+  type ReceivedHeaders,
+  type TraceParents,
+  type Tracing,
+  traceIdOf,
+} from '#platform/base/tracing.ts';
+import { type Carried, NOTHING_RECEIVED, Propagation, type Propagator } from './propagation.ts';
 
 /** A span as it is exported. */
 export interface Span {
@@ -41,6 +47,7 @@ export interface TracerOptions {
   readonly propagators: readonly Propagator[];
   /** Part of the traces that begin here and are recorded; others are recorded as their beginner says. */
   readonly sampleRate: number;
+  readonly parents: TraceParents;
   readonly sink: SpanSink;
 }
 
@@ -58,8 +65,10 @@ export class Tracer implements Tracing {
     this.propagation = new Propagation(options.propagators);
   }
 
-  beginRequest(task: Task, headers: ReceivedHeaders): void {
-    const { parent, carried } = this.propagation.read(headers);
+  beginRequest(task: Task, headers: ReceivedHeaders, isTrusted: boolean): void {
+    // A stranger could choose what is sampled, and send what it likes on to providers.
+    const isAccepted = isTrusted || this.#options.parents === 'everyone';
+    const { parent, carried } = isAccepted ? this.propagation.read(headers) : NOTHING_RECEIVED;
     this.#begin(task, parent?.traceId, new Origin('server', parent, undefined, carried));
   }
 
