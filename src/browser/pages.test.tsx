@@ -70,6 +70,26 @@ function samplePage(translations: Translations, text: string): string {
   return render(content, { translations, title: text, site: { ...site, serviceName: text, imprint: text } });
 }
 
+test.for([
+  ['a name', <TextField name="username" label="Name" autocomplete="username" value="" problems={[]} />, 'none'],
+  [
+    'an address',
+    <TextField name="email" label="Email" autocomplete="email" value="" keyboard="email" problems={[]} />,
+    'none',
+  ],
+  ['a code', <TextField name="code" label="Code" autocomplete="off" value="" isCode problems={[]} />, 'characters'],
+  [
+    'a password',
+    <PasswordField name="p" label="Password" autocomplete="off" translations={english} problems={[]} />,
+    'none',
+  ],
+] as const)('browsers are told not to correct or spell %s', ([, field, capitals]) => {
+  const [input] = /<input [^>]*>/.exec(render(field)) ?? expect.fail('no input');
+  expect(input).toContain(` autocapitalize="${capitals}" `);
+  expect(input).toContain(' autocorrect="off" ');
+  expect(input).toContain(' spellcheck="false" ');
+});
+
 describe.each(catalog.languages)('in language %s', (language) => {
   const translations = catalog.in(language);
 

@@ -16,8 +16,9 @@ interface FieldProps {
   readonly error?: string | undefined;
 }
 
-// The browser is not to spell, correct or capitalise it.
-const EXACT = { autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;
+// Browsers must not change what is typed. In this spelling Preact sets an attribute: as a property, which is a boolean,
+// "off" would count as on.
+const EXACT = { autocapitalize: 'none', autoCorrect: 'off', spellcheck: false } as const;
 
 /** An input with its label, hint and error. */
 export function TextField({

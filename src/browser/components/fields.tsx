@@ -42,9 +42,11 @@ export function TextField({
   );
 }
 
-// A name or an address: the browser is not to spell, correct or capitalise it; its writing direction is its own.
-const CODE = { autocapitalize: 'characters', autocorrect: 'off', spellcheck: false, dir: 'ltr' } as const;
-const EXACT = { autocapitalize: 'none', autocorrect: 'off', spellcheck: false, dir: 'auto' } as const;
+// Browsers must not change what is typed, also in a password that is shown as text.
+const UNCHANGED = { autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;
+const CODE = { ...UNCHANGED, autocapitalize: 'characters', dir: 'ltr' } as const;
+/** A name or an address has a writing direction of its own. */
+const EXACT = { ...UNCHANGED, dir: 'auto' } as const;
 
 /**
  * A password, never filled in by the service, with a button that shows it when scripts run. `children`: what is said
@@ -59,7 +61,7 @@ export function PasswordField({
   return (
     <FieldFrame field={field}>
       <div class="password">
-        <input type="password" {...inputAttributes(field)} />
+        <input type="password" {...UNCHANGED} {...inputAttributes(field)} />
         <button
           type="button"
           id={buttonId}

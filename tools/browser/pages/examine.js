@@ -103,6 +103,16 @@ export async function checkDocument(page, response, locale, allowed = '') {
     isArea: globalThis.document.querySelector('#root') !== null,
     firstWrong: globalThis.document.querySelector('[aria-invalid]')?.id,
     inline: globalThis.document.querySelectorAll('style, [style], script:not([src])').length,
+    changedFields: [
+      ...globalThis.document.querySelectorAll('input:is([type=text], [type=email], [type=password]):not([hidden])'),
+    ]
+      .filter(
+        (input) =>
+          input.getAttribute('autocorrect') !== 'off' ||
+          input.getAttribute('spellcheck') !== 'false' ||
+          !['none', 'characters'].includes(input.getAttribute('autocapitalize')),
+      )
+      .map(({ name }) => name),
     brokenImages: [...globalThis.document.images]
       .filter(({ complete, naturalWidth }) => complete && naturalWidth === 0)
       .map(({ src }) => src),
@@ -110,6 +120,7 @@ export async function checkDocument(page, response, locale, allowed = '') {
     isAlertFocused: globalThis.document.activeElement?.getAttribute('role') === 'alert',
   }));
   assert.equal(document.headings, 1, 'one h1');
+  assert.deepEqual(document.changedFields, [], 'browsers do not change what is typed');
   assert.deepEqual(document.brokenImages, [], 'every image is shown');
   assert.equal(document.inline, 0, 'no inline script or style');
   const title = await page.title();
