@@ -19,7 +19,7 @@ export async function nameSessions({ page, latchkey, username }) {
   await page.goto(`${base}account/sessions`);
   const card = page.locator('.session', { hasText: 'Harbour Chat' });
   await activate(page, card.getByRole('link'));
-  const dialog = await openRename(page, 'Unknown device');
+  const dialog = await openRename(page, 'Harbour Chat');
   assert.equal(await dialog.getByLabel('Name').inputValue(), '', 'what has no name is not named');
   await typeInto(page, dialog.getByLabel('Name'), ' ');
   await page.keyboard.press('Enter');

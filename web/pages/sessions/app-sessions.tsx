@@ -7,9 +7,9 @@ import { usePathTo } from '../../frame/config-context.ts';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { totalOf, useSessionsOverview } from './overview.ts';
-import { SessionCard } from './session-card.tsx';
+import { AppMark, SessionCard } from './session-card.tsx';
 import { SessionList, useListQuery } from './session-list.tsx';
-import { appIcon, appSubtitle, appTitle } from './session-text.ts';
+import { appSubtitle, appTitle } from './session-text.ts';
 import { AppSessionsList, type SessionsOverviewData } from './sessions.generated.ts';
 
 /** The applications and chat clients that a person is signed in to, with the way to their browsers. */
@@ -49,9 +49,9 @@ export function AppSessions(): VNode {
                 <SessionCard
                   key={session.id}
                   session={session}
-                  icon={appIcon(session)}
+                  mark={<AppMark session={session} />}
                   title={appTitle(translations, session)}
-                  subtitle={appSubtitle(session)}
+                  subtitle={appSubtitle(session, appTitle(translations, session))}
                   facts={
                     session.deviceId !== null && (
                       <span>

@@ -5,7 +5,7 @@ import { Loaded } from '../../components/states.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
-import { SessionCard } from './session-card.tsx';
+import { DeviceIcon, SessionCard } from './session-card.tsx';
 import { SessionList, useListQuery } from './session-list.tsx';
 import { browserSubtitle, browserTitle, sessionIcon } from './session-text.ts';
 import { BrowserSessionList } from './sessions.generated.ts';
@@ -37,7 +37,7 @@ export function BrowserSessions(): VNode {
                 <SessionCard
                   key={session.id}
                   session={session}
-                  icon={sessionIcon(session.userAgent)}
+                  mark={<DeviceIcon icon={sessionIcon(session.userAgent)} />}
                   title={browserTitle(translations, session)}
                   subtitle={browserSubtitle(translations, session.userAgent)}
                 />

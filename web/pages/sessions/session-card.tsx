@@ -1,22 +1,25 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
+import { ClientMark } from '../../components/client-mark.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
 import { useTranslations } from '../../i18n/translations.ts';
 import { type EndableSession, EndSessionDialog } from './end-session.tsx';
 import { lastActiveText } from './last-active.ts';
-import type { SessionIcon } from './session-text.ts';
+import { appIcon, type SessionIcon, webClientOf } from './session-text.ts';
+import type { AppSessionCard } from './sessions.generated.ts';
 
 /** One session of a list: what it is, when it was used, and the way out of it. */
 export function SessionCard({
   session,
-  icon,
+  mark,
   title,
   subtitle,
   facts,
 }: {
   session: EndableSession & { readonly lastActiveAt: string | null };
-  icon: SessionIcon;
+  /** Picture of what it runs on, or of the application. */
+  mark: VNode;
   title: string;
   subtitle: string | undefined;
   /** More about it, after when it was used. */
@@ -28,7 +31,7 @@ export function SessionCard({
   const isCurrent = session.__typename === 'BrowserSession' && session.isCurrent;
   return (
     <li class="session">
-      <DeviceIcon icon={icon} />
+      {mark}
       <div class="session-facts">
         <p>
           <a class="session-title" href={pathTo(`sessions/${session.id}`)}>
@@ -63,6 +66,12 @@ export function LastActive({ at }: { at: string }): VNode {
       {lastActiveText(translations, time, new Date())}
     </time>
   );
+}
+
+/** The logo of a web application, else what the session runs on. */
+export function AppMark({ session }: { session: AppSessionCard }): VNode {
+  const client = webClientOf(session);
+  return client === undefined ? <DeviceIcon icon={appIcon(session)} /> : <ClientMark client={client} />;
 }
 
 export function DeviceIcon({ icon }: { icon: SessionIcon }): VNode {

@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { Notice } from '../../../src/browser/components/text.tsx';
 import { usePageQuery } from '../../api/page-query.ts';
 import { Button } from '../../components/button.tsx';
+import { nameOfClient } from '../../components/client-mark.tsx';
 import { FactList, FactRow, Moment } from '../../components/facts.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { Loaded } from '../../components/states.tsx';
@@ -15,8 +16,8 @@ import { SessionNotFound } from '../not-found.tsx';
 import { EndSessionDialog } from './end-session.tsx';
 import { RenameSessionDialog } from './rename-session.tsx';
 import { ScopeFacts } from './scope-facts.tsx';
-import { DeviceIcon, LastActive } from './session-card.tsx';
-import { appIcon, appSubtitle, appTitle, browserSubtitle, browserTitle, sessionIcon } from './session-text.ts';
+import { AppMark, DeviceIcon, LastActive } from './session-card.tsx';
+import { appSubtitle, appTitle, browserSubtitle, browserTitle, sessionIcon } from './session-text.ts';
 import { type SessionDetailData, SessionDetail as SessionDetailQuery } from './sessions.generated.ts';
 
 type Session = Extract<
@@ -72,7 +73,7 @@ function Detail({ session }: { session: Session }): VNode {
   return (
     <>
       <div class="session-head">
-        <DeviceIcon icon={isBrowser ? sessionIcon(session.userAgent) : appIcon(session)} />
+        {isBrowser ? <DeviceIcon icon={sessionIcon(session.userAgent)} /> : <AppMark session={session} />}
         <PageTitle title={title}>
           {isBrowser && session.isCurrent && <span class="badge">{t('account.session.this_browser')}</span>}
         </PageTitle>
@@ -155,13 +156,13 @@ function KindFacts({ session }: { session: Session }): ComponentChildren {
       {session.__typename === 'Oauth2Session' && (
         <FactRow name={t('account.session.application')}>
           <a href={pathTo(`clients/${session.client.id}`)}>
-            <bdi>{session.client.clientName ?? session.client.clientId}</bdi>
+            <bdi>{nameOfClient(session.client)}</bdi>
           </a>
         </FactRow>
       )}
       {session.__typename === 'CompatSession' && session.ssoLogin !== null && (
         <FactRow name={t('account.session.application')}>
-          <bdi>{appSubtitle(session)}</bdi>
+          <bdi>{appSubtitle(session, '')}</bdi>
         </FactRow>
       )}
       {session.deviceId !== null && (

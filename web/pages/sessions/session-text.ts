@@ -1,7 +1,6 @@
+import { nameOfClient } from '../../components/client-mark.tsx';
 import type { AreaTranslations } from '../../i18n/translations.ts';
 import type { AppSessionCard, BrowserSessionCard, UserAgentParts } from './sessions.generated.ts';
-
-type AppSession = Pick<Extract<AppSessionCard, { __typename: 'CompatSession' }>, 'humanName' | 'userAgent'>;
 
 /** What a browser session is called (account-graphql 8.6). */
 export function browserTitle({ t }: AreaTranslations, { userAgent }: Pick<BrowserSessionCard, 'userAgent'>): string {
@@ -13,15 +12,27 @@ export function browserSubtitle(translations: AreaTranslations, userAgent: UserA
   return onSystem(translations, userAgent) ?? userAgent?.os ?? undefined;
 }
 
-/** What the session of an application is called. */
-export function appTitle(translations: AreaTranslations, { humanName, userAgent }: AppSession): string {
-  return (
-    humanName ??
-    userAgent?.model ??
-    onSystem(translations, userAgent) ??
-    userAgent?.name ??
-    translations.t('account.session.unknown_device')
-  );
+/** What the session of an application is called: by its device, and where it is not on a device by the application. */
+export function appTitle(translations: AreaTranslations, session: AppSessionCard): string {
+  const { humanName, userAgent } = session;
+  if (humanName !== null) return humanName;
+  const webClient = webClientOf(session);
+  if (webClient !== undefined) return nameOfClient(webClient);
+  const device = userAgent?.model ?? onSystem(translations, userAgent) ?? userAgent?.name;
+  if (device !== undefined && device !== null) return device;
+  if (session.__typename === 'Oauth2Session') return nameOfClient(session.client);
+  return translations.t('account.session.unknown_device');
+}
+
+type Client = Extract<AppSessionCard, { __typename: 'Oauth2Session' }>['client'];
+
+/**
+ * The application of a session that is on no device: its server sent the requests, which nobody knows by name. Undefined
+ * for others.
+ */
+export function webClientOf(session: AppSessionCard): Client | undefined {
+  if (session.__typename !== 'Oauth2Session' || session.deviceId !== null) return undefined;
+  return session.client.applicationType === 'NATIVE' ? undefined : session.client;
 }
 
 function onSystem({ t }: AreaTranslations, userAgent: UserAgentParts | null): string | undefined {
@@ -47,9 +58,15 @@ export function appIcon(session: AppSessionCard): SessionIcon {
   );
 }
 
-/** Whose session it is: the application, or the host that a chat client was sent back to. */
-export function appSubtitle(session: AppSessionCard): string | undefined {
-  if (session.__typename === 'Oauth2Session') return session.client.clientName ?? session.client.clientId;
+/**
+ * Whose session it is: the application, or the host that a chat client was sent back to.
+ * @param title that has been given; it is not repeated
+ */
+export function appSubtitle(session: AppSessionCard, title: string): string | undefined {
+  if (session.__typename === 'Oauth2Session') {
+    const name = nameOfClient(session.client);
+    return name === title ? undefined : name;
+  }
   const target = session.ssoLogin?.redirectUri;
   // Of an address such as `app:/done`, the scheme is all that there is.
   return target === undefined ? undefined : new URL(target).host || new URL(target).protocol;
