@@ -561,6 +561,7 @@ create table user_emails (
   email text not null,
   email_key text not null,
   created_at timestamp with time zone not null,
+  is_primary boolean default false not null,
   constraint user_emails_pkey PRIMARY KEY (id),
   constraint user_emails_email_key_key UNIQUE (email_key),
   constraint user_emails_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE

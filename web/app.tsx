@@ -10,6 +10,7 @@ import { ConfigProvider } from './frame/config-context.ts';
 import { Footer } from './frame/footer.tsx';
 import { OfflineBanner } from './frame/offline.tsx';
 import { reloadSignedOut } from './frame/signed-out.ts';
+import { Told } from './frame/told.tsx';
 import { type AreaTranslations, TranslationsProvider } from './i18n/translations.ts';
 import { NotFound } from './pages/not-found.tsx';
 import { Reauthentication } from './reauthentication/reauthentication.tsx';
@@ -29,16 +30,18 @@ export function App({ config, translations }: { config: AreaConfig; translations
         <Provider value={client}>
           <LocationProvider scope={config.root}>
             <OfflineBanner />
-            <Reauthentication>
-              <Unbroken>
-                <Router onLoadStart={() => setLoading(true)} onLoadEnd={() => setLoading(false)}>
-                  {ROUTES.map(({ path, page }) => (
-                    <Route key={path} path={config.root + path} component={page} />
-                  ))}
-                  <Route default component={NotFound} />
-                </Router>
-              </Unbroken>
-            </Reauthentication>
+            <Told>
+              <Reauthentication>
+                <Unbroken>
+                  <Router onLoadStart={() => setLoading(true)} onLoadEnd={() => setLoading(false)}>
+                    {ROUTES.map(({ path, page }) => (
+                      <Route key={path} path={config.root + path} component={page} />
+                    ))}
+                    <Route default component={NotFound} />
+                  </Router>
+                </Unbroken>
+              </Reauthentication>
+            </Told>
             {isLoading && <Spinner />}
             <Footer />
           </LocationProvider>

@@ -394,9 +394,18 @@ describe('manage list-users and show-user', () => {
     await showUserCommand(deps, { user, json: true });
     expect(JSON.parse(printed.out)).toMatchObject({
       ...{ username: name, status: 'active', has_password: false, emails: [`${name}@mail.example`], locked_at: null },
+      primary_email: `${name}@mail.example`,
       upstream_links: [{ subject: 'sub-1', account_name: 'bao\u001b[2J' }],
       sessions: { browser: 0, oauth2: 0, compat: 0, personal: 0 },
     });
+    printed.out = '';
+    await rows(
+      `insert into user_emails (id, user_id, email, email_key, created_at, is_primary)
+       values (gen_random_uuid(), $1::uuid, $2, $2, now(), true)`,
+      ...[toUuid(user), 'chosen@mail.example'],
+    );
+    await showUserCommand(deps, { user, json: false });
+    expect(printed.out).toContain(`email addresses   chosen@mail.example (primary), ${name}@mail.example\n`);
     await expect(showUserCommand(deps, { user: 'nobody', json: true })).rejects.toMatchObject({ exitCode: 1 });
   });
 });

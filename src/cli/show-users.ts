@@ -84,6 +84,7 @@ function wholeDocument(user: User, { sessions, ...described }: UserDescription) 
     deactivated_at: deactivatedAt === undefined ? null : timeOf(deactivatedAt),
     has_password: hasPassword,
     emails,
+    primary_email: emails[0] ?? null,
     groups,
     claims,
     upstream_links: links.map(({ provider, subject, accountName }) => {
@@ -91,6 +92,12 @@ function wholeDocument(user: User, { sessions, ...described }: UserDescription) 
     }),
     sessions,
   };
+}
+
+/** One address alone needs no mark. */
+function emailsText([primary, ...others]: readonly string[]): string {
+  if (primary === undefined) return '-';
+  return others.length === 0 ? primary : [`${primary} (primary)`, ...others].join(', ');
 }
 
 function lines(user: User, { sessions, ...described }: UserDescription): string {
@@ -106,7 +113,7 @@ function lines(user: User, { sessions, ...described }: UserDescription): string 
     ...(lockedAt === undefined ? [] : [['locked', timeOf(lockedAt)] as const]),
     ...(deactivatedAt === undefined ? [] : [['deactivated', timeOf(deactivatedAt)] as const]),
     ['password', hasPassword ? 'yes' : 'no'],
-    ['e-mail addresses', emails.join(', ') || '-'],
+    ['email addresses', emailsText(emails)],
     ['groups', groups.join(', ') || '-'],
     ['further claims', Object.keys(claims).length === 0 ? '-' : JSON.stringify(claims)],
     ...links.map(({ provider, subject, accountName }) => {

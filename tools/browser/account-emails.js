@@ -10,6 +10,7 @@ export const EMAIL_OPERATIONS = [
   'DoVerifyEmail',
   'RemoveEmail',
   'ResendEmailAuthenticationCode',
+  'SetPrimaryEmail',
   'UserEmailList',
   'VerifyEmail',
 ];
@@ -84,6 +85,7 @@ async function proveAddress(page, mails) {
   const proved = page.url();
   await page.keyboard.press('Enter');
   await heading(page, 'Profile');
+  await page.getByRole('status').getByText('lotte@mail.example was added.').waitFor();
 
   await page.goto(proved);
   await heading(page, 'Profile');
@@ -137,6 +139,7 @@ async function removeAddress(page, latchkey, username) {
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Newer' }).waitFor();
   assert.equal(await page.getByRole('button', { name: /^Remove/ }).count(), 2, 'six addresses on a page');
+  await choosePrimary(page, latchkey, username);
 
   const [email] = await page.locator('.rows bdi').allInnerTexts();
   const button = page.getByRole('button', { name: `Remove ${email}` });
@@ -161,6 +164,27 @@ async function removeAddress(page, latchkey, username) {
   await button.waitFor({ state: 'detached' });
   await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   assert.equal((await emailsOf(latchkey, username)).includes(email), false);
+}
+
+/** Until now it is the oldest address. */
+async function choosePrimary(page, latchkey, username) {
+  const primary = page.locator('.row', { has: page.locator('.badge') });
+  assert.match(await primary.innerText(), /^lotte@mail\.example\s+Primary/);
+  const button = page.getByRole('button', { name: /^Make .* primary$/ });
+  assert.equal(await button.count(), 1);
+  await tabTo(page, button);
+  await answering(page, 'SetPrimaryEmail', {
+    'does not have this address any more': { setPrimaryEmail: { status: 'NOT_FOUND', user: null } },
+  });
+  await page.keyboard.press('Enter');
+  await page.getByRole('status').getByText('is now your primary address.').waitFor();
+  await page.getByRole('button', { name: 'Make lotte@mail.example primary' }).waitFor();
+  const [{ email }] = await latchkey.sql(
+    'select email from user_emails e join users u on u.id = e.user_id where u.username = $1 and e.is_primary',
+    [username],
+  );
+  assert.match(await primary.innerText(), new RegExp(`^${email}\\s+Primary`));
+  await checkWithAxe(page);
 }
 
 async function openDialog(page) {

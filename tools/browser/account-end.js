@@ -120,6 +120,7 @@ async function endWithoutPassword({ browser, latchkey, homeserver, username }) {
 
 async function seeEnd({ page, latchkey, homeserver, username, isErased }) {
   await heading(page, 'Your account is deactivated');
+  await page.getByRole('status').filter({ hasText: /./ }).waitFor();
   await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   assert.equal(await page.title(), 'Your account is deactivated – example.org');
   assert.equal(await page.getByRole('navigation').count(), 0, 'no tabs of an account that has ended');

@@ -7,6 +7,7 @@ import { SECURITY_OPERATIONS, signOutEverywhere } from './account-security.js';
 import { nameSessions, SESSION_OPERATIONS } from './account-sessions.js';
 import { meetTroubles } from './account-states.js';
 import { setUpApp, TOTP_OPERATIONS } from './account-totp.js';
+import { ANNOUNCED, hearAnnouncements } from './announcements.js';
 import { watch } from './journey.js';
 import { press, tabTo, typeInto } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
@@ -55,6 +56,7 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
   try {
     await signIn(await other.newPage(), base, username);
     const troubles = watch(page);
+    const heard = await hearAnnouncements(page);
     await signIn(page, base, username);
     // Before there is an address that would be told by mail.
     await takeDataAlong({ page, base });
@@ -92,6 +94,7 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
     const dialog = page.getByRole('dialog', { name: 'Sign out of this browser?' });
     await press(page, dialog.getByRole('button', { name: 'Sign out' }));
     await page.waitForURL(/\/login\?kind=manage_account/);
+    heard.check(ANNOUNCED.account);
     // So Chromium tells of answers that were made up.
     assert.deepEqual(
       troubles.filter((text) => !/status of (?:404|503)/.test(text)),

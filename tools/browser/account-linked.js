@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { answerInPlace } from './account-answers.js';
 import { activate, heading, signIn, withPage } from './account-steps.js';
+import { ANNOUNCED, hearAnnouncements } from './announcements.js';
 import { press } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
 import { signInAtProvider } from './upstream-provider.js';
@@ -13,6 +14,7 @@ export const LINKED_OPERATIONS = ['LinkableProviderList', 'LinkedAccountList', '
 export async function linkAndUnlink({ browser, latchkey, username }) {
   await withPage(browser, async (page, troubles) => {
     await blockFonts(page);
+    const heard = await hearAnnouncements(page);
     await page.goto(`${latchkey.base}account/`);
     await signIn(page, username);
     await activate(page, page.getByRole('link', { name: 'Manage linked accounts' }));
@@ -54,6 +56,7 @@ export async function linkAndUnlink({ browser, latchkey, username }) {
     await page.getByText('No account at another service is linked.').waitFor();
     await page.getByRole('link', { name: 'Link Quayside Club' }).waitFor();
     assert.deepEqual(await latchkey.sql('select id from upstream_links where user_id is not null'), []);
+    heard.check(ANNOUNCED.linked);
     assert.deepEqual(troubles, []);
   });
 }

@@ -64,6 +64,7 @@ async function allowReset(browser, client, address, username) {
     await tabTo(page, page.getByRole('button', { name: 'Finish reset' }));
     await page.keyboard.press('Enter');
     await heading(page, 'The reset may go on');
+    await page.getByRole('status').filter({ hasText: /./ }).waitFor();
     await checkWithAxe(page);
     await opener.waitForFunction(() => document.title === 'authDone');
     assert.equal((await client.replaceKeys(KEYS[1])).status, 200);

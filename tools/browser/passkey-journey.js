@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { activate, heading, signIn } from './account-steps.js';
+import { ANNOUNCED, hearAnnouncements } from './announcements.js';
 import { watch } from './journey.js';
 import { checkWithAxe } from './pages/examine.js';
 
@@ -25,6 +26,7 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
   const context = await browser.newContext({ locale: 'en' });
   const page = await context.newPage();
   const troubles = watch(page);
+  const heard = await hearAnnouncements(page);
   const devtools = await context.newCDPSession(page);
   await devtools.send('WebAuthn.enable');
   // It is touched at once, so that a page that proposes passkeys goes on by itself.
@@ -85,6 +87,7 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
     assert.deepEqual((await newest(strict, username)).kinds, ['password', 'passkey']);
 
     await remove(page, base);
+    heard.check(ANNOUNCED.passkeys);
     assert.deepEqual(troubles, []);
   } catch (error) {
     const shown = await page.locator('body').innerText();

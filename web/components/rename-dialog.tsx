@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { Notice } from '../../src/browser/components/text.tsx';
 import type { Problem } from '../api/problem.ts';
+import { useTell } from '../frame/told.tsx';
 import { useTranslations } from '../i18n/translations.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -31,6 +32,7 @@ interface RenameDialogProps {
 export function RenameDialog(props: RenameDialogProps): VNode {
   const { title, hint, goneText, isPending, problem, rename, onClose } = props;
   const { t } = useTranslations();
+  const tell = useTell();
   const { values, errors, set, reject } = useForm({ new_name: props.name });
   const [isGone, setGone] = useState(false);
   const submit = async () => {
@@ -38,8 +40,10 @@ export function RenameDialog(props: RenameDialogProps): VNode {
     if (typed === '') return reject({ new_name: t('account.rename.required') });
     if (/\p{Cc}/u.test(typed)) return reject({ new_name: t('account.display_name.invalid') });
     const status = await rename(typed);
-    if (status === 'UPDATED') onClose();
-    else if (status === 'NOT_FOUND') setGone(true);
+    if (status === 'UPDATED') {
+      onClose();
+      tell(t('account.rename.saved'));
+    } else if (status === 'NOT_FOUND') setGone(true);
     else if (status !== undefined) reject({ new_name: t('account.problem.general') });
   };
   return (

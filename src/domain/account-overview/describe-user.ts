@@ -1,3 +1,4 @@
+import { primaryFirst } from '#domain/accounts/primary-email.ts';
 import { groupsOfUser } from '#domain/accounts/user-facts.ts';
 import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
@@ -17,7 +18,7 @@ export interface UserDescription {
   readonly lockedAt: number | undefined;
   readonly deactivatedAt: number | undefined;
   readonly hasPassword: boolean;
-  /** Confirmed ones, oldest first. */
+  /** Confirmed ones: the primary one, then the others by age. */
   readonly emails: readonly string[];
   /** All that applications get, sorted. */
   readonly groups: readonly string[];
@@ -62,7 +63,7 @@ const description = statement<
   `select ${ms('u.created_at')} as created_at, ${ms('u.locked_at')} as locked_at,
           ${ms('u.deactivated_at')} as deactivated_at,
           exists (select from user_passwords p where p.user_id = u.id) as has_password,
-          array(select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id) as emails,
+          array(select e.email from user_emails e where e.user_id = u.id order by ${primaryFirst('e')}) as emails,
           array(${groupsOfUser('u.id', 'u.groups')}) as groups, u.claims,
           (select count(*)::integer from user_sessions s
             where s.user_id = u.id and ${browserSessionIsLive('s')}) as browser,

@@ -1,4 +1,5 @@
 import { accountIsDeactivated, accountIsLocked, accountIsUsable } from '#domain/accounts/liveness.ts';
+import { primaryFirst } from '#domain/accounts/primary-email.ts';
 import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { containing } from '#platform/postgres/like.ts';
@@ -10,7 +11,7 @@ export type UserStatus = 'active' | 'locked' | 'deactivated';
 export interface ListedUser extends User {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** The oldest confirmed address. */
+  /** The primary address. */
   readonly email: string | undefined;
 }
 
@@ -27,7 +28,7 @@ const listed = statement<
 >(
   'list-users',
   `select ${userColumns('u')}, ${ms('u.created_at')} as created_at,
-          (select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id limit 1) as email
+          (select e.email from user_emails e where e.user_id = u.id order by ${primaryFirst('e')} limit 1) as email
      from users u
     where (:pattern::text is null or u.username_key like :pattern::text or lower(u.display_name) like :pattern::text
            or exists (select from user_emails e where e.user_id = u.id and e.email_key like :pattern::text))

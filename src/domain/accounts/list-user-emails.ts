@@ -3,6 +3,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { areOwned, findOwned, type OwnedParams, type Owner } from '#platform/postgres/owned-rows.ts';
 import { countLists, listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
+import { isPrimary } from './primary-email.ts';
 
 export type UserEmailId = Ulid<'user-email'>;
 
@@ -12,6 +13,8 @@ export interface UserEmail {
   readonly userId: UserId;
   readonly email: string;
   readonly emailKey: string;
+  /** Applications get it. */
+  readonly isPrimary: boolean;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
@@ -21,6 +24,7 @@ interface UserEmailRow {
   readonly user_id: string;
   readonly email: string;
   readonly email_key: string;
+  readonly is_primary: boolean;
   readonly created_at: number;
 }
 
@@ -29,6 +33,7 @@ const COLUMNS = {
   user_id: 'e.user_id',
   email: 'e.email',
   email_key: 'e.email_key',
+  is_primary: isPrimary('e'),
   created_at: ms('e.created_at'),
 };
 
@@ -76,6 +81,7 @@ function toUserEmail(row: UserEmailRow): UserEmail {
     userId: fromUuid(row.user_id),
     email: row.email,
     emailKey: row.email_key,
+    isPrimary: row.is_primary,
     createdAt: row.created_at,
   };
 }

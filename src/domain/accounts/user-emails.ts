@@ -5,6 +5,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import type { EmailAddress } from './email-address.ts';
 import type { UserEmailId } from './list-user-emails.ts';
 import { accountIsDeactivated } from './liveness.ts';
+import { primaryFirst } from './primary-email.ts';
 
 /** Addresses that a person may add to one account. */
 export const MAX_EMAILS = 20;
@@ -89,16 +90,28 @@ const lockOwner = statement<{ id: string }, { readonly userId: string }>(
 
 const listKeys = statement<{ email_key: string }, { readonly userId: string }>(
   'list-email-keys',
-  'select e.email_key from user_emails e where e.user_id = :userId::uuid',
+  `select e.email_key from user_emails e where e.user_id = :userId::uuid order by ${primaryFirst('e')}`,
 );
 
 /**
  * Keeps others from changing the addresses of an account until the transaction ends, and from deactivating it. The lock
  * comes in a statement of its own: what is read after it is what those left who had it before.
- * @returns what comparisons use of the addresses; undefined: the account is gone or deactivated
+ * @returns what comparisons use of the addresses, the primary one first; undefined: the account is gone or deactivated
  */
 export async function lockEmails(transaction: Queryable, user: UserId): Promise<readonly string[] | undefined> {
   const userId = toUuid(user);
   if ((await transaction.first(lockOwner, { userId })) === undefined) return undefined;
   return (await transaction.rows(listKeys, { userId })).map(({ email_key }) => email_key);
+}
+
+const choosePrimary = statement<never, { readonly userId: string; readonly emailKey: string }>(
+  'choose-primary-email',
+  `update user_emails e
+      set is_primary = e.email_key = :emailKey::text
+    where e.user_id = :userId::uuid and e.is_primary <> (e.email_key = :emailKey::text)`,
+);
+
+/** Makes an address the primary one of its account, inside a transaction that holds `lockEmails`. */
+export async function makeEmailPrimary(transaction: Queryable, user: UserId, emailKey: string): Promise<void> {
+  await transaction.execute(choosePrimary, { userId: toUuid(user), emailKey });
 }

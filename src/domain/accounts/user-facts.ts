@@ -3,6 +3,7 @@ import { ms } from '#platform/postgres/statement.ts';
 import { extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
 import { sortedGroups } from '#protocol/oidc/group-names.ts';
 import type { UserFacts } from '#protocol/oidc/user-claims.ts';
+import { primaryFirst } from './primary-email.ts';
 
 /** When the profile of the user `u` changed, milliseconds since the epoch. */
 export const PROFILE_UPDATED_AT = ms('coalesce(u.updated_at, u.created_at)');
@@ -13,7 +14,7 @@ export interface UserFactsRow {
   readonly display_name: string | null;
   readonly locale: string | null;
   readonly updated_at: number;
-  /** The oldest address, null unless it was granted. */
+  /** The primary address, null unless it was granted. */
   readonly email: string | null;
   /** Null unless they were granted; a name may be there twice. */
   readonly groups: readonly string[] | null;
@@ -49,7 +50,7 @@ export function userFactsColumns(scope: string, claims: string): string {
           u.locale,
           ${PROFILE_UPDATED_AT} as updated_at,
           case when ${isAsked('email', scope, claims)} then (
-            select e.email from user_emails e where e.user_id = u.id order by e.created_at, e.id limit 1
+            select e.email from user_emails e where e.user_id = u.id order by ${primaryFirst('e')} limit 1
           ) end as email,
           case when ${isAsked('groups', scope, claims)} then array(${groupsOfUser('u.id', 'u.groups')}) end as groups,
           case when 'profile' = any(${scope}) then u.claims end as extra_claims`;

@@ -1,3 +1,4 @@
+import { isPrimary } from '#domain/accounts/primary-email.ts';
 import { Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
@@ -6,6 +7,7 @@ export interface UserEmailRecord {
   readonly id: string;
   readonly user_id: string;
   readonly email: string;
+  readonly is_primary: boolean;
   readonly created_at: number;
 }
 
@@ -16,7 +18,13 @@ export interface UserEmailFilters {
 }
 
 export const userEmails = new Listing<UserEmailRecord, UserEmailFilters>('admin-user-emails', {
-  columns: { id: 'e.id', user_id: 'e.user_id', email: 'e.email', created_at: ms('e.created_at') },
+  columns: {
+    id: 'e.id',
+    user_id: 'e.user_id',
+    email: 'e.email',
+    is_primary: isPrimary('e'),
+    created_at: ms('e.created_at'),
+  },
   from: 'user_emails e',
   filters: { user: 'e.user_id = :user::uuid', key: 'e.email_key = :key::text' },
 });

@@ -31,6 +31,7 @@ export const AUDIT_EVENT_KINDS = [
   'passkey_removed',
   'password_changed',
   'password_recovered',
+  'primary_email_changed',
   'reauthenticated',
   'recovery_code_used',
   'recovery_codes_generated',

@@ -50,7 +50,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
     holds: 'your e-mail addresses',
     write: list(
       async ({ database, user }, window) => one(await listUserEmails(database, [user], window)),
-      ({ email, createdAt }) => ({ address: email, added_at: time(createdAt) }),
+      ({ email, isPrimary, createdAt }) => ({ address: email, is_primary: isPrimary, added_at: time(createdAt) }),
     ),
   },
   {

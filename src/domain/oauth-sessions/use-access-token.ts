@@ -1,4 +1,5 @@
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
+import { primaryFirst } from '#domain/accounts/primary-email.ts';
 import { groupsOfUser, isAsked, PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/accounts/user-facts.ts';
 import { clientIsEnabled } from '#domain/clients/liveness.ts';
 import { sectorUriColumn } from '#domain/clients/subjects.ts';
@@ -112,7 +113,7 @@ const useAccessToken = statement<
          p.scope,
          p.claims,
          case when p.is_live and ${isAsked('email', 'p.scope', 'p.claims')} then (
-           select e.email from user_emails e where e.user_id = p.user_id order by e.created_at, e.id limit 1
+           select e.email from user_emails e where e.user_id = p.user_id order by ${primaryFirst('e')} limit 1
          ) end as email,
          case when p.is_live and ${isAsked('groups', 'p.scope', 'p.claims')} then array(
            ${groupsOfUser('p.user_id', 'p.own_groups')}

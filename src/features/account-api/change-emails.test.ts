@@ -317,13 +317,63 @@ describe('administrators', () => {
   });
 });
 
-test('choosing a primary address does nothing, for its owner', async () => {
-  const max = await person();
-  const [id] = max.emails;
-  expect((await max.here.query(SET_PRIMARY, { id })).data).toEqual({
-    setPrimaryEmail: { status: 'SET', user: { id: max.id } },
+describe('the primary address', () => {
+  const LIST = 'query { viewer { ... on User { emails(first: 20) { nodes { id isPrimary } } } } }';
+  const primaryOf = async ({ here }: Person): Promise<string[]> => {
+    const { nodes } = Object(Object((await here.query(LIST)).data).viewer).emails;
+    return nodes.flatMap(({ id, isPrimary }: { id: string; isPrimary: boolean }) => (isPrimary ? [id] : []));
+  };
+  const choose = async ({ here }: Person, id: string | undefined) => (await here.query(SET_PRIMARY, { id })).data;
+  const isSet = ({ id }: Person) => ({ setPrimaryEmail: { status: 'SET', user: { id } } });
+
+  test('is the oldest until another one is chosen, and again when that is removed', async () => {
+    const max = await person(3);
+    const [oldest, second, youngest] = max.emails;
+    expect(await primaryOf(max)).toEqual([oldest]);
+    expect(await choose(max, youngest)).toEqual(isSet(max));
+    expect(await primaryOf(max)).toEqual([youngest]);
+    expect(await choose(max, second)).toEqual(isSet(max));
+    expect(await primaryOf(max)).toEqual([second]);
+    expect((await remove(max.here, second, PASSWORD)).status).toBe('REMOVED');
+    expect(await primaryOf(max)).toEqual([oldest]);
+    await mails.deliver(service.core);
   });
-  expect((await (await person()).here.query(SET_PRIMARY, { id })).data).toEqual({
-    setPrimaryEmail: { status: 'NOT_FOUND', user: null },
+
+  test('is what applications get as `email`, at userinfo and in the ID token', async () => {
+    const mia = await person();
+    await choose(mia, mia.emails[1]);
+    const { browser } = await GraphqlClient.signedIn(service, mia.username, PASSWORD);
+    const app = new ChatOAuthClient(service, CLIENT);
+    const { accessToken } = await app.signIn(browser ?? expect.fail('no browser'), 'openid email');
+    const answer = await fetch(`${service.address}/oauth2/userinfo`, {
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
+    expect(await answer.json()).toMatchObject({ email: `${mia.username}.1@mail.example`, email_verified: true });
+  });
+
+  test('is an event of the account, once for each change', async () => {
+    const ned = await person();
+    for (const id of [ned.emails[0], ned.emails[1], ned.emails[1]]) expect(await choose(ned, id)).toEqual(isSet(ned));
+    const events = await sql<{ detail: unknown }>(
+      service.database,
+      `select detail from audit_events where user_id = $1 and kind = 'primary_email_changed'`,
+      [uuid(ned.id)],
+    );
+    expect(events).toEqual([{ detail: { email: 'p…@mail.example' } }]);
+  });
+
+  test('is chosen by its owner alone, and by nobody where addresses cannot be changed', async () => {
+    const ona = await person();
+    const refused = { setPrimaryEmail: { status: 'NOT_FOUND', user: null } };
+    expect(await choose(await person(), ona.emails[1])).toEqual(refused);
+    expect(await choose(ona, `user_email:${ABSENT}`)).toEqual(refused);
+    const strict = await startService({ ...SETTINGS, account: { email_change_allowed: false } }, { clock });
+    try {
+      const pia = await person(2, strict);
+      expect(codesOf(await pia.here.query(SET_PRIMARY, { id: pia.emails[1] }))).toEqual(['FORBIDDEN']);
+      expect(await primaryOf(pia)).toEqual([pia.emails[0]]);
+    } finally {
+      await strict.stop();
+    }
   });
 });

@@ -362,7 +362,10 @@ describe('addresses (operations 4.5)', () => {
     const found = await admin.get('user-emails?filter[email]=maren@mail.example');
     expect(found.body.data).toHaveLength(1);
     const address = added.body.data?.id ?? '';
-    expect((await admin.get(`user-emails/${address}`)).body.data?.attributes['user_id']).toBe(id);
+    expect((await admin.get(`user-emails/${address}`)).body.data?.attributes).toMatchObject({
+      user_id: id,
+      primary: true,
+    });
     const other = await person();
     const taken = await admin.post('user-emails', { user_id: other.id, email: 'maren@mail.example' });
     expect([taken.status, codes(taken)]).toEqual([409, ['email_in_use']]);

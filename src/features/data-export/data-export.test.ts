@@ -250,7 +250,7 @@ describe('what an archive holds', () => {
       accepted_terms: [{ address: 'https://example.org/terms', accepted_at: time }],
       imported_addresses: [{ medium: 'msisdn', address: '491234' }],
     });
-    expect(read('emails.json')).toEqual([{ address: `${username}@example.org`, added_at: time }]);
+    expect(read('emails.json')).toEqual([{ address: `${username}@example.org`, is_primary: true, added_at: time }]);
     const here = { last_active_address: '127.0.0.1' };
     expect(read('browser-sessions.json')).toMatchObject([{ started_at: time, last_active_at: time, ...here }]);
     const application = { id: CLIENT, name: 'Harbour' };

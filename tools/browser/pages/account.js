@@ -419,6 +419,7 @@ const EVENTS = [
   ['cross_signing_reset_allowed', {}],
   ['email_added', { email: 'b…@mail.example' }],
   ['email_removed', { email: `b…@${'of.the.long.harbour.'.repeat(4)}example` }],
+  ['primary_email_changed', { email: 'b…@mail.example' }],
   ['display_name_changed', {}],
   ['account_locked', {}],
   ['account_unlocked', {}],

@@ -37,6 +37,7 @@ const KINDS: Readonly<Record<EventKind, { readonly group: EventGroup; readonly t
   },
   EMAIL_ADDED: { group: 'profile', text: 'account.activity.kind.email_added' },
   EMAIL_REMOVED: { group: 'profile', text: 'account.activity.kind.email_removed' },
+  PRIMARY_EMAIL_CHANGED: { group: 'profile', text: 'account.activity.kind.primary_email_changed' },
   DISPLAY_NAME_CHANGED: { group: 'profile', text: 'account.activity.kind.display_name_changed' },
   REGISTERED: { group: 'account', text: 'account.activity.kind.registered' },
   DATA_EXPORTED: { group: 'account', text: 'account.activity.kind.data_exported' },

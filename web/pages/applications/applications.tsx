@@ -125,6 +125,7 @@ function ApplicationCard({ application, facts }: { application: Application; fac
           button={t('account.applications.revoke')}
           action={action}
           revoke={async () => (await action.run({ id }))?.revokeApplication.status}
+          done={rich('account.applications.revoked', { name: <bdi>{name}</bdi> })}
           onClose={onClose}
         >
           <p>{t('account.applications.text')}</p>
@@ -151,6 +152,7 @@ function ConsentCard({ consent: { id, client, scopes, updatedAt } }: { consent: 
           button={t('account.consents.revoke')}
           action={action}
           revoke={async () => (await action.run({ id }))?.revokeConsent.status}
+          done={rich('account.consents.revoked', { name: <bdi>{name}</bdi> })}
           onClose={onClose}
         >
           <p>{t('account.consents.question_text')}</p>

@@ -6,11 +6,13 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
+import { useTell } from '../../frame/told.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 
 /**
  * Asks before it takes something from an application.
  * @param revoke what came of it; undefined: there was no answer
+ * @param done what is said afterwards
  * @param children what will happen
  */
 export function RevokeDialog({
@@ -18,6 +20,7 @@ export function RevokeDialog({
   button,
   action: { isPending, problem },
   revoke,
+  done,
   onClose,
   children,
 }: {
@@ -25,10 +28,12 @@ export function RevokeDialog({
   button: string;
   action: Pick<Action<unknown, never>, 'isPending' | 'problem'>;
   revoke: () => Promise<'NOT_FOUND' | 'REVOKED' | undefined>;
+  done: ComponentChildren;
   onClose: () => void;
   children: ComponentChildren;
 }): VNode {
   const { t } = useTranslations();
+  const tell = useTell();
   const [trouble, setTrouble] = useState<'gone' | 'unclear' | undefined>();
   const confirm = async () => {
     setTrouble(undefined);
@@ -37,7 +42,8 @@ export function RevokeDialog({
       case undefined:
         return;
       case 'REVOKED':
-        return onClose();
+        onClose();
+        return tell(done);
       case 'NOT_FOUND':
         return setTrouble('gone');
       default:

@@ -57,7 +57,7 @@ export function CodeForm({
         <a href={pathTo('')}>{t('account.emails.back')}</a>
       </p>
       <PageTitle title={t('verify_email.title')} />
-      <p>{rich('verify_email.text', { email: <bdi class="name">{email}</bdi> })}</p>
+      <p role="status">{rich('verify_email.text', { email: <bdi class="name">{email}</bdi> })}</p>
       <Form isPending={isPending} onSubmit={submit}>
         <ProblemNotice problem={problem} />
         <TextField

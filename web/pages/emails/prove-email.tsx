@@ -7,6 +7,7 @@ import { Loaded, Spinner } from '../../components/states.tsx';
 import { usePathTo } from '../../frame/config-context.ts';
 import { usePathRest } from '../../frame/path-rest.ts';
 import { PlainPage } from '../../frame/tabs-page.tsx';
+import { useTell } from '../../frame/told.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { NotFoundContent } from '../not-found.tsx';
 import { CodeForm } from './code-form.tsx';
@@ -54,6 +55,8 @@ function isAmong(email: string, viewer: VerifyEmailData['viewer']): boolean {
 function Steps({ authentication, isOwn, step }: { authentication: Authentication; isOwn: boolean; step: Step }): VNode {
   const { id, completedAt } = authentication;
   const { route } = useLocation();
+  const { rich } = useTranslations();
+  const tell = useTell();
   const pathTo = usePathTo();
   // Known before the answer that tells that the code was right.
   const [isInUse, setInUse] = useState(false);
@@ -66,7 +69,10 @@ function Steps({ authentication, isOwn, step }: { authentication: Authentication
   return (
     <CodeForm
       authentication={authentication}
-      onAdded={() => route(pathTo(''), true)}
+      onAdded={() => {
+        tell(rich('account.emails.added', { email: <bdi>{authentication.email}</bdi> }), pathTo(''));
+        route(pathTo(''), true);
+      }}
       onInUse={() => {
         setInUse(true);
         route(pathTo(`emails/${id}/in-use`), true);

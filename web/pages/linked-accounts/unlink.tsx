@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
+import { useTell } from '../../frame/told.tsx';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 import { UnlinkUpstreamAccount, type UnlinkUpstreamAccountData } from './linked-accounts.generated.ts';
 import { WARNINGS, type WaysLeft } from './ways-left.ts';
@@ -32,6 +33,7 @@ interface DialogProps {
 /** Asks before a person loses a way to sign in, and says so when no good one is left. */
 export function UnlinkDialog({ id, name, left, onClose }: DialogProps): VNode {
   const { t, rich } = useTranslations();
+  const tell = useTell();
   const kept = useMemo(() => ({ name: UNLINK_FORM, values: { id } }), [id]);
   const { run, isPending, problem } = useAction(UnlinkUpstreamAccount, kept);
   const [refusal, setRefusal] = useState<AreaKey | undefined>();
@@ -39,8 +41,10 @@ export function UnlinkDialog({ id, name, left, onClose }: DialogProps): VNode {
   const confirm = async () => {
     setRefusal(undefined);
     const status = (await run({ id }))?.unlinkUpstreamAccount.status;
-    if (status === 'UNLINKED') onClose();
-    else if (status !== undefined) setRefusal(REFUSALS[status] ?? 'account.problem.general');
+    if (status === 'UNLINKED') {
+      onClose();
+      tell(rich('account.linked.unlinked', { name: <bdi>{name}</bdi> }));
+    } else if (status !== undefined) setRefusal(REFUSALS[status] ?? 'account.problem.general');
   };
   return (
     <Dialog

@@ -7,6 +7,7 @@ import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { TextField } from '../../components/fields.tsx';
 import { Form, useForm } from '../../components/form.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
+import { useTell } from '../../frame/told.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { SetDisplayName } from './profile.generated.ts';
 
@@ -40,14 +41,17 @@ export function DisplayName({
 
 function DisplayNameDialog({ userId, name, onClose }: { userId: string; name: string; onClose: () => void }): VNode {
   const { t } = useTranslations();
+  const tell = useTell();
   const form = useForm({ display_name: name });
   const kept = useMemo(() => ({ name: FORM, values: form.values }), [form.values]);
   const { run, isPending, problem } = useAction(SetDisplayName, kept);
   const submit = async () => {
     const typed = form.values.display_name.trim();
     const status = (await run({ userId, displayName: typed === '' ? null : typed }))?.setDisplayName.status;
-    if (status === 'SET') onClose();
-    else if (status === 'INVALID') form.reject({ display_name: t('account.display_name.invalid') });
+    if (status === 'SET') {
+      onClose();
+      tell(t('account.display_name.saved'));
+    } else if (status === 'INVALID') form.reject({ display_name: t('account.display_name.invalid') });
     else if (status !== undefined) form.reject({ display_name: t('account.problem.general') });
   };
   return (

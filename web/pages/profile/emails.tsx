@@ -1,13 +1,15 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { useAction } from '../../api/action.ts';
 import { usePageQuery } from '../../api/page-query.ts';
 import { Button } from '../../components/button.tsx';
 import { NEWEST, type Part, ShortList } from '../../components/short-list.tsx';
-import { Loaded } from '../../components/states.tsx';
+import { Loaded, ProblemNotice } from '../../components/states.tsx';
+import { useTell } from '../../frame/told.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { restoredValues } from '../../reauthentication/kept-form.ts';
 import { ADD_FORM, AddEmailDialog } from './add-email.tsx';
-import { UserEmailList, type UserEmailListData } from './emails.generated.ts';
+import { SetPrimaryEmail, UserEmailList, type UserEmailListData } from './emails.generated.ts';
 import { REMOVE_FORM, RemoveEmailDialog } from './remove-email.tsx';
 
 type Email = Extract<UserEmailListData['viewer'], { __typename: 'User' }>['emails']['nodes'][number];
@@ -57,6 +59,7 @@ function List({
   const isOnlyOne = nodes.length < 2 && !pageInfo.hasNextPage && !pageInfo.hasPreviousPage;
   return (
     <>
+      {!isOnlyOne && <p>{t('account.emails.primary_text')}</p>}
       <ShortList
         kind="rows"
         list={emails}
@@ -66,7 +69,11 @@ function List({
       >
         {(node) => (
           <li key={node.id} class="row">
-            <bdi>{node.email}</bdi>
+            <span>
+              <bdi>{node.email}</bdi>
+              {!isOnlyOne && node.isPrimary && <span class="badge">{t('account.emails.primary')}</span>}
+            </span>
+            {mayChange && !isOnlyOne && !node.isPrimary && <MakePrimary email={node} />}
             {mayChange && !isOnlyOne && (
               <Button
                 kind="quiet"
@@ -82,6 +89,32 @@ function List({
       {removed !== undefined && (
         <RemoveEmailDialog email={removed} hasPassword={hasPassword} onClose={() => setRemoved(undefined)} />
       )}
+    </>
+  );
+}
+
+function MakePrimary({ email: { id, email } }: { email: Email }): VNode {
+  const { t, rich } = useTranslations();
+  const tell = useTell();
+  const { run, isPending, problem } = useAction(SetPrimaryEmail);
+  const [isGone, setGone] = useState(false);
+  const choose = async () => {
+    const status = (await run({ id }))?.setPrimaryEmail.status;
+    if (status === 'SET') tell(rich('account.emails.primary_set', { email: <bdi>{email}</bdi> }));
+    else if (status !== undefined) setGone(true);
+  };
+  return (
+    <>
+      <ProblemNotice problem={problem} />
+      {isGone && <p role="alert">{t('account.emails.gone')}</p>}
+      <Button
+        kind="quiet"
+        isPending={isPending}
+        label={t('account.emails.make_address_primary', { email })}
+        onClick={() => void choose()}
+      >
+        {t('account.emails.make_primary')}
+      </Button>
     </>
   );
 }

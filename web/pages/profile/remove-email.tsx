@@ -8,6 +8,7 @@ import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { PasswordField } from '../../components/fields.tsx';
 import { Form, useForm } from '../../components/form.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
+import { useTell } from '../../frame/told.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { RemoveEmail } from './emails.generated.ts';
 
@@ -24,6 +25,7 @@ export function RemoveEmailDialog({
   onClose: () => void;
 }): VNode {
   const { t, rich } = useTranslations();
+  const tell = useTell();
   const form = useForm({ password: '' });
   const { password } = form.values;
   const kept = useMemo(() => ({ name: REMOVE_FORM, values: { id } }), [id]);
@@ -37,7 +39,8 @@ export function RemoveEmailDialog({
       case undefined:
         return;
       case 'REMOVED':
-        return onClose();
+        onClose();
+        return tell(rich('account.emails.removed', { email: <bdi>{email}</bdi> }));
       case 'INCORRECT_PASSWORD':
         form.set('password', '');
         return form.reject({ password: t('account.confirm.incorrect') });

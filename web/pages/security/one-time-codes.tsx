@@ -5,6 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { Moment } from '../../components/facts.tsx';
 import { useFocusAfterRemoval } from '../../components/focus-after-removal.ts';
 import { usePathTo } from '../../frame/config-context.ts';
+import { useTell } from '../../frame/told.tsx';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 import { ChangeFactorDialog } from './change-factor-dialog.tsx';
 import { RegenerateRecoveryCodes, RemoveTotp } from './one-time-codes.generated.ts';
@@ -26,19 +27,14 @@ export function OneTimeCodes({
   isAllowed: boolean;
 }): VNode | null {
   const { t, rich } = useTranslations();
+  const tell = useTell();
   const pathTo = usePathTo();
   const [isRemoving, setRemoving] = useState(false);
-  const [isRemoved, setRemoved] = useState(false);
   useFocusAfterRemoval(totp === null ? 0 : 1);
-  if (totp === null && !isAllowed && !isRemoved) return null;
+  if (totp === null && !isAllowed) return null;
   return (
     <section class="section">
       <h2>{t('account.totp.title')}</h2>
-      {isRemoved && totp === null && (
-        <div role="status">
-          <Notice kind="success">{t('account.totp.removed')}</Notice>
-        </div>
-      )}
       {totp === null ? (
         isAllowed && (
           <>
@@ -69,7 +65,7 @@ export function OneTimeCodes({
             button: 'account.totp.remove',
           }}
           refusalOf={({ removeTotp: { status } }) => REMOVE_RESULTS[status] ?? 'account.problem.general'}
-          onDone={() => setRemoved(true)}
+          onDone={() => tell(t('account.totp.removed'))}
           onClose={() => setRemoving(false)}
         />
       )}
@@ -86,6 +82,7 @@ const REMOVE_RESULTS = {
 
 function RecoveryCodes({ remaining, username }: { remaining: number; username: string }): VNode {
   const { t } = useTranslations();
+  const tell = useTell();
   const [isAsking, setAsking] = useState(false);
   const [codes, setCodes] = useState<readonly string[] | undefined>();
   return (
@@ -113,7 +110,10 @@ function RecoveryCodes({ remaining, username }: { remaining: number; username: s
           refusalOf={({ regenerateRecoveryCodes: made }) =>
             made.recoveryCodes === null ? 'account.problem.general' : 'done'
           }
-          onDone={({ regenerateRecoveryCodes: made }) => setCodes(made.recoveryCodes ?? [])}
+          onDone={({ regenerateRecoveryCodes: made }) => {
+            setCodes(made.recoveryCodes ?? []);
+            tell(t('account.codes.made'));
+          }}
           onClose={() => setAsking(false)}
         />
       )}

@@ -7,6 +7,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { RenameDialog } from '../../components/rename-dialog.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
+import { useTell } from '../../frame/told.tsx';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 import { RemovePasskey, SetPasskeyName } from './passkeys.generated.ts';
 
@@ -40,14 +41,17 @@ const REFUSALS = {
 /** Asks before a person loses a way to sign in. */
 export function RemovePasskeyDialog({ id, name, onClose }: DialogProps): VNode {
   const { t, rich } = useTranslations();
+  const tell = useTell();
   const kept = useMemo(() => ({ name: 'remove-passkey', values: { id } }), [id]);
   const { run, isPending, problem } = useAction(RemovePasskey, kept);
   const [refusal, setRefusal] = useState<AreaKey | undefined>();
   const confirm = async () => {
     setRefusal(undefined);
     const status = (await run({ passkeyId: id }))?.removePasskey.status;
-    if (status === 'REMOVED') onClose();
-    else if (status !== undefined) setRefusal(REFUSALS[status] ?? 'account.problem.general');
+    if (status === 'REMOVED') {
+      onClose();
+      tell(rich('account.passkeys.removed', { name: <bdi>{name}</bdi> }));
+    } else if (status !== undefined) setRefusal(REFUSALS[status] ?? 'account.problem.general');
   };
   return (
     <Dialog

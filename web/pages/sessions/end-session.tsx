@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { DialogButtons } from '../../components/dialog-buttons.tsx';
 import { ProblemNotice } from '../../components/states.tsx';
+import { useTell } from '../../frame/told.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { EndBrowserSession, EndCompatSession, EndOAuth2Session } from './sessions.generated.ts';
 
@@ -34,6 +35,7 @@ export function EndSessionDialog({
   onClose: () => void;
 }): VNode {
   const { t, rich } = useTranslations();
+  const tell = useTell();
   const { end, isPending, problem } = useEndSession(session);
   const [isGone, setGone] = useState(false);
   const isCurrent = session.__typename === 'BrowserSession' && session.isCurrent;
@@ -41,8 +43,10 @@ export function EndSessionDialog({
     const status = await end();
     if (status === undefined) return;
     if (isCurrent) location.reload();
-    else if (status === 'ENDED') onClose();
-    else setGone(true);
+    else if (status === 'ENDED') {
+      onClose();
+      tell(rich('account.end.done', { name: <bdi>{name}</bdi> }));
+    } else setGone(true);
   };
   const title =
     isCurrent || name === undefined

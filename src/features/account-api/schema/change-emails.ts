@@ -4,6 +4,7 @@ import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { emailPolicyOf, judgeEmail } from '#domain/accounts/email-authentications/email-policy.ts';
 import { addEmailUnproven } from '#domain/email-changes/add-email-unproven.ts';
 import { removeOwnEmail } from '#domain/email-changes/remove-own-email.ts';
+import { setPrimaryEmail } from '#domain/email-changes/set-primary-email.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireAdmin } from '../context/authorization.ts';
@@ -97,10 +98,9 @@ builder.mutationFields((t) => ({
   }),
   setPrimaryEmail: t.field({
     type: SetPrimaryEmailPayload,
-    description: 'Does nothing.',
-    deprecationReason: 'No address is preferred to another.',
+    description: 'Makes an address the primary one, which applications get.',
     args: { input: t.arg({ type: SetPrimaryEmailInput, required: true }) },
-    resolve: async (_, { input }, context) => await setPrimaryEmail(input.userEmailId, context),
+    resolve: async (_, { input }, context) => await choosePrimaryEmail(input.userEmailId, context),
   }),
 }));
 
@@ -111,10 +111,8 @@ async function removeEmail(
   // Its owner is a condition of the statement that reads it, and never changes.
   const email = await findUserEmail(idOf('UserEmail', userEmailId), context);
   if (email === undefined) return { status: 'NOT_FOUND' };
+  requireEmailChangeAllowed(context);
   const { account } = context.core.config;
-  if (!account.emailChangeAllowed && context.reads !== 'anybody') {
-    throw refusal('FORBIDDEN', 'E-mail addresses cannot be changed here (account.email_change_allowed).');
-  }
   const confirmation = await confirmPerson(context, password);
   if (!confirmation.ok) {
     if (confirmation.reason === 'incorrect-password') return { status: 'INCORRECT_PASSWORD' };
@@ -165,10 +163,18 @@ async function addEmail({ email: typed, userId, skipPolicyCheck }: AddInput, con
   }
 }
 
-async function setPrimaryEmail(nodeId: string, context: AccountContext): Promise<PrimarySet> {
+async function choosePrimaryEmail(nodeId: string, context: AccountContext): Promise<PrimarySet> {
   const email = await findUserEmail(idOf('UserEmail', nodeId), context);
   if (email === undefined) return { status: 'NOT_FOUND' };
-  return { status: 'SET', user: await findUser(email.userId, context) };
+  requireEmailChangeAllowed(context);
+  const outcome = await setPrimaryEmail(context.core, email, changedBy(context));
+  context.forget();
+  return outcome === 'set' ? { status: 'SET', user: await findUser(email.userId, context) } : { status: 'NOT_FOUND' };
+}
+
+function requireEmailChangeAllowed({ core, reads }: AccountContext): void {
+  if (core.config.account.emailChangeAllowed || reads === 'anybody') return;
+  throw refusal('FORBIDDEN', 'E-mail addresses cannot be changed here (account.email_change_allowed).');
 }
 
 /** For the audit log and the mails. An administrator reads another language than the person may. */

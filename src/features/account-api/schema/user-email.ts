@@ -11,6 +11,7 @@ builder.objectType(UserEmail, {
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     email: t.exposeString('email'),
+    isPrimary: t.exposeBoolean('isPrimary', { description: 'Applications get this address of the account.' }),
     confirmedAt: t.field({
       type: 'DateTime',
       nullable: true,

@@ -31,11 +31,13 @@ const USER_EMAIL: Resource<UserEmailRecord> = {
     created_at: z.iso.datetime().describe('When it was added.'),
     user_id: z.string().describe('Whose it is.'),
     email: z.string().describe('The address, as it was typed.'),
+    primary: z.boolean().describe('Applications get this address of the account.'),
   }),
-  attributesOf: ({ created_at, user_id, email }) => ({
+  attributesOf: ({ created_at, user_id, email, is_primary }) => ({
     created_at: time(created_at),
     user_id: fromUuid(user_id),
     email,
+    primary: is_primary,
   }),
 };
 
