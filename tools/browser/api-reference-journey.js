@@ -1,7 +1,29 @@
 import assert from 'node:assert/strict';
 import { watch } from './journey.js';
+import { checkWithAxe } from './pages/examine.js';
 import { send } from './pages/steps.js';
 import { PASSWORD } from './settings.js';
+
+/** The whole reference, then with an operation of each kind open. */
+export async function examineReference({ browser, base }) {
+  for (const colorScheme of ['light', 'dark']) {
+    const context = await browser.newContext({ locale: 'en', colorScheme, reducedMotion: 'reduce' });
+    try {
+      const page = await context.newPage();
+      await page.goto(`${base}api/doc/`);
+      await page.locator('.opblock').last().waitFor();
+      await checkWithAxe(page);
+      for (const id of ['user-listUsers', 'user-createUser', 'user-email-deleteUserEmail']) {
+        const operation = page.locator(`#operations-${id}`);
+        await operation.locator('.opblock-summary-control').click();
+        await operation.locator('.responses-wrapper').waitFor();
+      }
+      await checkWithAxe(page);
+    } finally {
+      await context.close();
+    }
+  }
+}
 
 /** An administrator signs in on the reference of the admin API, and calls the API from the page. */
 export async function callFromReference({ browser, base, username }) {

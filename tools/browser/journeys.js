@@ -4,7 +4,12 @@ import { endAccounts } from './account-end.js';
 import { checkOperations, lookAfterAccount } from './account-journey.js';
 import { LINKED_OPERATIONS, linkAndUnlink } from './account-linked.js';
 import { checkPaint } from './account-paint.js';
-import { callFromReference, hideAnswerFromOthers, refuseForeignAnswers } from './api-reference-journey.js';
+import {
+  callFromReference,
+  examineReference,
+  hideAnswerFromOthers,
+  refuseForeignAnswers,
+} from './api-reference-journey.js';
 import { obeyChatClients } from './chat-account-journey.js';
 import { signInToChat } from './chat-journey.js';
 import { joinByMail } from './join-journey.js';
@@ -74,6 +79,7 @@ export async function checkApiReference(checks, { browser, folder, relyingParty 
   const how = { browser, base: latchkey.base, username: 'amira' };
   try {
     await latchkey.command(['manage', 'register-user', '--yes', '--password-file', '-', how.username], PASSWORD);
+    await checks.that('axe finds nothing on the reference of the admin API', () => examineReference(how));
     await checks.that('an administrator calls the API from its reference', () => callFromReference(how));
     await checks.that('the reference takes no answer that it did not ask for', () => refuseForeignAnswers(how));
     await checks.that('its callback tells no other page the answer', () => hideAnswerFromOthers(how));

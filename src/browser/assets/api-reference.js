@@ -19,8 +19,37 @@ const ui = SwaggerUI({
   persistAuthorization: false,
   validatorUrl: null,
   requestInterceptor: withoutEmptySecret,
+  plugins: [accessible],
 });
 ui.initOAuth({ scopes: 'urn:mas:admin', usePkceWithAuthorizationCodeGrant: true });
+
+/**
+ * What axe finds in the markup of Swagger UI (WCAG 2.2 1.3.1, 2.4.6, 4.1.2): links inside buttons, levels of headings
+ * that are left out, parts outside of landmarks, and a list of servers without a name.
+ */
+function accessible({ React: { createElement, cloneElement } }) {
+  const region = (label) => (Original) => (props) =>
+    createElement('section', { 'aria-label': label }, createElement(Original, props));
+  return {
+    wrapComponents: {
+      // The button around it opens the operation, and sets the address.
+      DeepLink:
+        () =>
+        ({ text }) =>
+          createElement('span', null, text),
+      CopyToClipboardBtn: (Original) => (props) =>
+        cloneElement(Original(props), { 'aria-label': undefined, title: undefined }),
+      // There is one server, which is this one.
+      ServersContainer: () => () => null,
+      InfoContainer: region('About the API'),
+      AuthorizeBtnContainer: region('Sign-in'),
+      FilterContainer: region('Filter'),
+      Models: region('Schemas'),
+      operations: (Original) => (props) =>
+        createElement('div', null, createElement('h2', null, 'Operations'), createElement(Original, props)),
+    },
+  };
+}
 
 /** A public client has no secret; an empty one would count as a wrong one. */
 function withoutEmptySecret(request) {

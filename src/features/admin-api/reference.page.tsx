@@ -16,14 +16,16 @@ export function renderReference(
   return document(
     <Head parts={parts} title="Admin API" script="api-reference.js" stylesheet="api-reference.css" />,
     // The script puts the reference in the place of what is here.
-    <main id="reference" data-description={addresses.description} data-callback={addresses.callback}>
+    <div id="reference" data-description={addresses.description} data-callback={addresses.callback}>
       <noscript>
-        <h1>Admin API</h1>
-        <p>
-          This page needs JavaScript. <a href={addresses.description}>The description of the API</a> does not.
-        </p>
+        <main>
+          <h1>Admin API</h1>
+          <p>
+            This page needs JavaScript. <a href={addresses.description}>The description of the API</a> does not.
+          </p>
+        </main>
       </noscript>
-    </main>,
+    </div>,
   );
 }
 
