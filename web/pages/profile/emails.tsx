@@ -70,7 +70,7 @@ function List({
         {(node) => (
           <li key={node.id} class="row">
             <span>
-              <bdi>{node.email}</bdi>
+              <bdi>{node.email}</bdi>{' '}
               {!isOnlyOne && node.isPrimary && <span class="badge">{t('account.emails.primary')}</span>}
             </span>
             {mayChange && !isOnlyOne && !node.isPrimary && <MakePrimary email={node} />}
