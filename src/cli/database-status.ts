@@ -29,6 +29,7 @@ export async function databaseStatus(options: ConfigurationOptions, io: CommandI
         applied: state.applied.map(nameOf),
         pending: state.pending.map(nameOf),
         unknown: state.unknown.map(nameOf),
+        problem: state.problem,
         // Their tables may not be there yet.
         processes: isMigrated ? await listLiveProcesses(database, now) : [],
         backlog: isMigrated ? await readBacklog(database, now, MAX_COUNTED_JOBS) : { due: 0, oldestMs: 0 },
@@ -48,17 +49,19 @@ interface Status {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
   readonly unknown: readonly string[];
+  /** Why pending migrations cannot be applied. */
+  readonly problem: string | undefined;
   readonly processes: Awaited<ReturnType<typeof listLiveProcesses>>;
   /** Work that is due and waits. */
   readonly backlog: { readonly due: number; readonly oldestMs: number };
   readonly now: number;
 }
 
-function documentOf({ kind, facts, applied, pending, unknown, processes, backlog, now }: Status) {
+function documentOf({ kind, facts, applied, pending, unknown, problem, processes, backlog, now }: Status) {
   const { serverVersion, sizeBytes, largestTables } = facts;
   return {
     ...{ kind, server_version: serverVersion, size_bytes: sizeBytes },
-    ...{ applied, pending, unknown },
+    ...{ applied, pending, unknown, problem: problem ?? null },
     largest_tables: largestTables.map(({ name, estimatedRows, bytes }) => {
       return { name, estimated_rows: estimatedRows, bytes };
     }),
@@ -75,7 +78,7 @@ function timeOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-function textOf({ kind, facts, applied, pending, unknown, processes, backlog, now }: Status): string {
+function textOf({ kind, facts, applied, pending, unknown, problem, processes, backlog, now }: Status): string {
   const names = (list: readonly string[]): string => (list.length === 0 ? 'none' : list.join(', '));
   const mebibytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
   const tables = facts.largestTables.map(
@@ -91,6 +94,7 @@ function textOf({ kind, facts, applied, pending, unknown, processes, backlog, no
   return (
     `server: ${kind} PostgreSQL ${facts.serverVersion}, ${mebibytes(facts.sizeBytes)}\n` +
     `applied: ${names(applied)}\npending: ${names(pending)}\nunknown: ${names(unknown)}\n` +
+    (problem === undefined ? '' : `cannot migrate: ${problem}\n`) +
     `largest tables:\n${tables.join('')}` +
     `processes:${living.length === 0 ? ' none' : `\n${living.join('').trimEnd()}`}\n` +
     `jobs that are due: ${waiting}\n`

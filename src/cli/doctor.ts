@@ -68,11 +68,13 @@ async function examineDatabase(loaded: LoadedConfig, now: number): Promise<reado
     const { connection, release } = await reachServer(config);
     closers.push(release);
     const shared = { log: NO_LOG, clock: systemClock, connectTimeoutSeconds: CONNECT_SECONDS };
-    const { pending } = await migrationStatus({
+    const { pending, problem } = await migrationStatus({
       ...shared,
       connection: migrationServer === undefined ? connection : targetOf(migrationServer),
       directory: MIGRATIONS_DIRECTORY,
     });
+    if (problem !== undefined)
+      return [fail('database', problem, 'docs/guides/postgresql.md says how the database is set up')];
     const database = await openDatabase({
       ...shared,
       connection,

@@ -312,7 +312,7 @@ export function keyRingOf(config: Config): KeyRing {
 export function targetOf(server: PostgresConfig): ConnectionTarget {
   const { servers, sessionAttributes } = server;
   const [first, ...otherServers] = servers;
-  const { user, database, password, sslMode, sslCa, sslCertificate, sslKey } = server;
+  const { user, database, password, session, tls, sslMode, sslCa, sslCertificate, sslKey } = server;
   return {
     ...first,
     otherServers,
@@ -320,7 +320,9 @@ export function targetOf(server: PostgresConfig): ConnectionTarget {
     user,
     database,
     ...(password !== undefined && { password: new RolePassword(password.reveal()) }),
+    ...session,
     ssl: {
+      ...tls,
       mode: sslMode,
       ...(sslCa !== undefined && { ca: sslCa.reveal() }),
       ...(sslCertificate !== undefined && { certificate: sslCertificate.reveal() }),

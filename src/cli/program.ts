@@ -8,7 +8,7 @@ import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { isDiskFull, isErrno } from '#platform/base/system-errors.ts';
-import { readFailure, toCallersError } from '#platform/postgres/failures.ts';
+import { isMissingPrivilege, readFailure, toCallersError } from '#platform/postgres/failures.ts';
 import { addAccountCommands } from './account-commands.ts';
 import { addActivityCommand } from './activity-options.ts';
 import { addBackupCommands } from './backup-options.ts';
@@ -109,6 +109,10 @@ function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): numb
   const failure = toCallersError(readFailure('of this command', error, undefined));
   if (failure instanceof LatchkeyError && failure.code === 'temporarily_unavailable') {
     const { message } = describeError(failure.cause ?? failure);
+    if (isMissingPrivilege(failure.cause)) {
+      io.stderr(`latchkey: the database refuses this to the role of the service: ${message}\n`);
+      return ExitCode.unavailable;
+    }
     const text = `${message.replace(/\.$/, '')}. ${failure.description ?? ''}`;
     io.stderr(`latchkey: the database did not do what was needed: ${text} Try again.\n`);
     return ExitCode.unavailable;

@@ -1,4 +1,5 @@
 /** `latchkey restore`: a database out of a backup, or nothing (operations 3.11). */
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { placeSecrets, requireRightKeys } from '#app/backup/backup-secrets.ts';
 import { loadBackup, requireKnownMigrations } from '#app/backup/load-backup.ts';
@@ -9,6 +10,7 @@ import { loadConfig } from '#config/load.ts';
 import { uriConnection } from '#config/uri-connection.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { systemReason } from '#platform/base/system-errors.ts';
 import { replaceFiles } from '#platform/embedded-postgres/replace-files.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
@@ -21,6 +23,15 @@ export interface RestoreFlags {
   readonly to?: string;
 }
 
+/** @throws ExitError 2 when it cannot be read */
+function readPem(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ExitError(ExitCode.usage, `--to: cannot read the file ${path}: ${systemReason(error)}`);
+  }
+}
+
 /** Restores and says what came, what was moved away, and what the operator has to do. */
 export async function restore(
   options: ConfigurationOptions,
@@ -29,7 +40,7 @@ export async function restore(
   io: CommandIo,
 ): Promise<void> {
   const { config } = loadConfig(configSources(options, io));
-  const target = flags.to === undefined ? undefined : uriConnection(flags.to, '--to', io.environment);
+  const target = flags.to === undefined ? undefined : uriConnection(flags.to, '--to', io.environment, readPem);
   if (target === undefined) requireEmbedded(config);
   const { log, sink } = openConfiguredLog(config, { ...options, isQuiet: true });
   const stop = new AbortController();

@@ -32,6 +32,7 @@ import { type OtherVariables, otherVariables } from './other-variables.ts';
 import { readPictures } from './picture-files.ts';
 import { holdsSecrets, SecretFiles } from './secret-files.ts';
 import { listenersOf } from './sections/http.ts';
+import { parsePostgresUri } from './sections/postgres-uri.ts';
 import { secretsConfig } from './sections/secrets.ts';
 import { START_SETTINGS, withReplacedOf } from './start-settings.ts';
 import { fileSettingProblems, readTemplates, TEMPLATES_KEY, type TemplateFileProblem } from './template-files.ts';
@@ -110,7 +111,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const read = withGenerated(withAbsolutePaths(withoutNulls(reading.tree, shape), shape), sources.generated);
   const tree = sources.started === undefined ? read : withStartSettings(read, sources.started);
   const secretFiles = new SecretFiles(account);
-  const complete = secretFiles.contents(tree, shape);
+  const named = secretFiles.contents(tree, shape);
+  const complete = withFilesOfUris(named, (root) => secretFiles.contents(root, shape));
   const directoryKeys = secretFiles.keyDirectory(complete);
   const { pictures, problems: pictureProblems } = readPictures(complete);
   const { templates, problems: wrongTemplates } = readTemplates(complete);
@@ -319,6 +321,28 @@ function withGenerated(tree: MappingNode, generated: GeneratedSecrets = {}): Map
     previous.kind === 'list' && previous.items.length > 0 ? withItems(nodeAt(merged, path), previous) : undefined;
   const complete = all === undefined ? merged : withValue(merged, path, all, origin);
   return complete?.kind === 'mapping' ? complete : tree;
+}
+
+/** Certificates that the address of the database names by file (`sslrootcert` and so on), below what settings say. */
+function withFilesOfUris(tree: MappingNode, readFiles: (root: MappingNode) => MappingNode): MappingNode {
+  let result = tree;
+  for (const key of ['uri', 'migration_uri']) {
+    const uri = nodeAt(tree, ['database', key]);
+    const files = uri?.kind === 'scalar' ? parsePostgresUri(String(uri.value))?.files : undefined;
+    if (uri === undefined || files === undefined) continue;
+    const missing = Object.entries(files).filter(
+      ([name]) =>
+        nodeAt(result, ['database', name]) === undefined && nodeAt(result, ['database', `${name}_file`]) === undefined,
+    );
+    if (missing.length === 0) continue;
+    const named = nodeOf(
+      { database: Object.fromEntries(missing.map(([name, path]) => [`${name}_file`, path])) },
+      uri.at,
+    );
+    const merged = named.kind === 'mapping' ? merge(readFiles(named), result) : result;
+    if (merged.kind === 'mapping') result = merged;
+  }
+  return result;
 }
 
 /** What the sources list comes first; a value that is no list is left for the check to refuse. */

@@ -118,6 +118,18 @@ describe('http', () => {
 });
 
 describe('database', () => {
+  test('an address that cannot be used is refused with what is wrong in it, and never shown', () => {
+    expect(complaints('database: {uri: "postgres://u:hu/sh@h/d"}')).toEqual([
+      'database.uri: cannot be used: "/" at position 16 ends the host, and an "@" follows: within a password write it as %2F',
+    ]);
+    expect(complaints('database: {uri: "postgres://u:hush@h/d?wal=hush"}')).toEqual([
+      'database.uri: cannot be used: the parameter "wal" is not supported',
+    ]);
+    expect(complaints('database: {migration_uri: "postgres://h/d?sslmode=hush"}')).toEqual([
+      expect.stringContaining('database.migration_uri: cannot be used: the parameter "sslmode" has to be one of'),
+    ]);
+  });
+
   test('a URI and parts of a connection exclude one another', () => {
     expect(complaints('database: {uri: "postgres://h/d", host: h, password: p}')).toEqual([
       'database.host: not allowed together with "database.uri"',

@@ -1,23 +1,29 @@
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
-import { completeServers, connectionDefaults, parsePostgresUri } from './sections/postgres-uri.ts';
+import { completeServers, connectionDefaults, readPostgresUri } from './sections/postgres-uri.ts';
 
 /**
  * The database that an option of a command names; what its address leaves out follows libpq.
+ * @param readFile of certificates and keys that the address names
  * @throws ExitError 2 when it is no address of a PostgreSQL database
  */
 export function uriConnection(
   uri: string,
   option: string,
   environment: Readonly<Record<string, string | undefined>>,
+  readFile: (path: string) => string,
 ): ConnectionTarget {
-  const parts = parsePostgresUri(uri);
-  if (parts === undefined) {
+  const read = readPostgresUri(uri);
+  if ('problem' in read) {
     throw new ExitError(
       ExitCode.usage,
-      `${option}: expected postgres://user@host/database (parameters: host, port, user, password, dbname, sslmode)`,
+      `${option}: expected an address as postgres://user@host/database: ${read.problem}`,
     );
   }
+  const { parts } = read;
+  const content = (path: string | undefined) => (path === undefined ? undefined : readFile(path));
+  const { ssl_ca: ca, ssl_certificate: certificate, ssl_key: key } = parts.files;
+  const [caText, certificateText, keyText] = [content(ca), content(certificate), content(key)];
   const defaults = connectionDefaults(environment);
   const [first, ...otherServers] = completeServers(parts.servers, defaults.servers);
   const user = parts.user ?? defaults.user;
@@ -28,6 +34,13 @@ export function uriConnection(
     user,
     database: parts.database ?? defaults.database ?? user,
     ...(password !== undefined && { password }),
-    ssl: { mode: parts.sslMode ?? defaults.sslMode },
+    ...parts.session,
+    ssl: {
+      ...parts.tls,
+      mode: parts.sslMode ?? defaults.sslMode,
+      ...(caText !== undefined && { ca: caText }),
+      ...(certificateText !== undefined && { certificate: certificateText }),
+      ...(keyText !== undefined && { key: keyText }),
+    },
   };
 }

@@ -5,7 +5,7 @@ import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 export function parseConnectionUri(uri: string): ConnectionTarget & { readonly password?: string } {
   const parts = parsePostgresUri(uri);
   if (parts === undefined) throw new Error('not an address of a PostgreSQL database');
-  const { servers, user, password, database, sslMode, sessionAttributes } = parts;
+  const { servers, user, password, database, sslMode, sessionAttributes, session, tls } = parts;
   const [first = {}, ...otherServers] = servers.map(({ host, port }) => ({
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
@@ -17,6 +17,7 @@ export function parseConnectionUri(uri: string): ConnectionTarget & { readonly p
     ...(user !== undefined && { user }),
     ...(password !== undefined && { password }),
     ...(database !== undefined && { database }),
-    ...(sslMode !== undefined && { ssl: { mode: sslMode } }),
+    ...session,
+    ...(sslMode !== undefined && { ssl: { ...tls, mode: sslMode } }),
   };
 }

@@ -14,8 +14,11 @@ export interface TestServer extends PostgresServer {
 
 const USER = 'tests';
 
-/** Starts a server of the programs that users get, found as the program finds them. */
-export async function startPostgresServer(): Promise<TestServer> {
+/**
+ * Starts a server of the programs that users get, found as the program finds them.
+ * @param settings further ones of postgresql.conf
+ */
+export async function startPostgresServer(settings: Readonly<Record<string, string>> = {}): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-pg-'));
   const account = await findServerAccount(undefined, undefined);
   // Before the programs are tried: they may be copied into it, and the account has to reach them.
@@ -34,7 +37,7 @@ export async function startPostgresServer(): Promise<TestServer> {
     programs: binaries,
     account: account.isOwn ? undefined : { uid: account.uid, gid: account.gid },
     user: USER,
-    settings: { max_connections: '200', shared_buffers: '64MB', logging_collector: 'off' },
+    settings: { max_connections: '200', shared_buffers: '64MB', logging_collector: 'off', ...settings },
     isDurable: false,
   });
   return { ...server, uri: `postgresql://${USER}@${encodeURIComponent(folder)}:${server.port}/postgres` };

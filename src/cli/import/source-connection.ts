@@ -19,7 +19,7 @@ export function sourceConnection(
 ): ConnectionTarget {
   if (uri !== undefined) {
     if (/^sqlite/i.test(uri)) throw onSqlite();
-    return uriConnection(uri, '--synapse-database-uri', environment);
+    return uriConnection(uri, '--synapse-database-uri', environment, configuration.readFile);
   }
   const database = databaseOf(configuration.settings);
   if (database === undefined) {

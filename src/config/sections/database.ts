@@ -14,12 +14,27 @@ import {
   text,
 } from '#platform/config/values.ts';
 import { SSL_MODES } from '#platform/postgres/database-options.ts';
-import { type ConnectionParts, completeServers, connectionDefaults, parsePostgresUri } from './postgres-uri.ts';
+import {
+  type ConnectionParts,
+  completeServers,
+  connectionDefaults,
+  parsePostgresUri,
+  readPostgresUri,
+} from './postgres-uri.ts';
 
 const EMBEDDED_URI = /^embedded:(?:\/\/(?<directory>\/.+))?$/;
 const URI_EXPECTED = 'expected "embedded:", "embedded:///absolute/path" or "postgres://user@host/database"';
-const POSTGRES_URI_EXPECTED =
-  'expected "postgres://user@host/database" (parameters: host, port, user, password, dbname, sslmode, target_session_attrs)';
+const POSTGRES_URI_EXPECTED = 'expected "postgres://user@host/database"';
+
+/** The address of a database, refused with what is wrong in it. */
+function databaseUri(expected: string, isOther: (value: string) => boolean) {
+  return secret().superRefine((value, context) => {
+    if (isOther(value)) return;
+    const read = readPostgresUri(value);
+    if (!('problem' in read)) return;
+    context.addIssue(/^postgres(?:ql)?:\/\//.test(value) ? `cannot be used: ${read.problem}` : expected);
+  });
+}
 
 const embedded = mapping({
   user: hint(text({ maximum: 32, pattern: /^[A-Za-z_][\w.-]*\$?$/, expected: 'expected the name of an account' }), {
@@ -34,9 +49,7 @@ const embedded = mapping({
 
 const connectionParts = mapping({
   uri: hint(
-    secret().refine((value) => EMBEDDED_URI.test(value) || parsePostgresUri(value) !== undefined, {
-      error: URI_EXPECTED,
-    }),
+    databaseUri(URI_EXPECTED, (value) => EMBEDDED_URI.test(value)),
     { defaultText: '`embedded:`' },
   )
     .optional()
@@ -90,7 +103,7 @@ const connectionParts = mapping({
     .prefault('none')
     .describe('Kind of connection pooler between the service and the database; `transaction` needs `migration_uri`.'),
   migration_uri: hint(
-    secret().refine((value) => parsePostgresUri(value) !== undefined, { error: POSTGRES_URI_EXPECTED }),
+    databaseUri(POSTGRES_URI_EXPECTED, () => false),
     { defaultText: '`uri`' },
   )
     .optional()
@@ -165,6 +178,9 @@ function databaseServer(parsed: ParsedDatabase, connection: (parts: ConnectionPa
       database: parsed.database,
       sslMode: undefined,
       sessionAttributes: undefined,
+      session: {},
+      tls: {},
+      files: {},
     });
   }
   return {
@@ -203,6 +219,9 @@ function postgresConfig(
     password: secretOf(password),
     database: parts.database ?? defaults.database ?? user,
     sslMode: parsed.ssl_mode ?? parts.sslMode ?? defaults.sslMode,
+    /** As the address asks for it. */
+    session: parts.session,
+    tls: parts.tls,
     /** PEM; undefined: the system's store. */
     sslCa: secretOf(parsed.ssl_ca),
     /** PEM, present together with `sslKey`. */

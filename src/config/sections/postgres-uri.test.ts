@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { completeServers, connectionDefaults, parsePostgresUri } from './postgres-uri.ts';
+import { completeServers, connectionDefaults, parsePostgresUri, readPostgresUri } from './postgres-uri.ts';
 
 const NOTHING = {
   servers: [{ host: undefined, port: undefined }],
@@ -8,6 +8,7 @@ const NOTHING = {
   database: undefined,
   sslMode: undefined,
   sessionAttributes: undefined,
+  ...{ session: {}, tls: {}, files: {} },
 };
 
 const server = (host?: string, port?: number) => ({ host, port });
@@ -36,25 +37,84 @@ test.each([
   ],
   ['postgres:///d?host=a,b&port=1,2', { servers: [server('a', 1), server('b', 2)], database: 'd' }],
   ['postgres:///d?host=a,b&port=1', { servers: [server('a', 1), server('b', 1)], database: 'd' }],
+  // As hosts hand them out.
+  [
+    'postgresql://u:p@ep-cool.eu.aws.neon.tech/neondb?sslmode=require&channel_binding=require',
+    {
+      ...{ servers: [server('ep-cool.eu.aws.neon.tech')], user: 'u', password: 'p', database: 'neondb' },
+      ...{ sslMode: 'require', session: { channelBinding: 'require' } },
+    },
+  ],
+  [
+    'postgres://h/d?sslrootcert=/etc/ca.pem&sslcert=/etc/c.pem&sslkey=/etc/k.pem&connect_timeout=10&application_name=auth',
+    {
+      ...{ servers: [server('h')], database: 'd', session: { attemptSeconds: 10, applicationName: 'auth' } },
+      files: { ssl_ca: '/etc/ca.pem', ssl_certificate: '/etc/c.pem', ssl_key: '/etc/k.pem' },
+    },
+  ],
+  [
+    'postgres://h/d?options=-c%20search_path%3Dauth&sslmode=no-verify&ssl_min_protocol_version=TLSv1.3&sslnegotiation=direct',
+    {
+      ...{ servers: [server('h')], database: 'd', sslMode: 'require', session: { options: '-c search_path=auth' } },
+      tls: { minVersion: 'TLSv1.3', isDirect: true },
+    },
+  ],
+  [
+    'postgres://h/d?ssl=true&client_encoding=utf8&keepalives=1&keepalives_idle=30',
+    { servers: [server('h')], database: 'd', sslMode: 'require' },
+  ],
 ])('%s', (uri, parts) => {
   expect(parsePostgresUri(uri)).toEqual({ ...NOTHING, ...parts });
 });
 
 test.each([
-  ...[
-    'mysql://h/d',
-    'postgres:h',
-    'postgres://h:0/d',
-    'postgres://h:65536/d',
-    'postgres://a,,b/d',
-    'postgres:///d?host=a,b,c&port=1,2',
-    'postgres://h/%zz',
+  ['mysql://h/d', 'does not begin with "postgres://"'],
+  ['postgres:h', 'does not begin with "postgres://"'],
+  ['postgres://h:0/d', 'a port is 1 to 65535'],
+  ['postgres://h:65536/d', 'a port is 1 to 65535'],
+  ['postgres://a,,b/d', 'hosts and ports in it do not fit together'],
+  ['postgres:///d?host=a,b,c&port=1,2', 'hosts and ports in it do not fit together'],
+  // What a password has in clear: where it is, and how it is written.
+  ['postgres://h/%zz', '"%" at position 14 is not followed by two hexadecimal digits: write it as %25'],
+  ['postgres://u:50%off@h/d', '"%" at position 16 is not followed by two hexadecimal digits: write it as %25'],
+  [
+    'postgres://u:se/cret@h/d',
+    '"/" at position 16 ends the host, and an "@" follows: within a password write it as %2F',
   ],
-  ...['postgres://h/d?sslmode=maybe', 'postgres://h/d?channel_binding=require', 'postgres://h/d#x'],
+  ['postgres://u:12/34@h/d', '"/" at position 16 ends the host, and an "@" follows: within a password write it as %2F'],
+  [
+    'postgres://u:se#cret@h/d',
+    '"#" at position 16 ends the host, and an "@" follows: within a password write it as %23',
+  ],
+  [
+    'postgres://u:se?cret@h/d',
+    '"?" at position 16 ends the host, and an "@" follows: within a password write it as %3F',
+  ],
+  ['postgres://u:se@cret@h/d', '"@" at position 16 ends the password, and another "@" follows: write it as %40'],
+  ['postgres://h/d#x', '"#" at position 15 has no meaning there: write it as %23'],
   // The service writes.
-  ...['postgres://h/d?target_session_attrs=standby', 'postgres://h/d?target_session_attrs=read-only'],
-])('%s is refused', (uri) => {
-  expect(parsePostgresUri(uri)).toBeUndefined();
+  ...['standby', 'read-only', 'prefer-standby'].map((one) => [
+    `postgres://h/d?target_session_attrs=${one}`,
+    'the parameter "target_session_attrs" asks for a standby, and the service writes',
+  ]),
+  ['postgres://h/d?sslmode=maybe', 'the parameter "sslmode" has to be one of disable, allow, prefer, require'],
+  ['postgres://h/d?channel_binding=maybe', 'the parameter "channel_binding" has to be one of disable, prefer, require'],
+  ['postgres://h/d?connect_timeout=soon', 'the parameter "connect_timeout" has to be a number of seconds'],
+  ['postgres://h/d?sslrootcert=ca.pem', 'the parameter "sslrootcert" has to be an absolute path'],
+  [
+    'postgres://h/d?pgbouncer=true',
+    'the parameter "pgbouncer" belongs to Prisma: take it out and set "database.pooler"',
+  ],
+  [
+    'postgres://h/d?gssencmode=require',
+    'the parameter "gssencmode" is supported only with the value that is the default',
+  ],
+  ['postgres://h/d?require_auth=md5', 'the parameter "require_auth" is not supported'],
+  ['postgres://h/d?wal=1', 'the parameter "wal" is not supported'],
+])('%s is refused with what is wrong in it', (uri, problem) => {
+  const read = readPostgresUri(uri ?? '');
+  expect('problem' in read && read.problem).toContain(problem);
+  expect(read).not.toMatchObject({ problem: expect.stringMatching(/cret|34|off|maybe/) });
 });
 
 describe('where an address names no server', () => {

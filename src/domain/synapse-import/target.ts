@@ -114,9 +114,9 @@ export class ImportTarget {
   async #requireNobodyElse(): Promise<void> {
     const [others] = await this.query<{ count: number }>(
       `select count(distinct application_name)::integer as count from pg_stat_activity
-        where datname = current_database() and application_name ~ '^latchkey:[0-9]+$'
-          and application_name <> $1`,
-      [`latchkey:${process.pid}`],
+        where datname = current_database() and application_name ~ '(^| )latchkey:[0-9]+$'
+          and application_name !~ $1`,
+      [`(^| )latchkey:${process.pid}$`],
     );
     if ((others?.count ?? 0) > 0) throw inUse();
   }

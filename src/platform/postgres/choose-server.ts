@@ -4,7 +4,7 @@
  */
 import type { Client } from 'pg';
 import { type ConnectionTarget, describeServer, type ServerAddress } from './database-options.ts';
-import { reasonOf } from './failures.ts';
+import { codeOf, reasonOf } from './failures.ts';
 
 /** After this long without an answer the next server is asked too. */
 const STAGGER_MS = 500;
@@ -73,6 +73,5 @@ export function chooseServer(
 function noServerFits(servers: readonly ServerAddress[], failures: ReadonlyMap<ServerAddress, unknown>): NoServerFits {
   const reasons = servers.map((server) => `${describeServer(server)}: ${reasonOf(failures.get(server))}`);
   const [first] = failures.values();
-  const code = first instanceof Error && 'code' in first && typeof first.code === 'string' ? first.code : undefined;
-  return new NoServerFits(reasons, code);
+  return new NoServerFits(reasons, codeOf(first));
 }

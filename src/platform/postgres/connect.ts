@@ -12,7 +12,7 @@ import { lookUpHost } from '#platform/base/host-names.ts';
 import type { Log } from '#platform/base/log.ts';
 import { chooseServer } from './choose-server.ts';
 import { type ConnectionTarget, describeTarget, type ServerAddress, type SslOptions } from './database-options.ts';
-import { adviceOn, reasonOf } from './failures.ts';
+import { adviceOn, codeOf, MissingPassword, reasonOf } from './failures.ts';
 import { RolePassword } from './role-password.ts';
 
 /** TLS options of the driver; false: no TLS. */
@@ -54,9 +54,36 @@ async function connectTo(options: ConnectOptions, server: ServerAddress): Promis
     return await attempt(first);
   } catch (error) {
     if (second === undefined || isUnreachable(error) || error instanceof UnsuitableServer) throw error;
-    return await attempt(second);
+    try {
+      return await attempt(second);
+    } catch (other) {
+      throw new BothRefused({ error, isEncrypted: first !== false }, { error: other, isEncrypted: second !== false });
+    }
   }
 }
+
+interface FailedAttempt {
+  readonly error: unknown;
+  readonly isEncrypted: boolean;
+}
+
+/** Neither with TLS nor without. A server for TLS only says nothing but that at the second attempt. */
+class BothRefused extends Error {
+  /** That of the attempt which says what is wrong. */
+  readonly code: string | undefined;
+
+  constructor(first: FailedAttempt, second: FailedAttempt) {
+    const text = ({ error, isEncrypted }: FailedAttempt) =>
+      `${isEncrypted ? 'with' : 'without'} TLS: ${reasonOf(error)}`;
+    super(`${text(first)}; ${text(second)}`, { cause: first.error });
+    this.name = 'BothRefused';
+    const [code, ...others] = [first.error, second.error].map(codeOf).filter((one) => one !== NOT_ADMITTED);
+    this.code = code ?? others[0] ?? codeOf(first.error);
+  }
+}
+
+/** `invalid_authorization_specification`, as for connections that no line of pg_hba.conf admits. */
+const NOT_ADMITTED = '28000';
 
 /**
  * Connects at the start of a command and repeats failed attempts, since the server may be starting too. The first
@@ -124,8 +151,10 @@ async function connectOnce(
   ssl: TlsChoice,
   password: string | undefined,
 ): Promise<Client> {
-  const { user, database } = options.connection;
+  const { user, database, attemptSeconds, channelBinding = 'disable', applicationName } = options.connection;
   const { host, port } = server;
+  if (channelBinding === 'require' && ssl === false)
+    throw new Error('channel_binding=require needs TLS: set sslmode=require or stricter');
   const client = new Client({
     host,
     port,
@@ -137,21 +166,54 @@ async function connectOnce(
     pipeline: options.isPipelined === true,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    application_name: options.applicationName,
-    connectionTimeoutMillis: ATTEMPT_TIMEOUT_MS,
+    application_name:
+      applicationName === undefined ? options.applicationName : `${applicationName} ${options.applicationName}`,
+    connectionTimeoutMillis: attemptSeconds === undefined ? ATTEMPT_TIMEOUT_MS : attemptSeconds * 1000,
+    enableChannelBinding: channelBinding !== 'disable' && ssl !== false,
+    ...(options.connection.options !== undefined && { options: options.connection.options }),
+    ...(ssl !== false && options.connection.ssl?.isDirect === true && { sslnegotiation: 'direct' as const }),
   });
+  const checkBinding = channelBinding === 'require' ? requireChannelBinding(client) : undefined;
   // Counts are numbers in JavaScript; no count comes near the largest exact integer.
   client.setTypeParser(types.builtins.INT8, Number);
   // Without a listener, an error after the attempt was given up would end the process.
   client.on('error', () => {});
+  let isAsked = false;
+  for (const method of PASSWORD_REQUESTS) client.connection.on(method, () => (isAsked = true));
   try {
     await client.connect();
+    checkBinding?.();
     await inTime(client, () => requireSuitable(client, options.connection));
   } catch (error) {
     client.connection.stream.destroy();
-    throw error;
+    throw isAsked && (password ?? '') === '' ? new MissingPassword() : error;
   }
   return client;
+}
+
+/** Events of the driver. */
+const PLAIN_REQUESTS = ['authenticationCleartextPassword', 'authenticationMD5Password'] as const;
+const PASSWORD_REQUESTS = ['authenticationSASL', ...PLAIN_REQUESTS] as const;
+
+/**
+ * Ends the connection before the password is proven in any other way than to the holder of the certificate (RFC 5802 6).
+ * @returns throws when the server let the role in without
+ */
+function requireChannelBinding({ connection }: Client): () => void {
+  let isBound = false;
+  const failure = (reason: string): Error => new Error(`channel_binding=require: ${reason}`);
+  const refuse = (reason: string): void => {
+    connection.stream.destroy(failure(reason));
+  };
+  connection.on('authenticationSASL', ({ mechanisms }: { readonly mechanisms: readonly string[] }) => {
+    isBound = mechanisms.includes('SCRAM-SHA-256-PLUS');
+    if (!isBound) refuse('the server does not offer SCRAM-SHA-256-PLUS');
+  });
+  for (const method of PLAIN_REQUESTS)
+    connection.on(method, () => refuse('the server asks for a password without SCRAM'));
+  return () => {
+    if (!isBound) throw failure('the server asks for no password');
+  };
 }
 
 /** The driver names port and host, or the path of a socket, and has no option for the look-up. */
@@ -201,6 +263,7 @@ function tlsOptions(ssl: SslOptions): TlsOptions {
     ...(ssl.ca !== undefined && { ca: ssl.ca }),
     ...(ssl.certificate !== undefined && { cert: ssl.certificate }),
     ...(ssl.key !== undefined && { key: ssl.key }),
+    ...(ssl.minVersion !== undefined && { minVersion: ssl.minVersion }),
   };
 }
 

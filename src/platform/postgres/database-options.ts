@@ -13,6 +13,14 @@ export interface ServerAddress {
 export const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'] as const;
 export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
+/** As libpq's `channel_binding`: whether the password is proven to the server of this TLS connection only. */
+export const CHANNEL_BINDINGS = ['disable', 'prefer', 'require'] as const;
+type ChannelBinding = (typeof CHANNEL_BINDINGS)[number];
+
+/** As libpq's `ssl_min_protocol_version`; Node.js speaks no older ones. */
+export const TLS_VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
+type TlsVersion = (typeof TLS_VERSIONS)[number];
+
 /** Where a PostgreSQL server is and who connects to it. Absent parts follow libpq: `PGHOST` and so on, then defaults. */
 export interface ConnectionTarget extends ServerAddress {
   /** Servers that stand in for the first; see `choose-server.ts`. */
@@ -23,6 +31,13 @@ export interface ConnectionTarget extends ServerAddress {
   readonly password?: string | RolePassword;
   readonly database?: string;
   readonly ssl?: SslOptions;
+  readonly channelBinding?: ChannelBinding;
+  /** Longest time for one attempt to connect; 3 seconds when absent. */
+  readonly attemptSeconds?: number;
+  /** Precedes the name of the process in the server's list of sessions. */
+  readonly applicationName?: string;
+  /** Command-line options for each session. */
+  readonly options?: string;
 }
 
 /** As libpq's `sslmode`. */
@@ -35,6 +50,9 @@ export interface SslOptions {
   readonly ca?: string;
   readonly certificate?: string;
   readonly key?: string;
+  readonly minVersion?: TlsVersion;
+  /** TLS begins at once (libpq's `sslnegotiation=direct`). */
+  readonly isDirect?: boolean;
 }
 
 /** The address without its password, for messages. */

@@ -16,7 +16,7 @@ export class StatementError extends Error {
   constructor(label: string, error: DatabaseError) {
     const sqlState = error.code ?? 'XX000';
     const message = sqlState.startsWith('22') ? '' : ` ${error.message}`;
-    super(`statement ${label} failed: ${sqlState}${message}${diskAdvice(error)}`);
+    super(`statement ${label} failed: ${sqlState}${message}${diskAdvice(error)}${privilegeAdvice(error)}`);
     this.name = 'StatementError';
     this.sqlState = sqlState;
     this.constraint = error.constraint;
@@ -140,6 +140,12 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Of the system or the server (SQLSTATE). */
+export function codeOf(error: unknown): string | undefined {
+  if (error instanceof AggregateError) return codeOf(error.errors[0]);
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
 /** Which disk is full; begins with a full stop. Sorts and the like are written apart from tables where that is set. */
 function diskAdvice({ code, message }: DatabaseError): string {
   if (code !== '53100') return '';
@@ -148,15 +154,47 @@ function diskAdvice({ code, message }: DatabaseError): string {
     : '. A disk of the server is full.';
 }
 
+const MISSING_PRIVILEGE = '42501';
+
+/** The role may not do something; an operator has to grant it. */
+export function isMissingPrivilege(error: unknown): boolean {
+  return error instanceof StatementError
+    ? error.sqlState === MISSING_PRIVILEGE
+    : error instanceof DatabaseError && error.code === MISSING_PRIVILEGE;
+}
+
+/** What to grant; begins with a full stop. */
+export function privilegeAdvice({ code, message }: Pick<DatabaseError, 'code' | 'message'>): string {
+  if (code !== MISSING_PRIVILEGE) return '';
+  const [, schema] = /^permission denied for schema (\S+)$/.exec(message) ?? [];
+  return schema === undefined
+    ? '. The role of the service has to own the tables: run "reassign owned by OTHER to ROLE" in this database as an administrator.'
+    : `. ${grantText({ schema, role: 'ROLE' })}`;
+}
+
+/** Since PostgreSQL 15 nobody but the owner of a database creates tables in its schema `public`. */
+export function grantText({ role, schema }: { readonly role: string; readonly schema: string }): string {
+  return `Run "grant usage, create on schema ${schema} to ${role}" in this database as an administrator, or make ${role} the owner of the database.`;
+}
+
+/** The server asks for a password, and there is none. */
+export class MissingPassword extends Error {
+  readonly code = 'NO_PASSWORD';
+
+  constructor() {
+    super('the server asks for a password, and none is set');
+    this.name = 'MissingPassword';
+  }
+}
+
 /** The server refused a connection for its password. */
 export function isWrongPassword(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '28P01';
+  return codeOf(error) === '28P01';
 }
 
 /** What to do where a connection was refused; begins with a full stop. */
 export function adviceOn(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
+  switch (codeOf(error)) {
     case 'ECONNREFUSED':
     case 'ENOENT':
       return '. Is the server running, and are host and port right?';
@@ -166,6 +204,8 @@ export function adviceOn(error: unknown): string {
     case '28P01':
     case '28000':
       return '. Check user, password and pg_hba.conf; another password is used after a reload, other settings after a restart.';
+    case 'NO_PASSWORD':
+      return '. Set database.password or database.password_file, or put the password into database.uri.';
     case '3D000':
       return '. Create the database, owned by this user, with encoding UTF8.';
     default:

@@ -23,7 +23,7 @@ const readSettings = statement<
           current_setting('max_connections')::integer
             - current_setting('superuser_reserved_connections')::integer as connections,
           (select count(distinct application_name)::integer from pg_stat_activity
-            where datname = current_database() and application_name ~ '^latchkey:[0-9]+$') as instances,
+            where datname = current_database() and application_name ~ '(^| )latchkey:[0-9]+$') as instances,
           current_setting('data_checksums') = 'on' as checksums,
           current_setting('fsync') = 'on' as is_durable`,
 );

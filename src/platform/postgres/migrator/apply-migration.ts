@@ -4,7 +4,7 @@ import { type Client, DatabaseError } from 'pg';
 import type { Clock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
-import { reasonOf } from '../failures.ts';
+import { isMissingPrivilege, reasonOf } from '../failures.ts';
 import type { Migration } from './migration-files.ts';
 import { nameOf } from './migration-state.ts';
 
@@ -34,6 +34,7 @@ export async function applyWithRetries(
       log.info('db.migrate', `applied migration ${nameOf(migration)}`, { milliseconds: durationMs });
       return;
     } catch (error) {
+      if (isMissingPrivilege(error)) throw error;
       if (!isLockProblem(error)) {
         throw new ExitError(ExitCode.failure, `migration ${nameOf(migration)} failed: ${reasonOf(error)}`, {
           cause: error,

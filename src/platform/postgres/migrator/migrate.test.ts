@@ -37,6 +37,47 @@ function options(more: Partial<MigrateOptions> = {}): MigrateOptions {
 
 const rows = <Row extends Record<string, unknown>>(text: string) => administer<Row>(empty.connectionString, text);
 
+describe('a role that may not create tables, as on PostgreSQL 15 by default', () => {
+  const role = 'may_not_create';
+
+  async function asRole<T>(work: (connection: MigrateOptions['connection']) => Promise<T>): Promise<T> {
+    await rows(`create role ${role} login`);
+    try {
+      return await work({ ...parseConnectionUri(empty.connectionString), user: role });
+    } finally {
+      await rows(`drop owned by ${role}`);
+      await rows(`drop role ${role}`);
+    }
+  }
+
+  test('is told what to grant, by migrations and by the status, and then migrates', async () => {
+    await asRole(async (connection) => {
+      const advice = `Run "grant usage, create on schema public to ${role}" in this database as an administrator`;
+      await expect(migrate(options({ connection }))).rejects.toMatchObject({
+        exitCode: 69,
+        message: expect.stringContaining(`the role ${role} may not create tables in schema public`),
+      });
+      await expect(migrate(options({ connection }))).rejects.toMatchObject({
+        message: expect.stringContaining(advice),
+      });
+      expect((await migrationStatus(options({ connection }))).problem).toContain(advice);
+      await rows(`grant usage, create on schema public to ${role}`);
+      expect((await migrationStatus(options({ connection }))).problem).toBeUndefined();
+      expect((await migrate(options({ connection }))).applied).toEqual(['0001-first']);
+    });
+  });
+
+  test('and does not own the tables that are there, is told so', async () => {
+    await migrate(options());
+    await asRole(async (connection) => {
+      await expect(migrate(options({ connection }))).rejects.toMatchObject({
+        exitCode: 69,
+        message: expect.stringMatching(/permission denied for table schema_migrations.*has to own the tables/),
+      });
+    });
+  });
+});
+
 describe('migrate', () => {
   test('applies pending migrations in order, records them, and finds nothing to do the second time', async () => {
     write('0002-second.sql', '-- contract\nalter table first add column extra text;\n');

@@ -1,10 +1,11 @@
 /** Brings a database to the schema of this program, or reports how far it is. */
-import type { Client } from 'pg';
+import { type Client, DatabaseError } from 'pg';
 import type { Clock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Log } from '#platform/base/log.ts';
 import { checkServer, connectWithRetries } from '../connect.ts';
 import type { ConnectionTarget } from '../database-options.ts';
+import { grantText, isMissingPrivilege, privilegeAdvice, reasonOf } from '../failures.ts';
 import { applyWithRetries, FIRST_PAUSE_MS, MAX_PAUSE_MS, pauseUntil } from './apply-migration.ts';
 import { readMigrations } from './migration-files.ts';
 import { CREATE_SCHEMA_MIGRATIONS, type MigrationState, nameOf, readState } from './migration-state.ts';
@@ -58,6 +59,8 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
       return { applied: [], pending: state.pending.map(nameOf) };
     }
     const deadline = performance.now() + (options.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000;
+    const problem = await privilegeProblem(client);
+    if (problem !== undefined) throw new ExitError(ExitCode.unavailable, problem);
     await lock(client, deadline, options.log);
     await client.query(CREATE_SCHEMA_MIGRATIONS);
     // Read again: another process may have migrated while this one waited.
@@ -72,10 +75,28 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   });
 }
 
+export interface MigrationStatus extends MigrationState {
+  /** Why pending migrations cannot be applied, and what to grant. */
+  readonly problem: string | undefined;
+}
+
 /** What is applied, pending and unknown. Throws as `migrate` does. */
-export async function migrationStatus(options: MigrateOptions): Promise<MigrationState> {
+export async function migrationStatus(options: MigrateOptions): Promise<MigrationStatus> {
   const migrations = readMigrations(options.directory);
-  return await withClient(options, (client) => readState(client, migrations));
+  return await withClient(options, async (client) => {
+    const state = await readState(client, migrations);
+    return { ...state, problem: state.pending.length === 0 ? undefined : await privilegeProblem(client) };
+  });
+}
+
+async function privilegeProblem(client: Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ role: string; schema: string; database: string; may_create: boolean }>(`
+    select quote_ident(current_user) as role, quote_ident(current_schema()) as schema,
+      quote_ident(current_database()) as database, has_schema_privilege(current_schema(), 'CREATE') as may_create`);
+  const [found] = rows;
+  if (found === undefined || found.may_create) return undefined;
+  const { database, role, schema } = found;
+  return `the role ${role} may not create tables in schema ${schema} of database ${database}. ${grantText({ role, schema })}`;
 }
 
 async function withClient<T>(options: MigrateOptions, work: (client: Client) => Promise<T>): Promise<T> {
@@ -88,6 +109,9 @@ async function withClient<T>(options: MigrateOptions, work: (client: Client) => 
   try {
     await checkServer(client);
     return await work(client);
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || !isMissingPrivilege(error)) throw error;
+    throw new ExitError(ExitCode.unavailable, `${reasonOf(error)}${privilegeAdvice(error)}`, { cause: error });
   } finally {
     // Ends the session, and so releases the lock.
     await client.end();

@@ -129,7 +129,10 @@ async function readTables(client: Client): Promise<{ schema: string; tables: rea
         where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`);
   const found = rows[0];
   if (found === undefined || found.schema === null) {
-    throw new ExitError(ExitCode.failure, 'the search path of the database names no schema that exists');
+    throw new ExitError(
+      ExitCode.failure,
+      'the search path of the database names no schema that exists and that the role may use',
+    );
   }
   return { schema: found.schema, tables: found.tables };
 }
