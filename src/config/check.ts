@@ -36,7 +36,7 @@ function problemsOf(issue: z.core.$ZodIssue, above: Path, root: MappingNode, sha
   return [
     {
       key: path.length === 0 ? undefined : pathText(path),
-      message: valueMessage(issue.message, node, shapeAt(shape, path)),
+      message: valueMessage(issue, node, shapeAt(shape, path)),
       at: originOf(root, path),
     },
   ];
@@ -55,10 +55,21 @@ function keyOrigin(node: Node | undefined, name: string) {
 }
 
 /** A phrase that says what is accepted is followed by what was found; a broken rule speaks for itself. */
-function valueMessage(message: string, node: Node | undefined, shape: Shape | undefined): string {
+function valueMessage(issue: z.core.$ZodIssue, node: Node | undefined, shape: Shape | undefined): string {
+  const { message } = issue;
+  const unquoted = unquotedText(issue, node);
+  if (unquoted !== undefined) return unquoted;
   if (!message.startsWith('expected')) return message;
   if (node === undefined) return `missing; ${message}`;
   return `${message}, got ${shape === undefined || mayHoldSecret(shape) ? '[secret]' : shown(node)}`;
+}
+
+/** What YAML made of a text without quotes is no text, however many characters it has. */
+function unquotedText(issue: z.core.$ZodIssue, node: Node | undefined): string | undefined {
+  if (issue.code !== 'invalid_type' || issue.expected !== 'string' || node?.kind !== 'scalar') return undefined;
+  if (typeof node.value !== 'number' && typeof node.value !== 'boolean') return undefined;
+  const kind = typeof node.value === 'number' ? 'a number' : 'true or false';
+  return `expected a text, and without quotes YAML reads ${kind} here: put the value in quotes`;
 }
 
 function shown(node: Node): string {

@@ -117,6 +117,30 @@ describe('http', () => {
   });
 });
 
+describe('a text that YAML reads as something else', () => {
+  const NUMBER = 'expected a text, and without quotes YAML reads a number here: put the value in quotes';
+
+  test.each([
+    [
+      'clients: [{client_id: 01JD3Q5Z8W2N4K6M7P9R0S1TPR, client_auth_method: client_secret_basic, client_secret: 1234567890123456789}]',
+      'clients[0].client_secret',
+    ],
+    ['secrets: {encryption: 1234567890123456789012345678901234567890123456789012345678901234}', 'secrets.encryption'],
+    ['homeserver: {kind: synapse, secret: 0x1234567890abcdef}', 'homeserver.secret'],
+    ['database: {host: h, password: 12345678}', 'database.password'],
+    ['database: {host: h, username: 42}', 'database.username'],
+    ['branding: {service_name: 2026}', 'branding.service_name'],
+  ])('a number: %s belongs in quotes', (yaml, key) => {
+    expect(complaints(yaml)).toContain(`${key}: ${NUMBER}`);
+  });
+
+  test('true or false', () => {
+    expect(complaints('branding: {service_name: true}')).toContain(
+      'branding.service_name: expected a text, and without quotes YAML reads true or false here: put the value in quotes',
+    );
+  });
+});
+
 describe('database', () => {
   test('an address that cannot be used is refused with what is wrong in it, and never shown', () => {
     expect(complaints('database: {uri: "postgres://u:hu/sh@h/d"}')).toEqual([
