@@ -23,7 +23,7 @@ export const compatSection = mapping({
     .prefault(null)
     .describe(
       'Where single sign-on may end, as URLs: the same scheme, host and port, and the same path or one below it. ' +
-        'Without the list: at every client, once the person has agreed.',
+        'A private-use scheme by itself (`im.client.app://`) allows every address of its application. Without the list: at every client, once the person has agreed.',
     ),
   advertise_upstream_providers: bool()
     .prefault(false)

@@ -91,6 +91,18 @@ describe('the operator’s list of them', () => {
     expect(ssoRedirectProblem(address, ALLOWED)).toBe('redirectUrl is not among the addresses that are allowed here');
   });
 
+  test.each(['im.client.app://', 'im.client.app:'])('%s stands for every address of that application', (prefix) => {
+    for (const address of [
+      'im.client.app://',
+      'im.client.app://callback/x?y',
+      'im.client.app:/x',
+      'im.client.app:///x',
+    ])
+      expect(ssoRedirectProblem(address, [prefix]), address).toBeUndefined();
+    for (const address of ['im.client.apps://callback', 'https://im.client.app/'])
+      expect(ssoRedirectProblem(address, [prefix]), address).toContain('not among the addresses');
+  });
+
   test('may hold a whole address', () => {
     const whole = ['https://app.example/?client=chat'];
     expect(ssoRedirectProblem('https://app.example/?client=chat', whole)).toBeUndefined();

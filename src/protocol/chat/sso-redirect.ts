@@ -38,11 +38,14 @@ export function ssoRedirectProblem(address: string, allowed: readonly string[] |
   return undefined;
 }
 
-/** The same origin, and the same path or one below it. */
+/** The same origin, and the same path or one below it; of a private-use scheme also all of it. */
 function beginsWith(address: string, prefix: string): boolean {
   const url = new URL(address);
   const allowed = new URL(prefix);
-  if (url.protocol !== allowed.protocol || url.host !== allowed.host) return false;
+  if (url.protocol !== allowed.protocol) return false;
+  // A private-use scheme by itself, as `im.client.app://`, stands for every address of its application.
+  if (!isWeb(url.protocol) && /^[^:]+:(?:\/\/)?$/.test(allowed.href)) return true;
+  if (url.host !== allowed.host) return false;
   if (allowed.search !== '' || allowed.hash !== '') return url.href === allowed.href;
   // A host or an application may resolve what the parser here leaves alone.
   if (/%2e|%2f|%5c/i.test(url.pathname)) return false;
