@@ -239,6 +239,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'A chat client gave a name or password that is wrong, or the policy bans the requester.',
     remedy: 'Try again with the right ones; `auth.refused` in the log says which it was.',
   },
+  mails_delayed: {
+    meaning: 'Mails have waited for ten minutes or more, or over 100,000 of them wait, so a form that sends one is refused.',
+    remedy: 'Look at the lines `job.retry` and at the mail server, and start more workers. It works again once the mails are sent.',
+  },
   malformed_request: {
     meaning:
       'The request cannot be read: bad encoding, a repeated field, a cut body, a contradictory head. The admin API says `invalid_request`.',

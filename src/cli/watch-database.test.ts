@@ -51,30 +51,27 @@ const insertJobs = `insert into queue_jobs (id, queue, payload, created_at, due_
 test.each([
   ['a job that was due ten minutes ago', [595, 1], [605, 1]],
   ['more than 100,000 due jobs', [1, 100_000], [1, 1]],
-])(
-  '%s: background work is late, which is said once, until it has caught up (operations 9.4)',
-  async (_, just, more) => {
-    const { database } = made;
-    // Of a clock that was not set.
-    watch = newWatch();
-    const before = log.lines.length;
-    await sql(database, insertJobs, just);
-    await check();
-    expect(state.isQueueBehind).toBe(false);
-    await sql(database, insertJobs, more);
-    await check();
-    await check();
-    expect(state.isQueueBehind).toBe(true);
-    await sql(database, 'truncate queue_jobs');
-    await check();
-    expect(state.isQueueBehind).toBe(false);
-    expect(log.lines.slice(before).map(({ event, level }) => [event, level])).toEqual([
-      ['job.behind', 'warn'],
-      ['job.behind', 'info'],
-    ]);
-    expect(state.isClockRight() && state.isSchemaUsable, 'it stays ready').toBe(true);
-  },
-);
+])('%s: mails are late, which is said once, until it has caught up (operations 9.4)', async (_, just, more) => {
+  const { database } = made;
+  // Of a clock that was not set.
+  watch = newWatch();
+  const before = log.lines.length;
+  await sql(database, insertJobs, just);
+  await check();
+  expect(state.areMailsLate).toBe(false);
+  await sql(database, insertJobs, more);
+  await check();
+  await check();
+  expect(state.areMailsLate).toBe(true);
+  await sql(database, 'truncate queue_jobs');
+  await check();
+  expect(state.areMailsLate).toBe(false);
+  expect(log.lines.slice(before).map(({ event, level }) => [event, level])).toEqual([
+    ['job.behind', 'warn'],
+    ['job.behind', 'info'],
+  ]);
+  expect(state.isClockRight() && state.isSchemaUsable, 'it stays ready').toBe(true);
+});
 
 /** Time passes for the machine, or goes back: nobody set its clock. The clock of the database cannot be set here. */
 function pass(milliseconds: number): void {
@@ -89,16 +86,16 @@ test('F-14: what is late only because the clock was set ahead counts as late a m
   // A machine that stood still looks the same.
   steady.aheadMs -= 3_600_000;
   await check();
-  expect([state.isClockRight(), state.isQueueBehind]).toEqual([true, false]);
+  expect([state.isClockRight(), state.areMailsLate]).toEqual([true, false]);
   pass(40_000);
   await check();
-  expect(state.isQueueBehind).toBe(false);
+  expect(state.areMailsLate).toBe(false);
   pass(21_000);
   await check();
-  expect(state.isQueueBehind).toBe(true);
+  expect(state.areMailsLate).toBe(true);
   await sql(database, 'truncate queue_jobs');
   await check();
-  expect(state.isQueueBehind).toBe(false);
+  expect(state.areMailsLate).toBe(false);
   pass(-21_000);
 });
 

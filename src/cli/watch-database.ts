@@ -1,8 +1,8 @@
 import type { InstanceState } from '#domain/instance-state.ts';
+import { readMailBacklog } from '#domain/rate-limits/late-mails.ts';
 import type { SteadyClock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
-import { readBacklog } from '#platform/jobs/backlog.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { isSchemaUsable } from '#platform/postgres/migrator/migration-state.ts';
 
@@ -10,10 +10,6 @@ const INTERVAL_MS = 60_000;
 const LOOK_MS = 1000;
 /** Beyond it, what has expired here has not there (operations 8.1). */
 const MAX_SKEW_MS = 60_000;
-
-/** From here on mails are refused (operations 9.4). */
-const MAX_LATE_MS = 600_000;
-const MAX_DUE_JOBS = 100_000;
 
 export interface Watched {
   readonly database: OpenDatabase;
@@ -130,12 +126,11 @@ export class DatabaseWatch {
 }
 
 async function checkQueue({ database, clock, log, state }: Watched): Promise<void> {
-  const { oldestMs, due } = await readBacklog(database, clock.now(), MAX_DUE_JOBS + 1);
-  const isBehind = oldestMs > MAX_LATE_MS || due > MAX_DUE_JOBS;
+  const { due, isLate, oldestMs } = await readMailBacklog(database, clock.now());
   const fields = { due, oldest_seconds: Math.round(oldestMs / 1000) };
-  if (isBehind && !state.isQueueBehind) {
-    log.warn('job.behind', 'background work is late; forms that send a mail say that it is too many for now', fields);
+  if (isLate && !state.areMailsLate) {
+    log.warn('job.behind', 'mails are late; forms that send one answer 503 until they have caught up', fields);
   }
-  if (!isBehind && state.isQueueBehind) log.info('job.behind', 'background work has caught up', fields);
-  state.isQueueBehind = isBehind;
+  if (!isLate && state.areMailsLate) log.info('job.behind', 'mails have caught up', fields);
+  state.areMailsLate = isLate;
 }

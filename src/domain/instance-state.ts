@@ -10,8 +10,8 @@ export class InstanceState {
    * moment at which the clock of this machine was set until both were compared again.
    */
   isClockRight: () => boolean = () => true;
-  /** Background work is so far behind that no further mail is promised. It does not make an instance unready. */
-  isQueueBehind = false;
+  /** Mails are so late that no further one is promised. It does not make an instance unready. */
+  areMailsLate = false;
   /** The HTTP server refuses new requests, all of them or those that can wait. */
   isOverloaded: () => boolean = () => false;
 }

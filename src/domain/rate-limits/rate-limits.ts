@@ -19,13 +19,14 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { StatementError, unavailable } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { bucketIsOfLater, chargeCtes, refundCtes } from './charge-sql.ts';
+import { type QueueState, requireMailsInTime } from './late-mails.ts';
 
 /** One token bucket of a limiter. */
 export interface Bucket {
   readonly key: string;
   readonly limiter: Limiter;
-  /** It gives no token for so long, whatever it holds. */
-  readonly shutForSeconds?: number;
+  /** Its tokens are for mails, which have to come in time. */
+  readonly mails?: QueueState;
 }
 
 /** Tokens that were taken and can be given back. */
@@ -117,12 +118,11 @@ export async function awaitLimitCheck<T>(check: Promise<T>): Promise<T> {
 /**
  * Takes one token from every bucket, or from none when one of them is empty. One statement; a second one only when a
  * race for a last token was lost and the tokens taken so far are given back.
+ * @throws LatchkeyError `mails_delayed`
  */
 export async function takeTokens(database: Queryable, clock: Clock, buckets: readonly Bucket[]): Promise<Taken> {
-  const shutForSeconds = Math.max(...buckets.map((bucket) => bucket.shutForSeconds ?? 0));
-  if (shutForSeconds > 0) {
-    if (metrics !== undefined) countRefusal(buckets);
-    return { ok: false, retryAfterSeconds: shutForSeconds };
+  for (const { mails } of buckets) {
+    if (mails !== undefined) await requireMailsInTime(database, clock, mails);
   }
   const row = await awaitLimitCheck(
     database.first(take, {
@@ -147,19 +147,9 @@ function countRefusal([bucket]: readonly Bucket[]): void {
   metrics?.count('latchkey_rate_limited_total', { limiter });
 }
 
-const LATE_MAILS_SECONDS = 600;
-
-/** What the instance knows of background work; `InstanceState` has it. */
-export interface QueueState {
-  readonly isQueueBehind: boolean;
-}
-
-/**
- * A bucket that mails take from. While background work is far behind it gives nothing (operations 9.4): the mail would be
- * promised, and come when it is of no use any more.
- */
-export function mailBucket(bucket: Bucket, { isQueueBehind }: QueueState): Bucket {
-  return isQueueBehind ? { ...bucket, shutForSeconds: LATE_MAILS_SECONDS } : bucket;
+/** A bucket that mails take from: while they are late it gives nothing (operations 9.4). */
+export function mailBucket(bucket: Bucket, mails: QueueState): Bucket {
+  return { ...bucket, mails };
 }
 
 /** Gives back the tokens of `takeTokens` where only failures count. Sends no statement when there are none. */

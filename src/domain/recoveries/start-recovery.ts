@@ -1,10 +1,10 @@
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
+import { MAIL_QUEUES, type QueueState } from '#domain/rate-limits/late-mails.ts';
 import {
   addressBucketKey,
   mailBucket,
-  type QueueState,
   type Taken,
   takeTokens,
   unknownNameKey,
@@ -22,7 +22,7 @@ import { recoverySessionIsOpen } from './liveness.ts';
 import type { RecoverySession } from './recovery-session.ts';
 
 /** Name of the jobs that look the address up and send the mail. */
-export const RECOVERY_MAIL_QUEUE = 'send-account-recovery-emails';
+export const RECOVERY_MAIL_QUEUE = MAIL_QUEUES.recovery;
 
 export interface StartRecoveryDeps {
   readonly database: Database;

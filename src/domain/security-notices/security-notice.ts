@@ -3,14 +3,16 @@
  * statement, or in the transaction, of what it tells: one job for each address that was confirmed at that moment, so
  * that somebody who takes an account over cannot keep it from its owner by removing addresses.
  */
+
 import { accountIsDeactivated, accountIsLocked } from '#domain/accounts/liveness.ts';
 import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
+import { MAIL_QUEUES } from '#domain/rate-limits/late-mails.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { INSERT_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
 
-export const NOTICE_QUEUE = 'send-security-notice';
+export const NOTICE_QUEUE = MAIL_QUEUES.notice;
 
 /** What people are told of. */
 export const NOTICES = [

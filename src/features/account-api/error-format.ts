@@ -6,6 +6,7 @@ import { graphqlResponse } from './response.ts';
 const CODES: Partial<Record<ErrorCode, string>> = {
   body_too_large: 'PAYLOAD_TOO_LARGE',
   cross_site_request: 'CSRF_REJECTED',
+  mails_delayed: 'UNAVAILABLE',
   malformed_request: 'BAD_REQUEST',
   not_json: 'BAD_REQUEST',
   overloaded: 'UNAVAILABLE',

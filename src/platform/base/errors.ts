@@ -240,6 +240,13 @@ const ROWS = {
     page: 'refused',
     description: 'invalid username or password',
   },
+  mails_delayed: {
+    kind: 'fault',
+    status: 503,
+    oauth: 'temporarily_unavailable',
+    page: 'mails_delayed',
+    description: 'emails are delayed, so no further one is promised; try again later',
+  },
   malformed_request: {
     kind: 'refusal',
     status: 400,

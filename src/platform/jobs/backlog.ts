@@ -35,6 +35,28 @@ export async function readBacklog(queryable: Queryable, now: number, limit: numb
   };
 }
 
+const readDueOf = statement<
+  { oldest: number | null; due: number },
+  { readonly queues: readonly string[]; readonly now: Date; readonly limit: number }
+>(
+  'job-backlog-of',
+  `select ${ms('min(waiting.due_at)')} as oldest, count(*)::integer as due
+     from (select due_at from queue_jobs
+            where queue = any (:queues::text[]) and failed_at is null and due_at <= :now::timestamptz
+            order by due_at limit :limit::integer) as waiting`,
+);
+
+/** Of some queues; `due` is counted up to the limit. */
+export async function readBacklogOf(
+  queryable: Queryable,
+  queues: readonly string[],
+  now: number,
+  limit: number,
+): Promise<Pick<Backlog, 'due' | 'oldestMs'>> {
+  const row = await queryable.first(readDueOf, { queues, now: new Date(now), limit });
+  return { oldestMs: row?.oldest == null ? 0 : Math.max(0, now - row.oldest), due: row?.due ?? 0 };
+}
+
 const countFailed = statement<{ failed: number }, { readonly now: Date; readonly limit: number }>(
   'failed-jobs',
   `select count(*)::integer as failed from (

@@ -1,11 +1,6 @@
 import type { RateLimitingConfig } from '#config/sections/rate-limiting.ts';
-import {
-  addressBucket,
-  type Bucket,
-  mailBucket,
-  type QueueState,
-  unknownNameKey,
-} from '#domain/rate-limits/rate-limits.ts';
+import { MAIL_QUEUES, type QueueState } from '#domain/rate-limits/late-mails.ts';
+import { addressBucket, type Bucket, mailBucket, unknownNameKey } from '#domain/rate-limits/rate-limits.ts';
 import { type BrowserSessionId, newId, toUuid } from '#platform/base/ids.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -14,7 +9,7 @@ import type { EmailAddress } from '../email-address.ts';
 import type { EmailAuthenticationId } from './email-authentication.ts';
 
 /** Name of the jobs that make a code and mail it. */
-export const CODE_MAIL_QUEUE = 'send-email-authentication-code';
+export const CODE_MAIL_QUEUE = MAIL_QUEUES.code;
 
 export interface CodeMailDeps {
   readonly log: Log;
