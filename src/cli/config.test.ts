@@ -2,9 +2,11 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { configShape } from '#config/config.ts';
 import { workingDirectory } from '#config/fixture.test-support.ts';
 import { type ConfigSources, loadConfig } from '#config/load.ts';
 import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
+import type { Shape } from '#platform/config/shape.ts';
 import { checkConfig, configManual, configSchema, dumpConfig, generateClient, generateConfig } from './config.ts';
 
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
@@ -137,6 +139,29 @@ describe('config generate', () => {
   });
 });
 
+/**
+ * Used in place of the embedded server, made by the start, allowed with another transport, exporter or homeserver only, or
+ * made from the name and colors of the service.
+ */
+const DEFAULTS_ELSEWHERE = [
+  ...['database.host', 'database.port', 'database.username', 'database.database', 'database.ssl_mode'],
+  ...['database.embedded', 'secrets.keys', 'homeserver.homeserver', 'email.from', 'email.port', 'email.ehlo_name'],
+  ...['email.command', 'branding.accent_color', 'branding.accent_color_dark', 'templates', 'index'],
+  ...['telemetry.metrics.endpoint', 'telemetry.tracing.endpoint'],
+];
+
+/** Keys below a value that have a default and are not in it. */
+function keysWithDefault(shape: Shape, value: unknown, path: string): string[] {
+  const keys = shape.kind === 'mapping' ? [...shape.keys] : [];
+  return keys.flatMap(([name, child]) => {
+    const key = path === '' ? name : `${path}.${name}`;
+    const below: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+    if (below !== undefined) return keysWithDefault(child, below, key);
+    const hasDefault = child.defaultValue !== undefined || child.hints.defaultText !== undefined;
+    return hasDefault && child.hints.secret !== true ? [key] : [];
+  });
+}
+
 describe('config dump', () => {
   const yaml = [
     'x-note: gone',
@@ -156,6 +181,11 @@ describe('config dump', () => {
     await dumpConfig(sources(directory), { json: false, ...options }, output);
     return output.out;
   }
+
+  test('with defaults: every key that has one', async () => {
+    const dumped: unknown = parse(await dump(workingDirectory({}), { defaults: true, showSecrets: false }));
+    expect(keysWithDefault(configShape(), dumped, '')).toEqual(DEFAULTS_ELSEWHERE);
+  });
 
   test('prints what the sources say, without any secret', async () => {
     const directory = workingDirectory(files);

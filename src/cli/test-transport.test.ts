@@ -11,9 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => smtp.stop());
 
+const OWN = { ehloName: 'localhost', sender: 'noreply@club.example' };
+
 function transport(port: number, password?: string) {
   const credentials = password === undefined ? undefined : { username: 'latchkey', password: new Secret(password) };
-  return new SmtpTransport({ hostname: '127.0.0.1', port, mode: 'plain', credentials, timeoutSeconds: 10 });
+  return new SmtpTransport({ hostname: '127.0.0.1', port, mode: 'plain', credentials, timeoutSeconds: 10, ...OWN });
 }
 
 test('a start says that mails would not be taken, and why, without the password (operations 1.14)', async () => {

@@ -25,10 +25,12 @@ describe('guide "Mail"', () => {
     expect(email.securityNotices).toBe(true);
   });
 
+  const OWN = { ehloName: 'localhost', sender: 'noreply@example.org' };
+
   /** Why a mail is not taken by a server on this port. */
   async function reasonAt(port: number, mode: 'plain' | 'tls' = 'plain'): Promise<string | undefined> {
     const credentials = { username: 'latchkey', password: new Secret('wrong') };
-    const server = { hostname: 'localhost', port, mode, credentials, timeoutSeconds: 10 };
+    const server = { hostname: 'localhost', port, mode, credentials, timeoutSeconds: 10, ...OWN };
     const outcome = await sendMail(
       new SmtpTransport(server),
       {

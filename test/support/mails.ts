@@ -15,6 +15,8 @@ import { openTransport } from '#platform/mail/open-transport.ts';
 import { type ReadMail, readMail } from './read-mail.ts';
 import { startSmtpPeer } from './smtp-peer.ts';
 
+const OWN = { ehloName: 'localhost', sender: 'noreply@localhost' };
+
 export interface ReceivedMail extends ReadMail {
   /** The one recipient. */
   readonly to: string;
@@ -37,7 +39,7 @@ export async function startMails(): Promise<Mails> {
   return {
     settings: { transport: 'smtp', ...server, from: 'Example <noreply@example.org>' },
     config: {
-      transport: { kind: 'smtp', ...server, credentials: undefined, timeoutSeconds: 10 },
+      transport: { kind: 'smtp', ...server, credentials: undefined, timeoutSeconds: 10, ...OWN },
       from: { name: 'Example', address: 'noreply@example.org' },
       replyTo: undefined,
       maxConnections: 2,

@@ -4,8 +4,9 @@ import { networkText } from '#platform/base/ip-address.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
 import { type Node, nodeAt, plain } from '#platform/config/tree.ts';
 import type { Bind, ListenerOptions } from '#platform/http/http-options.ts';
-import { configShape } from '../config.ts';
+import { type Config, configShape } from '../config.ts';
 import type { LoadedConfig } from '../load.ts';
+import { EMAIL_DEFAULTS } from '../sections/email.ts';
 
 const REDACTED = '<redacted>';
 
@@ -79,10 +80,20 @@ function derivedDefaults({ config, tree }: LoadedConfig): unknown {
     },
     ...(isEmbedded && { database: { uri: 'embedded:' } }),
     clients: config.clients.map(({ grantTypes }) => ({ grant_types: [...grantTypes] })),
-    account: { password_registration_enabled: config.account.passwordRegistrationEnabled },
+    account: {
+      password_registration_enabled: config.account.passwordRegistrationEnabled,
+      password_registration_email_required: config.account.passwordRegistrationEmailRequired,
+    },
+    email: { ...EMAIL_DEFAULTS, ...transportDefaults(config.email.transport) },
     branding: { service_name: config.branding.serviceName },
     limits: { password_hash_concurrency: config.limits.passwordHashConcurrency },
   };
+}
+
+/** Keys that only this transport takes. */
+function transportDefaults(transport: Config['email']['transport']): object {
+  if (transport.kind === 'smtp') return { port: transport.port, ehlo_name: transport.ehloName };
+  return transport.kind === 'sendmail' ? { command: transport.command } : {};
 }
 
 function writtenListener({ name, resources, binds }: ListenerOptions): unknown {

@@ -29,6 +29,17 @@ test('a user without a password and a password without a user are refused, and t
 });
 
 test.each([
+  ['https://auth.example.org/', 'auth.example.org'],
+  ['http://203.0.113.5:8080', '[203.0.113.5]'],
+  ['http://[2001:db8::5]:8080', '[IPv6:2001:db8::5]'],
+])('with public_base %s the SMTP server is greeted as %s', (base, name) => {
+  const yaml = `http: {public_base: "${base}"}\nemail: {${SMTP}}\n`;
+  expect(loadYaml(yaml).email.transport).toMatchObject({ ehloName: name });
+  const named = loadYaml(yaml.replace(SMTP, `${SMTP}, ehlo_name: mx.example.org`)).email;
+  expect(named.transport).toMatchObject({ ehloName: 'mx.example.org' });
+});
+
+test.each([
   ['transport: blackhole, hostname: mail.example', 'hostname', 'blackhole'],
   ['transport: sendmail, mode: tls', 'mode', 'sendmail'],
   ['transport: file, timeout: 10', 'timeout', 'file'],

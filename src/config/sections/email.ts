@@ -23,8 +23,10 @@ const TRANSPORTS = ['blackhole', 'smtp', 'sendmail', 'file'] as const;
 type Kind = (typeof TRANSPORTS)[number];
 
 const PORTS = { plain: 25, starttls: 587, tls: 465 } as const;
-const TIMEOUT_SECONDS = 30;
-const MAX_CONNECTIONS = 2;
+
+/** Of keys that only some transports use. They may be written down for the others, as `config dump --defaults` does. */
+export const EMAIL_DEFAULTS = { timeout: 30, max_connections: 2 } as const;
+const DEFAULTS: ReadonlyMap<string, unknown> = new Map(Object.entries(EMAIL_DEFAULTS));
 
 const SMTP: readonly Kind[] = ['smtp'];
 const SENDMAIL: readonly Kind[] = ['sendmail'];
@@ -38,6 +40,7 @@ const USED_BY = [
   ['username', SMTP],
   ['password', SMTP],
   ['command', SENDMAIL],
+  ['ehlo_name', SMTP],
   ['timeout', BOTH],
   ['max_connections', BOTH],
   ['max_per_minute', BOTH],
@@ -45,6 +48,10 @@ const USED_BY = [
 
 const SINGLE_LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 const HOST_NAME = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:]{2,45})$/;
+
+/** RFC 5321 4.1.1.1. */
+const EHLO_NAME =
+  /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[0-9A-Fa-f:.]+)\])$/;
 
 function mailbox() {
   const error = 'expected an e-mail address, or a name and an address as in "Name <name@example.org>"';
@@ -86,13 +93,19 @@ export const emailSection = rule(
       .optional()
       .describe('For the SMTP server; with `username`. `smtp` only.'),
     password_file: secretFile('password'),
+    ehlo_name: hint(
+      text({ maximum: 253, pattern: EHLO_NAME, expected: 'expected a host name, or an IP address in brackets' }),
+      { defaultText: 'the host of `http.public_base`' },
+    )
+      .optional()
+      .describe('Name by which the service greets the SMTP server (EHLO). `smtp` only.'),
     command: hint(path(['sendmail']), { defaultText: '`sendmail`' })
       .optional()
       .describe('Program that takes mails, run as `command -i -f FROM -- TO`. `sendmail` only.'),
-    timeout: hint(duration('1s', '10m'), { defaultText: '30 s' })
+    timeout: hint(duration('1s', '10m'), { defaultText: `${EMAIL_DEFAULTS.timeout} s` })
       .optional()
       .describe('How long handing over a mail may take. `smtp` and `sendmail`.'),
-    max_connections: hint(integer(1, 50), { defaultText: '2' })
+    max_connections: hint(integer(1, 50), { defaultText: String(EMAIL_DEFAULTS.max_connections) })
       .optional()
       .describe('Mails that a process hands over at once. `smtp` and `sendmail`.'),
     max_per_minute: integer(1, 100_000)
@@ -123,6 +136,7 @@ export const emailSection = rule(
     'username',
     'password',
     'command',
+    'ehlo_name',
     'timeout',
     'max_connections',
     'max_per_minute',
@@ -130,7 +144,8 @@ export const emailSection = rule(
   (values, problem) => {
     const { transport, username, password } = values;
     for (const [key, kinds] of USED_BY) {
-      if (values[key] !== undefined && !kinds.includes(transport))
+      const isDefault = DEFAULTS.get(key) === values[key];
+      if (values[key] !== undefined && !isDefault && !kinds.includes(transport))
         problem([key], `has no effect with the transport "${transport}"`);
     }
     if (transport === 'smtp') requireForSmtp(values, problem);
@@ -156,12 +171,13 @@ export interface EmailSurroundings {
 
 export function emailConfig(parsed: z.output<typeof emailSection>, surroundings: EmailSurroundings) {
   const { serviceName, publicBase, dataDir } = surroundings;
-  const transport = transportOf(parsed, dataDir);
+  const from = parsed.from ?? { name: serviceName, address: `noreply@${mailDomain(publicBase)}` };
+  const transport = transportOf(parsed, { dataDir, publicBase, sender: from.address });
   return {
     transport,
-    from: parsed.from ?? { name: serviceName, address: `noreply@${mailDomain(publicBase)}` },
+    from,
     replyTo: parsed.reply_to,
-    maxConnections: parsed.max_connections ?? MAX_CONNECTIONS,
+    maxConnections: parsed.max_connections ?? EMAIL_DEFAULTS.max_connections,
     maxPerMinute: parsed.max_per_minute,
     codeTtlSeconds: parsed.code_ttl,
     allowSingleLabelDomains: parsed.allow_single_label_domains,
@@ -171,9 +187,16 @@ export function emailConfig(parsed: z.output<typeof emailSection>, surroundings:
   };
 }
 
-function transportOf(parsed: z.output<typeof emailSection>, dataDir: string): TransportChoice {
+interface TransportSurroundings extends Pick<EmailSurroundings, 'dataDir' | 'publicBase'> {
+  readonly sender: string;
+}
+
+function transportOf(
+  parsed: z.output<typeof emailSection>,
+  { dataDir, publicBase, sender }: TransportSurroundings,
+): TransportChoice {
   const { transport, hostname, mode, port, username, password, command } = parsed;
-  const timeoutSeconds = parsed.timeout ?? TIMEOUT_SECONDS;
+  const timeoutSeconds = parsed.timeout ?? EMAIL_DEFAULTS.timeout;
   switch (transport) {
     case 'smtp':
       // The rule above has found them.
@@ -186,6 +209,8 @@ function transportOf(parsed: z.output<typeof emailSection>, dataDir: string): Tr
         credentials:
           username === undefined || password === undefined ? undefined : { username, password: new Secret(password) },
         timeoutSeconds,
+        ehloName: parsed.ehlo_name ?? greetingName(publicBase),
+        sender,
       };
     case 'sendmail':
       return { kind: transport, command: command ?? 'sendmail', timeoutSeconds };
@@ -194,6 +219,13 @@ function transportOf(parsed: z.output<typeof emailSection>, dataDir: string): Tr
     case 'blackhole':
       return { kind: transport };
   }
+}
+
+/** RFC 5321 4.1.3: an address is written in brackets, and one of IPv6 says so. */
+function greetingName(publicBase: string): string {
+  const { hostname } = new URL(publicBase);
+  if (hostname.startsWith('[')) return hostname.replace('[', '[IPv6:');
+  return /^[\d.]+$/.test(hostname) ? `[${hostname}]` : hostname;
 }
 
 /** An address of a host is no mail domain. */

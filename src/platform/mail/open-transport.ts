@@ -16,6 +16,8 @@ export type TransportChoice =
       readonly mode: 'plain' | 'starttls' | 'tls';
       readonly credentials: { readonly username: string; readonly password: Secret } | undefined;
       readonly timeoutSeconds: number;
+      readonly ehloName: string;
+      readonly sender: string;
     }
   | { readonly kind: 'sendmail'; readonly command: string; readonly timeoutSeconds: number }
   | { readonly kind: 'file'; readonly directory: string };

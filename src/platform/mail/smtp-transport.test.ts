@@ -39,6 +39,8 @@ function transport(port: number, options: Partial<SmtpOptions> = {}): SmtpTransp
     mode: 'plain',
     credentials: undefined,
     timeoutSeconds: 10,
+    ehloName: 'auth.club.example',
+    sender: 'noreply@club.example',
     trustedCertificates: certificate().cert,
     ...options,
   });
@@ -228,6 +230,51 @@ describe('a server that is none (F-16)', () => {
     const port = await rawPeer(answer);
     expect((await sendMail(transport(port, { timeoutSeconds: 1 }), MAIL, NEVER)).kind).toBe('retry');
   });
+});
+
+/** What is received from the transport, line by line, by a server that answers 250 unless told otherwise. */
+async function heard(answers: Readonly<Record<string, string>> = {}) {
+  const lines: string[] = [];
+  const port = await rawPeer((socket) => {
+    socket.write('220 sound\r\n');
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      for (const line of text.split('\r\n').filter((one) => one !== '')) {
+        lines.push(line);
+        const command = Object.keys(answers).find((one) => line.startsWith(one)) ?? '';
+        socket.write(`${answers[command] ?? '250 fine'}\r\n`);
+      }
+    });
+  });
+  return { lines, port };
+}
+
+test('a test of the transport goes through sender and recipient, and takes both back', async () => {
+  const { lines, port } = await heard();
+  expect(await transport(port).test(NEVER)).toBeUndefined();
+  expect(lines.slice(0, 4)).toEqual([
+    ...['EHLO auth.club.example', 'MAIL FROM:<noreply@club.example>', 'RCPT TO:<postmaster@club.example>', 'RSET'],
+  ]);
+});
+
+test.each([
+  ['MAIL FROM', '553 sender not owned by user'],
+  ['RCPT TO', '554 relay access denied'],
+])('a test of the transport says that %s is refused', async (command, answer) => {
+  const { lines, port } = await heard({ [command]: answer });
+  const reason = `the SMTP server answered ${answer.slice(0, 3)} to ${command}`;
+  expect(await transport(port).test(NEVER)).toContain(reason);
+  expect(lines).toContain('RSET');
+});
+
+test('a test of the transport signs in before', async () => {
+  const { port } = await peer({
+    onAuth: ({ password }, _session, done) =>
+      password === 'right' ? done(null, { user: 'latchkey' }) : done(refusal(535)),
+  });
+  const as = (password: string) =>
+    transport(port, { mode: 'starttls', credentials: { username: 'latchkey', password: new Secret(password) } });
+  expect(await as('right').test(NEVER)).toBeUndefined();
+  expect(await as('wrong').test(NEVER)).toContain('535');
 });
 
 test('a test of the transport says what is wrong, without a mail', async () => {

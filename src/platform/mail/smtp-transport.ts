@@ -12,6 +12,10 @@ export interface SmtpOptions {
   readonly credentials: { readonly username: string; readonly password: Secret } | undefined;
   /** Of a whole attempt. */
   readonly timeoutSeconds: number;
+  /** How the server is greeted. */
+  readonly ehloName: string;
+  /** Of all mails, for `test`. */
+  readonly sender: string;
   /** Certificates to trust in place of the public ones; PEM. For tests. */
   readonly trustedCertificates?: string | undefined;
 }
@@ -31,7 +35,9 @@ export class SmtpTransport implements MailTransport {
   async send({ sender, recipient, content }: Message, signal: AbortSignal): Promise<MailOutcome> {
     return await this.#attempt<MailOutcome>(
       signal,
-      async (connection) => {
+      async (opening) => {
+        const { createTransport } = await outside(import('nodemailer'));
+        const connection = speak(createTransport, this.#options, opening);
         await outside(connection.sendMail({ envelope: { from: sender, to: [recipient] }, raw: content }));
         return { kind: 'sent' };
       },
@@ -39,11 +45,13 @@ export class SmtpTransport implements MailTransport {
     );
   }
 
+  /** Goes as far as a mail does before its content, to the postmaster of the sender's domain, and takes it back. */
   async test(signal: AbortSignal): Promise<string | undefined> {
     return await this.#attempt<string | undefined>(
       signal,
-      async (connection) => {
-        await outside(connection.verify());
+      async (opening) => {
+        const { default: SmtpConnection } = await outside(import('nodemailer/lib/smtp-connection'));
+        await tryEnvelope(SmtpConnection, this.#options, opening);
         return undefined;
       },
       (error) => judge(error).reason,
@@ -52,10 +60,9 @@ export class SmtpTransport implements MailTransport {
 
   async #attempt<T>(
     signal: AbortSignal,
-    work: (connection: Connection) => Promise<T>,
+    work: (opening: Opening) => Promise<T>,
     failed: (error: unknown) => T,
   ): Promise<T> {
-    const nodemailer = await outside(import('nodemailer'));
     const milliseconds = this.#options.timeoutSeconds * 1000;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
     // Ours, so that it can be closed in the middle of anything.
@@ -69,7 +76,6 @@ export class SmtpTransport implements MailTransport {
     // It may fail while nobody waits for it.
     socket.on('error', () => {});
     opened.catch(() => {});
-    const connection = speak(nodemailer, this.#options, { socket, opened }, milliseconds);
     const ended = outside(
       new Promise<never>((_, reject) => {
         limit.addEventListener('abort', () => reject(new TimeOut()), { once: true });
@@ -78,7 +84,7 @@ export class SmtpTransport implements MailTransport {
     ended.catch(() => {});
     try {
       if (limit.aborted) throw new TimeOut();
-      return await Promise.race([work(connection), ended]);
+      return await Promise.race([work({ socket, opened, milliseconds }), ended]);
     } catch (error) {
       return failed(error);
     } finally {
@@ -89,34 +95,110 @@ export class SmtpTransport implements MailTransport {
 
 class TimeOut extends Error {}
 
-type Connection = ReturnType<typeof speak>;
+interface Opening {
+  readonly socket: Socket;
+  readonly opened: Promise<void>;
+  readonly milliseconds: number;
+}
 
-function speak(
-  { createTransport }: typeof import('nodemailer'),
-  { hostname, port, mode, credentials, trustedCertificates }: SmtpOptions,
-  { socket, opened }: { readonly socket: Socket; readonly opened: Promise<void> },
-  milliseconds: number,
-) {
-  return createTransport({
+function connectionOptions(options: SmtpOptions, milliseconds: number) {
+  const { ehloName, hostname, port, mode, trustedCertificates } = options;
+  return {
     host: hostname,
     port,
+    name: ehloName,
     secure: mode === 'tls',
     requireTLS: mode === 'starttls',
     ignoreTLS: mode === 'plain',
+    connectionTimeout: milliseconds,
+    greetingTimeout: milliseconds,
+    socketTimeout: milliseconds,
+    ...(trustedCertificates !== undefined && { tls: { ca: trustedCertificates } }),
+  };
+}
+
+function loginOf({ credentials }: SmtpOptions): { readonly user: string; readonly pass: string } | undefined {
+  return credentials === undefined ? undefined : { user: credentials.username, pass: credentials.password.reveal() };
+}
+
+function speak(createTransport: typeof import('nodemailer').createTransport, options: SmtpOptions, opening: Opening) {
+  const { socket, opened, milliseconds } = opening;
+  const auth = loginOf(options);
+  return createTransport({
+    ...connectionOptions(options, milliseconds),
     getSocket: (_options, done) => {
       opened.then(
         () => done(null, { connection: socket }),
         (error: Error) => done(error),
       );
     },
-    connectionTimeout: milliseconds,
-    greetingTimeout: milliseconds,
-    socketTimeout: milliseconds,
     disableFileAccess: true,
     disableUrlAccess: true,
-    ...(credentials !== undefined && { auth: { user: credentials.username, pass: credentials.password.reveal() } }),
-    ...(trustedCertificates !== undefined && { tls: { ca: trustedCertificates } }),
+    ...(auth !== undefined && { auth }),
   });
+}
+
+/** Name of what the library takes for a way to sign in, so that it sends commands of ours. */
+const ENVELOPE = 'ENVELOPE';
+
+/** @throws what `judge` reads */
+async function tryEnvelope(
+  SmtpConnection: typeof import('nodemailer/lib/smtp-connection').default,
+  options: SmtpOptions,
+  { socket, opened, milliseconds }: Opening,
+): Promise<void> {
+  await opened;
+  const { sender } = options;
+  let refused: RefusedCommand | undefined;
+  const connection = new SmtpConnection({
+    ...connectionOptions(options, milliseconds),
+    connection: socket,
+    customAuth: {
+      [ENVELOPE]: async ({ sendCommand, resolve }) => {
+        const steps = [
+          ['MAIL FROM', `<${sender}>`],
+          ['RCPT TO', `<postmaster@${sender.slice(sender.lastIndexOf('@') + 1)}>`],
+        ] as const;
+        for (const [command, path] of steps) {
+          const { status = 0 } = await outside(sendCommand(`${command}:${path}`));
+          if (status < 200 || status > 299) refused ??= new RefusedCommand(command, status);
+          if (refused !== undefined) break;
+        }
+        await outside(sendCommand('RSET'));
+        resolve();
+      },
+    },
+  });
+  const ended = outside(
+    new Promise<never>((_, reject) => {
+      connection.once('error', reject);
+      connection.once('end', () => reject(new Error('the connection ended')));
+    }),
+  );
+  ended.catch(() => {});
+  const step = async (start: (done: (error?: Error | null) => void) => void): Promise<void> => {
+    const done = new Promise<void>((resolve, reject) => {
+      start((error) => (error === undefined || error === null ? resolve() : reject(error)));
+    });
+    await outside(Promise.race([done, ended]));
+  };
+  await step((done) => connection.connect(done));
+  const login = loginOf(options);
+  if (login !== undefined && connection.allowsAuth) await step((done) => connection.login({ ...login }, done));
+  await step((done) => connection.login({ method: ENVELOPE }, done));
+  connection.quit();
+  if (refused !== undefined) throw refused;
+}
+
+class RefusedCommand extends Error {
+  readonly command: string;
+  readonly responseCode: number;
+
+  constructor(command: string, responseCode: number) {
+    super(`${command} was refused`);
+    this.command = command;
+    this.responseCode = responseCode;
+  }
 }
 
 /** Answers to these are about this mail. To the sender's address, as to the password, they are about the settings. */
