@@ -1,6 +1,11 @@
+import { connect, isIP } from 'node:net';
 import type { HttpConfig } from '#config/sections/http.ts';
 import { hasAdmins } from '#domain/accounts/find-user.ts';
+import { lookUpHost } from '#platform/base/host-names.ts';
 import { networkText } from '#platform/base/ip-address.ts';
+import type { Log } from '#platform/base/log.ts';
+import { outside } from '#platform/base/tasks.ts';
+import { isLoopbackName } from '#platform/base/url.ts';
 import type { BoundAddress } from '#platform/http/listen.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -30,7 +35,7 @@ export async function logStartup(started: {
   if (note !== undefined) log.info('startup', note);
   log.info('startup', `data in ${config.dataDir}`);
   log.info('startup', `homeserver ${config.homeserver.kind}`, { server_name: config.homeserver.homeserver });
-  log.info('startup', `mail transport ${config.email.transport.kind}`);
+  log.info('startup', mailRule(config.email));
   log.info('auth.addresses', addressRule(config.http));
   if (loaded.trial) {
     log.info('startup', 'trial mode: no configuration file; whoever reaches the service may make an account');
@@ -38,7 +43,81 @@ export async function logStartup(started: {
   if (await hasAdmins(database)) log.info('startup', 'an admin account exists');
   else log.info('startup', `no admin account yet; make the first one with: ${adminCommand}`);
   log.info('startup', `issuer to type into applications, letter by letter: ${config.http.issuer}`);
-  log.info('startup', `ready at ${config.http.publicBase}`);
+  await logReady(config.http, bound, log);
+}
+
+/** Only addresses that something was connected to are said to be ready. */
+async function logReady({ issuer, listeners, publicBase }: HttpConfig, bound: readonly BoundAddress[], log: Log) {
+  const discovery = discoveryPath(issuer);
+  if (!servesDiscovery(listeners, discovery)) {
+    log.warn(
+      'startup',
+      'the issuer does not answer here: no listener serves its discovery document; set prefix of the listener to the path of http.issuer',
+      { path: discovery },
+    );
+  }
+  const { hostname, port, protocol } = new URL(publicBase);
+  const answering: string[] = [];
+  for (const { address, port: boundPort } of bound) {
+    if (boundPort !== undefined && (await canConnect(hostOf(address), boundPort))) answering.push(address);
+  }
+  if (!isLoopbackName(hostname)) {
+    log.info('startup', `ready at ${publicBase}, by ${bound.map(({ address }) => address).join(', ')}`, {
+      connected: answering.join(','),
+    });
+    return;
+  }
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (await canConnect(isIP(host) === 0 ? 'localhost' : host, Number(port || (protocol === 'https:' ? 443 : 80)))) {
+    log.info('startup', `ready at ${publicBase}`);
+    return;
+  }
+  log.warn('startup', 'nothing listens at the address of http.public_base; set http.listeners or the variable PORT', {
+    public_base: publicBase,
+  });
+  log.info('startup', `ready at ${answering.join(', ')}`);
+}
+
+/** Where applications look (OpenID Connect Discovery 4). */
+function discoveryPath(issuer: string): string {
+  return `${new URL(issuer).pathname.replace(/\/$/, '')}/.well-known/openid-configuration`;
+}
+
+function servesDiscovery(listeners: HttpConfig['listeners'], path: string): boolean {
+  return listeners.some(
+    ({ prefix = '', resources }) =>
+      path === `${prefix}/.well-known/openid-configuration` && resources.some(({ name }) => name === 'discovery'),
+  );
+}
+
+/** All addresses are those of loopback, too. */
+function hostOf(address: string): string {
+  const host = address.slice(0, address.lastIndexOf(':')).replace(/^\[|\]$/g, '');
+  if (host === '::') return '::1';
+  return host === '0.0.0.0' ? '127.0.0.1' : host;
+}
+
+const CONNECT_MS = 1000;
+
+function canConnect(host: string, port: number): Promise<boolean> {
+  return outside(
+    new Promise((resolve) => {
+      const socket = connect({ host, port, timeout: CONNECT_MS, lookup: lookUpHost });
+      const end = (isConnected: boolean): void => {
+        socket.destroy();
+        resolve(isConnected);
+      };
+      socket.once('connect', () => end(true));
+      socket.once('timeout', () => end(false));
+      socket.once('error', () => end(false));
+    }),
+  );
+}
+
+function mailRule({ transport }: Foundation['config']['email']): string {
+  return transport.kind === 'file'
+    ? `mail transport file: mails are written to ${transport.directory}, and not sent`
+    : `mail transport ${transport.kind}`;
 }
 
 /** Where the address that limits and sessions are counted by comes from: a wrong answer locks everybody out at once. */

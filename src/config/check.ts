@@ -57,19 +57,17 @@ function keyOrigin(node: Node | undefined, name: string) {
 /** A phrase that says what is accepted is followed by what was found; a broken rule speaks for itself. */
 function valueMessage(issue: z.core.$ZodIssue, node: Node | undefined, shape: Shape | undefined): string {
   const { message } = issue;
-  const unquoted = unquotedText(issue, node);
-  if (unquoted !== undefined) return unquoted;
   if (!message.startsWith('expected')) return message;
   if (node === undefined) return `missing; ${message}`;
-  return `${message}, got ${shape === undefined || mayHoldSecret(shape) ? '[secret]' : shown(node)}`;
+  const found = shape === undefined || mayHoldSecret(shape) ? '[secret]' : shown(node);
+  return `${message}, got ${found}${quotesAdvice(issue, node)}`;
 }
 
 /** What YAML made of a text without quotes is no text, however many characters it has. */
-function unquotedText(issue: z.core.$ZodIssue, node: Node | undefined): string | undefined {
-  if (issue.code !== 'invalid_type' || issue.expected !== 'string' || node?.kind !== 'scalar') return undefined;
-  if (typeof node.value !== 'number' && typeof node.value !== 'boolean') return undefined;
-  const kind = typeof node.value === 'number' ? 'a number' : 'true or false';
-  return `expected a text, and without quotes YAML reads ${kind} here: put the value in quotes`;
+function quotesAdvice(issue: z.core.$ZodIssue, node: Node): string {
+  if (issue.code !== 'invalid_type' || issue.expected !== 'string' || node.kind !== 'scalar') return '';
+  if (typeof node.value !== 'number' && typeof node.value !== 'boolean') return '';
+  return `; without quotes YAML reads ${typeof node.value === 'number' ? 'a number' : 'true or false'}: put the value in quotes`;
 }
 
 function shown(node: Node): string {

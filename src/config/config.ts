@@ -168,19 +168,21 @@ export type Config = Immutable<ReturnType<typeof completeConfig>>;
 /** Fills in the defaults that depend on other settings or on the machine. */
 export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings) {
   const { variables, workingDirectory } = surroundings;
-  // In trial mode nobody but this machine gets in (operations 2.1).
-  const host = variables.host ?? (surroundings.isTrial ? 'localhost' : undefined);
   const protocolName = parsed.protocol_name ?? (surroundings.isMatrix ? 'matrix' : 'chat');
   const http = httpConfig(parsed.http, {
-    bind: { host, port: variables.port },
+    bind: { host: variables.host, port: variables.port },
     protocolName,
     listenVariables: variables.listen,
   });
   const dataDir = parsed.data_dir ?? resolve(workingDirectory, variables.dataDir ?? join('.', 'data'));
   const passwords = passwordsConfig(parsed.passwords);
   const branding = brandingConfig(parsed.branding, http.publicBase, surroundings.pictures);
-  const email = emailConfig(parsed.email, { serviceName: branding.serviceName, publicBase: http.publicBase, dataDir });
-  const accountDefaults = { isTrial: surroundings.isTrial, sendsMails: email.transport.kind !== 'blackhole' };
+  const { isTrial } = surroundings;
+  const email = emailConfig(parsed.email, {
+    ...{ serviceName: branding.serviceName, publicBase: http.publicBase },
+    ...{ dataDir, isTrial },
+  });
+  const accountDefaults = { isTrial, sendsMails: email.transport.kind !== 'blackhole' };
   return {
     dataDir,
     /** Used in path segments (`_chat`), scopes (`urn:chat:`) and actions (`org.chat.`). */

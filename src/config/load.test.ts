@@ -54,6 +54,29 @@ describe('precedence', () => {
     expect(config.http.trustedProxies).toEqual([{ address: '192.0.2.1', prefixLength: 32, family: 'ipv4' }]);
   });
 
+  test.each([
+    ['http: {hsts: true}', {}, 'localhost', 8080],
+    ['http: {public_base: "http://localhost:41250"}', {}, 'localhost', 41250],
+    ['http: {public_base: "http://auth.localhost:41250"}', {}, 'localhost', 41250],
+    ['http: {public_base: "http://127.0.0.1:41250"}', {}, '127.0.0.1', 41250],
+    ['http: {public_base: "http://[::1]:41250"}', {}, '::1', 41250],
+    ['http: {public_base: "http://localhost"}', {}, 'localhost', 80],
+    ['http: {public_base: "https://localhost"}', {}, 'localhost', 8080],
+    ['http: {public_base: "https://auth.example.org"}', {}, undefined, 8080],
+    ['http: {public_base: "http://localhost:41250"}', { LATCHKEY_HOST: '::', PORT: '8080' }, '::', 8080],
+  ])('without listeners, %s and %j: host %s, port %i', (yaml, environment, host, port) => {
+    const { config } = load({ files: { 'latchkey.yaml': `${yaml}\n` }, environment });
+    expect(config.http.listeners.map(({ binds }) => binds)).toEqual([[{ host, port }]]);
+  });
+
+  test('trial mode writes mails into files and has recovery; with a file both are off', () => {
+    const trial = load().config;
+    expect(trial.email.transport).toEqual({ kind: 'file', directory: `${trial.dataDir}/outbox` });
+    expect(trial.account).toMatchObject({ passwordRecoveryEnabled: true, passwordRegistrationEmailRequired: false });
+    const { account, email } = load({ files: { 'latchkey.yaml': 'http: {hsts: true}\n' } }).config;
+    expect([email.transport.kind, account.passwordRecoveryEnabled]).toEqual(['blackhole', false]);
+  });
+
   test('only proxies on this machine are trusted; with "private", or for Matrix, those of private networks as well', () => {
     const networksOf = (yaml: string) =>
       load({ files: { 'latchkey.yaml': yaml } }).config.http.trustedProxies.map(
@@ -153,9 +176,9 @@ describe('trial mode', () => {
     expect(load({ environment }).config.account.passwordRegistrationEnabled).toBe(false);
   });
 
-  test('outside of it every address is bound', () => {
+  test('a file that names no address opens no more than this machine either', () => {
     const { http } = loadYaml('');
-    expect(http.listeners[0]?.binds).toEqual([{ host: undefined, port: 8080 }]);
+    expect(http.listeners[0]?.binds).toEqual([{ host: 'localhost', port: 8080 }]);
     expect(http.publicBase).toBe('http://localhost:8080/');
   });
 });

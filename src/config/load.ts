@@ -437,7 +437,7 @@ function emailWarnings({ account, email: { from, transport }, passwords }: Confi
     const isHere = LOOPBACK.test(transport.hostname) || transport.hostname === '::1';
     if (!isHere) warnings.push('email.mode: "plain" to another machine: the password travels unencrypted');
   }
-  if (transport.kind !== 'blackhole' && from.address.endsWith('@localhost'))
+  if (transport.kind !== 'blackhole' && transport.kind !== 'file' && from.address.endsWith('@localhost'))
     warnings.push(`email.from: other mail servers refuse mails of ${from.address}`);
   return warnings;
 }

@@ -118,8 +118,6 @@ describe('http', () => {
 });
 
 describe('a text that YAML reads as something else', () => {
-  const NUMBER = 'expected a text, and without quotes YAML reads a number here: put the value in quotes';
-
   test.each([
     [
       'clients: [{client_id: 01JD3Q5Z8W2N4K6M7P9R0S1TPR, client_auth_method: client_secret_basic, client_secret: 1234567890123456789}]',
@@ -131,13 +129,15 @@ describe('a text that YAML reads as something else', () => {
     ['database: {host: h, username: 42}', 'database.username'],
     ['branding: {service_name: 2026}', 'branding.service_name'],
   ])('a number: %s belongs in quotes', (yaml, key) => {
-    expect(complaints(yaml)).toContain(`${key}: ${NUMBER}`);
+    const found = complaints(yaml).find((one) => one.startsWith(`${key}: expected `));
+    expect(found).toMatch(/; without quotes YAML reads a number: put the value in quotes$/);
+    expect(found).not.toMatch(/12345678/);
   });
 
   test('true or false', () => {
-    expect(complaints('branding: {service_name: true}')).toContain(
-      'branding.service_name: expected a text, and without quotes YAML reads true or false here: put the value in quotes',
-    );
+    expect(complaints('branding: {service_name: true}')).toEqual([
+      expect.stringMatching(/, got true; without quotes YAML reads true or false: put the value in quotes$/),
+    ]);
   });
 });
 

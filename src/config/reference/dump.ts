@@ -82,9 +82,14 @@ function derivedDefaults({ config, tree }: LoadedConfig): unknown {
     clients: config.clients.map(({ grantTypes }) => ({ grant_types: [...grantTypes] })),
     account: {
       password_registration_enabled: config.account.passwordRegistrationEnabled,
+      password_recovery_enabled: config.account.passwordRecoveryEnabled,
       password_registration_email_required: config.account.passwordRegistrationEmailRequired,
     },
-    email: { ...EMAIL_DEFAULTS, ...transportDefaults(config.email.transport) },
+    email: {
+      transport: config.email.transport.kind,
+      ...EMAIL_DEFAULTS,
+      ...transportDefaults(config.email.transport),
+    },
     branding: { service_name: config.branding.serviceName },
     limits: { password_hash_concurrency: config.limits.passwordHashConcurrency },
   };

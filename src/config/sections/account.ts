@@ -31,8 +31,8 @@ export const accountSection = mapping({
   password_registration_email_required: hint(bool(), { defaultText: '`true` where `email.transport` sends mails' })
     .optional()
     .describe('Such an account needs an e-mail address, which the person proves to be theirs with a code.'),
-  password_recovery_enabled: bool()
-    .prefault(false)
+  password_recovery_enabled: hint(bool(), { defaultText: '`false`; `true` in trial mode' })
+    .optional()
     .describe('People who lost their password may set a new one by a link that is mailed to them.'),
   recovery_ticket_ttl: duration('5m', '60m').prefault('10m').describe('How long the link of a recovery mail works.'),
   recovery_session_ttl: duration('10m', '24h')
@@ -100,7 +100,7 @@ export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial
     /** No effect while passwords are switched off. */
     passwordRegistrationEnabled: parsed.password_registration_enabled ?? isTrial,
     /** Making an account with a password takes a proven e-mail address. */
-    passwordRegistrationEmailRequired: parsed.password_registration_email_required ?? sendsMails,
+    passwordRegistrationEmailRequired: parsed.password_registration_email_required ?? (sendsMails && !isTrial),
     /** Making an account with a password takes a registration token. */
     passwordRegistrationTokenRequired: parsed.password_registration_token_required,
     /** No effect while passwords are switched off. */
@@ -114,7 +114,7 @@ export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial
     dataExportEnabled: parsed.data_export_enabled,
     totpEnabled: parsed.totp_enabled,
     /** No effect while passwords are switched off. */
-    passwordRecoveryEnabled: parsed.password_recovery_enabled,
+    passwordRecoveryEnabled: parsed.password_recovery_enabled ?? isTrial,
     recoveryTicketTtlSeconds: parsed.recovery_ticket_ttl,
     recoverySessionTtlSeconds: parsed.recovery_session_ttl,
     recoverySetsFirstPassword: parsed.recovery_sets_first_password,

@@ -66,8 +66,8 @@ function mailbox() {
 
 export const emailSection = rule(
   mapping({
-    transport: choice(TRANSPORTS)
-      .prefault('blackhole')
+    transport: hint(choice(TRANSPORTS), { defaultText: '`blackhole`; `file` in trial mode' })
+      .optional()
       .describe(
         '`smtp`: to an SMTP server. `sendmail`: to a program with the arguments of sendmail. `file`: into files of ' +
           '`outbox` in the data directory, for a week. `blackhole`: no mail is sent.',
@@ -142,7 +142,7 @@ export const emailSection = rule(
     'max_per_minute',
   ],
   (values, problem) => {
-    const { transport, username, password } = values;
+    const { transport = 'blackhole', username, password } = values;
     for (const [key, kinds] of USED_BY) {
       const isDefault = DEFAULTS.get(key) === values[key];
       if (values[key] !== undefined && !isDefault && !kinds.includes(transport))
@@ -167,12 +167,14 @@ export interface EmailSurroundings {
   readonly serviceName: string;
   readonly publicBase: string;
   readonly dataDir: string;
+  /** Mails are kept where who tries the service out can read them (operations 2.1). */
+  readonly isTrial: boolean;
 }
 
 export function emailConfig(parsed: z.output<typeof emailSection>, surroundings: EmailSurroundings) {
-  const { serviceName, publicBase, dataDir } = surroundings;
+  const { serviceName, publicBase, dataDir, isTrial } = surroundings;
   const from = parsed.from ?? { name: serviceName, address: `noreply@${mailDomain(publicBase)}` };
-  const transport = transportOf(parsed, { dataDir, publicBase, sender: from.address });
+  const transport = transportOf(parsed, { dataDir, publicBase, isTrial, sender: from.address });
   return {
     transport,
     from,
@@ -187,15 +189,16 @@ export function emailConfig(parsed: z.output<typeof emailSection>, surroundings:
   };
 }
 
-interface TransportSurroundings extends Pick<EmailSurroundings, 'dataDir' | 'publicBase'> {
+interface TransportSurroundings extends Pick<EmailSurroundings, 'dataDir' | 'isTrial' | 'publicBase'> {
   readonly sender: string;
 }
 
 function transportOf(
   parsed: z.output<typeof emailSection>,
-  { dataDir, publicBase, sender }: TransportSurroundings,
+  { dataDir, isTrial, publicBase, sender }: TransportSurroundings,
 ): TransportChoice {
-  const { transport, hostname, mode, port, username, password, command } = parsed;
+  const { hostname, mode, port, username, password, command } = parsed;
+  const transport = parsed.transport ?? (isTrial ? 'file' : 'blackhole');
   const timeoutSeconds = parsed.timeout ?? EMAIL_DEFAULTS.timeout;
   switch (transport) {
     case 'smtp':

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { type Cidr, LOOPBACK_NETWORKS, PRIVATE_NETWORKS, parseCidr } from '#platform/base/ip-address.ts';
+import { isLoopbackName } from '#platform/base/url.ts';
 import { type Elements, listKeysRule, listRule, type ReportProblem, rule } from '#platform/config/rule.ts';
 import { hint } from '#platform/config/shape.ts';
 import {
@@ -180,7 +181,9 @@ export const httpSection = mapping({
         '`database.max_connections` are for each of them. The first of them does background work as well.',
     ),
   listeners: hint(listeners, {
-    defaultText: 'one listener `web` on port 8080 with every resource but `prometheus` and `connection-info`',
+    defaultText:
+      'one listener `web` with every resource but `prometheus` and `connection-info`: on the host and port of a ' +
+      '`public_base` on loopback, without `public_base` on `localhost:8080`, else on port 8080 of every address',
   })
     .optional()
     .describe('Sockets of the service and what each of them serves.'),
@@ -255,8 +258,25 @@ export function httpConfig(parsed: ParsedHttp, surroundings: HttpSurroundings) {
   };
 }
 
-export function listenersOf(parsed: Pick<ParsedHttp, 'listeners'>, defaultBind: DefaultBind): ListenerOptions[] {
-  return parsed.listeners?.map(listenerConfig) ?? [defaultListener(defaultBind)];
+/** Those that are configured, else one that nobody but this machine reaches unless `public_base` is for others. */
+export function listenersOf(
+  { listeners, public_base: base }: Pick<ParsedHttp, 'listeners' | 'public_base'>,
+  { host, port }: DefaultBind,
+): ListenerOptions[] {
+  if (listeners !== undefined) return listeners.map(listenerConfig);
+  const followed = base === undefined ? { host: 'localhost', port: undefined } : followedBind(new URL(base));
+  return [defaultListener({ host: host ?? followed.host, port: port ?? followed.port })];
+}
+
+const HTTP_PORT = 80;
+
+/** What a browser on this machine connects to for an address on loopback; of any other nothing follows. */
+function followedBind({ hostname, port, protocol }: URL): DefaultBind {
+  if (!isLoopbackName(hostname)) return { host: undefined, port: undefined };
+  const host = /^(?:.+\.)?localhost$/.test(hostname) ? 'localhost' : hostname.replace(/^\[|\]$/g, '');
+  // The listener speaks no TLS: https belongs to a proxy on this machine, which needs the port.
+  if (protocol === 'https:') return { host, port: undefined };
+  return { host, port: port === '' ? HTTP_PORT : Number(port) };
 }
 
 /** Deployments for chat come from Matrix Authentication Service, which trusts private networks. */

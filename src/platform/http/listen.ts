@@ -9,6 +9,7 @@ import { chmod, lstat, rename, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { isErrno } from '#platform/base/system-errors.ts';
 import type { Bind, InheritedBind, SocketBind, TcpBind } from './http-options.ts';
 import { type InheritedSockets, nameOf, otherKind, requireKind } from './inherited-sockets.ts';
 
@@ -171,7 +172,14 @@ function listen(
 
 function listenError(address: string, cause: unknown): ExitError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new ExitError(ExitCode.osError, `cannot listen on ${address}: ${reason}`, { cause });
+  return new ExitError(ExitCode.osError, `cannot listen on ${address}: ${reason}${listenAdvice(cause)}`, { cause });
+}
+
+const CHOOSE = 'choose another port by the variable PORT, by http.public_base on this machine, or by http.listeners';
+
+function listenAdvice(cause: unknown): string {
+  if (isErrno(cause, 'EADDRINUSE')) return `. Another program listens there: ${CHOOSE}`;
+  return isErrno(cause, 'EACCES') ? `. Ports below 1024 need a privilege: ${CHOOSE}` : '';
 }
 
 function hostAndPort(host: string, port: number): string {

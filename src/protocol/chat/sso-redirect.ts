@@ -1,6 +1,6 @@
 /** Addresses to which a browser takes a login token after a single sign-on (chat-compat 8, 9). */
 
-import { parseUrl } from '#platform/base/url.ts';
+import { isLoopbackName, parseUrl } from '#platform/base/url.ts';
 
 const MAX_CHARACTERS = 2048;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
@@ -13,7 +13,6 @@ const REFUSED_SCHEMES = new Set(
   ),
 );
 const AUTHORITY = /^[^:]+:\/\/([^/?#]*)/;
-const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 const TOKEN_PARAMETER = 'loginToken';
 /** Of a private address, which begins with what tells whose it is. */
 const MAX_SHOWN_CHARACTERS = 100;
@@ -77,7 +76,7 @@ export function ssoTarget(address: string): SsoTarget {
   const isPlain = url.protocol === 'http:';
   return {
     name: isPlain ? `http://${url.host}` : url.host,
-    isUnprotected: isPlain && !LOOPBACK.test(url.hostname),
+    isUnprotected: isPlain && !isLoopbackName(url.hostname),
   };
 }
 
