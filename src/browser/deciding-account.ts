@@ -1,6 +1,7 @@
 import type { User } from '#domain/accounts/user.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { PageDeps } from './browser.ts';
+import { chatServerName } from './components/chat-server-name.ts';
 import type { DecidingAccount } from './components/client.tsx';
 
 type AccountDeps = Pick<PageDeps, 'config' | 'homeserver' | 'urls'>;
@@ -19,9 +20,13 @@ export async function decidingAccount(deps: AccountDeps, user: User, action: Pos
   };
 }
 
-/** `@name:server`, as others see the account in chat. */
-export function accountIdentifier({ config }: Pick<AccountDeps, 'config'>, username: string): string {
-  return `@${username}:${config.homeserver.homeserver}`;
+/** `@name:server`, as others see the account in chat; the username where there is no homeserver. */
+export function accountIdentifier(
+  { config, homeserver }: Pick<AccountDeps, 'config' | 'homeserver'>,
+  username: string,
+): string {
+  const server = chatServerName(config.homeserver.homeserver, homeserver.isConnected);
+  return server === undefined ? username : `@${username}:${server}`;
 }
 
 /** People change their name at the homeserver, so what is stored here counts only until they exist there. */

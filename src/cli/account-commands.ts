@@ -33,6 +33,13 @@ export function addAccountCommands(manage: Command, configuration: () => Configu
       await run((deps, json) => verifyEmailCommand(deps, { user, email, json }));
     });
   manage
+    .command('set-display-name <user> <name>')
+    .description('set the name that others see, here and at the homeserver; "": none')
+    .action(async (user: string, displayName: string) => {
+      const { setDisplayNameCommand } = await import('./set-display-name.ts');
+      await run((deps, json) => setDisplayNameCommand(deps, { user, displayName, json }));
+    });
+  manage
     .command('remove-second-factors <user>')
     .description('take the authenticator app and the recovery codes from a user who lost them; passkeys stay')
     .action(async (user: string) => {

@@ -13,6 +13,7 @@ import { demoteAdminCommand, listAdminUsersCommand, promoteAdminCommand } from '
 import { lockUserCommand, unlockUserCommand } from './lock-user.ts';
 import { manageDeps, type Printed } from './manage-deps.test-support.ts';
 import { registerUserCommand } from './register-user.ts';
+import { setDisplayNameCommand } from './set-display-name.ts';
 import { listUsersCommand, showUserCommand } from './show-users.ts';
 import { setClaimsCommand, setGroupsCommand } from './user-claims.ts';
 import { addEmailCommand, removeEmailCommand, verifyEmailCommand } from './user-emails.ts';
@@ -159,6 +160,23 @@ test('manage verify-email warns and changes nothing', async () => {
   await verifyEmailCommand(deps, { user: name, email: 'anything', json: false });
   expect(printed).toEqual({ out: '', err: expect.stringContaining('verify-email does nothing') });
   await expect(verifyEmailCommand(deps, { user: 'nobody', email: 'x', json: false })).rejects.toThrow('user not found');
+});
+
+describe('manage set-display-name', () => {
+  test('sets it, takes it away, and refuses one that nobody sees', async () => {
+    const stored = async () => await rows('select display_name from users where id = $1::uuid', toUuid(user));
+    await setDisplayNameCommand(deps, { user: name, displayName: '  Bao Tran ', json: false });
+    expect(printed.out).toBe(`${name} is called Bao Tran\n`);
+    expect(await stored()).toEqual([{ display_name: 'Bao Tran' }]);
+    const setting = setDisplayNameCommand(deps, { user: name, displayName: '\u200b', json: false });
+    const message = 'the display name is not allowed: it has no visible character';
+    await expect(setting).rejects.toMatchObject({ message, exitCode: 1 });
+    printed.out = '';
+    await setDisplayNameCommand(deps, { user, displayName: '', json: true });
+    expect(JSON.parse(printed.out)).toEqual({ id: user, username: name, display_name: null });
+    expect(await stored()).toEqual([{ display_name: null }]);
+    expect(await events('display_name_changed')).toBe(2);
+  });
 });
 
 describe('manage promote-admin and demote-admin', () => {

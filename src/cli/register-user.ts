@@ -1,4 +1,9 @@
-import { parseDisplayName, type UsernameProblem, usernameProblems } from '#domain/accounts/account-names.ts';
+import {
+  DISPLAY_NAME_REASONS,
+  judgeDisplayName,
+  type UsernameProblem,
+  usernameProblems,
+} from '#domain/accounts/account-names.ts';
 import { type EmailAddress, parseEmailAddress } from '#domain/accounts/email-address.ts';
 import { isUsernameTaken } from '#domain/accounts/find-user.ts';
 import { registerUser } from '#domain/accounts/registrations/register-user.ts';
@@ -96,15 +101,16 @@ async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: 
   const typedEmail = options.emails.length > 0 ? '' : await prompts?.text('E-mail address (empty for none)');
   const emails = parseEmails([...options.emails, typedEmail ?? ''].filter((email) => email !== ''));
   const typedName = options.displayName ?? (await prompts?.text('Display name (empty for none)')) ?? '';
-  const displayName = typedName === '' ? undefined : parseDisplayName(typedName);
-  if (typedName !== '' && displayName === undefined) {
-    throw new ExitError(
-      ExitCode.failure,
-      'the display name is not allowed: 1 to 255 characters, no control characters and none that turn the direction of text',
-    );
-  }
+  const displayName = typedName === '' ? undefined : readDisplayName(typedName);
   const isAdmin = options.admin ?? (await prompts?.confirm('May this user ask for the admin scope?', false)) ?? false;
   return { username, password, emails, identities, isAdmin, displayName, locale };
+}
+
+/** Throws `ExitError` 1 with the reason when it may not be used. */
+export function readDisplayName(text: string): string {
+  const judged = judgeDisplayName(text);
+  if (judged.ok) return judged.name;
+  throw new ExitError(ExitCode.failure, `the display name is not allowed: ${DISPLAY_NAME_REASONS[judged.problem]}`);
 }
 
 const MAX_SUBJECT_BYTES = 255;

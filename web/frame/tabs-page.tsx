@@ -6,6 +6,7 @@ import { usePageQuery } from '../api/page-query.ts';
 import { Button } from '../components/button.tsx';
 import { type AreaKey, useTranslations } from '../i18n/translations.ts';
 import { EndSessionDialog } from '../pages/sessions/end-session.tsx';
+import { chatIdOf } from './chat-id.ts';
 import { useConfig, usePathTo } from './config-context.ts';
 import { CurrentUserGreeting } from './frame.generated.ts';
 
@@ -55,11 +56,13 @@ export function PlainPage({ children }: { children: ComponentChildren }): VNode 
 
 function Greeting(): VNode {
   const { t } = useTranslations();
+  const { hasCrossSigning: hasHomeserver } = useConfig();
   const { data } = usePageQuery(CurrentUserGreeting, NONE);
   const [isLeaving, setLeaving] = useState(false);
   const user = data?.viewer.__typename === 'User' ? data.viewer : undefined;
   const shown = cleanName(user?.matrix.displayName ?? '');
   const name = shown === '' ? (user?.username ?? '') : shown;
+  const identifier = chatIdOf(user?.username ?? '', data?.siteConfig.serverName ?? '', hasHomeserver) ?? user?.username;
   const session = data?.viewerSession.__typename === 'BrowserSession' ? data.viewerSession : undefined;
   return (
     <section class="greeting" aria-label={t('account.signed_in_as')}>
@@ -70,7 +73,7 @@ function Greeting(): VNode {
           </span>
           <div class="account-name">
             <bdi class="name">{name}</bdi>
-            <bdi class="meta">{`@${user.username}:${data?.siteConfig.serverName}`}</bdi>
+            {identifier !== name && <bdi class="meta">{identifier}</bdi>}
           </div>
           {session !== undefined && (
             <Button kind="secondary" onClick={() => setLeaving(true)}>

@@ -17,7 +17,11 @@ const scheme = mapping({
   iterations: hint(integer(1, 1000), { defaultText: '2' }).optional().describe('Passes of argon2id.'),
   parallelism: hint(integer(1, 255), { defaultText: '1' }).optional().describe('Lanes of argon2id.'),
   rounds: hint(integer(100_000, 10_000_000), { defaultText: '600000' }).optional().describe('Iterations of pbkdf2.'),
-  unicode_normalization: bool().prefault(false).describe('NFKC before hashing, as Synapse does.'),
+  unicode_normalization: bool()
+    .prefault(false)
+    .describe(
+      'NFKC before hashing, as Synapse does. Without it passwords are hashed in the form of RFC 8265 (OpaqueString).',
+    ),
   secret: secret().optional().describe('Pepper.'),
   secret_file: secretFile('secret'),
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseDisplayName, usernameProblems } from './account-names.ts';
+import { judgeDisplayName, parseDisplayName, usernameProblems } from './account-names.ts';
 
 const problems = (name: string): string[] => usernameProblems(name, 'example.org');
 
@@ -72,3 +72,27 @@ test.each(['', ' \u3000 ', 'x'.repeat(256), 'a\u0007b', 'a\nb', 'a\u0085b', 'a\u
     expect(parseDisplayName(text)).toBeUndefined();
   },
 );
+
+test.each([
+  ['', 'empty'],
+  [' \u3000 ', 'empty'],
+  ['x'.repeat(256), 'too-long'],
+  ['a\nb', 'forbidden-characters'],
+  ['a\u061cb', 'forbidden-characters'],
+  ['a\u200eb', 'forbidden-characters'],
+  ['\u200fb', 'forbidden-characters'],
+  ['\u202eabc', 'forbidden-characters'],
+  ['\u200b\u200b', 'invisible'],
+  ['\u2060', 'invisible'],
+  ['\u00ad', 'invisible'],
+  ['\u3164', 'invisible'],
+  ['\u2800\u2800', 'invisible'],
+  ['\u{e0041}', 'invisible'],
+  ['\u0301', 'invisible'],
+])('%.20j is refused as %s', (text, problem) => {
+  expect(judgeDisplayName(text)).toEqual({ ok: false, problem });
+});
+
+test.each(['a\u200cb', '👩\u200d🚀', '.', '١', '☃'])('%j is visible', (text) => {
+  expect(judgeDisplayName(text)).toEqual({ ok: true, name: text });
+});

@@ -50,13 +50,41 @@ export function foldUsername(name: string): string {
   return name.normalize('NFKC').trim().toLowerCase();
 }
 
+/** Why a display name is refused. */
+export type DisplayNameProblem = 'empty' | 'too-long' | 'forbidden-characters' | 'invisible';
+
+export type DisplayNameJudgment =
+  | { readonly ok: true; readonly name: string }
+  | { readonly ok: false; readonly problem: DisplayNameProblem };
+
 const MAX_DISPLAY_NAME_CHARACTERS = 255;
 // Control characters, line separators, and those that change the direction of the text around the name.
-const UNWANTED_IN_DISPLAY_NAME = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+const UNWANTED_IN_DISPLAY_NAME = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+// Fillers and the empty Braille pattern are letters and symbols that nobody sees.
+const BLANK = /[\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** Judges a display name without the white space around it. */
+export function judgeDisplayName(text: string): DisplayNameJudgment {
+  const name = text.trim();
+  const characters = [...name];
+  if (characters.length === 0) return { ok: false, problem: 'empty' };
+  if (characters.length > MAX_DISPLAY_NAME_CHARACTERS) return { ok: false, problem: 'too-long' };
+  if (UNWANTED_IN_DISPLAY_NAME.test(name)) return { ok: false, problem: 'forbidden-characters' };
+  const isVisible = characters.some((character) => VISIBLE.test(character) && !BLANK.test(character));
+  return isVisible ? { ok: true, name } : { ok: false, problem: 'invisible' };
+}
 
 /** The display name without surrounding white space; undefined when it is not a valid one. */
 export function parseDisplayName(text: string): string | undefined {
-  const name = text.trim();
-  const { length } = [...name];
-  return length > 0 && length <= MAX_DISPLAY_NAME_CHARACTERS && !UNWANTED_IN_DISPLAY_NAME.test(name) ? name : undefined;
+  const judged = judgeDisplayName(text);
+  return judged.ok ? judged.name : undefined;
 }
+
+/** What programs and operators read of a display name that is refused. */
+export const DISPLAY_NAME_REASONS: Readonly<Record<DisplayNameProblem, string>> = {
+  empty: 'it is empty',
+  'too-long': `it has more than ${MAX_DISPLAY_NAME_CHARACTERS} characters`,
+  'forbidden-characters': 'it has a control character, or one that changes the direction of text',
+  invisible: 'it has no visible character',
+};

@@ -4,6 +4,7 @@ import { type Charges, refundTokens } from '#domain/rate-limits/rate-limits.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { PasswordHasher, StoredHash } from '#platform/password-hash/password-hasher.ts';
+import { preparePassword } from '#platform/password-hash/prepare-password.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 
 interface HashDeps {
@@ -36,7 +37,7 @@ export async function hashAcceptedPassword(
 ): Promise<HashedPassword> {
   let stored: StoredHash | undefined;
   try {
-    if (newPassword === password) return rejected('password_unchanged');
+    if (preparePassword(newPassword) === preparePassword(password)) return rejected('password_unchanged');
     stored = await hasher.hash(newPassword, { address: addressKey(address), signal });
   } catch (error) {
     return overloadedOutcome(error, log);

@@ -4,8 +4,8 @@ import { TextField } from '#browser/components/fields.tsx';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { ErrorSummary, Form } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
-import type { Translations } from '#browser/i18n/translations.ts';
-import { parseDisplayName } from '#domain/accounts/account-names.ts';
+import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
+import { type DisplayNameProblem, judgeDisplayName } from '#domain/accounts/account-names.ts';
 import { chooseDisplayName } from '#domain/accounts/registrations/registration-steps.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -32,13 +32,21 @@ export async function submitDisplayName(deps: RegistrationDeps, context: Request
 
   const action = form.get('action') ?? 'set';
   if (action !== 'set' && action !== 'skip') return reject(refusalProblem(translations, { reason: 'invalid-action' }));
-  const displayName = action === 'set' ? parseDisplayName(typed) : undefined;
-  if (action === 'set' && displayName === undefined) {
-    return reject({ code: 'invalid', field: 'display_name', message: translations.t('display_name.invalid') });
+  const judged = action === 'set' ? judgeDisplayName(typed) : undefined;
+  if (judged?.ok === false) {
+    const message = translations.t(DISPLAY_NAME_MESSAGES[judged.problem]);
+    return reject({ code: 'invalid', field: 'display_name', message });
   }
-  await chooseDisplayName(deps.database, registration.id, displayName);
+  await chooseDisplayName(deps.database, registration.id, judged?.name);
   return redirect(deps.urls.registrationStep(registration.id, 'finish'));
 }
+
+const DISPLAY_NAME_MESSAGES: Readonly<Record<DisplayNameProblem, MessageKey>> = {
+  empty: 'display_name.empty',
+  'too-long': 'display_name.too_long',
+  'forbidden-characters': 'display_name.forbidden_characters',
+  invisible: 'display_name.invisible',
+};
 
 function showForm(
   deps: RegistrationDeps,

@@ -111,8 +111,8 @@ export function ChoicePage({
         readonly csrf: string;
         /** What was typed before, or a proposal. */
         readonly username: string;
-        /** Second part of chat identifiers. */
-        readonly serverName: string;
+        /** Second part of chat identifiers; undefined where there is no homeserver. */
+        readonly serverName: string | undefined;
       }
     | undefined;
   providers: readonly ShownProvider[];
@@ -136,7 +136,9 @@ export function ChoicePage({
             value={form.username}
             problems={problems}
           />
-          <IdentifierPreview translations={translations} of="username" serverName={form.serverName} />
+          {form.serverName !== undefined && (
+            <IdentifierPreview translations={translations} of="username" serverName={form.serverName} />
+          )}
           <Button>{translations.t('register.with_password')}</Button>
         </Form>
       )}

@@ -1,3 +1,4 @@
+import { chatServerName } from '#browser/components/chat-server-name.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { destinationFormActions, destinationName, findDestination } from '#domain/authorizations/destination.ts';
 import { providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
@@ -116,7 +117,7 @@ async function showChoice(
                 path: urls.register(action, invitation),
                 csrf: deps.csrf.field(context),
                 username: username.length <= MAX_USERNAME_CHARACTERS ? username : '',
-                serverName: namePolicy.serverName,
+                serverName: chatServerName(namePolicy.serverName, deps.homeserver.isConnected),
               }
             : undefined
         }

@@ -464,6 +464,7 @@ describe('the display name', () => {
       expect(answer.body).toContain('<title>Error: ');
       expectCleanPage(answer.body);
       expect(answer.forms[0]?.inputs.get('display_name')).toBe(typed);
+      if (typed.trim() === '') expect(answer.text).toContain('Enter a name, or choose “Use the username”.');
     },
   );
 

@@ -99,10 +99,10 @@ describe('ID token: claims of the granted scopes (OpenID Connect Core 5.4)', () 
     expect(PROFILE.filter((name) => name in claims)).toEqual(expected);
   });
 
-  test('what is not known of a person is left out', async () => {
+  test('what is not known of a person is left out, and the username stands for a name', async () => {
     const { code } = await service.signIn(client, { scope: ['openid', 'profile', 'email'] });
     const claims = await claimsOf(await service.exchange(client, code));
-    expect(PROFILE.filter((name) => name in claims)).toEqual(['preferred_username', 'updated_at']);
+    expect(PROFILE.filter((name) => name in claims)).toEqual(['preferred_username', 'name', 'updated_at']);
   });
 
   test('claims that were requested one by one are where they were requested, also after a refresh (Core 5.5)', async () => {

@@ -1,4 +1,5 @@
 import type { Browser, PageDeps } from '#browser/browser.ts';
+import { chatServerName } from '#browser/components/chat-server-name.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
 import { emailProblem } from '#browser/email-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
@@ -243,7 +244,7 @@ function showForm(
         }
         email={email && { value: email.value.email.address, isFixed: email.isFixed, isTaken: typed.takesEmail }}
         displayName={displayName && { ...displayName, isTaken: typed.takesDisplayName }}
-        serverName={deps.namePolicy.serverName}
+        serverName={chatServerName(deps.namePolicy.serverName, deps.homeserver.isConnected)}
         terms={tosUri === undefined ? undefined : { uri: tosUri, isAccepted: typed.hasAcceptedTerms }}
         linkPath={provider.isLinkingEnabled ? urls.login({ kind: 'link_upstream', id: linkId }) : undefined}
       />

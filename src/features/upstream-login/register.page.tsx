@@ -40,8 +40,8 @@ export function UpstreamRegisterPage({
   username: { readonly fixed: string } | { readonly typed: string };
   email: Offered | undefined;
   displayName: Offered | undefined;
-  /** Second part of chat identifiers. */
-  serverName: string;
+  /** Second part of chat identifiers; undefined where there is no homeserver. */
+  serverName: string | undefined;
   terms: AcceptedTerms | undefined;
   /** Where a person signs in to link an account that they have; undefined: nobody may. */
   linkPath: string | undefined;
@@ -67,7 +67,10 @@ export function UpstreamRegisterPage({
       <Form action={path} csrf={csrf}>
         <HiddenFields fields={[['action', 'register']]} />
         {isFixed ? (
-          <ImportedFact name={translations.t('login.username')} value={`@${username.fixed}:${serverName}`} />
+          <ImportedFact
+            name={translations.t('login.username')}
+            value={serverName === undefined ? username.fixed : `@${username.fixed}:${serverName}`}
+          />
         ) : (
           <>
             <TextField
@@ -78,7 +81,9 @@ export function UpstreamRegisterPage({
               value={username.typed}
               problems={problems}
             />
-            <IdentifierPreview translations={translations} of="username" serverName={serverName} />
+            {serverName !== undefined && (
+              <IdentifierPreview translations={translations} of="username" serverName={serverName} />
+            )}
           </>
         )}
         {email !== undefined && (

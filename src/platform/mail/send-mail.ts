@@ -38,7 +38,15 @@ async function compose(mail: Mail, newline: 'win' | 'linux'): Promise<Buffer> {
 }
 
 function mailbox({ name, address }: Mailbox) {
-  return { name: oneLine(name ?? ''), address };
+  return { name: plainPhrase(oneLine(name ?? '')), address };
+}
+
+/**
+ * Programs decode what looks like an encoded word (RFC 2047) even within quotes, into anything: an invisible character
+ * outside ASCII makes the composer encode the whole name, so that it is shown as it is.
+ */
+function plainPhrase(name: string): string {
+  return name.includes('=?') ? `${name}\u200b` : name;
 }
 
 function oneLine(text: string): string {

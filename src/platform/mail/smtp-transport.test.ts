@@ -108,6 +108,16 @@ describe('a mail', () => {
     for (const name of ['From', 'To', 'Subject']) expect(names.filter((found) => found === name)).toHaveLength(1);
   });
 
+  test.each([
+    ['a.b=c/d+e', 'To: "a.b=c/d+e" <amira@mail.example>'],
+    ['amira", <x@evil.example>', 'To: "amira\\", <x@evil.example>" <amira@mail.example>'],
+    ['=?utf-8?q?Support?=', 'To: =?UTF-8?Q?=3D=3Futf-8=3Fq=3FSupport=3F=3D=E2=80=8B?= <amira@mail.example>'],
+  ])('names the recipient %j, quoted or encoded', async (name, header) => {
+    const { port, mails } = await peer();
+    await sendMail(transport(port), { ...MAIL, to: { name, address: MAIL.to.address } }, NEVER);
+    expect(headOf(mails[0]?.source ?? '')).toContain(header);
+  });
+
   test.each(['amira@mail.example\r\nRCPT TO:<b@evil.example>', 'a@mail.example,b@evil.example', '<a@mail.example>'])(
     'to the address %j reaches nobody (S-76)',
     async (address) => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { Secret } from '#platform/base/secret.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { PasswordHasher, type StoredHash } from './password-hasher.ts';
-import type { PasswordScheme } from './schemes.ts';
+import { formsOfPassword } from './prepare-password.ts';
+import { hashingOf, type PasswordScheme } from './schemes.ts';
 
 const common = { unicodeNormalization: false, secret: undefined };
 const argon2id = {
@@ -53,14 +54,29 @@ describe.each([
     });
   });
 
-  test('the same password in another Unicode form is another one, unless the scheme normalises', async () => {
+  test('the same password in another Unicode form, or with another space, is the same', async () => {
     const composed = 'caf\u00e9 au lait';
-    const decomposed = 'cafe\u0301 au lait';
-    const exact = hasherOf(scheme);
-    expect(await exact.verify(await hashed(exact, composed), decomposed, caller)).toEqual({ isRight: false });
-    const normalising = hasherOf({ ...scheme, unicodeNormalization: true });
-    const stored = await hashed(normalising, composed);
-    expect(await normalising.verify(stored, decomposed, caller)).toMatchObject({ isRight: true });
+    const decomposed = 'cafe\u0301\u00a0au lait';
+    for (const hasher of [hasherOf(scheme), hasherOf({ ...scheme, unicodeNormalization: true })]) {
+      for (const made of [composed, decomposed]) {
+        const stored = await hashed(hasher, made);
+        for (const typed of [composed, decomposed])
+          expect(await hasher.verify(stored, typed, caller)).toEqual({ isRight: true, isOutdated: false });
+        expect(await hasher.verify(stored, 'cafe au lait', caller)).toEqual({ isRight: false });
+      }
+    }
+  });
+
+  test.each([
+    ['as typed, decomposed', 'cafe\u0301', 'cafe\u0301'],
+    ['decomposed, typed composed', 'cafe\u0301', 'caf\u00e9'],
+    ['in compatibility form', 'office caf\u00e9', 'o\ufb03ce cafe\u0301'],
+    ['with a space of another kind', 'a\u00a0b', 'a\u00a0b'],
+  ])('a hash that was made before %s still fits, and is outdated', async (_, made, typed) => {
+    const hasher = hasherOf(scheme);
+    const hash = (await hashingOf(scheme).hash(made)) ?? expect.fail('too long');
+    const stored = { hash, schemeVersion: scheme.version };
+    expect(await hasher.verify(stored, typed, caller)).toEqual({ isRight: true, isOutdated: true });
   });
 
   test('no password fits the hash that stands in for an unknown user', async () => {
@@ -132,4 +148,16 @@ describe('bcrypt hashes of other systems', () => {
     expect(await peppered.hash('a'.repeat(66), caller)).toBeDefined();
     expect(await peppered.hash('a'.repeat(67), caller)).toBeUndefined();
   });
+});
+
+test('a wrong password costs one hash in ASCII, and four at most, with an account and without', async () => {
+  const queries: string[] = [];
+  const counted = new PasswordHasher({ schemes: [argon2id], concurrency: 1, queueLength: 4, log });
+  const stored = await hashed(counted, 'right');
+  for (const typed of ['wrong', 'wr\u00f6ng', '\ufb03\u00e9\u00a0wrong']) {
+    queries.push(...formsOfPassword(typed).filter((form, index, forms) => forms.indexOf(form) === index));
+    expect(await counted.verify(stored, typed, caller)).toEqual({ isRight: false });
+    expect(await counted.verify(undefined, typed, caller)).toEqual({ isRight: false });
+  }
+  expect(queries).toHaveLength(1 + 2 + 4);
 });

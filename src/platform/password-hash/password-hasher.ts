@@ -4,6 +4,7 @@
  */
 import { describeError, type Log } from '#platform/base/log.ts';
 import { type HashCaller, HashQueue } from './hash-queue.ts';
+import { formsOfPassword, preparePassword } from './prepare-password.ts';
 import { hashingOf, type PasswordHashing, type PasswordScheme } from './schemes.ts';
 
 /** A hash as it is stored. */
@@ -26,7 +27,7 @@ export interface PasswordHasherOptions {
 
 export type Verification =
   | { readonly isRight: false }
-  /** `isOutdated`: made by an older scheme, or with other costs than the newest one has now. */
+  /** `isOutdated`: made by an older scheme, with other costs than the newest one has now, or of another Unicode form. */
   | { readonly isRight: true; readonly isOutdated: boolean };
 
 const MAX_WAIT_MS = 10_000;
@@ -65,12 +66,13 @@ export class PasswordHasher {
 
   /** A hash by the newest scheme; undefined when the password is too long for it (bcrypt only). */
   async hash(password: string, caller: HashCaller): Promise<StoredHash | undefined> {
-    const hash = await this.#queue.run(() => this.#newest.hash(password), caller);
+    const hash = await this.#queue.run(() => this.#newest.hash(preparePassword(password)), caller);
     return hash === undefined ? undefined : { hash, schemeVersion: this.#newestVersion };
   }
 
   /**
-   * Checks a password. Without a stored hash, or with one that cannot be checked, it does the same work and
+   * Checks a password in each form in which its hash may have been made, see `formsOfPassword`: a wrong one with letters
+   * outside ASCII costs up to four hashes, in one place of the queue. Without a stored hash, or with one that cannot be checked, it does the same work and
    * finds the password wrong, so that the time does not reveal which accounts exist.
    */
   async verify(stored: StoredHash | undefined, password: string, caller: HashCaller): Promise<Verification> {
@@ -79,27 +81,44 @@ export class PasswordHasher {
       this.#log.error('error', `password scheme version ${stored.schemeVersion} is not configured`);
     }
     if (stored === undefined || hashing === undefined) {
-      await this.#queue.run(() => this.#newest.verify(this.#newest.dummy, password), caller);
+      await this.#queue.run(() => findForm(this.#newest, this.#newest.dummy, password), caller);
       return { isRight: false };
     }
-    const isRight = await this.#queue.run(() => this.#verifyWith(hashing, stored, password), caller);
-    return isRight ? { isRight, isOutdated: !this.#isCurrent(stored) } : { isRight };
+    const form = await this.#queue.run(() => this.#findForm(hashing, stored, password), caller);
+    if (form === undefined) return { isRight: false };
+    return { isRight: true, isOutdated: !form.isPrepared || !this.#isCurrent(stored) };
   }
 
-  async #verifyWith(hashing: PasswordHashing, stored: StoredHash, password: string): Promise<boolean> {
+  async #findForm(hashing: PasswordHashing, stored: StoredHash, password: string): Promise<MatchingForm | undefined> {
     try {
-      return await hashing.verify(stored.hash, password);
+      return await findForm(hashing, stored.hash, password);
     } catch (error) {
       this.#log.error('error', `a password hash of version ${stored.schemeVersion} cannot be read`, {
         reason: describeError(error).message,
       });
-      return false;
+      return undefined;
     }
   }
 
   #isCurrent(stored: StoredHash): boolean {
     return stored.schemeVersion === this.#newestVersion && this.#newest.isCurrent(stored.hash);
   }
+}
+
+/** The form of a password that its hash was made of. */
+interface MatchingForm {
+  readonly isPrepared: boolean;
+}
+
+async function findForm(hashing: PasswordHashing, stored: string, password: string): Promise<MatchingForm | undefined> {
+  const tried = new Set<string>();
+  for (const form of formsOfPassword(password)) {
+    const hashed = hashing.normalize(form);
+    if (tried.has(hashed)) continue;
+    if (await hashing.verify(stored, form)) return { isPrepared: tried.size === 0 };
+    tried.add(hashed);
+  }
+  return undefined;
 }
 
 function queueOf({

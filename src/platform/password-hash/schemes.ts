@@ -34,6 +34,8 @@ export interface PasswordHashing {
   verify(stored: string, password: string): Promise<boolean>;
   /** Whether a hash of this kind was made with the costs that the scheme has now. */
   isCurrent(stored: string): boolean;
+  /** What is hashed for this text; texts with equal results need not be tried one after the other. */
+  normalize(password: string): string;
   /** A hash that no password matches, which costs as much to check as a new one. */
   readonly dummy: string;
 }
@@ -91,6 +93,7 @@ function argon2id(scheme: SchemeOf<'argon2id'>): PasswordHashing {
     hash: (password) => argon2.hash(passwordBytes(scheme, password), options),
     verify: (stored, password) => argon2.verify(stored, passwordBytes(scheme, password), pepper),
     isCurrent: (stored) => stored.startsWith(prefix),
+    normalize: (password) => normalized(scheme, password),
     dummy: `${prefix}${ARGON2_DUMMY_SALT}$${ARGON2_DUMMY_DIGEST}`,
   };
 }
@@ -114,6 +117,7 @@ function bcrypt(scheme: SchemeOf<'bcrypt'>): PasswordHashing {
       const library = await loadBcrypt();
       return await library.verify(pepperedBytes(scheme, password).subarray(0, MAX_BCRYPT_BYTES), stored);
     },
+    normalize: (password) => normalized(scheme, password),
     isCurrent: (stored) => /^\$2[aby]\$/.test(stored) && stored.slice(4, 7) === cost,
     dummy: `$2b$${cost}${BCRYPT_DUMMY_SALT_AND_DIGEST}`,
   };
@@ -147,6 +151,7 @@ function pbkdf2(scheme: SchemeOf<'pbkdf2'>): PasswordHashing {
       return equalDigests(await computePbkdf2(bytes, salt, storedRounds, digest.length, 'sha256'), digest);
     },
     isCurrent: (stored) => stored.startsWith(prefix),
+    normalize: (password) => normalized(scheme, password),
     dummy: `${prefix}${unpadded(Buffer.alloc(PBKDF2_SALT_BYTES))}$${unpadded(Buffer.alloc(PBKDF2_DIGEST_BYTES))}`,
   };
 }
@@ -161,9 +166,13 @@ function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
 }
 
+function normalized(scheme: PasswordScheme, password: string): string {
+  return scheme.unicodeNormalization ? password.normalize('NFKC') : password;
+}
+
 /** The bytes that go into the hash function: normalized where the scheme says so. */
 function passwordBytes(scheme: PasswordScheme, password: string): Buffer {
-  return Buffer.from(scheme.unicodeNormalization ? password.normalize('NFKC') : password);
+  return Buffer.from(normalized(scheme, password));
 }
 
 /** The same with the pepper appended, for the functions that have no input for one. */

@@ -60,7 +60,8 @@ export function userClaims(
   const isWanted = (name: UserClaimName): boolean => scope.includes(CLAIM_SCOPES[name]) || named.includes(name);
   return {
     ...(isWanted('preferred_username') ? { preferred_username: username } : {}),
-    ...(isWanted('name') && displayName !== undefined ? { name: displayName } : {}),
+    // Clients that create accounts need a name of everybody.
+    ...(isWanted('name') ? { name: displayName ?? username } : {}),
     ...(isWanted('locale') && locale !== undefined ? { locale } : {}),
     ...(isWanted('updated_at') ? { updated_at: Math.floor(updatedAt / 1000) } : {}),
     ...(isWanted('email') && email !== undefined ? { email } : {}),

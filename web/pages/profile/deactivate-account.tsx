@@ -120,7 +120,7 @@ function DeactivateDialog({
         ) : (
           <TextField
             name="user_id"
-            label={t('account.profile.user_id')}
+            label={t(hasCrossSigning ? 'account.profile.user_id' : 'account.profile.username')}
             autocomplete="off"
             hint={rich('account.deactivate.user_id', { id: <bdi>{userId}</bdi> })}
             value={typedId}

@@ -4,6 +4,7 @@ import { usePageQuery } from '../../api/page-query.ts';
 import { FactList, FactRow, Moment } from '../../components/facts.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { Loaded } from '../../components/states.tsx';
+import { chatIdOf } from '../../frame/chat-id.ts';
 import { useConfig, usePathTo } from '../../frame/config-context.ts';
 import { TabsPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
@@ -35,9 +36,7 @@ export function Profile(): VNode {
                 <FactRow name={t('account.profile.username')}>
                   <bdi>{viewer.username}</bdi>
                 </FactRow>
-                <FactRow name={t('account.profile.user_id')}>
-                  <bdi>{userId(viewer, siteConfig)}</bdi>
-                </FactRow>
+                <ChatId username={viewer.username} serverName={siteConfig.serverName} />
                 <FactRow name={t('account.display_name.title')}>
                   {viewer.matrix.available ? (
                     <DisplayName
@@ -85,7 +84,7 @@ export function Profile(): VNode {
               {siteConfig.accountDeactivationAllowed && (
                 <DeactivateAccount
                   username={viewer.username}
-                  userId={userId(viewer, siteConfig)}
+                  userId={chatIdOf(viewer.username, siteConfig.serverName, hasCrossSigning) ?? viewer.username}
                   hasPassword={siteConfig.passwordLoginEnabled && viewer.hasPassword}
                   onDeactivated={() => setDeactivated(true)}
                 />
@@ -98,6 +97,14 @@ export function Profile(): VNode {
   );
 }
 
-function userId({ username }: { readonly username: string }, { serverName }: { readonly serverName: string }): string {
-  return `@${username}:${serverName}`;
+function ChatId({ username, serverName }: { username: string; serverName: string }): VNode | null {
+  const { t } = useTranslations();
+  const { hasCrossSigning } = useConfig();
+  const id = chatIdOf(username, serverName, hasCrossSigning);
+  if (id === undefined) return null;
+  return (
+    <FactRow name={t('account.profile.user_id')}>
+      <bdi>{id}</bdi>
+    </FactRow>
+  );
 }

@@ -16,6 +16,7 @@ import { describeError, type Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { PasswordHasher, StoredHash, Verification } from '#platform/password-hash/password-hasher.ts';
+import { preparePassword } from '#platform/password-hash/prepare-password.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { toUser, type User } from '../user.ts';
 import type { AcceptedPassword } from './accepted-password.ts';
@@ -104,7 +105,7 @@ export class PasswordChecks {
     if (charges.keys.length < 2) return await this.#refuse(row, charges, user);
 
     const stored = storedHash(row);
-    const isTooLong = Buffer.byteLength(attempt.password) > this.#deps.maximumBytes;
+    const isTooLong = Buffer.byteLength(preparePassword(attempt.password)) > this.#deps.maximumBytes;
     const caller = { address: addressKey(attempt.address), signal: attempt.signal };
     const verification = isTooLong
       ? ({ isRight: false } as const)

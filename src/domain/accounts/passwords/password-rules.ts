@@ -2,6 +2,7 @@ import type { PasswordsConfig } from '#config/sections/passwords.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
+import { preparePassword } from '#platform/password-hash/prepare-password.ts';
 import type { Strength } from './estimate-strength.ts';
 import type { LeakedPasswords } from './leaked-passwords.ts';
 import type { StrengthEstimator } from './strength-estimator.ts';
@@ -52,16 +53,17 @@ export interface RejectedPassword {
 }
 
 /**
- * The first rule that a new password breaks; undefined when it may be used. May ask another service: not to be called within a transaction. It is judged exactly as received: nothing
- * is trimmed, lower-cased or normalised. Throws `overloaded` when too many passwords wait for their estimate.
+ * The first rule that a new password breaks; undefined when it may be used. May ask another service: not to be called within a transaction. It is judged in
+ * the form that is hashed; nothing is trimmed or lower-cased. Throws `overloaded` when too many passwords wait for their estimate.
  */
 export async function judgePassword(
   rules: PasswordRules,
   estimator: StrengthEstimator,
-  password: string,
+  typed: string,
   owner: PasswordOwner,
   caller: HashCaller,
 ): Promise<RejectedPassword | undefined> {
+  const password = preparePassword(typed);
   if (Buffer.byteLength(password) > rules.maximumLength) return { problem: 'password_too_long' };
   if (password.includes('\0')) return { problem: 'password_invalid' };
   const rejected = rules.moduleRules.replaces('password')

@@ -1,6 +1,11 @@
 /** Accounts that administrators make, and the passwords that they set (operations 4.4). */
 import { z } from 'zod';
-import { parseDisplayName, usernameProblems } from '#domain/accounts/account-names.ts';
+import {
+  DISPLAY_NAME_REASONS,
+  judgeDisplayName,
+  parseDisplayName,
+  usernameProblems,
+} from '#domain/accounts/account-names.ts';
 import { isUsernameTaken } from '#domain/accounts/find-user.ts';
 import { findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
 import { judgePassword, passwordProblemText, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
@@ -35,7 +40,10 @@ const newUserBody = z.strictObject({
     .describe('Whether the homeserver is not asked if the name is free: for a person who is there already.'),
   displayname: z
     .string()
-    .refine((name) => parseDisplayName(name) !== undefined, 'it is no display name')
+    .superRefine((name, context) => {
+      const judged = judgeDisplayName(name);
+      if (!judged.ok) context.addIssue({ code: 'custom', message: DISPLAY_NAME_REASONS[judged.problem] });
+    })
     .optional()
     .describe('The name that others see, here and at the homeserver.'),
   avatar_url: z
