@@ -434,6 +434,12 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     meaning: 'A sign-in provider does not say who signed in.',
     remedy: 'Look at the claims that it sends, and at the scopes that are asked for.',
   },
+  upstream_not_reauthenticated: {
+    meaning:
+      'Somebody had to confirm who they are, and a sign-in provider let them pass without asking again. The line `upstream.failed` says whether `auth_time` was missing or old.',
+    remedy:
+      'Use another method, or sign out and in again. Where the provider asks for the password at every `prompt=login`, set `reauthentication: prompt` for it.',
+  },
   upstream_provider_not_found: {
     meaning: 'A logout token came for a sign-in provider that is not configured, or switched off.',
     remedy: 'Compare the id in the back-channel logout URI that is registered at the provider with `upstream_oauth2`.',

@@ -717,6 +717,12 @@ const ROWS: Readonly<Record<string, Row>> = {
     ...choice('logout_all', 'do_nothing', 'logout_browser_only', 'logout_all'),
   },
   'upstream_oauth2.providers[].trust_amr': { ...bool(true), as: 'upstream_oauth2.providers[].trusts_amr' },
+  'upstream_oauth2.providers[].nonce': {
+    ...choice('optional', 'required', 'optional'),
+    reads: true,
+    as: 'upstream_oauth2.providers[].is_nonce_optional',
+  },
+  'upstream_oauth2.providers[].reauthentication': choice('prompt', 'auth_time', 'prompt'),
   'upstream_oauth2.providers[].synapse_idp_id': {
     good: 'oidc-google',
     reads: 'oidc-google',

@@ -141,6 +141,16 @@ const provider = mapping({
   trust_amr: bool()
     .prefault(false)
     .describe('The authentication methods (`amr`) that it names are passed on to applications.'),
+  nonce: choice(['required', 'optional'])
+    .prefault('required')
+    .describe(
+      'Whether ID tokens must have the `nonce` that was sent. `optional`: one without is accepted, for providers that leave it out, such as LinkedIn; another nonce never is.',
+    ),
+  reauthentication: choice(['auth_time', 'prompt'])
+    .prefault('auth_time')
+    .describe(
+      'What proves that the provider had somebody sign in again when they must confirm who they are. `auth_time`: the ID token says that it was within the last 5 minutes. `prompt`: an ID token without `auth_time`, or no ID token, is accepted as well; only for providers that ask for the password at every `prompt=login`.',
+    ),
   synapse_idp_id: text({
     maximum: 255,
     pattern: /^[A-Za-z0-9._~-]+$/,
@@ -310,6 +320,8 @@ function providerConfig(parsed: ParsedProvider) {
     isLinkingEnabled: parsed.linking_enabled,
     isUnlinkAllowed: parsed.allow_unlink,
     trustsAmr: parsed.trust_amr,
+    isNonceOptional: parsed.nonce === 'optional',
+    reauthentication: parsed.reauthentication,
     synapseIdpId: parsed.synapse_idp_id,
     subjectTemplate: parsed.claims_imports.subject.template,
     accountNameTemplate: parsed.claims_imports.account_name.template,

@@ -8,30 +8,24 @@ import {
 import type { Overloaded, PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
 import { toUser, type User, type UserRow } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
-import {
-  insertPendingLogin,
-  newPendingLogin,
-  type PendingLoginParams,
-} from '#domain/pending-logins/begin-pending-login.ts';
-import {
-  type DueFactor,
-  type DueFactorParams,
-  dueFactorCte,
-  dueFactorParams,
-  type SecondFactorRules,
-} from '#domain/pending-logins/due-factor.ts';
+import type { SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
 import type { Clock } from '#platform/base/clock.ts';
-import { newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
+import { toUuid } from '#platform/base/ids.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { Database, Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { strengthOf } from '#protocol/oidc/authentication-classes.ts';
-import type { PostAuthAction } from '#protocol/post-auth-action.ts';
-import { newSessionKey, type SessionCookie, type SessionCredentials } from './browser-session.ts';
+import type { SessionCookie, SessionCredentials } from './browser-session.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 import { browserSessionIsLive } from './liveness.ts';
-import { renewSessionSql } from './renew-session.ts';
-import { insertAuthentication } from './start-browser-session.ts';
+import {
+  type FactorDue,
+  newRenewal,
+  RENEWAL_COLUMNS,
+  type ReauthStep,
+  type RenewalParams,
+  type RenewalRow,
+  renewalCtes,
+} from './renew-session.ts';
 
 export interface ReauthDeps {
   readonly secondFactors: Pick<SecondFactorRules, 'isAskedOnReauth'>;
@@ -64,84 +58,14 @@ export type ReauthOutcome =
   /** Ended by the fifth wrong password in a row, or elsewhere in the meantime. */
   | { readonly ok: false; readonly reason: 'ended' | 'locked' | 'deactivated'; readonly user: User };
 
-/** The password was right, and the session stays as it is until this factor is given as well. */
-export interface FactorDue {
-  readonly ok: false;
-  readonly reason: 'factor-due';
-  readonly pending: PendingLoginId;
-  readonly factor: DueFactor;
-}
-
 /** The account as it is now; no row when its password was changed since it was checked. */
-type RenewedAuthenticationRow = UserRow & {
-  /** False when the session has ended, or its user may not use it. */
-  readonly is_renewed: boolean;
-  /** False when another request has just given the session a new key: the browser gets that one. */
-  readonly is_rotated: boolean;
-  /** What the password alone does not renew the session without. */
-  readonly due_factor: DueFactor | null;
-  readonly is_live: boolean;
-};
+type RenewedAuthenticationRow = UserRow & RenewalRow;
 
-/**
- * Stores a fresh authentication of a session whose user gave the right password again, and replaces its key. Where a
- * further factor is due, the session stays as it is, and with `:isStep` a pending login is begun.
- */
-const renewSession = statement<
-  RenewedAuthenticationRow,
-  AcceptedPasswordParams &
-    DueFactorParams &
-    PendingLoginParams & {
-      readonly isStep: boolean;
-      readonly sessionId: string;
-      readonly keyHash: Buffer;
-      readonly newKeyHash: Buffer;
-      readonly userAgent: string | null;
-      readonly ip: string | null;
-      readonly authenticationId: string;
-      readonly auditEventId: string;
-      readonly acr: string;
-      readonly amr: readonly string[];
-    }
->(
+const renewSession = statement<RenewedAuthenticationRow, AcceptedPasswordParams & RenewalParams>(
   'renew-authentication',
   `with ${acceptedPasswordCtes},
-  ${dueFactorCte('proven')},
-  enough as (
-    select proven.user_id from proven cross join due where due.factor is null
-  ),
-  renewed as (
-    ${renewSessionSql('enough')}
-  ),
-  waiting as (
-    update user_sessions s set failed_reauths = 0
-    from proven cross join due
-    where s.id = :sessionId::uuid and s.user_id = proven.user_id and ${browserSessionIsLive('s')} and due.factor is not null
-    returning s.id, s.user_id
-  ),
-  pending as (
-    ${insertPendingLogin({
-      userId: 'waiting.user_id',
-      firstFactor: 'password',
-      passwordId: ':passwordId::uuid',
-      sessionId: 'waiting.id',
-    })}
-    from waiting where :isStep::boolean
-  ),
-  authenticated as (
-    ${insertAuthentication('renewed', 'password')}
-  ),
-  audited as (
-    ${INSERT_AUDIT_EVENT}
-    select :auditEventId::uuid, 'reauthenticated', renewed.user_id, null, renewed.id, :ip::inet, :userAgent::text, null, :now::timestamptz
-    from renewed
-  )
-  select ${ACCEPTED_ACCOUNT_COLUMNS},
-    exists (select from renewed) as is_renewed,
-    exists (select from renewed where renewed.is_rotated) as is_rotated,
-    (select due.factor from due) as due_factor,
-    exists (select from waiting) as is_live
-  from account`,
+  ${renewalCtes('proven', { firstFactor: 'password', passwordId: ':passwordId::uuid' })}
+  select ${ACCEPTED_ACCOUNT_COLUMNS}, ${RENEWAL_COLUMNS} from account`,
 );
 
 /** Counts a wrong password against the session; the last one allowed ends it. */
@@ -186,25 +110,16 @@ export async function reauthenticate(deps: ReauthDeps, attempt: ReauthAttempt): 
   return countReauth(await renewAuthentication(deps, deps.database, attempt, proof.accepted));
 }
 
-/** What the person goes on to, and whether that needs a further factor whatever the operator's settings say. */
-export interface ReauthStep {
-  readonly action: PostAuthAction | undefined;
-  readonly isFactorNeeded: boolean;
-}
-
 /** Authenticates the user of an active session again (browser-flows 3.4); a further factor that is due comes next. */
 export async function beginReauthentication(
   deps: ReauthDeps,
   attempt: ReauthAttempt,
-  { action, isFactorNeeded }: ReauthStep,
+  step: ReauthStep,
 ): Promise<ReauthOutcome | FactorDue> {
   const proof = await provePassword(deps, attempt);
   if (!proof.ok) return proof;
-  const isAsked = deps.secondFactors.isAskedOnReauth || isFactorNeeded;
-  const renewal = { ...attempt, accepted: proof.accepted, isAsked, isStep: true, action, now: deps.clock.now() };
-  const { row, pending, outcome } = await renew(deps.database, renewal);
-  if (row === undefined || row.due_factor === null || !row.is_live) return countReauth(outcome);
-  return { ok: false, reason: 'factor-due', pending, factor: row.due_factor };
+  const { due, outcome } = await renew(deps, deps.database, attempt, proof.accepted, step);
+  return due ?? countReauth(outcome);
 }
 
 /** Reports how it ended. An empty password is a slip, which nobody is refused for. */
@@ -263,53 +178,30 @@ export async function provePassword(
  * transaction, in which it keeps the password from being changed by others.
  */
 export async function renewAuthentication(
-  { clock, secondFactors }: Pick<ReauthDeps, 'clock' | 'secondFactors'>,
+  deps: Pick<ReauthDeps, 'clock' | 'secondFactors'>,
   queryable: Queryable,
   attempt: ReauthAttempt,
   accepted: AcceptedPassword,
 ): Promise<ReauthOutcome> {
-  const rules = { isAsked: secondFactors.isAskedOnReauth, isStep: false, action: undefined };
-  const { row, outcome } = await renew(queryable, { ...attempt, ...rules, accepted, now: clock.now() });
-  return row !== undefined && row.due_factor !== null && row.is_live ? { ok: true, session: undefined } : outcome;
+  const { due, outcome } = await renew(deps, queryable, attempt, accepted, undefined);
+  return due === undefined ? outcome : { ok: true, session: undefined };
 }
 
 async function renew(
+  { clock, secondFactors }: Pick<ReauthDeps, 'clock' | 'secondFactors'>,
   queryable: Queryable,
-  attempt: ReauthAttempt & {
-    readonly accepted: AcceptedPassword;
-    readonly isAsked: boolean;
-    readonly isStep: boolean;
-    readonly action: PostAuthAction | undefined;
-    /** Milliseconds since the epoch. */
-    readonly now: number;
-  },
+  attempt: ReauthAttempt,
+  accepted: AcceptedPassword,
+  step: ReauthStep | undefined,
 ): Promise<{
-  readonly row: RenewedAuthenticationRow | undefined;
-  readonly pending: PendingLoginId;
+  readonly due: FactorDue | undefined;
   /** Of a password that needs no further factor. */
   readonly outcome: ReauthOutcome;
 }> {
-  const { accepted, action, isAsked, isStep, now } = attempt;
-  const { id, keyHash } = attempt.cookie;
-  const next = newSessionKey();
-  const pending = newPendingLogin(action, now);
-  const row = await queryable.first(renewSession, {
-    ...acceptedPasswordParams(accepted, now),
-    // Trust in a browser is for signing in: who is asked again is to prove that they are there.
-    ...dueFactorParams(isAsked ? 'optional' : 'off', undefined),
-    ...pending.params,
-    isStep,
-    sessionId: toUuid(id),
-    keyHash,
-    newKeyHash: next.keyHash,
-    userAgent: attempt.userAgent ?? null,
-    ip: attempt.address ?? null,
-    authenticationId: toUuid(newId(now)),
-    auditEventId: newAuditEventId(now),
-    ...strengthOf([{ kind: 'password' }]),
-  });
-  const rotated = row?.is_rotated === true ? { id, key: next.key } : undefined;
-  return { row, pending: pending.id, outcome: judge(row, rotated) };
+  const now = clock.now();
+  const renewal = newRenewal(secondFactors, { ...attempt, factors: [{ kind: 'password' }], step, now });
+  const row = await queryable.first(renewSession, { ...acceptedPasswordParams(accepted, now), ...renewal.params });
+  return { due: renewal.due(row), outcome: judge(row, renewal.rotated(row)) };
 }
 
 function judge(row: RenewedAuthenticationRow | undefined, rotated: SessionCredentials | undefined): ReauthOutcome {

@@ -12,10 +12,17 @@ import {
 } from '#domain/browser-sessions/browser-session.ts';
 import type { KnownBrowser } from '#domain/browser-sessions/known-browsers.ts';
 import { isUnknownBrowser, newSigninCtes } from '#domain/browser-sessions/new-signin-notice.ts';
-import { renewSessionSql } from '#domain/browser-sessions/renew-session.ts';
+import {
+  newRenewal,
+  RENEWAL_COLUMNS,
+  type RenewalParams,
+  type RenewalRow,
+  renewalCtes,
+} from '#domain/browser-sessions/renew-session.ts';
 import { insertAuthentications, insertSession } from '#domain/browser-sessions/start-browser-session.ts';
 import { finishSurplusSessions, liveSessionsSql } from '#domain/browser-sessions/surplus-sessions.ts';
 import { COMPLETED_LOGIN_CTES, type CompletedLoginParams } from '#domain/pending-logins/complete-pending-login.ts';
+import type { SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
 import type { PendingLogin } from '#domain/pending-logins/pending-login.ts';
 import { type TrustParams, trustBrowserCte } from '#domain/pending-logins/trusted-browsers.ts';
 import { bindAuthorization } from '#domain/upstream/bind-authorization.ts';
@@ -36,6 +43,7 @@ export interface CompletionDeps {
   readonly log: Log;
   /** People are told by mail. */
   readonly sendsNotices: boolean;
+  readonly secondFactors: Pick<SecondFactorRules, 'isAskedOnReauth'>;
 }
 
 /** The request that ends in a session. */
@@ -201,31 +209,15 @@ async function open(
   return { ok: true, session: { id, key }, user };
 }
 
-type RenewedRow = UserRow & { readonly is_renewed: boolean; readonly is_rotated: boolean };
-
-const renewPending = statement<
-  RenewedRow,
-  EvidenceParams & CompletedLoginParams & { readonly keyHash: Buffer; readonly newKeyHash: Buffer }
->(
+const renewPending = statement<UserRow & RenewalRow, RenewalParams & CompletedLoginParams>(
   'renew-session-of-pending-login',
   `with ${COMPLETED_LOGIN_CTES},
   here as (
     select completed.user_id from completed where completed.user_session_id = :sessionId::uuid
   ),
-  renewed as (
-    ${renewSessionSql('here')}
-  ),
-  authenticated as (
-    ${insertAuthentications('renewed')}
-  ),
-  audited as (
-    ${INSERT_AUDIT_EVENT}
-    select :auditEventId::uuid, 'reauthenticated', renewed.user_id, null, renewed.id, :ip::inet, :userAgent::text,
-           :detail::jsonb, :now::timestamptz from renewed
-  )
+  ${renewalCtes('here')}
   select account.user_id, account.username, account.display_name, account.locale, account.can_request_admin,
-         account.is_locked, account.is_deactivated, exists (select from renewed) as is_renewed,
-         exists (select from renewed where renewed.is_rotated) as is_rotated
+         account.is_locked, account.is_deactivated, ${RENEWAL_COLUMNS}
     from account`,
 );
 
@@ -237,18 +229,13 @@ async function renew(
 ): Promise<CompletionOutcome> {
   const { cookie } = request;
   if (cookie === undefined || pendingId === undefined) return { ok: false, reason: 'not-open' };
+  const { address, userAgent } = request;
   const now = deps.clock.now();
-  const next = newSessionKey();
-  const row = await transaction.first(renewPending, {
-    ...evidence(factors, request, now),
-    sessionId: toUuid(cookie.id),
-    pendingId,
-    keyHash: cookie.keyHash,
-    newKeyHash: next.keyHash,
-  });
+  const renewal = newRenewal(deps.secondFactors, { cookie, factors, step: undefined, address, userAgent, now });
+  const row = await transaction.first(renewPending, { ...renewal.params, pendingId });
   if (row === undefined) return { ok: false, reason: 'not-open' };
   const user = toUser(row);
-  if (row.is_renewed) return { ok: true, session: row.is_rotated ? { id: cookie.id, key: next.key } : undefined, user };
+  if (row.is_renewed) return { ok: true, session: renewal.rotated(row), user };
   return user.isLocked || user.isDeactivated ? refuse(deps.log, user) : { ok: false, reason: 'ended', user };
 }
 

@@ -14,18 +14,20 @@ import { rememberPendingLogin } from '#browser/pending-login.ts';
 import { REAUTH_FIELD, sealReauthRequest } from '#browser/upstream-reauth.ts';
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
 import { deviceCodeGrantIsPending, grantIsPending } from '#domain/authorizations/liveness.ts';
+import { wantsFurtherFactor } from '#domain/authorizations/wanted-factors.ts';
 import type { SessionCookie } from '#domain/browser-sessions/browser-session.ts';
-import { beginReauthentication, type FactorDue, type ReauthOutcome } from '#domain/browser-sessions/reauthenticate.ts';
+import { beginReauthentication, type ReauthOutcome } from '#domain/browser-sessions/reauthenticate.ts';
+import type { FactorDue } from '#domain/browser-sessions/renew-session.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
 import { renewWithPasskey } from '#domain/passkeys/renew-with-passkey.ts';
+import { canReauthenticate } from '#domain/upstream/fresh-authentication.ts';
 import { providerName } from '#domain/upstream/upstream-providers.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { ONE_FACTOR_ACR, reachesAcr } from '#protocol/oidc/authentication-classes.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RelyingParty } from '#protocol/webauthn/ceremony.ts';
 import { type CancelForm, ReauthPage } from './reauth.page.tsx';
@@ -38,8 +40,6 @@ interface ReauthPageRow {
   /** The redirect URI of the authorization request that waits for this, if one does. */
   readonly redirect_uri: string | null;
   readonly locale: string | null;
-  /** How that request wants the person to authenticate, the preferred class first. */
-  readonly acr_values: readonly string[] | null;
   readonly is_device_waiting: boolean;
 }
 
@@ -54,7 +54,6 @@ const readReauthPage = statement<
           array(select l.provider_id::text from upstream_links l where l.user_id = :userId::uuid) as provider_ids,
           pending.redirect_uri,
           pending.locale,
-          pending.acr_values,
           device.id is not null as is_device_waiting
      from (select 1) as one
      left join oauth2_authorization_grants pending
@@ -155,20 +154,13 @@ async function attempt(
     knownBrowsers: deps.viewers.knownBrowsers(context),
     signal: context.signal,
   };
-  return await beginReauthentication(deps, typed, { action, isFactorNeeded: await needsFactor(deps, viewer, action) });
+  return await beginReauthentication(deps, typed, { action, isFactorNeeded: await wantsFurtherFactor(deps, action) });
 }
 
 function cookieOf(deps: PageDeps, context: RequestContext): SessionCookie {
   const cookie = deps.viewers.cookie(context);
   if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
   return cookie;
-}
-
-/** The request that waits wants more than a password, whatever the operator's settings ask for. */
-async function needsFactor(deps: PageDeps, viewer: ActiveViewer, action: PostAuthAction | undefined): Promise<boolean> {
-  if (action?.kind !== 'continue_authorization_grant' || deps.secondFactors.policy === 'off') return false;
-  const [preferred] = (await readPage(deps, viewer, action))?.acr_values ?? [];
-  return preferred !== undefined && !reachesAcr(ONE_FACTOR_ACR, preferred);
 }
 
 async function answerWithoutSession(
@@ -249,7 +241,7 @@ function linkedProviders(
   const linked = new Set(row?.provider_ids.map((id) => fromUuid<'upstream-provider'>(id)));
   const sealed = sealReauthRequest(keyRing, session.id, clock.now());
   return upstreamProviders.enabled
-    .filter(({ id }) => linked.has(id))
+    .filter((provider) => linked.has(provider.id) && canReauthenticate(provider))
     .map((provider) => ({
       name: providerName(provider),
       brand: provider.brandName,

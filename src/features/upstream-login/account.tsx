@@ -1,5 +1,5 @@
 import type { PageDeps } from '#browser/browser.ts';
-import { rememberPendingLogin } from '#browser/pending-login.ts';
+import { type Purpose, rememberPendingLogin } from '#browser/pending-login.ts';
 import { forgetEntry, type UpstreamEntry } from '#browser/upstream-cookie.ts';
 import type { User } from '#domain/accounts/user.ts';
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
@@ -45,16 +45,18 @@ export async function showAccount(
   });
 }
 
-/** The provider has signed the person in, and a further factor comes next. */
+/** The provider has said who the person is, and a further factor comes next. */
 export function askForFactor(
   deps: PageDeps,
   context: RequestContext,
   entry: UpstreamEntry,
   { pending, factor }: UpstreamFactorDue,
+  purpose: Purpose = 'sign-in',
 ): HttpResponse {
   rememberPendingLogin(context, pending);
   forgetEntry(context, deps.config.protocolName, deps.clock.now(), entry);
-  return redirect(deps.urls.loginStep(factor, entry.action));
+  const { urls } = deps;
+  return redirect(purpose === 'reauth' ? urls.reauthStep('totp', entry.action) : urls.loginStep(factor, entry.action));
 }
 
 /** The last answer of a sign-in. */

@@ -3,6 +3,7 @@ import { rememberEntry, UPSTREAM_COOKIE, type UpstreamEntry, upstreamEntries } f
 import { askProvider } from '#domain/upstream/ask-provider.ts';
 import { accountNameOf, subjectOf } from '#domain/upstream/claim-templates.ts';
 import { completeAuthorization } from '#domain/upstream/complete-authorization.ts';
+import { isFreshlyAuthenticated } from '#domain/upstream/fresh-authentication.ts';
 import { groupsOf } from '#domain/upstream/import-groups.ts';
 import { receiveAnswer } from '#domain/upstream/receive-answer.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
@@ -79,6 +80,14 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
   const question = { provider, metadata, redirectUri, code, secrets: received.secrets };
   const claims = await askProvider(deps, question);
   if (claims === undefined) throw refuse('upstream_invalid_response', entry);
+  if (received.secrets.isReauthentication && !isFreshlyAuthenticated(provider, claims, clock.now())) {
+    deps.log.warn('upstream.failed', 'a sign-in provider did not ask somebody to sign in again', {
+      provider: provider.id,
+      problem: `ID token: ${claims.idTokenClaims['auth_time'] === undefined ? 'no' : 'old'} auth_time`,
+    });
+    const reauthPath = urls.reauth(entry.action);
+    throw new LatchkeyError('upstream_not_reauthenticated', { restartPath: reauthPath });
+  }
   const answer = { ...claims, extraCallbackParameters: extraFields(fields) };
   const subject = subjectOf(deps, provider, answer);
   if (subject === undefined) throw refuse('upstream_no_subject', entry);

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import type { MessageKey } from '#browser/i18n/translations.ts';
 import { forgetEntry } from '#browser/upstream-cookie.ts';
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
+import { wantsFurtherFactor } from '#domain/authorizations/wanted-factors.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import { linkAccount } from '#domain/upstream/link-account.ts';
 import { renewWithUpstream } from '#domain/upstream/renew-with-upstream.ts';
@@ -21,7 +22,10 @@ export async function showLink(deps: LinkDeps, context: RequestContext): Promise
   const { viewer, provider, completed, entry } = step;
   const cookie = deps.viewers.cookie(context);
   if (cookie !== undefined && viewer.kind === 'active' && completed.owner?.id === viewer.user.id) {
-    const outcome = await renewWithUpstream(deps, { provider, completed, cookie, ...whence(context) });
+    const isFactorNeeded = completed.isReauthentication && (await wantsFurtherFactor(deps, entry.action));
+    const step = { action: entry.action, isFactorNeeded };
+    const outcome = await renewWithUpstream(deps, { provider, completed, cookie, step, ...whence(context) });
+    if (!outcome.ok && outcome.reason === 'factor-due') return askForFactor(deps, context, entry, outcome, 'reauth');
     if (!outcome.ok) throw alreadyUsed(deps, entry);
     if (outcome.session !== undefined) {
       deps.viewers.rotate(context, outcome.session);

@@ -484,6 +484,12 @@ describe('authenticating again through the provider', () => {
     return { ...person, browser };
   }
 
+  async function toProvider(browser: Browser): Promise<void> {
+    const { body } = await browser.get('/reauth?kind=change_password');
+    const [, href = ''] = /href="(\/upstream\/authorize\/[^"]*reauth=[^"]*)"/.exec(body) ?? [];
+    await browser.get(href.replaceAll('&amp;', '&'));
+  }
+
   async function age(userId: string): Promise<number> {
     const [row] = await sql<{ age: number }>(
       service.database,
@@ -494,10 +500,8 @@ describe('authenticating again through the provider', () => {
 
   test('asks the provider to have the person sign in again, and gives the session a fresh authentication', async () => {
     const { browser, subject, userId } = await signedIn();
-    const { body } = await browser.get('/reauth?kind=change_password');
-    const [, href = ''] = /href="(\/upstream\/authorize\/[^"]*reauth=[^"]*)"/.exec(body) ?? [];
     const before = browser.cookies.get('latchkey_session');
-    await browser.get(href.replaceAll('&amp;', '&'));
+    await toProvider(browser);
     const asked = new URL(browser.shown.location ?? '').searchParams;
     expect([asked.get('prompt'), asked.get('max_age')]).toEqual(['login', '0']);
     const claims = { sub: subject, auth_time: Math.floor(Date.now() / 1000) };
@@ -509,18 +513,83 @@ describe('authenticating again through the provider', () => {
     expect((await browser.get('/')).text).toContain('Sign out');
   });
 
-  test('a provider that let the person pass without asking is no proof', async () => {
+  test('needs a code as well where the person has one-time codes: the provider alone renews nothing', async () => {
     const { browser, subject, userId } = await signedIn();
-    const { body } = await browser.get('/reauth');
-    const [, href = ''] = /href="(\/upstream\/authorize\/[^"]*reauth=[^"]*)"/.exec(body) ?? [];
-    await browser.get(href.replaceAll('&amp;', '&'));
-    const claims = { sub: subject, auth_time: Math.floor(Date.now() / 1000) - 600 };
-    const shown = await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
-    expect(shown).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
+    const app = await giveAuthenticatorApp(service.core, userId);
+    const key = browser.cookies.get('latchkey_session');
+    await toProvider(browser);
+    const claims = { sub: subject, auth_time: Math.floor(Date.now() / 1000) };
+    await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
+    const done = await browser.get(browser.shown.location ?? '');
+    expect(new URL(done.location ?? '').pathname).toBe('/reauth/totp');
+    expect(await age(userId)).toBeGreaterThan(3000);
+    expect(browser.cookies.get('latchkey_session')).toBe(key);
+    await browser.get(done.location ?? '');
+    await browser.submit({ code: app.code() });
+    expect(new URL(browser.shown.location ?? '').pathname).toBe('/account/password/change');
+    expect(await age(userId)).toBeLessThan(60);
+    const [session] = await sql<{ acr: string }>(
+      service.database,
+      `select acr from user_sessions where user_id = '${uuid(userId)}'`,
+    );
+    expect(session?.acr).toBe('urn:latchkey:acr:2');
+  });
+
+  test.each([
+    ['does not say when it asked', undefined, 'no auth_time'],
+    ['asked ten minutes ago', -600, 'old auth_time'],
+    ['will ask in ten minutes', 600, 'old auth_time'],
+  ])('a provider that %s is no proof', async (_, seconds, problem) => {
+    const { browser, subject, userId } = await signedIn();
+    await toProvider(browser);
+    const auth_time = seconds === undefined ? undefined : Math.floor(Date.now() / 1000) + seconds;
+    const shown = await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub: subject, auth_time } }));
+    expect(shown).toMatchObject({ status: 400, errorCodes: ['upstream_not_reauthenticated'] });
+    expect(shown.body).toContain('href="/reauth?kind=change_password"');
+    expect(service.logLines().findLast((line) => line.includes('upstream.failed'))).toContain(problem);
     // Nor is a sign-in that was not asked to be one.
     const answered = await signIn(browser, { claims: { sub: subject } });
     await browser.get(answered.location ?? '');
     expect(await age(userId)).toBeGreaterThan(3000);
+  });
+});
+
+describe('a provider of which the operator knows more', () => {
+  test('an ID token without nonce and auth_time is taken, one with another nonce is not', async () => {
+    const shared = { client_id: 'latchkey', client_secret: SECRET, token_endpoint_auth_method: 'client_secret_basic' };
+    const settings = { nonce: 'optional', reauthentication: 'prompt' };
+    const lenient = await startService(
+      {
+        rate_limiting: { upstream: { per_ip: { burst: 100_000 } } },
+        upstream_oauth2: { providers: [{ id: ID, issuer: peer.issuer, ...settings, ...shared }] },
+      },
+      { like: service, expectedErrors: [' 502 '] },
+    );
+    try {
+      const { subject, userId } = await linkedPerson();
+      const browser = new Browser({ listener: lenient.address, publicBase: lenient.publicBase });
+      const claims = { sub: subject, nonce: undefined, auth_time: undefined };
+      await browser.get((await signIn(browser, { claims })).location ?? '');
+      expect((await browser.submit()).status).toBe(303);
+      await sql(
+        service.database,
+        `update user_sessions set authenticated_at = now() - interval '1 hour' where user_id = '${uuid(userId)}'`,
+      );
+      const { body } = await browser.get('/reauth');
+      const [, href = ''] = /href="(\/upstream\/authorize\/[^"]*reauth=[^"]*)"/.exec(body) ?? [];
+      await browser.get(href.replaceAll('&amp;', '&'));
+      await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
+      await browser.get(browser.shown.location ?? '');
+      const renewed = await sql(
+        service.database,
+        `select id from user_sessions where user_id = '${uuid(userId)}' and authenticated_at > now() - interval '1 minute'`,
+      );
+      expect(renewed).toHaveLength(1);
+      const wrong = await signIn(browser, { claims: { sub: subject, nonce: 'another' } });
+      expect(wrong.errorCodes).toEqual(['upstream_invalid_response']);
+    } finally {
+      await lenient.stop();
+    }
   });
 });
 
@@ -767,9 +836,14 @@ describe('userinfo', () => {
   test('is read with the access token, and has to be about the same person', async () => {
     const good = await signIn(newBrowser(), { userinfo: { sub: UPSTREAM_SUBJECT, name: 'Ada' } }, { id: INFO_ID });
     expect(good.status).toBe(303);
-    for (const userinfo of [{ sub: 'another' }, { name: 'Ada' }, 'a JWT']) {
+    for (const [userinfo, problem] of [
+      [{ sub: 'another' }, 'userinfo: another sub than in the ID token'],
+      [{ name: 'Ada' }, 'userinfo: no sub'],
+      ['a JWT', 'userinfo: the answer is not a JSON object'],
+    ] as const) {
       const shown = await signIn(newBrowser(), { userinfo }, { id: INFO_ID });
       expect(shown.errorCodes).toEqual(['upstream_invalid_response']);
+      expect(service.logLines().findLast((line) => line.includes('upstream.failed'))).toContain(problem);
     }
   });
 });

@@ -443,6 +443,7 @@ const ROWS = {
   upstream_issuer_mismatch: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_answer' },
   upstream_link_not_found: { kind: 'refusal', status: 404, oauth: 'invalid_request', page: 'upstream_restart' },
   upstream_no_subject: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_answer' },
+  upstream_not_reauthenticated: { kind: 'refusal', status: 400, oauth: 'invalid_request', page: 'upstream_reauth' },
   upstream_provider_not_found: {
     kind: 'refusal',
     status: 404,

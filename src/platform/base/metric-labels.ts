@@ -92,6 +92,7 @@ export const UPSTREAM_CALLBACK_RESULTS = [
   'upstream_invalid_response',
   'upstream_issuer_mismatch',
   'upstream_no_subject',
+  'upstream_not_reauthenticated',
   'upstream_session_expired',
   'upstream_session_missing',
   'upstream_session_used',

@@ -8,6 +8,8 @@ export interface ExpectedIdToken {
   readonly issuer: string | undefined;
   readonly clientId: string;
   readonly nonce: string | undefined;
+  /** One without a nonce is accepted, for providers that leave it out. */
+  readonly isNonceOptional?: boolean;
   /** Of the signature, for the hashes below. */
   readonly algorithm: string;
   /** What came with it. */
@@ -27,7 +29,7 @@ export function idTokenProblem(claims: Claims, expected: ExpectedIdToken): strin
   return (
     issuedForUsProblem(claims, { issuer: expected.issuer, clientId, now }) ??
     lifetimeProblem(claims, now) ??
-    nonceProblem(claims, nonce) ??
+    nonceProblem(claims, nonce, expected.isNonceOptional === true) ??
     hashProblem(claims, 'at_hash', accessToken, algorithm) ??
     hashProblem(claims, 'c_hash', code, algorithm)
   );
@@ -56,8 +58,9 @@ export function lifetimeProblem({ exp, nbf }: Claims, now: number): string | und
   return isEarly ? 'not valid yet' : undefined;
 }
 
-function nonceProblem({ nonce }: Claims, expected: string | undefined): string | undefined {
+function nonceProblem({ nonce }: Claims, expected: string | undefined, isOptional: boolean): string | undefined {
   if (expected === undefined) return undefined;
+  if (nonce === undefined) return isOptional ? undefined : 'no nonce';
   return typeof nonce === 'string' && equalSecrets(nonce, expected) ? undefined : 'wrong nonce';
 }
 

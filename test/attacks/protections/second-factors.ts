@@ -18,6 +18,27 @@ export const SECOND_FACTORS: readonly Protection[] = [
     testName: 'leads to the code: no session, no event, no requester, no known browser',
   },
   {
+    name: 'second-factor-on-renewal',
+    what: 'a session is renewed by one factor only where no second one is due, whatever the first one was',
+    attack: 90,
+    removals: [
+      {
+        text: 'select ${proven}.user_id from ${proven} cross join due where due.factor is null',
+        instead: 'select ${proven}.user_id from ${proven} cross join due',
+      },
+    ],
+    test: 'src/features/upstream-login/upstream-login.test.ts',
+    testName: 'needs a code as well where the person has one-time codes: the provider alone renews nothing',
+  },
+  {
+    name: 'upstream-fresh-authentication',
+    what: 'a provider that does not say when it asked the person proves nothing about who sits there now',
+    attack: 123,
+    removals: [{ text: "return reauthentication === 'prompt';\n  if (typeof", instead: 'return true;\n  if (typeof' }],
+    test: 'src/features/upstream-login/upstream-login.test.ts',
+    testName: 'a provider that does not say when it asked is no proof',
+  },
+  {
     name: 'second-factor-attempts',
     what: 'five wrong codes end a pending login',
     attack: 90,

@@ -1,0 +1,33 @@
+import type { SecondFactorRules } from '#domain/pending-logins/due-factor.ts';
+import type { Clock } from '#platform/base/clock.ts';
+import { toUuid } from '#platform/base/ids.ts';
+import type { Queryable } from '#platform/postgres/database.ts';
+import { statement } from '#platform/postgres/statement.ts';
+import { ONE_FACTOR_ACR, reachesAcr } from '#protocol/oidc/authentication-classes.ts';
+import type { PostAuthAction } from '#protocol/post-auth-action.ts';
+import { grantIsPending } from './liveness.ts';
+
+/** Whether the authorization request that waits asks for more than one factor, whatever the operator's settings say. */
+export async function wantsFurtherFactor(
+  deps: {
+    readonly database: Queryable;
+    readonly clock: Clock;
+    readonly secondFactors: Pick<SecondFactorRules, 'policy'>;
+  },
+  action: PostAuthAction | undefined,
+): Promise<boolean> {
+  if (action?.kind !== 'continue_authorization_grant' || deps.secondFactors.policy === 'off') return false;
+  const row = await deps.database.first(findWanted, { id: toUuid(action.id), now: new Date(deps.clock.now()) });
+  const [preferred] = row?.acr_values ?? [];
+  return preferred !== undefined && !reachesAcr(ONE_FACTOR_ACR, preferred);
+}
+
+/** Primary key. */
+const findWanted = statement<
+  { readonly acr_values: readonly string[] | null },
+  { readonly id: string; readonly now: Date }
+>(
+  'wanted-authentication-classes',
+  `select g.acr_values from oauth2_authorization_grants g
+    where g.id = :id::uuid and ${grantIsPending('g', ':now::timestamptz')}`,
+);
