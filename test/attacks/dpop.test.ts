@@ -209,6 +209,20 @@ describe('a bound access token', () => {
     }
   });
 
+  test('a proof is remembered for as long as it is good for (S-48)', async () => {
+    const { accessToken } = await boundSession();
+    // Made by a clock that is ahead as far as is allowed, a proof is good for 70 s.
+    const proof = resourceProof(accessToken, { now: service.clock.now() + 10_000 });
+    expect((await userinfo(accessToken, 'DPoP', proof)).status).toBe(200);
+    for (const seconds of [3, 57, 9]) {
+      service.clock.advanceSeconds(seconds);
+      expect(await userinfo(accessToken, 'DPoP', proof)).toMatchObject({
+        status: 401,
+        body: { error_description: expect.stringContaining('used before') },
+      });
+    }
+  });
+
   test('one proof sent twenty times at once on two instances works once (S-48)', async () => {
     const { accessToken } = await boundSession();
     const proof = resourceProof(accessToken);

@@ -38,6 +38,7 @@ const attacked = attackedService({
 });
 
 const SCOPE = 'openid email read';
+const C2_ID = parseId<'client'>(C2.id) ?? newId<'client'>(0);
 const UUID_OF_C1 = toUuid(parseId<'client'>(C1.id) ?? newId<'client'>(0));
 
 async function held(username = 'amira', scope = SCOPE, client: AttackedClient = C1): Promise<HeldTokens> {
@@ -258,6 +259,28 @@ describe('scope and target', () => {
     // What was left out does not come back with another exchange of what came of it.
     refused(await exchange(CQ, narrow, { scope: 'email' }), 'invalid_scope');
     expect(await attacked.introspect(await exchanged(CQ, narrow))).toMatchObject({ scope: 'openid' });
+  });
+
+  test('a scope that no client may exchange stays out, though this client was allowed to', async () => {
+    const subject = await held('adele', `${SCOPE} urn:latchkey:admin`);
+    const scopes = "'{token_exchange,scopes}'";
+    const uuid = toUuid(C2_ID);
+    await attacked.change(
+      `update oauth2_clients set metadata = jsonb_set(metadata, ${scopes}, metadata #> ${scopes} || '"urn:latchkey:admin"')
+        where id = '${uuid}'`,
+    );
+    attacked.service.core.clients.forget(C2_ID);
+    try {
+      refused(await exchange(C2, subject.accessToken, { scope: 'urn:latchkey:admin' }), 'invalid_scope');
+      const token = await exchanged(C2, subject.accessToken);
+      expect(await attacked.introspect(token)).toMatchObject({ scope: 'openid email read' });
+    } finally {
+      await attacked.change(
+        `update oauth2_clients set metadata = jsonb_set(metadata, ${scopes}, (metadata #> ${scopes}) - 'urn:latchkey:admin')
+          where id = '${uuid}'`,
+      );
+      attacked.service.core.clients.forget(C2_ID);
+    }
   });
 
   test('foreign audiences are refused, and a token for one server does not become one for all', async () => {

@@ -26,7 +26,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { isMissingReference } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import type { ResponseMode, ResponseTarget } from '#protocol/oauth/authorization-response.ts';
+import type { ResponseMode } from '#protocol/oauth/authorization-response.ts';
 import { tellingParameters } from '#protocol/oauth/request-parameters.ts';
 import { strongestAcr } from '#protocol/oidc/authentication-classes.ts';
 import { sealBindTicket } from './browser-binding.ts';
@@ -38,8 +38,8 @@ import {
   refuseUnreadable,
   unknownClient,
 } from './check-request.ts';
-import { answerClient } from './finish-request.tsx';
 import { nextStep, type Step } from './next-step.ts';
+import { refuseClient } from './refuse-client.tsx';
 import { type AuthorizationDeps, type ConsentColumn, judgeRequest, reachableFactors } from './stored-request.ts';
 import { takeStep } from './take-step.ts';
 
@@ -58,7 +58,7 @@ export async function answerRequest(deps: AuthorizationDeps, context: RequestCon
   const stored = asked.reference === undefined ? undefined : await readStored(deps, context, asked);
   const accepted = await acceptRequest(deps, context, asked, stored);
   if (!('client' in accepted)) return accepted;
-  return await reportFaultsToClient(deps, context, accepted.request.target, async () =>
+  return await reportFaultsToClient(deps, context, accepted, async () =>
     startRequest(deps, context, accepted, stored ?? (await readStored(deps, context, asked))),
   );
 }
@@ -76,7 +76,7 @@ export async function answerPostedRequest(
   const pushed = asked.reference === undefined ? undefined : await readPushed(deps, asked);
   const accepted = await acceptRequest(deps, context, asked, pushed);
   if (!('client' in accepted)) return accepted;
-  return await reportFaultsToClient(deps, context, accepted.request.target, async () => {
+  return await reportFaultsToClient(deps, context, accepted, async () => {
     const now = deps.clock.now();
     const made = await storeGrant(deps, context, accepted, undefined, now);
     if (!('id' in made)) return made;
@@ -168,7 +168,7 @@ async function startRequest(
       redirectUri,
       setting: step.setting,
     });
-    return answerClient(deps, context, request.target, step, locale);
+    return refuseClient(deps, context, { client, target: request.target, isSilent: true }, step, locale);
   }
 
   const made = await storeGrant(deps, context, accepted, viewer.kind === 'active' ? viewer.user.id : undefined, now);
@@ -283,7 +283,7 @@ async function storeGrant(
 async function reportFaultsToClient(
   deps: AuthorizationDeps,
   context: RequestContext,
-  target: ResponseTarget,
+  { client, request: { target } }: AcceptedRequest,
   work: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   try {
@@ -293,6 +293,7 @@ async function reportFaultsToClient(
     if (code !== 'internal') throw error;
     deps.log.error('error', 'an authorization request could not be answered', describeError(error));
     const description = `internal error, reference ${context.task.id}`;
-    return answerClient(deps, context, target, { error: 'server_error', description });
+    const refused = { client, target, isSilent: false };
+    return refuseClient(deps, context, refused, { error: 'server_error', description }, undefined);
   }
 }

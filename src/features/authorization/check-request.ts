@@ -11,7 +11,7 @@ import type { AuthorizationRequest } from '#protocol/oauth/authorization-paramet
 import { pushedReference } from '#protocol/oauth/pushed-requests.ts';
 import type { ReceivedRequest } from '#protocol/oauth/request-checks.ts';
 import { repeatedDecisiveParameter } from '#protocol/oauth/request-parameters.ts';
-import { answerClient } from './finish-request.tsx';
+import { refuseClient } from './refuse-client.tsx';
 import type { AuthorizationDeps } from './stored-request.ts';
 
 /** What a browser brought, of a client that is known. */
@@ -65,7 +65,9 @@ export function checkRequest(
     return { ...asked, ...judged, parameters, locale };
   }
   logRefusal(deps.log, { ...judged, code: judged.error, client, parameters });
-  if (judged.kind === 'redirect') return answerClient(deps, context, judged.target, judged, locale);
+  if (judged.kind === 'redirect') {
+    return refuseClient(deps, context, { client, target: judged.target, isSilent: false }, judged, locale);
+  }
   throw new LatchkeyError(judged.error, { description: judged.description });
 }
 
@@ -97,7 +99,7 @@ export function refuseUnreadable(
   const target = targetOfUnreadable(client, plain);
   if (target === undefined) throw new LatchkeyError(error, { description });
   const locale = matchLanguages(plain.get('ui_locales'), deps.languages);
-  return answerClient(deps, context, target, { error, description }, locale);
+  return refuseClient(deps, context, { client, target, isSilent: false }, { error, description }, locale);
 }
 
 async function findClient(deps: AuthorizationDeps, parameters: FormParameters): Promise<Client> {

@@ -51,17 +51,26 @@ export async function fulfillRequest(
 
 const CANCELLED: AuthorizationResult = { error: 'access_denied', description: 'the user cancelled the request' };
 
-/** Ends the grant and tells the client why. */
+/** Ends the grant and tells the client that a person did not want to. */
 export async function cancelRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
+  stored: StoredRequest,
+): Promise<HttpResponse> {
+  await endGrant(deps, stored, 'user');
+  const { target, locale } = stored.grant;
+  return answerClient(deps, context, target, CANCELLED, locale);
+}
+
+/** Ends the grant without a code. @throws LatchkeyError `already_used` */
+export async function endGrant(
+  { database, clock }: AuthorizationDeps,
   { grant }: StoredRequest,
   reason: CancelReason,
-  result: AuthorizationResult = CANCELLED,
-): Promise<HttpResponse> {
-  const isCancelled = await cancelAuthorizationGrant(deps.database, grant.id, reason, deps.clock.now());
-  if (!isCancelled) throw new LatchkeyError('already_used');
-  return answerClient(deps, context, grant.target, result, grant.locale);
+): Promise<void> {
+  if (!(await cancelAuthorizationGrant(database, grant.id, reason, clock.now()))) {
+    throw new LatchkeyError('already_used');
+  }
 }
 
 /**
@@ -130,14 +139,15 @@ function showExpired(
     content: (
       <ExpiredPage
         translations={translations}
-        wayBack={opened.client === undefined ? undefined : wayBack(deps.config.http.issuer, target)}
+        wayBack={opened.client === undefined ? undefined : wayBack(deps.config.http.issuer, target, TOO_LATE)}
       />
     ),
   });
 }
 
-function wayBack(issuer: string, target: ResponseTarget): WayBack {
-  if (target.responseMode !== 'form_post') return { kind: 'link', href: responseLocation(target, issuer, TOO_LATE) };
-  const fields = responseFields(target, issuer, TOO_LATE).map(([name, value]): [string, string] => [name, value]);
+/** How a person takes the answer to the client. */
+export function wayBack(issuer: string, target: ResponseTarget, result: AuthorizationResult): WayBack {
+  if (target.responseMode !== 'form_post') return { kind: 'link', href: responseLocation(target, issuer, result) };
+  const fields = responseFields(target, issuer, result).map(([name, value]): [string, string] => [name, value]);
   return { kind: 'form', action: target.redirectUri, fields };
 }

@@ -38,6 +38,43 @@ export function ExpiredPage({
   );
 }
 
+/** The request of a client that anyone may have registered was refused: the person decides whether to go there. */
+export function LeavingPage({
+  translations,
+  host,
+  error,
+  wayBack,
+  homePath,
+}: {
+  translations: Translations;
+  /** Where the client is. */
+  host: string;
+  /** For the developer of the client. */
+  error: string;
+  wayBack: WayBack;
+  homePath: string;
+}): VNode {
+  const site = <bdi class="name">{host}</bdi>;
+  const label = <span>{translations.rich('leaving.continue', { host: <bdi>{host}</bdi> })}</span>;
+  return (
+    <>
+      <Heading title={translations.t('leaving.title')}>{translations.rich('leaving.text', { host: site })}</Heading>
+      <p data-error-code={error}>{translations.t('leaving.advice')}</p>
+      {wayBack.kind === 'link' ? (
+        <LinkButton href={wayBack.href}>{label}</LinkButton>
+      ) : (
+        <form class="form" method="post" action={wayBack.action}>
+          <HiddenFields fields={wayBack.fields} />
+          <Button kind="quiet">{label}</Button>
+        </form>
+      )}
+      <LinkButton href={homePath} kind="primary">
+        {translations.t('problem.way.home')}
+      </LinkButton>
+    </>
+  );
+}
+
 /** The button was pressed twice: the answer to the first press is under way. */
 export function OpeningPage({ translations }: { translations: Translations }): VNode {
   return (

@@ -7,6 +7,7 @@ import {
   responseOf,
   startAuthorizationService,
 } from '#test/support/authorization-service.ts';
+import { expectCleanPage } from '#test/support/clean-page.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let testDatabase: TestDatabase;
@@ -109,7 +110,7 @@ describe('the log says what is wrong with the request of an application', () => 
     [
       'a scope',
       () => authorizeUrl(client, { scope: 'groups' }),
-      { code: 'invalid_scope', received: 'scope=groups', expected: 'openid email' },
+      { code: 'invalid_request', received: 'scope=groups', expected: 'openid email' },
     ],
     [
       'PKCE left out',
@@ -207,6 +208,61 @@ describe('what is refused before there is a request', () => {
       });
       expect(fields).toMatchObject({ code: 'embedding_refused', client, redirect_uri: REGISTERED });
     }
+  });
+});
+
+describe('a refusal that would go back to a client that registered itself', () => {
+  let stranger: ClientId;
+  beforeAll(async () => {
+    service.clock.advanceSeconds(1);
+    stranger = await service.client({ secret: 's', isStatic: false, metadata: { scope: 'openid' } });
+  });
+
+  const wrong = (more: Record<string, string> = {}) => authorizeUrl(stranger, { prompt: 'none login', ...more });
+  const silent = () => authorizeUrl(stranger, { prompt: 'none', state: 'st' });
+
+  test('is a page that names the host first (RFC 9700 4.11.2)', async () => {
+    const shown = await service.browser().get(wrong({ state: 'st' }));
+    expectCleanPage(shown.body);
+    expect(shown).toMatchObject({ status: 400, location: undefined, errorCodes: ['invalid_request'] });
+    expect(shown.text).toContain('Continue to app.example.org');
+    expect(shown.body).toMatch(/href="https:\/\/app\.example\.org\/callback\?error=invalid_request[^"]*state=st/);
+  });
+
+  test('is a page with a form where the answer is posted, which is not sent by itself', async () => {
+    const shown = await service.browser().get(wrong({ response_mode: 'form_post' }));
+    expect(shown.status).toBe(400);
+    expect(shown.body).not.toContain('data-submit-at-once');
+    expect(shown.body).toContain('action="https://app.example.org/callback"');
+  });
+
+  test('goes back at once to the site that the browser comes from, and to configured clients', async () => {
+    const back = await service.browser().get(wrong(), { referer: 'https://app.example.org/page' });
+    expect(responseOf(back)).toMatchObject({ error: 'invalid_request' });
+    for (const referer of ['https://evil.example/', 'http://app.example.org/', 'x', 'about:blank']) {
+      expect((await service.browser().get(wrong(), { referer })).status).toBe(400);
+    }
+    const configured = await service.browser().get(authorizeUrl(client, { prompt: 'none login' }));
+    expect(responseOf(configured)).toMatchObject({ error: 'invalid_request' });
+  });
+
+  test('of a silent request goes back at once, unless somebody clicked a link', async () => {
+    expect(responseOf(await service.browser().get(silent()))).toMatchObject({ error: 'login_required', state: 'st' });
+    const inFrame = { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate', 'sec-fetch-user': '?1' };
+    expect(responseOf(await service.browser().get(silent(), inFrame))).toMatchObject({ error: 'login_required' });
+    for (const browser of [service.browser(), await service.signedIn('alice')]) {
+      const clicked = await browser.get(silent(), { 'sec-fetch-user': '?1' });
+      expect(clicked).toMatchObject({ status: 400, location: undefined });
+      expect(clicked.text).toContain('app.example.org');
+    }
+  });
+
+  test('of a silent request that is granted is none: the code comes at once', async () => {
+    const browser = await service.signedIn('alice');
+    await browser.open(authorizeUrl(stranger));
+    await browser.submit({ action: 'consent' }, { action: '/authorize' });
+    const again = await browser.get(silent(), { 'sec-fetch-user': '?1' });
+    expect(responseOf(again)).toHaveProperty('code');
   });
 });
 

@@ -155,7 +155,7 @@ async function carryOut(
     await recordDecision(deps.database, grant.id, decision, viewer.session.id, deps.clock.now());
     return redirect(deps.urls.authorizationGrant(grant.id));
   }
-  if (decision === 'cancel') return await cancelRequest(deps, context, request, 'user');
+  if (decision === 'cancel') return await cancelRequest(deps, context, request);
   return await fulfillRequest(deps, context, request, viewer, true);
 }
 

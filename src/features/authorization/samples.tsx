@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { pageSample, type SampleContext, sampleId } from '#browser/sample.ts';
 import { ConsentPage, ForbiddenPage, OtherAccountPage } from './consent.page.tsx';
-import { ExpiredPage, FormPostPage, OpeningPage } from './finished.page.tsx';
+import { ExpiredPage, FormPostPage, LeavingPage, OpeningPage } from './finished.page.tsx';
 
 const CALLBACK = 'https://app.example.org/callback';
 
@@ -84,4 +84,22 @@ export const samples = [
     title: translations.t('form_post.title'),
     content: <FormPostPage translations={translations} redirectUri={CALLBACK} fields={[['state', text]]} />,
   })),
+  ...['leaving', 'leaving-form'].map((name) =>
+    pageSample(name, ({ translations, text }) => ({
+      title: translations.t('leaving.title'),
+      content: (
+        <LeavingPage
+          translations={translations}
+          host={text}
+          error="invalid_scope"
+          wayBack={
+            name === 'leaving'
+              ? { kind: 'link', href: CALLBACK }
+              : { kind: 'form', action: CALLBACK, fields: [['error', text]] }
+          }
+          homePath="/"
+        />
+      ),
+    })),
+  ),
 ];

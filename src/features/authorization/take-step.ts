@@ -6,8 +6,9 @@ import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { showForbidden } from './decision-pages.tsx';
-import { cancelRequest, fulfillRequest } from './finish-request.tsx';
+import { cancelRequest, endGrant, fulfillRequest } from './finish-request.tsx';
 import type { Step } from './next-step.ts';
+import { refuseClient } from './refuse-client.tsx';
 import { type AuthorizationDeps, continuation, readerLanguage, type StoredRequest } from './stored-request.ts';
 
 /** Carries out a step of a stored request: a redirect to the next page, a page, or the response to the client. */
@@ -42,10 +43,17 @@ export async function takeStep(
     case 'consent':
       return redirect(deps.urls.consent(grant.id));
     case 'cancel':
-      return await cancelRequest(deps, context, stored, 'user');
+      return await cancelRequest(deps, context, stored);
     case 'refuse':
       logStepRefusal(deps, stored, { code: step.error, description: step.description, setting: step.setting });
-      return await cancelRequest(deps, context, stored, 'silent-refused', step);
+      await endGrant(deps, stored, 'silent-refused');
+      return refuseClient(
+        deps,
+        context,
+        { client: stored.client, target: grant.target, isSilent: true },
+        step,
+        grant.locale,
+      );
     case 'fulfill':
       return await fulfillRequest(deps, context, stored, step.viewer, step.isDecided);
   }

@@ -47,11 +47,24 @@ export function ConfirmPage({
   );
 }
 
-/** Nobody is signed in, and there is no application to go back to. */
-export function SignedOutPage({ translations, loginPath }: { translations: Translations; loginPath: string }): VNode {
+/** Nobody is signed in. Where an application wants the person back, they decide. */
+export function SignedOutPage({
+  translations,
+  loginPath,
+  onward,
+}: {
+  translations: Translations;
+  loginPath: string;
+  onward: { readonly href: string; readonly host: string } | undefined;
+}): VNode {
   return (
     <>
       <Heading title={translations.t('end_session.done.title')}>{translations.t('end_session.done.text')}</Heading>
+      {onward !== undefined && (
+        <LinkButton href={onward.href}>
+          <span>{translations.rich('leaving.continue', { host: <bdi>{onward.host}</bdi> })}</span>
+        </LinkButton>
+      )}
       <LinkButton href={loginPath}>{translations.t('index.sign_in')}</LinkButton>
     </>
   );

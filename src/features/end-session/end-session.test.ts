@@ -311,11 +311,39 @@ describe('with anything else the person is asked (S-67)', () => {
 });
 
 describe('without a session', () => {
-  test('goes back to the client at once', async () => {
-    const fields = { client_id: client, post_logout_redirect_uri: BACK, state: 'st' };
+  test('with an ID token of a configured client goes back to it at once', async () => {
+    const fields = { id_token_hint: await idToken(), post_logout_redirect_uri: BACK, state: 'st' };
     await service.clients.find(client);
     expect((await service.browser().get(logoutUrl(fields))).location).toBe(`${BACK}?state=st`);
     expect(service.lastRequest()).toMatchObject({ requester: undefined, queries: 0 });
+  });
+
+  test.each([
+    ['without an ID token', true, false],
+    ['for a client that registered itself', false, false],
+    ['for one that registered itself, with its ID token', false, true],
+  ])('%s a page names the host: nobody is led to an address that a stranger chose', async (_, isStatic, hasHint) => {
+    service.clock.advanceSeconds(1);
+    const metadata = { post_logout_redirect_uris: ['https://evil.example/'] };
+    const id = await service.client({ secret: SECRET, isStatic, metadata });
+    const hint = hasHint ? { id_token_hint: await idToken({ aud: id }) } : {};
+    const fields = { client_id: id, post_logout_redirect_uri: 'https://evil.example/', state: 'st', ...hint };
+    for (const browser of [service.browser(), service.browser()]) {
+      const shown = await browser.get(logoutUrl(fields));
+      expectCleanPage(shown.body);
+      expect([shown.status, shown.location]).toEqual([200, undefined]);
+      expect(shown.text).toContain('Continue to evil.example');
+      expect(shown.body).toContain('href="https://evil.example/?state=st"');
+    }
+  });
+
+  test('a session of a client that registered itself still leads back to it', async () => {
+    service.clock.advanceSeconds(1);
+    const metadata = { post_logout_redirect_uris: [BACK] };
+    const id = await service.client({ secret: SECRET, isStatic: false, metadata });
+    const { browser, hint } = await signedInAt(id);
+    const shown = await browser.get(logoutUrl({ id_token_hint: hint, post_logout_redirect_uri: BACK }));
+    expect(shown.location).toBe(BACK);
   });
 
   test('shows that nobody is signed in', async () => {
@@ -338,7 +366,8 @@ describe('without a session', () => {
   });
 
   test('a native client gets people back at the port that it listens on', async () => {
-    const fields = { client_id: nativeClient, post_logout_redirect_uri: 'http://127.0.0.1:49152/bye' };
+    const id_token_hint = await idToken({ aud: nativeClient });
+    const fields = { id_token_hint, post_logout_redirect_uri: 'http://127.0.0.1:49152/bye' };
     expect((await service.browser().get(logoutUrl(fields))).location).toBe('http://127.0.0.1:49152/bye');
   });
 });
@@ -448,7 +477,8 @@ describe('POST from another site', () => {
     service.clock.advanceSeconds(1);
     const id = await service.client({ secret: SECRET, metadata: { post_logout_redirect_uris: [long] } });
     const state = '"'.repeat(2048);
-    const form = new URLSearchParams({ client_id: id, post_logout_redirect_uri: long, state });
+    const id_token_hint = await idToken({ aud: id });
+    const form = new URLSearchParams({ id_token_hint, post_logout_redirect_uri: long, state });
     const browser = service.browser();
     await browser.post('/oauth2/logout', form, CROSS_SITE);
     const shown = await browser.get(browser.shown.location ?? '');

@@ -124,16 +124,31 @@ async function signOutViewer(
   deps.csrf.rotate(context);
 }
 
-/** Nobody is signed in here any more: on to the client, or the page that says so. */
+/**
+ * Nobody is signed in here any more: on to the client, or the page that says so. Anyone can send a browser here with
+ * what a client has registered, so only an ID token of a client that the operator configured is enough to be led on
+ * (RFC 9700 4.11.2, RP-Initiated Logout 1.0 3); otherwise the page names the host.
+ */
 async function answerSignedOut(deps: PageDeps, context: RequestContext, request: LogoutRequest): Promise<HttpResponse> {
   const location = await postLogoutLocation(deps.clients, request);
-  if (location !== undefined) return redirect(location);
+  if (location !== undefined && (await isTrusted(deps, request))) return redirect(location);
   const translations = deps.pages.language(context);
   return deps.pages.answer({
     title: translations.t('end_session.done.title'),
     translations,
-    content: <SignedOutPage translations={translations} loginPath={deps.urls.login()} />,
+    content: (
+      <SignedOutPage
+        translations={translations}
+        loginPath={deps.urls.login()}
+        onward={location === undefined ? undefined : { href: location, host: redirectTarget(location) }}
+      />
+    ),
   });
+}
+
+async function isTrusted({ clients }: PageDeps, { clientId, oauthSessionId }: LogoutRequest): Promise<boolean> {
+  if (clientId === undefined || oauthSessionId === undefined) return false;
+  return (await clients.find(clientId))?.isStatic === true;
 }
 
 /** Another site may have sent the person here, so only the person may decide (security S-67). */

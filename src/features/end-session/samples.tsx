@@ -19,8 +19,16 @@ export const samples = [
       ),
     })),
   ),
-  pageSample('end-session-done', ({ translations }) => ({
-    title: translations.t('end_session.done.title'),
-    content: <SignedOutPage translations={translations} loginPath="/login" />,
-  })),
+  ...['end-session-done', 'end-session-onward'].map((name) =>
+    pageSample(name, ({ translations, text }) => ({
+      title: translations.t('end_session.done.title'),
+      content: (
+        <SignedOutPage
+          translations={translations}
+          loginPath="/login"
+          onward={name === 'end-session-done' ? undefined : { href: 'https://app.example.org/bye', host: text }}
+        />
+      ),
+    })),
+  ),
 ];

@@ -121,6 +121,15 @@ describe('the right password of a person with one-time codes (acceptance 8)', ()
     expect(await sessions()).toHaveLength(1);
   });
 
+  test('then the code gives the browser another form token (S-61)', async () => {
+    const browser = await atCode();
+    const before = browser.cookies.get('__Host-latchkey_csrf');
+    await browser.submit({ code: app.code() });
+    expect(browser.shown.status).toBe(303);
+    expect(before).toBeDefined();
+    expect(browser.cookies.get('__Host-latchkey_csrf')).not.toBe(before);
+  });
+
   test('then a recovery code signs in, once', async () => {
     const browser = await atCode();
     await browser.get(`/login/recovery-code?${TARGET}`);

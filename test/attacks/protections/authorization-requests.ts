@@ -3,6 +3,27 @@ import type { Protection } from './protection.ts';
 
 export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   {
+    name: 'strangers-redirects',
+    what: 'a refusal leads nobody to an address that a stranger registered',
+    attack: 1,
+    removals: [{ text: 'if (client.isStatic || isFromThere', instead: 'if (client.id || isFromThere' }],
+    test: 'src/features/authorization/refusals.test.ts',
+    testName: 'is a page that names the host first',
+  },
+  {
+    name: 'strangers-sign-out',
+    what: 'signing out leads nobody to an address that a stranger registered',
+    attack: 67,
+    removals: [
+      {
+        text: 'if (location !== undefined && (await isTrusted(deps, request))) return',
+        instead: 'if (location !== undefined) return',
+      },
+    ],
+    test: 'src/features/end-session/end-session.test.ts',
+    testName: 'a page names the host: nobody is led to an address that a stranger chose',
+  },
+  {
     name: 'redirect-uri-exact',
     what: 'a redirect URI is compared whole, not by its beginning',
     attack: 1,

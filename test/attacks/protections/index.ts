@@ -39,6 +39,7 @@ import { RECOVERY } from './recovery.ts';
 import { REGISTRATION } from './registration.ts';
 import { RELOAD } from './reload.ts';
 import { REQUESTS } from './requests.ts';
+import { SEALED } from './sealed-values.ts';
 import { SECOND_FACTORS } from './second-factors.ts';
 import { SENTRY } from './sentry.ts';
 import { TOKEN_EXCHANGE } from './token-exchange.ts';
@@ -84,6 +85,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...KEYS,
   ...ACTIVITY_REPORT,
   ...TOKEN_EXCHANGE,
+  ...SEALED,
   ...ONE_TIME_CODES,
   ...EXTRA_CLAIMS,
 ];

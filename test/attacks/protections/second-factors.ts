@@ -36,7 +36,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
     attack: 123,
     removals: [{ text: "return reauthentication === 'prompt';\n  if (typeof", instead: 'return true;\n  if (typeof' }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
-    testName: 'a provider that does not say when it asked is no proof',
+    testName: 'is no proof',
   },
   {
     name: 'second-factor-attempts',
@@ -104,8 +104,8 @@ export const SECOND_FACTORS: readonly Protection[] = [
     attack: 90,
     removals: [
       {
-        text: 'select proven.user_id from proven cross join due where due.factor is null',
-        instead: 'select proven.user_id from proven',
+        text: 'select ${proven}.user_id from ${proven} cross join due where due.factor is null',
+        instead: 'select ${proven}.user_id from ${proven}',
       },
     ],
     test: SIGN_IN,

@@ -152,7 +152,7 @@ export const UPSTREAM: readonly Protection[] = [
     name: 'upstream-nonce',
     what: 'an ID token has the nonce of the request',
     attack: 108,
-    removals: [{ text: '    nonceProblem(claims, nonce) ??\n' }],
+    removals: [{ text: '    nonceProblem(claims, nonce, expected.isNonceOptional === true) ??\n' }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
     testName: 'another nonce',
   },

@@ -1,0 +1,208 @@
+/** Lifetimes and bindings of sealed values and remembered proofs, listed in `../sealed-values.ts`. */
+import type { Protection } from './protection.ts';
+
+const test = 'test/attacks/sealed-values.test.ts';
+
+export const SEALED: readonly Protection[] = [
+  {
+    name: 'sealed-cookie-name',
+    what: 'the value of one cookie is worth nothing in another',
+    attack: 63,
+    removals: [
+      {
+        text: 'const opened = this.#keys.open(label(cookie), Buffer',
+        instead: "const opened = this.#keys.open(label({ name: 'login' }), Buffer",
+      },
+    ],
+    test,
+    testName: 'a sealed cookie is worth nothing under another name',
+  },
+  {
+    name: 'sealed-reauth-session',
+    what: 'the request of /reauth that goes to a provider is of one session',
+    attack: 123,
+    removals: [
+      { text: 'return keys.seal(LABEL, String(now), session)', instead: 'return keys.seal(LABEL, String(now))' },
+      {
+        text: "keys.open(LABEL, Buffer.from(text, 'base64url'), session)",
+        instead: "keys.open(LABEL, Buffer.from(text, 'base64url'))",
+      },
+    ],
+    test,
+    testName: 'is worth nothing in another session',
+  },
+  {
+    name: 'sealed-reauth-age',
+    what: 'it is good for an hour',
+    attack: 123,
+    removals: [
+      {
+        text: 'opened !== undefined && now - Number(opened.toString()) < LIFETIME_MS',
+        instead: 'opened !== undefined',
+      },
+    ],
+    test,
+    testName: 'is good for an hour',
+  },
+  {
+    name: 'sealed-notice-age',
+    what: 'a notice is shown for a minute',
+    attack: 57,
+    removals: [{ text: 'this.#clock.now() - at < LIFETIME_MS', instead: 'at > 0' }],
+    test,
+    testName: 'a notice is shown for a minute',
+  },
+  {
+    name: 'sealed-logout-use',
+    what: 'a sign-out request that was posted is not one that a person confirms',
+    attack: 67,
+    removals: [
+      {
+        text: 'return `logout-request-${use}`;',
+        instead: "return use === 'posted' ? 'logout-request' : 'logout-request';",
+      },
+    ],
+    test,
+    testName: 'a sign-out request that was sealed for an address is none in a form',
+  },
+  {
+    name: 'sealed-logout-age',
+    what: 'the address that a posted sign-out request leads to works for an hour',
+    attack: 67,
+    removals: [
+      { text: "if (deps.clock.now() - opened.sealedAt >= POSTED_LIFETIME_MS) throw new LatchkeyError('expired');" },
+    ],
+    test: 'src/features/end-session/end-session.test.ts',
+    testName: 'an address of it',
+  },
+  {
+    name: 'sealed-ticket-grant',
+    what: 'the ticket of a posted authorization request is for that request',
+    attack: 12,
+    removals: [
+      { text: 'String(now + TICKET_LIFETIME_MS), id)', instead: 'String(now + TICKET_LIFETIME_MS))' },
+      { text: "Buffer.from(ticket, 'base64url'), id)", instead: "Buffer.from(ticket, 'base64url'))" },
+    ],
+    test,
+    testName: 'the ticket of a posted request is good for a minute, and for that request',
+  },
+  {
+    name: 'sealed-ticket-age',
+    what: 'it is good for a minute',
+    attack: 12,
+    removals: [{ text: 'opened !== undefined && now < Number(opened.toString())', instead: 'opened !== undefined' }],
+    test,
+    testName: 'the ticket of a posted request is good for a minute, and for that request',
+  },
+  {
+    name: 'sealed-sso-login',
+    what: 'the time of a page about a chat client is of one sign-in',
+    attack: 57,
+    removals: [
+      { text: 'String(deps.clock.now()), login.id)', instead: 'String(deps.clock.now()))' },
+      { text: 'open(RENDERED_LABEL, sealed, login.id)', instead: 'open(RENDERED_LABEL, sealed)' },
+    ],
+    test: 'src/features/chat-compat/sso.test.ts',
+    testName: 'the time of another sign-on’s page does not count',
+  },
+  {
+    name: 'sealed-sso-age',
+    what: 'the page is good for ten minutes',
+    attack: 57,
+    removals: [
+      {
+        text: 'opened !== undefined && now - Number(opened.toString()) <= FORM_LIFETIME_MS',
+        instead: 'opened !== undefined',
+      },
+    ],
+    test: 'src/features/chat-compat/sso.test.ts',
+    testName: 'after ten minutes the page is shown again, and then it works',
+  },
+  {
+    name: 'proof-nonce-age',
+    what: 'a nonce for proofs is good for five minutes',
+    attack: 48,
+    removals: [
+      { text: 'return age <= NONCE_LIFETIME_MS && age >= -NONCE_AHEAD_MS;', instead: 'return age >= -NONCE_AHEAD_MS;' },
+    ],
+    test: 'test/attacks/dpop.test.ts',
+    testName: 'are asked for, given, and good for five minutes on every instance with the setting',
+  },
+  {
+    name: 'proof-memory',
+    what: 'a used proof is remembered for longer than it is good for',
+    attack: 48,
+    removals: [{ text: 'const REMEMBERED_MS = 300_000;', instead: 'const REMEMBERED_MS = 2_000;' }],
+    test: 'test/attacks/dpop.test.ts',
+    testName: 'a proof is remembered for as long as it is good for',
+  },
+  {
+    name: 'sealed-upstream-row',
+    what: 'what a sign-in through a provider keeps opens in its own row only',
+    attack: 110,
+    removals: [
+      {
+        text: 'return `upstream_authorizations|${column}|${id}`;',
+        instead: 'return `upstream_authorizations|${column}|${id === undefined}`;',
+      },
+    ],
+    test,
+    testName: 'of a sign-in through a provider',
+  },
+  {
+    name: 'sealed-setup-row',
+    what: 'the setup of a second factor opens in its own row only',
+    attack: 90,
+    removals: [
+      {
+        text: 'return `user_pending_logins|setup_sealed|${id}`;',
+        instead: 'return `user_pending_logins|setup_sealed|${id === undefined}`;',
+      },
+    ],
+    test,
+    testName: 'of the setup of a second factor',
+  },
+  {
+    name: 'sealed-client-secret-row',
+    what: 'a client secret opens in the row of its client only',
+    attack: 168,
+    removals: [
+      {
+        text: "return keys.seal('column', secret, associatedData(uuid));",
+        instead: "return keys.seal('column', secret, associatedData(''));",
+      },
+      {
+        text: "const opened = keys.open('column', sealed, associatedData(uuid));",
+        instead: "const opened = keys.open('column', sealed, associatedData(''));",
+      },
+    ],
+    test,
+    testName: 'of a client secret',
+  },
+  {
+    name: 'exchange-scope-of-now',
+    what: 'a scope that may not be exchanged any more is not, though the client was allowed to',
+    attack: 42,
+    removals: [
+      {
+        text: ' && isExchangeable(scopeRules, scope);',
+        instead: " && (isExchangeable(scopeRules, scope) || scope !== '');",
+      },
+    ],
+    test: 'test/attacks/token-exchange.test.ts',
+    testName: 'a scope that no client may exchange stays out',
+  },
+  {
+    name: 'csrf-after-last-factor',
+    what: 'the form token changes with the last factor',
+    attack: 61,
+    removals: [
+      {
+        text: 'deps.csrf.rotate(context);\n  return redirect(deps.urls.afterAuthentication(action));\n}\n\n/** The answer when the last',
+        instead: 'return redirect(deps.urls.afterAuthentication(action));\n}\n\n/** The answer when the last',
+      },
+    ],
+    test: 'src/features/second-factor/second-factor.test.ts',
+    testName: 'gives the browser another form token',
+  },
+];

@@ -1,0 +1,142 @@
+/** Lifetimes and bindings of what is sealed, and what is remembered: see the list in `sealed-values.ts`. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { openLogoutRequest, sealLogoutRequest } from '#browser/logout-request.ts';
+import { Notices } from '#browser/notices.tsx';
+import { isReauthRequest, sealReauthRequest } from '#browser/upstream-reauth.ts';
+import { openSecret, sealSecret } from '#domain/clients/client.ts';
+import { newSealedSetup, openSetup } from '#domain/pending-logins/factor-setup.ts';
+import {
+  openAnswer,
+  openAuthorizationSecrets,
+  sealAnswer,
+  sealAuthorizationSecrets,
+} from '#domain/upstream/sealed-columns.ts';
+import { opensBindTicket, sealBindTicket } from '#features/authorization/browser-binding.ts';
+import { newId } from '#platform/base/ids.ts';
+import { Cookies } from '#platform/http/cookies.ts';
+import { FormParameters } from '#platform/http/form-parameters.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { TEST_KEYS } from '../support/route-server.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { PROTECTIONS, readSource } from './protections/index.ts';
+import { SEALED_VALUES } from './sealed-values.ts';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const NOW = Date.UTC(2026, 5, 1, 12);
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+
+describe('the list of sealed values and remembered proofs', () => {
+  const source = readSource(ROOT);
+
+  test('names each place of the source that seals a value, or remembers one', () => {
+    const sealing = [...source].flatMap(([file, text]) => {
+      if (/\/(?:sealing|replayed-values)\.ts$/.test(file)) return [];
+      const sealed = text.split(/(?:keys|keyRing|KeyRing)\.seal\(/).length - 1;
+      const remembered = text.split(/kind: '(?:dpop-proof|client-assertion|upstream-logout|totp-code)'/).length - 1;
+      return new Array<string>(sealed + remembered).fill(file);
+    });
+    expect(sealing.toSorted()).toEqual(SEALED_VALUES.map(({ file }) => file).toSorted());
+    const callers = [...source].filter(([, text]) =>
+      /\b(?:consumeOnce|onceFor)\(\s*(?:database|transaction|this)/.test(text),
+    );
+    const known = new Set(['src/domain/replayed-values/replayed-values.ts', ...SEALED_VALUES.map(({ file }) => file)]);
+    expect(callers.map(([file]) => file).filter((file) => !known.has(file))).toEqual([]);
+  });
+
+  test('has the label of each, and protections that there are', () => {
+    const names = new Set(PROTECTIONS.map(({ name }) => name));
+    for (const { file, label, protections } of SEALED_VALUES) {
+      expect(source.get(file), file).toContain(label);
+      expect(protections.filter((name) => !names.has(name))).toEqual([]);
+    }
+  });
+});
+
+describe('the request of /reauth that goes to a provider', () => {
+  const session = newId<'browser-session'>(NOW);
+  const sealed = sealReauthRequest(TEST_KEYS, session, NOW);
+
+  test('is good for an hour', () => {
+    expect(isReauthRequest(TEST_KEYS, sealed, session, NOW + HOUR - 1)).toBe(true);
+    expect(isReauthRequest(TEST_KEYS, sealed, session, NOW + HOUR)).toBe(false);
+  });
+
+  test('is worth nothing in another session, or without one', () => {
+    expect(isReauthRequest(TEST_KEYS, sealed, newId<'browser-session'>(NOW), NOW)).toBe(false);
+    expect(isReauthRequest(TEST_KEYS, sealed, undefined, NOW)).toBe(false);
+  });
+});
+
+test('a notice is shown for a minute', () => {
+  const clock = new FakeClock();
+  const notices = new Notices({ keyRing: TEST_KEYS, clock });
+  const [name, value] = notices.field('login_expired');
+  const query = FormParameters.of({ [name]: value });
+  clock.advanceSeconds(59.9);
+  expect(notices.read({ query })).toBe('login_expired');
+  clock.advanceSeconds(0.1);
+  expect(notices.read({ query })).toBeUndefined();
+});
+
+test('a sign-out request that was sealed for an address is none in a form, and the other way round', () => {
+  const request = { clientId: undefined, redirectUri: undefined, state: 'st', oauthSessionId: undefined };
+  for (const [use, other] of [
+    ['posted', 'confirmation'],
+    ['confirmation', 'posted'],
+  ] as const) {
+    const sealed = sealLogoutRequest(TEST_KEYS, use, request, NOW);
+    expect(openLogoutRequest(TEST_KEYS, use, sealed)).toEqual({ request, sealedAt: NOW });
+    expect(openLogoutRequest(TEST_KEYS, other, sealed)).toBeUndefined();
+  }
+});
+
+test('the ticket of a posted request is good for a minute, and for that request', () => {
+  const id = newId<'authorization-grant'>(NOW);
+  const ticket = sealBindTicket(TEST_KEYS, id, NOW);
+  expect(opensBindTicket(TEST_KEYS, id, ticket, NOW + 60 * SECOND - 1)).toBe(true);
+  expect(opensBindTicket(TEST_KEYS, id, ticket, NOW + 60 * SECOND)).toBe(false);
+  expect(opensBindTicket(TEST_KEYS, newId<'authorization-grant'>(NOW), ticket, NOW)).toBe(false);
+});
+
+test('a sealed cookie is worth nothing under another name', () => {
+  const cookies = new Cookies({
+    keys: TEST_KEYS,
+    address: { isHttps: true, basePath: '/' },
+    log: silentLog,
+    prefix: 'latchkey_',
+  });
+  const sealed = cookies.seal({ name: 'login' }, 'value');
+  expect(cookies.unseal({ name: 'login' }, sealed)).toEqual({ document: 'value' });
+  expect(cookies.unseal({ name: 'session' }, sealed)).toBeUndefined();
+});
+
+describe('a sealed column opens in its own row and column only', () => {
+  test('of a sign-in through a provider', () => {
+    const [id, other] = [newId<'upstream-authorization'>(NOW), newId<'upstream-authorization'>(NOW)];
+    const secrets = { nonce: 'n', verifier: 'v', isReauthentication: true, registrationToken: undefined };
+    const answer = { idTokenClaims: { sub: 's' }, userinfoClaims: {}, extraCallbackParameters: {} };
+    const sealed = sealAuthorizationSecrets(TEST_KEYS, id, secrets);
+    const sealedAnswer = sealAnswer(TEST_KEYS, id, answer);
+    expect(openAuthorizationSecrets(TEST_KEYS, id, sealed)).toEqual(secrets);
+    expect(openAnswer(TEST_KEYS, id, sealedAnswer)).toEqual(answer);
+    expect(() => openAuthorizationSecrets(TEST_KEYS, other, sealed)).toThrow();
+    expect(() => openAnswer(TEST_KEYS, other, sealedAnswer)).toThrow();
+    expect(() => openAnswer(TEST_KEYS, id, sealed)).toThrow();
+  });
+
+  test('of the setup of a second factor', () => {
+    const [id, other] = [newId<'pending-login'>(NOW), newId<'pending-login'>(NOW)];
+    const sealed = newSealedSetup(TEST_KEYS, id);
+    expect(openSetup(TEST_KEYS, id, sealed).recoveryCodes).toEqual([]);
+    expect(() => openSetup(TEST_KEYS, other, sealed)).toThrow();
+  });
+
+  test('of a client secret', () => {
+    const [uuid, other] = [randomUUID(), randomUUID()];
+    const sealed = sealSecret(uuid, 'hush', TEST_KEYS);
+    expect(openSecret(uuid, sealed, TEST_KEYS).reveal()).toBe('hush');
+    expect(() => openSecret(other, sealed, TEST_KEYS)).toThrow();
+  });
+});

@@ -1,0 +1,174 @@
+/**
+ * Every value that leaves the service under seal, or lies sealed in the database, and every proof that is remembered
+ * because it may be used once. A test compares the list with the source, so that a new one cannot be forgotten.
+ */
+export interface SealedValue {
+  readonly what: string;
+  /** The file that seals it, or remembers it. */
+  readonly file: string;
+  /** Of the source, as it is written there. */
+  readonly label: string;
+  /** How long it is good for; `row`: as long as the row that it is in. */
+  readonly lifetime: string;
+  /** What it is worth nothing without. */
+  readonly bindings: readonly string[];
+  /** Entries of `protections/` that take a binding or the lifetime away. */
+  readonly protections: readonly string[];
+}
+
+const ROW = 'row';
+
+export const SEALED_VALUES: readonly SealedValue[] = [
+  {
+    what: 'value of a cookie',
+    file: 'src/platform/http/cookies.ts',
+    label: 'seal(label(cookie)',
+    lifetime: 'that of the document in it: `flow-cookies.test.ts`, `csrf.test.ts`',
+    bindings: ['name of the cookie'],
+    protections: ['sealed-cookie-name'],
+  },
+  {
+    what: 'request of /reauth that goes to a provider',
+    file: 'src/browser/upstream-reauth.ts',
+    label: 'LABEL',
+    lifetime: '1 hour',
+    bindings: ['browser session'],
+    protections: ['sealed-reauth-session', 'sealed-reauth-age'],
+  },
+  {
+    what: 'notice in the address of the next page',
+    file: 'src/browser/notices.tsx',
+    label: 'LABEL',
+    lifetime: '1 minute',
+    bindings: [],
+    protections: ['sealed-notice-age'],
+  },
+  {
+    what: 'sign-out request of a client',
+    file: 'src/browser/logout-request.ts',
+    label: 'label(use)',
+    lifetime: '1 hour in an address; in a form that of the form',
+    bindings: ['address or form'],
+    protections: ['sealed-logout-use', 'sealed-logout-age'],
+  },
+  {
+    what: 'ticket of a browser that posted an authorization request',
+    file: 'src/features/authorization/browser-binding.ts',
+    label: 'TICKET_LABEL',
+    lifetime: '1 minute',
+    bindings: ['authorization request'],
+    protections: ['sealed-ticket-grant', 'sealed-ticket-age'],
+  },
+  {
+    what: 'page that asks about a chat client',
+    file: 'src/features/chat-compat/complete-sso.tsx',
+    label: 'RENDERED_LABEL',
+    lifetime: '10 minutes',
+    bindings: ['sign-in of the chat client'],
+    protections: ['sealed-sso-login', 'sealed-sso-age'],
+  },
+  {
+    what: 'nonce for DPoP proofs',
+    file: 'src/oauth-endpoint/dpop-proofs.ts',
+    label: 'NONCE_LABEL',
+    lifetime: '5 minutes',
+    bindings: [],
+    protections: ['proof-nonce', 'proof-nonce-age'],
+  },
+  {
+    what: 'secrets of a sign-in through a provider',
+    file: 'src/domain/upstream/sealed-columns.ts',
+    label: "associatedData('secrets', id)",
+    lifetime: ROW,
+    bindings: ['column', 'row'],
+    protections: ['sealed-upstream-row'],
+  },
+  {
+    what: 'answer of a provider',
+    file: 'src/domain/upstream/sealed-columns.ts',
+    label: "associatedData('answer', id)",
+    lifetime: ROW,
+    bindings: ['column', 'row'],
+    protections: ['sealed-upstream-row'],
+  },
+  {
+    what: 'app and recovery codes of somebody who has to set up a second factor',
+    file: 'src/domain/pending-logins/factor-setup.ts',
+    label: 'associatedData(id)',
+    lifetime: ROW,
+    bindings: ['pending login'],
+    protections: ['sealed-setup-row'],
+  },
+  {
+    what: 'secret of an authenticator app',
+    file: 'src/domain/one-time-codes/totp-secret.ts',
+    label: 'sealedFor(table, id)',
+    lifetime: ROW,
+    bindings: ['table', 'row'],
+    protections: ['totp-secret-bound'],
+  },
+  {
+    what: 'client secret',
+    file: 'src/domain/clients/client.ts',
+    label: 'associatedData(uuid)',
+    lifetime: ROW,
+    bindings: ['client'],
+    protections: ['sealed-client-secret-row'],
+  },
+  {
+    what: 'user code of a device',
+    file: 'src/domain/authorizations/device-code-grant.ts',
+    label: 'associatedData(id)',
+    lifetime: ROW,
+    bindings: ['device grant'],
+    protections: [],
+  },
+  {
+    what: 'registration token',
+    file: 'src/domain/accounts/registrations/issue-registration-token.ts',
+    label: 'sealedFor(id)',
+    lifetime: ROW,
+    bindings: ['registration token'],
+    protections: [],
+  },
+  {
+    what: 'key of the database for HMACs',
+    file: 'src/domain/secret-keys/secret-keys.ts',
+    label: 'associatedData(purpose)',
+    lifetime: ROW,
+    bindings: ['purpose'],
+    protections: [],
+  },
+  {
+    what: 'DPoP proof',
+    file: 'src/oauth-endpoint/dpop-proofs.ts',
+    label: "kind: 'dpop-proof'",
+    lifetime: '5 minutes, longer than a proof is good for',
+    bindings: ['key'],
+    protections: ['proof-once', 'proof-memory'],
+  },
+  {
+    what: 'client assertion',
+    file: 'src/oauth-endpoint/client-authentication.ts',
+    label: "kind: 'client-assertion'",
+    lifetime: 'until the assertion expires',
+    bindings: ['client'],
+    protections: ['assertion-once'],
+  },
+  {
+    what: 'logout token of a provider',
+    file: 'src/domain/upstream/provider-logout.ts',
+    label: "kind: 'upstream-logout'",
+    lifetime: 'until the token expires',
+    bindings: ['provider'],
+    protections: ['upstream-logout-replay'],
+  },
+  {
+    what: 'one-time code',
+    file: 'src/domain/one-time-codes/consume-totp-code.ts',
+    label: "kind: 'totp-code'",
+    lifetime: '1 day',
+    bindings: ['secret'],
+    protections: ['totp-step-once', 'totp-step-remembered'],
+  },
+];
