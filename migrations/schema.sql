@@ -581,6 +581,7 @@ create table user_passkeys (
   name text not null,
   created_at timestamp with time zone not null,
   last_used_at timestamp with time zone,
+  backup_eligible boolean,
   constraint user_passkeys_pkey PRIMARY KEY (id),
   constraint user_passkeys_credential_id_key UNIQUE (credential_id),
   constraint user_passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE

@@ -34,7 +34,10 @@ export async function syncConfiguration(
   const { database, log } = deps;
   const sync = async (within: Database | Transaction, isDryRun: boolean): Promise<ConfigurationSync> => ({
     clients: await syncStaticClients({ ...deps, database: within }, clients, { ...options, isDryRun }),
-    providers: await syncUpstreamProviders({ ...deps, database: within }, upstreamOauth2.providers, { isDryRun }),
+    providers: await syncUpstreamProviders({ ...deps, database: within }, upstreamOauth2.providers, {
+      ...options,
+      isDryRun,
+    }),
   });
   const due = await sync(database, true);
   const isDue = due.clients.actions.length > 0 || due.providers.length > 0;

@@ -261,7 +261,11 @@ function addConfigCommands(program: Command, configuration: () => ConfigurationO
   config
     .command('sync')
     .description('bring the clients of the configuration into the database')
-    .option('--prune', 'delete clients that the configuration no longer names, with their sessions', false)
+    .option(
+      '--prune',
+      'delete clients and sign-in providers that the configuration no longer names, with their sessions and links',
+      false,
+    )
     .option('--dry-run', 'change nothing, print what would be done', false)
     .action(async (options: { prune: boolean; dryRun: boolean }) => {
       await (await import('./sync-config.ts')).syncConfig(configuration(), options, io);

@@ -28,7 +28,12 @@ beforeEach(async () => {
 });
 
 /** Runs `config sync` with these clients in the configuration. */
-async function sync(clients: readonly object[], options: readonly string[] = [], uri = testDatabase.connectionString) {
+async function sync(
+  clients: readonly object[],
+  options: readonly string[] = [],
+  uri = testDatabase.connectionString,
+  more: object = {},
+) {
   const log = join(directory, `${newId(1)}.log`);
   const file = join(directory, 'latchkey.yaml');
   const settings = {
@@ -37,6 +42,7 @@ async function sync(clients: readonly object[], options: readonly string[] = [],
 
     logging: { output: log },
     clients,
+    ...more,
   };
   writeFileSync(file, stringify(settings), { mode: 0o600 });
   return await runCommand(['config', 'sync', '-c', file, ...options], { workingDirectory: directory });
@@ -155,6 +161,29 @@ describe('config sync', () => {
       'select is_static, metadata_digest, registration_token_hash from oauth2_clients',
     );
     expect(rows).toEqual([{ is_static: true, metadata_digest: null, registration_token_hash: null }]);
+  });
+
+  test('says whether a provider is added, changed, switched on or off, or deleted', async () => {
+    const id = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
+    const provider = (changes: object = {}) => ({
+      upstream_oauth2: {
+        providers: [
+          { id, issuer: 'https://id.example', client_id: 'x', token_endpoint_auth_method: 'none', ...changes },
+        ],
+      },
+    });
+    const of = async (settings: object, options: readonly string[] = []) =>
+      (await sync([], options, testDatabase.connectionString, settings)).out;
+    expect(await of(provider())).toBe(`add upstream provider ${id}\n`);
+    expect(await of(provider({ enabled: false }))).toBe(`disable upstream provider ${id}\n`);
+    expect(await of(provider({ enabled: false }))).toBe('nothing to change\n');
+    expect(await of(provider({ enabled: false, client_id: 'y' }))).toBe(`update upstream provider ${id}\n`);
+    expect(await of(provider({ client_id: 'y' }))).toBe(`enable upstream provider ${id}\n`);
+    expect(await of({})).toBe(`disable upstream provider ${id}\n`);
+    expect(await of({})).toBe('nothing to change\n');
+    expect(await of({}, ['--prune', '--dry-run'])).toBe(`delete upstream provider ${id}\n`);
+    expect(await of({}, ['--prune'])).toBe(`delete upstream provider ${id}\n`);
+    expect(await of({}, ['--prune'])).toBe('nothing to change\n');
   });
 
   test('no secret is printed', async () => {

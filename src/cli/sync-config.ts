@@ -18,7 +18,7 @@ export function syncDeps({ config, database, keyRing, openLog }: Foundation): Co
 }
 
 export interface SyncConfigOptions {
-  /** Clients that the configuration no longer names are deleted. */
+  /** Clients and sign-in providers that the configuration no longer names are deleted. */
   readonly prune: boolean;
   /** Changes nothing, migrates nothing. */
   readonly dryRun: boolean;

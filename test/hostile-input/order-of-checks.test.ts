@@ -52,7 +52,7 @@ const UNREADABLE: Readonly<Record<string, Fault>> = {
 const FAULTS: readonly Fault[] = [
   { row: 4, fields: { redirect_uri: 'https://evil.example/' }, code: 'invalid_redirect_uri', description: 'one of' },
   { row: 5, fields: { response_mode: 'x' }, code: 'invalid_request', description: 'response_mode must' },
-  { row: 6, fields: { state: 's'.repeat(2049) }, code: 'invalid_request', description: 'state must' },
+  { row: 6, fields: { state: 's'.repeat(8193) }, code: 'invalid_request', description: 'state must' },
   {
     ...{ row: 7, repeats: 'scope', code: 'invalid_request', description: 'scope is given more than once' },
     notWhen: ['signed', 'pushed'],

@@ -23,8 +23,8 @@ export async function givePasskey(
   const now = clock.now();
   await sql(
     database,
-    `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, name, created_at)
-     values ($1::uuid, $2::uuid, $3::bytea, $4::bytea, $5::bigint, '{internal}', false, 'Phone', $6::timestamptz)`,
+    `insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, backup_eligible, name, created_at)
+     values ($1::uuid, $2::uuid, $3::bytea, $4::bytea, $5::bigint, '{internal}', false, true, 'Phone', $6::timestamptz)`,
     [
       toUuid(newId(now)),
       toUuid(user),

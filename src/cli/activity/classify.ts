@@ -85,9 +85,16 @@ const AUTHORIZATION: Rule = {
   },
 };
 
+/** Each way in ends in one of these: the password alone, or the factor that completes it. */
+const BROWSER_LOGIN: Rule = { activity: 'browser-login', failures: [], judge: judgeForm('redirect') };
+
 /** By method and whole path. */
 const FIXED = new Map<string, Rule>([
-  ['POST /login', { activity: 'browser-login', failures: [], judge: judgeForm('redirect') }],
+  ['POST /login', BROWSER_LOGIN],
+  ['POST /login/totp', BROWSER_LOGIN],
+  ['POST /login/recovery-code', BROWSER_LOGIN],
+  ['POST /login/passkey', BROWSER_LOGIN],
+  ['POST /login/setup', BROWSER_LOGIN],
   ['POST /logout', { activity: 'browser-logout', failures: [], judge: succeeds(({ status }) => status === 303) }],
   ['POST /oauth2/token', { activity: 'token-issuance', failures: [400, 401], judge: succeeds(isByClient) }],
   ['POST /oauth2/revoke', { activity: 'token-revocation', failures: [400, 401], judge: succeeds(isByClient) }],

@@ -94,6 +94,7 @@ async function store(
         signCount: authenticator.signCount,
         transports,
         isBackedUp: authenticator.isBackedUp,
+        isBackupEligible: authenticator.isBackupEligible,
         aaguid: aaguid ?? null,
         name,
         maxPasskeys: MAX_PASSKEYS,
@@ -141,6 +142,7 @@ const insertPasskey = statement<
     readonly signCount: number;
     readonly transports: readonly string[];
     readonly isBackedUp: boolean;
+    readonly isBackupEligible: boolean;
     readonly aaguid: string | null;
     readonly name: string;
     readonly maxPasskeys: number;
@@ -158,9 +160,10 @@ const insertPasskey = statement<
   `with measured as (
     select count(*) >= :maxPasskeys::integer as is_full from user_passkeys k where k.user_id = :userId::uuid
   ), inserted as (
-    insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, aaguid, name, created_at)
+    insert into user_passkeys (id, user_id, credential_id, public_key, sign_count, transports, backed_up, backup_eligible,
+      aaguid, name, created_at)
     select :id::uuid, :userId::uuid, :credentialId::bytea, :publicKey::bytea, :signCount::bigint, :transports::text[],
-           :isBackedUp::boolean, :aaguid::uuid, :name::text, :now::timestamptz
+           :isBackedUp::boolean, :isBackupEligible::boolean, :aaguid::uuid, :name::text, :now::timestamptz
       from measured where not measured.is_full
     on conflict (credential_id) do nothing
     returning id

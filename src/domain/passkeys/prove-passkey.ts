@@ -51,7 +51,13 @@ export type PasskeyOutcome =
   | { readonly ok: false; readonly purpose: ChallengePurpose | undefined };
 
 /** Why an answer is refused, for the log; the person is told that it failed. */
-type Refusal = CeremonyProblem | 'malformed' | 'unknown_challenge' | 'unknown_credential' | 'wrong_user';
+type Refusal =
+  | CeremonyProblem
+  | 'malformed'
+  | 'other_backup_eligibility'
+  | 'unknown_challenge'
+  | 'unknown_credential'
+  | 'wrong_user';
 
 interface TakenRow {
   readonly purpose: keyof PasskeyAnswer['expects'];
@@ -60,13 +66,14 @@ interface TakenRow {
   readonly user_id: string | null;
   readonly public_key: Buffer | null;
   readonly sign_count: string | null;
+  readonly backup_eligible: boolean | null;
 }
 
 /** Looks up two unique keys. */
 const takeChallenge = statement<TakenRow, TakeChallengeParams & { readonly credentialId: Buffer }>(
   'take-challenge-of-passkey',
   `with taken as (${TAKE_CHALLENGE})
-   select taken.purpose, k.id, k.user_id, k.public_key, k.sign_count::text as sign_count
+   select taken.purpose, k.id, k.user_id, k.public_key, k.sign_count::text as sign_count, k.backup_eligible
      from taken left join user_passkeys k on k.credential_id = :credentialId::bytea`,
 );
 
@@ -95,6 +102,10 @@ export async function provePasskey(deps: ProofDeps, answer: PasskeyAnswer): Prom
   if (problem !== undefined) return refuse(problem, taken);
   if (!isOwner(owner, assertion.userHandle, expects[taken.purpose])) return refuse('wrong_user', taken);
   const { signCount, isBackedUp, isBackupEligible } = assertion.authenticator;
+  // WebAuthn 7.2: it never changes, so this is another authenticator.
+  if (taken.backup_eligible !== null && taken.backup_eligible !== isBackupEligible) {
+    return refuse('other_backup_eligibility', taken);
+  }
   const proof = {
     passkeyId: fromUuid<'passkey'>(id),
     userId: fromUuid<'user'>(owner),

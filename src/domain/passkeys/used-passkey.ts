@@ -7,6 +7,7 @@ export type UsedPasskeyParams = {
   readonly passkeyId: string;
   readonly signCount: number;
   readonly isBackedUp: boolean;
+  readonly isBackupEligible: boolean;
   readonly now: Date;
 };
 
@@ -15,7 +16,8 @@ export type UsedPasskeyParams = {
  * with the `user_id` of its owner. It changes no row when the passkey was removed, or another use with the same counter was first.
  */
 export const USED_PASSKEY = `update user_passkeys k
-    set sign_count = :signCount::bigint, backed_up = :isBackedUp::boolean, last_used_at = :now::timestamptz
+    set sign_count = :signCount::bigint, backed_up = :isBackedUp::boolean,
+        backup_eligible = coalesce(k.backup_eligible, :isBackupEligible::boolean), last_used_at = :now::timestamptz
   from account
   where k.id = :passkeyId::uuid and k.user_id = account.user_id
     and (k.sign_count = 0 or k.sign_count < :signCount::bigint)`;
@@ -25,6 +27,7 @@ export function usedPasskeyParams(proof: PasskeyProof, now: number): UsedPasskey
     passkeyId: toUuid(proof.passkeyId),
     signCount: proof.signCount,
     isBackedUp: proof.isBackedUp,
+    isBackupEligible: proof.isSynced,
     now: new Date(now),
   };
 }

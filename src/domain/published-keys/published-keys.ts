@@ -75,7 +75,12 @@ export class PublishedKeys {
    */
   async verify(address: KeySetAddress, jws: CompactJws): Promise<KeySignature> {
     const keys = await this.#keysFor(address, jws);
-    return keys === undefined ? { ok: false, reason: 'keys-unavailable' } : await verifyByKeys(keys, jws);
+    if (keys === undefined) return { ok: false, reason: 'keys-unavailable' };
+    const outcome = await verifyByKeys(keys, jws);
+    if (outcome.ok || outcome.reason !== 'bad-signature' || !this.#mayAsk(address)) return outcome;
+    // The owner may have replaced a key and kept its `kid`.
+    const { copy } = await this.#ask(address);
+    return copy === undefined ? outcome : await verifyByKeys(copy.keys, jws);
   }
 
   /** Fetched again when the copy is no longer fresh, or has no key that fits: its owner may have a new one. */
@@ -83,10 +88,18 @@ export class PublishedKeys {
     const now = this.#clock.now();
     let set = this.#published.get(cacheKey(address)) ?? NEVER;
     const isUseful = now < set.freshUntil && set.copy?.keys.some((key) => fits(key, jws)) === true;
-    if (!isUseful && now - set.askedAt >= RETRY_MS) {
-      set = await (address.isConfigured ? this.#download(address) : this.#downloadWithinBounds(address));
-    }
+    if (!isUseful && this.#mayAsk(address)) set = await this.#ask(address);
     return set.copy !== undefined && now - set.copy.fetchedAt <= MAX_AGE_MS ? set.copy.keys : undefined;
+  }
+
+  /** At most once a minute, whatever came of it: a stranger can send a wrong signature at any time. */
+  #mayAsk(address: KeySetAddress): boolean {
+    const { askedAt } = this.#published.get(cacheKey(address)) ?? NEVER;
+    return this.#clock.now() - askedAt >= RETRY_MS;
+  }
+
+  async #ask(address: KeySetAddress): Promise<PublishedSet> {
+    return await (address.isConfigured ? this.#download(address) : this.#downloadWithinBounds(address));
   }
 
   async #downloadWithinBounds(address: KeySetAddress): Promise<PublishedSet> {

@@ -8,6 +8,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { CODE_CHALLENGE_METHOD } from '#protocol/oauth/pkce.ts';
 import type { ProviderMetadata } from '#protocol/oidc/provider-metadata.ts';
+import { providerIsEnabled } from './provider-state/liveness.ts';
 import { sealAuthorizationSecrets } from './sealed-columns.ts';
 import { asksForIdToken, type UpstreamProvider } from './upstream-providers.ts';
 
@@ -37,11 +38,14 @@ export interface BegunAuthorization {
   readonly location: string;
 }
 
-/** Stores an attempt to sign in through a provider, and makes the address that it begins at (RFC 6749 4.1.1). */
+/**
+ * Stores an attempt to sign in through a provider, and makes the address that it begins at (RFC 6749 4.1.1). Undefined
+ * when `config sync` has switched the provider off since this process read its configuration.
+ */
 export async function beginAuthorization(
   { database, clock, keyRing }: BeginDeps,
   { provider, metadata, redirectUri, additional, isReauthentication, registrationToken }: Beginning,
-): Promise<BegunAuthorization> {
+): Promise<BegunAuthorization | undefined> {
   const now = clock.now();
   const id = newId<'upstream-authorization'>(now);
   const state = randomBase64Url();
@@ -49,13 +53,14 @@ export async function beginAuthorization(
   const { pkceMethod } = provider;
   const hasPkce = pkceMethod === 'always' || (pkceMethod === 'auto' && metadata.hasPkce);
   const verifier = hasPkce ? randomBase64Url() : undefined;
-  await database.execute(insertAuthorization, {
+  const stored = await database.execute(insertAuthorization, {
     id: toUuid(id),
     providerId: toUuid(provider.id),
     stateHash: sha256(state),
     secrets: sealAuthorizationSecrets(keyRing, id, { nonce, verifier, isReauthentication, registrationToken }),
     now: new Date(now),
   });
+  if (stored === 0) return undefined;
   const location = new URL(metadata.authorizationEndpoint);
   const parameters = {
     response_type: 'code',
@@ -87,5 +92,6 @@ const insertAuthorization = statement<
 >(
   'insert-upstream-authorization',
   `insert into upstream_authorizations (id, provider_id, state_hash, secrets_sealed, created_at)
-   values (:id::uuid, :providerId::uuid, :stateHash::bytea, :secrets::bytea, :now::timestamptz)`,
+   select :id::uuid, p.id, :stateHash::bytea, :secrets::bytea, :now::timestamptz
+     from upstream_providers p where p.id = :providerId::uuid and ${providerIsEnabled('p')}`,
 );

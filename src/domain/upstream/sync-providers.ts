@@ -11,26 +11,28 @@ export interface ProviderSyncDeps {
 }
 
 export interface ProviderSyncAction {
-  readonly action: 'add' | 'update' | 'disable';
+  readonly action: 'add' | 'update' | 'enable' | 'disable' | 'delete';
   readonly id: UpstreamProviderId;
 }
 
 /**
- * Brings the providers of the configuration into the database. Those that it no longer names stay, switched off: links
- * of accounts refer to them. An instance whose configuration is there already reads once.
+ * Brings the providers of the configuration into the database. Those that it no longer names stay, switched off, since
+ * links of accounts refer to them; with `prunes` they are deleted together with these links. An instance whose
+ * configuration is there already reads once.
  */
 export async function syncUpstreamProviders(
   { database, clock }: ProviderSyncDeps,
   providers: readonly UpstreamProvider[],
-  { isDryRun }: { readonly isDryRun: boolean } = { isDryRun: false },
+  { prunes, isDryRun }: { readonly prunes: boolean; readonly isDryRun: boolean } = { prunes: false, isDryRun: false },
 ): Promise<readonly ProviderSyncAction[]> {
   const wanted = providers.map(wantedProvider);
   const actions = actionsFor(
     wanted,
-    await database.rows(storedProviders, { configuredIds: wanted.map(({ id }) => id) }),
+    await database.rows(storedProviders, { configuredIds: wanted.map(({ id }) => id), prunes }),
+    prunes,
   );
   if (actions.length > 0 && !isDryRun)
-    await database.execute(storeProviders, { providers: JSON.stringify(wanted), now: new Date(clock.now()) });
+    await database.execute(storeProviders, { providers: JSON.stringify(wanted), prunes, now: new Date(clock.now()) });
   return actions;
 }
 
@@ -54,17 +56,27 @@ function wantedProvider(provider: UpstreamProvider, index: number): WantedProvid
   };
 }
 
-function actionsFor(wanted: readonly WantedProvider[], stored: readonly WantedProvider[]): ProviderSyncAction[] {
+function actionsFor(
+  wanted: readonly WantedProvider[],
+  stored: readonly WantedProvider[],
+  prunes: boolean,
+): ProviderSyncAction[] {
   const rows = new Map(stored.map((row) => [row.id, row]));
   const names = new Set(wanted.map(({ id }) => id));
   const changed = wanted.flatMap((provider): ProviderSyncAction[] => {
     const id = fromUuid<'upstream-provider'>(provider.id);
     const row = rows.get(provider.id);
     if (row === undefined) return [{ action: 'add', id }];
-    return isSame(provider, row) ? [] : [{ action: 'update', id }];
+    const isUpdated = !isSame(provider, row);
+    const isSwitched = provider.is_enabled !== row.is_enabled;
+    return [
+      ...(isUpdated ? [{ action: 'update', id } as const] : []),
+      ...(isSwitched ? [{ action: provider.is_enabled ? 'enable' : 'disable', id } as const] : []),
+    ];
   });
-  const gone = stored.filter((row) => row.is_enabled && !names.has(row.id));
-  return [...changed, ...gone.map(({ id }) => ({ action: 'disable', id: fromUuid<'upstream-provider'>(id) }) as const)];
+  const gone = stored.filter((row) => (prunes || row.is_enabled) && !names.has(row.id));
+  const action = prunes ? 'delete' : 'disable';
+  return [...changed, ...gone.map(({ id }) => ({ action, id: fromUuid<'upstream-provider'>(id) }) as const)];
 }
 
 function isSame(one: WantedProvider, other: WantedProvider): boolean {
@@ -72,21 +84,23 @@ function isSame(one: WantedProvider, other: WantedProvider): boolean {
     one.issuer === other.issuer &&
     one.human_name === other.human_name &&
     one.client_id === other.client_id &&
-    one.ui_order === other.ui_order &&
-    one.is_enabled === other.is_enabled
+    one.ui_order === other.ui_order
   );
 }
 
-/** Those that people may use, and those that the configuration names; partial index and primary key. */
-const storedProviders = statement<WantedProvider, { readonly configuredIds: readonly string[] }>(
+/** Those that people may use, those that the configuration names, and to delete the others all of the few there are. */
+const storedProviders = statement<
+  WantedProvider,
+  { readonly configuredIds: readonly string[]; readonly prunes: boolean }
+>(
   'upstream-providers',
   `select p.id, p.issuer, p.human_name, p.client_id, p.ui_order, ${providerIsEnabled('p')} as is_enabled
      from upstream_providers p
-    where ${providerIsEnabled('p')} or p.id = any(:configuredIds::uuid[])`,
+    where ${providerIsEnabled('p')} or p.id = any(:configuredIds::uuid[]) or :prunes::boolean`,
 );
 
 // Instances that start together write the same; in one order, so that they wait for each other in turn.
-const storeProviders = statement<never, { readonly providers: string; readonly now: Date }>(
+const storeProviders = statement<never, { readonly providers: string; readonly prunes: boolean; readonly now: Date }>(
   'store-upstream-providers',
   `with wanted as (
     select w.id, w.issuer, w.human_name, w.client_id, w.ui_order,
@@ -95,7 +109,9 @@ const storeProviders = statement<never, { readonly providers: string; readonly n
         (id uuid, issuer text, human_name text, client_id text, ui_order integer, is_enabled boolean)
   ), disabled as (
     update upstream_providers p set disabled_at = :now::timestamptz
-     where ${providerIsEnabled('p')} and p.id not in (select wanted.id from wanted)
+     where ${providerIsEnabled('p')} and p.id not in (select wanted.id from wanted) and not :prunes::boolean
+  ), deleted as (
+    delete from upstream_providers p where p.id not in (select wanted.id from wanted) and :prunes::boolean
   )
   insert into upstream_providers as p (id, issuer, human_name, client_id, ui_order, created_at, disabled_at)
   select wanted.id, wanted.issuer, wanted.human_name, wanted.client_id, wanted.ui_order, :now::timestamptz,

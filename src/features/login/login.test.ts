@@ -151,9 +151,44 @@ describe('POST /login with the right password', () => {
       '/login',
       new URLSearchParams({ csrf: planted, username: 'amira', password: PASSWORD }),
     );
-    expect(late.status).toBe(403);
-    expect(late.errorCodes).toEqual(['csrf_mismatch']);
+    expect(late).toMatchObject({ status: 303, location: `${ORIGIN}/` });
     expect(browser.cookies.get('__Host-latchkey_session')).toBe(first);
+  });
+});
+
+describe('a form that was opened before somebody signed in in another tab', () => {
+  async function stale(username: string, headers: Readonly<Record<string, string>> = {}) {
+    const browser = service.browser();
+    await browser.get('/login?kind=change_password');
+    const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
+    await browser.submit({ username: 'amira', password: PASSWORD });
+    const session = browser.cookies.get('__Host-latchkey_session');
+    const form = new URLSearchParams({ csrf, username, password: PASSWORD });
+    const shown = await browser.post('/login?kind=change_password', form, headers);
+    expect(browser.cookies.get('__Host-latchkey_session')).toBe(session);
+    return { browser, shown };
+  }
+
+  test.each(['amira', ' AMIRA'])('goes on as %s, who is signed in', async (username) => {
+    const { shown } = await stale(username);
+    expect(shown).toMatchObject({ status: 303, location: `${ORIGIN}/account/password/change` });
+    expect(service.lastRequest().requester).toBeUndefined();
+  });
+
+  test('offers to go on as who is signed in, or to sign out, where it names another account', async () => {
+    const { browser, shown } = await stale('somebody-else');
+    expectCleanPage(shown.body);
+    expect(shown).toMatchObject({ status: 200, errorCodes: [] });
+    expect(shown.text).toContain('Continue as amira');
+    expect(shown.body).toMatch(/href="[^"]*\/account\/password\/change"/);
+    await browser.submit({}, { action: '/logout' });
+    expect(browser.shown.location).toBe(`${ORIGIN}/account/password/change`);
+    expect((await browser.get('/')).text).not.toContain('You are signed in');
+  });
+
+  test('sent by another site is refused, whoever is signed in', async () => {
+    const { shown } = await stale('amira', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' });
+    expect(shown).toMatchObject({ status: 403, errorCodes: ['cross_site_request'] });
   });
 });
 

@@ -215,6 +215,11 @@ describe('a passkey', () => {
     ['another site', 'wrong_rp_id', { rpId: 'example.org' }],
     ['the answer of a registration', 'wrong_type', { type: 'webauthn.create' }],
     ['a challenge of its own', 'unknown_challenge', { challenge: Buffer.alloc(32).toString('base64url') }],
+    [
+      'a key that cannot leave its device any more',
+      'other_backup_eligibility',
+      { isBackupEligible: false, isBackedUp: false },
+    ],
     ['bytes behind the data', 'malformed', { trailer: Buffer.from([0xa0]) }],
   ])('with %s is refused (acceptance 9)', async (_, code, wrong) => {
     const browser = await signIn(wrong);

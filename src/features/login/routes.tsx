@@ -10,9 +10,9 @@ import { readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/cap
 import type { FormProblem } from '#browser/components/form.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { Interstitials } from '#browser/interstitials.tsx';
-import { rememberPendingLogin } from '#browser/pending-login.ts';
+import { readUnnamed, rememberPendingLogin } from '#browser/pending-login.ts';
 import { query } from '#browser/urls.ts';
-import { usernameOfHint } from '#domain/accounts/login-name.ts';
+import { parseLoginName, usernameOfHint } from '#domain/accounts/login-name.ts';
 import {
   type Destination,
   destinationFormActions,
@@ -23,12 +23,14 @@ import { type SignInDeps, signInWithPassword } from '#domain/browser-sessions/si
 import type { Core } from '#domain/core.ts';
 import { findLinkProvider } from '#domain/upstream/find-link-provider.ts';
 import { providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 import { LoginPage, type LoginProblem, loginProblems, MAX_USERNAME_CHARACTERS } from './login.page.tsx';
 import { type PasskeyPageDeps, passkeyOptions, type ShowLogin, showPasskey, submitPasskey } from './passkey.tsx';
+import { SignedInPage } from './signed-in.page.tsx';
 
 type LoginDeps = PageDeps & Pick<SignInDeps, 'loginNames'>;
 
@@ -84,9 +86,16 @@ function onlyProvider(deps: LoginDeps, context: RequestContext) {
 
 async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
-  const isExpired = deps.csrf.check(context, form) === 'expired';
   const action = parsePostAuthAction(context.query, deps.config.protocolName);
   const username = form.get('username') ?? '';
+  let isExpired: boolean;
+  try {
+    isExpired = deps.csrf.check(context, form) === 'expired';
+  } catch (error) {
+    const answer = isMismatch(error) ? await answerSignedIn(deps, context, action, username) : undefined;
+    if (answer === undefined) throw error;
+    return answer;
+  }
 
   const reject = async (problem: LoginProblem): Promise<HttpResponse> => {
     return showForm(deps, context, { ...(await readContinuation(deps, context, action)), username, problem });
@@ -119,6 +128,45 @@ async function submitLogin(deps: LoginDeps, context: RequestContext): Promise<Ht
     return showInterstitial(deps, context, viewer, action, await findDestination(deps, action));
   }
   return await reject(outcome);
+}
+
+function isMismatch(error: unknown): boolean {
+  return error instanceof LatchkeyError && error.code === 'csrf_mismatch';
+}
+
+/**
+ * The form is from before somebody signed in in another tab. The password is not looked at: nobody is signed in by such
+ * a form, and who is signed in goes on as they are, or decides.
+ */
+async function answerSignedIn(
+  deps: LoginDeps,
+  context: RequestContext,
+  action: PostAuthAction | undefined,
+  username: string,
+): Promise<HttpResponse | undefined> {
+  // No sign-in comes of it, so the request is attributed to nobody.
+  const viewer = await readUnnamed(deps.viewers, context);
+  if (viewer.kind !== 'active') return undefined;
+  if (parseLoginName(username.trim(), deps.loginNames).key === viewer.user.username.toLowerCase()) {
+    return redirect(deps.urls.afterAuthentication(action));
+  }
+  const destination = await findDestination(deps, action);
+  const translations = deps.pages.language(context, destination?.uiLocales);
+  return deps.pages.answer({
+    title: translations.t('login.signed_in.title'),
+    translations,
+    formActions: destinationFormActions(destination),
+    content: (
+      <SignedInPage
+        translations={translations}
+        csrf={deps.csrf.field(context)}
+        user={viewer.user}
+        action={action}
+        logoutPath={deps.urls.logout()}
+        stayHref={deps.urls.afterAuthentication(action)}
+      />
+    ),
+  });
 }
 
 interface Continuation {

@@ -1,6 +1,7 @@
-import { pageSample, type SampleContext, sampleCaptcha } from '#browser/sample.ts';
+import { pageSample, SAMPLE_ACTION, type SampleContext, sampleCaptcha, sampleUser } from '#browser/sample.ts';
 import { LoginPage, type LoginProblem, loginProblems } from './login.page.tsx';
 import { PasskeyPage, type PasskeyProblem, passkeyProblem } from './passkey.page.tsx';
+import { SignedInPage } from './signed-in.page.tsx';
 
 const PROBLEMS = {
   required: { ok: false, reason: 'required', fields: ['username', 'password'] },
@@ -55,6 +56,19 @@ function loginPage({ translations, token, text }: SampleContext, problem?: Login
 }
 
 export const samples = [
+  pageSample('login-signed-in', ({ translations, token, text }) => ({
+    title: translations.t('login.signed_in.title'),
+    content: (
+      <SignedInPage
+        translations={translations}
+        csrf={token}
+        user={sampleUser(text)}
+        action={SAMPLE_ACTION}
+        logoutPath="/logout"
+        stayHref="/account/"
+      />
+    ),
+  })),
   pageSample('login', (context) => ({
     title: context.translations.t('login.title'),
     captcha: sampleCaptcha(context.text).widget,

@@ -207,7 +207,7 @@ describe('what is judged when a request is pushed', () => {
     [{ redirect_uri: 'https://evil.example/cb' }, 'invalid_request'],
     [{ redirect_uri: '' }, 'invalid_request'],
     [{ response_mode: 'smoke' }, 'invalid_request'],
-    [{ state: 'x'.repeat(2049) }, 'invalid_request'],
+    [{ state: 'x'.repeat(8193) }, 'invalid_request'],
     [{ max_age: '-1' }, 'invalid_request'],
     [{ prompt: 'none login' }, 'invalid_request'],
     [{ id_token_hint: 'x' }, 'invalid_request'],

@@ -131,6 +131,7 @@ describe('a name that somebody wants', () => {
 describe('while the homeserver does not answer', () => {
   test.each([
     ['refuses connections', { kind: 'refuse' }],
+    ['never answers', { kind: 'hang' }],
     ['answers 500', { kind: 'answer', status: 500 }],
     ['answers 429', { kind: 'answer', status: 429, headers: { 'retry-after': '60' } }],
     ['answers a page', { kind: 'answer', status: 200, body: '<html>' }],

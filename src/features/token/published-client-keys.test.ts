@@ -27,6 +27,28 @@ afterAll(async () => {
   await db.drop();
 });
 
+test('a key that was replaced under the same kid is found, at the price of one request a minute', async () => {
+  const [former, next] = [await newClientKey('same'), await newClientKey('same')];
+  const metadata = { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${peer.origin}/replaced` };
+  const clientId = await service.client({ isStatic: false, metadata });
+  const ask = async ({ privateKey }: ClientKey) => {
+    const parts = { clientId, audience: TEST_ISSUER, now: clock.now(), key: privateKey };
+    const fields = await assertionFields({ ...parts, header: { kid: 'same' } });
+    return (await service.post('/oauth2/token', { grant_type: 'client_credentials', ...fields })).status;
+  };
+  published = [former.publicJwk];
+  expect(await ask(former)).toBe(200);
+  published = [next.publicJwk];
+  const before = asked;
+  expect([await ask(next), asked]).toEqual([401, before]);
+  clock.advanceSeconds(60);
+  expect([await ask(next), asked]).toEqual([200, before + 1]);
+  clock.advanceSeconds(60);
+  expect([await ask(former), await ask(former), await ask(former), asked]).toEqual([401, 401, 401, before + 2]);
+  published = undefined;
+  clock.advanceSeconds(60);
+});
+
 test('a client whose keys are at its own address goes over to a new key', { timeout: 30_000 }, async () => {
   const [former, next] = [await newClientKey('former'), await newClientKey('next')];
   const metadata = { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${peer.origin}/keys` };

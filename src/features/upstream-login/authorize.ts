@@ -41,6 +41,7 @@ export async function authorize(deps: PageDeps, context: RequestContext): Promis
       clock.now(),
     ),
   });
+  if (begun === undefined) throw new LatchkeyError('not_found', { restartPath: urls.login(action) });
   const now = clock.now();
   rememberEntry(context, config.protocolName, now, {
     id: begun.id,

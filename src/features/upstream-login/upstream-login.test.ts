@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { newId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { newId, parseId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { giveAuthenticatorApp } from '#test/support/authenticator-app.ts';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';
@@ -554,45 +554,6 @@ describe('authenticating again through the provider', () => {
   });
 });
 
-describe('a provider of which the operator knows more', () => {
-  test('an ID token without nonce and auth_time is taken, one with another nonce is not', async () => {
-    const shared = { client_id: 'latchkey', client_secret: SECRET, token_endpoint_auth_method: 'client_secret_basic' };
-    const settings = { nonce: 'optional', reauthentication: 'prompt' };
-    const lenient = await startService(
-      {
-        rate_limiting: { upstream: { per_ip: { burst: 100_000 } } },
-        upstream_oauth2: { providers: [{ id: ID, issuer: peer.issuer, ...settings, ...shared }] },
-      },
-      { like: service, expectedErrors: [' 502 '] },
-    );
-    try {
-      const { subject, userId } = await linkedPerson();
-      const browser = new Browser({ listener: lenient.address, publicBase: lenient.publicBase });
-      const claims = { sub: subject, nonce: undefined, auth_time: undefined };
-      await browser.get((await signIn(browser, { claims })).location ?? '');
-      expect((await browser.submit()).status).toBe(303);
-      await sql(
-        service.database,
-        `update user_sessions set authenticated_at = now() - interval '1 hour' where user_id = '${uuid(userId)}'`,
-      );
-      const { body } = await browser.get('/reauth');
-      const [, href = ''] = /href="(\/upstream\/authorize\/[^"]*reauth=[^"]*)"/.exec(body) ?? [];
-      await browser.get(href.replaceAll('&amp;', '&'));
-      await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
-      await browser.get(browser.shown.location ?? '');
-      const renewed = await sql(
-        service.database,
-        `select id from user_sessions where user_id = '${uuid(userId)}' and authenticated_at > now() - interval '1 minute'`,
-      );
-      expect(renewed).toHaveLength(1);
-      const wrong = await signIn(browser, { claims: { sub: subject, nonce: 'another' } });
-      expect(wrong.errorCodes).toEqual(['upstream_invalid_response']);
-    } finally {
-      await lenient.stop();
-    }
-  });
-});
-
 describe('answers that nobody here asked for (check 20, S-59, S-106)', () => {
   test.each([
     ['nothing', '', 400, 'missing_parameters'],
@@ -857,7 +818,57 @@ function macOf(claims: Readonly<Record<string, unknown>>): string {
   return `${content}.${createHmac('sha256', SECRET).update(content).digest('base64url')}`;
 }
 
-// Last: the database knows the providers of this instance only from here on.
+// Last: the database knows the providers of these instances only from here on.
+describe('a provider that config sync has switched off', () => {
+  test('is not gone to from that moment on, also by a process that runs with the former configuration', async () => {
+    const uuid = toUuid(parseId<'upstream-provider'>(ID) ?? newId<'upstream-provider'>(0));
+    await sql(service.database, `update upstream_providers set disabled_at = now() where id = '${uuid}'`);
+    const shown = await newBrowser().get(`/upstream/authorize/${ID}`);
+    expect(shown).toMatchObject({ status: 404, errorCodes: ['not_found'], location: undefined });
+    await sql(service.database, `update upstream_providers set disabled_at = null where id = '${uuid}'`);
+    expect((await newBrowser().get(`/upstream/authorize/${ID}`)).status).toBe(303);
+  });
+});
+
+describe('a provider of which the operator knows more', () => {
+  test('an ID token without nonce and auth_time is taken, one with another nonce is not', async () => {
+    const shared = { client_id: 'latchkey', client_secret: SECRET, token_endpoint_auth_method: 'client_secret_basic' };
+    const settings = { nonce: 'optional', reauthentication: 'prompt' };
+    const lenient = await startService(
+      {
+        rate_limiting: { upstream: { per_ip: { burst: 100_000 } } },
+        upstream_oauth2: { providers: [{ id: ID, issuer: peer.issuer, ...settings, ...shared }] },
+      },
+      { like: service, expectedErrors: [' 502 '] },
+    );
+    try {
+      const { subject, userId } = await linkedPerson();
+      const browser = new Browser({ listener: lenient.address, publicBase: lenient.publicBase });
+      const claims = { sub: subject, nonce: undefined, auth_time: undefined };
+      await browser.get((await signIn(browser, { claims })).location ?? '');
+      expect((await browser.submit()).status).toBe(303);
+      await sql(
+        service.database,
+        `update user_sessions set authenticated_at = now() - interval '1 hour' where user_id = '${uuid(userId)}'`,
+      );
+      const { body } = await browser.get('/reauth');
+      const [, href = ''] = /href="(\/upstream\/authorize\/[^"]*reauth=[^"]*)"/.exec(body) ?? [];
+      await browser.get(href.replaceAll('&amp;', '&'));
+      await browser.get(peer.signIn(browser.shown.location ?? '', { claims }));
+      await browser.get(browser.shown.location ?? '');
+      const renewed = await sql(
+        service.database,
+        `select id from user_sessions where user_id = '${uuid(userId)}' and authenticated_at > now() - interval '1 minute'`,
+      );
+      expect(renewed).toHaveLength(1);
+      const wrong = await signIn(browser, { claims: { sub: subject, nonce: 'another' } });
+      expect(wrong.errorCodes).toEqual(['upstream_invalid_response']);
+    } finally {
+      await lenient.stop();
+    }
+  });
+});
+
 describe('a person with one-time codes (browser-flows 8.5)', () => {
   async function throughProvider(from: TestService, subject: string): Promise<Browser> {
     const browser = new Browser({ listener: from.address, publicBase: from.publicBase });

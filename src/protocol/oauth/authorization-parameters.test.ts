@@ -143,9 +143,9 @@ describe('authorization request', () => {
     expect(check({ response_type: undefined })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
   });
 
-  test('with a state of more than 2,048 characters is refused without returning it (S-07)', () => {
-    expect(accepted({ state: 's'.repeat(2048) }).target.state).toHaveLength(2048);
-    expect(check({ state: 's'.repeat(2049) })).toMatchObject({
+  test('with a state of more than 8,192 characters is refused without returning it (S-07)', () => {
+    expect(accepted({ state: 's'.repeat(8192) }).target.state).toHaveLength(8192);
+    expect(check({ state: 's'.repeat(8193) })).toMatchObject({
       kind: 'redirect',
       error: 'invalid_request',
       target: { state: undefined },
@@ -258,7 +258,7 @@ const FAULTS: readonly (readonly [what: string, fields: Record<string, string>, 
   [
     ['address', { redirect_uri: 'https://evil.example/' }, { kind: 'page', error: 'invalid_redirect_uri' }],
     ['response mode', { response_mode: 'x' }, { kind: 'page', error: 'invalid_request' }],
-    ['state', { state: 's'.repeat(2049) }, { description: 'state must have at most 2048 characters' }],
+    ['state', { state: 's'.repeat(8193) }, { description: 'state must have at most 8192 characters' }],
     ['nonce', { nonce: 'n'.repeat(513) }, { description: 'nonce must have at most 512 characters' }],
     ['request_uri', { request_uri: 'x' }, { error: 'request_uri_not_supported' }],
     ['response type', { response_type: 'x' }, { error: 'unsupported_response_type' }],

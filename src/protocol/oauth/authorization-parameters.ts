@@ -64,7 +64,8 @@ export type CheckedRequest =
   | ({ readonly kind: 'page' } & Refusal<'invalid_redirect_uri' | 'invalid_request'>)
   | ({ readonly kind: 'redirect'; readonly target: ResponseTarget } & Refusal<AuthorizationErrorCode>);
 
-const MAX_STATE_CHARACTERS = 2048;
+/** Some clients keep their whole state in it. The head of a request has its own limit. */
+const MAX_STATE_CHARACTERS = 8192;
 const FOREIGN_HINT = 'id_token_hint must be an ID token that was issued here to this client; it may be expired';
 
 /**

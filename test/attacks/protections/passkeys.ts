@@ -6,6 +6,19 @@ const CEREMONY = 'src/protocol/webauthn/ceremony.test.ts';
 
 export const PASSKEYS: readonly Protection[] = [
   {
+    name: 'passkey-backup-eligibility',
+    what: 'a passkey is on several devices or not, as when it was added',
+    attack: 90,
+    removals: [
+      {
+        text: 'taken.backup_eligible !== null && taken.backup_eligible !== isBackupEligible',
+        instead: 'taken.backup_eligible === undefined',
+      },
+    ],
+    test: 'src/features/login/passkey.test.ts',
+    testName: 'with %s is refused (acceptance 9)',
+  },
+  {
     name: 'passkey-origin',
     what: 'a passkey that was used at another site signs nobody in',
     attack: 90,
