@@ -46,7 +46,7 @@ export function pageFormat(pages: Pages, urls: Urls): RenderError {
 }
 
 /** Pages that show the description: only the people who set up the application or the sign-in provider can mend it. */
-const DESCRIBED: ReadonlySet<ErrorPageText> = new Set(['application', 'upstream_claims', 'upstream_error']);
+const DESCRIBED: ReadonlySet<ErrorPageText> = new Set(['application', 'upstream_claims']);
 
 /** What may help after an error: the refused form opened again, or the same page once more. */
 const LINKS: Partial<Record<ErrorPageText, 'form' | 'retry'>> = {

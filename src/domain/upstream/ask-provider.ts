@@ -1,8 +1,9 @@
 /**
  * What follows a code from a provider: the token request, the checks of its ID token, and userinfo. Nothing here writes
- * to the database; nothing that a provider sends is shown or logged.
+ * to the database; nothing that a provider sends is shown, and of what it sends only its errors are logged.
  */
 import type { PublishedKeys } from '#domain/published-keys/published-keys.ts';
+import { foreignText } from '#platform/base/foreign-text.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import { parseJson } from '#platform/http/json-body.ts';
 import { CALL_TOTAL_MS, type OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
@@ -58,7 +59,7 @@ export async function askProvider(deps: AskDeps, question: Question): Promise<Pr
   }
 }
 
-/** What is wrong, in words; never what was sent. */
+/** What is wrong, in words for the log; of what was sent only the texts of errors. */
 class Unusable extends Error {}
 
 interface Tokens {
@@ -82,7 +83,7 @@ async function requestTokens(deps: AskDeps, question: Question, until: number): 
   if (!answer.ok) throw new Unusable(`token endpoint: no answer: ${answer.reason}`);
   const body = objectOf(answer.body);
   if (answer.status !== 200 || body?.['error'] !== undefined) {
-    throw new Unusable(`token endpoint: status ${answer.status}${errorCode(body)}`);
+    throw new Unusable(`token endpoint: status ${answer.status}${errorOf(body)}`);
   }
   if (body === undefined) throw new Unusable('token endpoint: the answer is not a JSON object');
   const { access_token: accessToken, id_token: idToken } = body;
@@ -206,10 +207,12 @@ function isToken(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_ANSWER_BYTES && /^[\x21-\x7e]+$/.test(value);
 }
 
-/** One of RFC 6749 5.2 is no secret, and says what is misconfigured. */
-function errorCode(body: Claims | undefined): string {
-  const code = body?.['error'];
-  return typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? `, ${code}` : '';
+/** What the provider says is wrong (RFC 6749 5.2): Microsoft Entra names the setting in `error_description` only. */
+function errorOf(body: Claims | undefined): string {
+  const texts = [body?.['error'], body?.['error_description']].flatMap((text) =>
+    typeof text === 'string' && text !== '' ? [foreignText(text)] : [],
+  );
+  return texts.length === 0 ? '' : `, ${texts.join(': ')}`;
 }
 
 function objectOf(body: Buffer): Claims | undefined {

@@ -181,8 +181,11 @@ describe('a passkey', () => {
   );
 
   test('that cannot leave its device says so in amr', async () => {
+    // Of before this was kept: the first use says it, and no later one may say something else.
+    await sql(testDatabase.database, 'update user_passkeys set backup_eligible = null');
     await signIn({ isBackupEligible: false, isBackedUp: false });
     expect(await sessions()).toMatchObject([{ amr: ['hwk', 'user', 'mfa'] }]);
+    expect((await signIn({})).shown.errorCodes).toEqual(['passkey_failed']);
   });
 
   test('asks nobody for a code, also who has an app for them', async () => {

@@ -8,6 +8,7 @@ import { groupsOf } from '#domain/upstream/import-groups.ts';
 import { receiveAnswer } from '#domain/upstream/receive-answer.ts';
 import type { UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
+import { foreignText } from '#platform/base/foreign-text.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
@@ -28,7 +29,6 @@ const STANDARD_FIELDS: ReadonlySet<string> = new Set([
   REPOSTED,
 ]);
 const MAX_EXTRA_BYTES = 8 * 1024;
-const MAX_ERROR_CHARACTERS = 200;
 
 /** `GET`, `POST /upstream/callback/{id}`: takes the provider's answer, in the order of browser-flows 8.3. */
 export async function receiveCallback(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
@@ -41,11 +41,8 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
   const { clock, config, urls } = deps;
   const isPost = context.method === 'POST';
   const fields = isPost ? await context.readForm() : context.query;
-  const refuse = (code: ErrorCode, entry?: UpstreamEntry, description?: string): LatchkeyError =>
-    new LatchkeyError(code, {
-      restartPath: urls.login(entry?.action),
-      ...(description !== undefined && { description }),
-    });
+  const refuse = (code: ErrorCode, entry?: UpstreamEntry): LatchkeyError =>
+    new LatchkeyError(code, { restartPath: urls.login(entry?.action) });
   const state = single(fields, 'state');
   const code = single(fields, 'code');
   const error = single(fields, 'error');
@@ -69,7 +66,11 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
     return { result: 'cancelled', response: redirect(urls.login(entry.action, undefined, notice)) };
   }
   if (metadata === undefined) {
-    throw refuse('upstream_error', entry, errorText(error ?? '', single(fields, 'error_description')));
+    deps.log.warn('upstream.failed', 'a sign-in provider answered with an error', {
+      provider: provider.id,
+      problem: errorText(error ?? '', single(fields, 'error_description')),
+    });
+    throw refuse('upstream_error', entry);
   }
   // RFC 9207 2.4: before anything is sent, so that no other provider gets to see the code.
   const issuer = single(fields, 'iss');
@@ -137,5 +138,5 @@ function extraFields(fields: FormParameters): Readonly<Record<string, string>> {
 
 function errorText(error: string, description: string | undefined): string {
   const texts = description === undefined ? [error] : [error, description];
-  return texts.map((text) => text.slice(0, MAX_ERROR_CHARACTERS)).join(': ');
+  return texts.map(foreignText).join(': ');
 }

@@ -642,21 +642,21 @@ describe('errors of the provider', () => {
     expect(shown.text).toContain('You did not sign in with the other service');
   });
 
-  test('others are shown as text, cut, and lead nowhere (S-74)', async () => {
+  test('others are in the log, cut and on one line, and neither shown nor gone to (S-74)', async () => {
     const browser = newBrowser();
     await browser.get(`/upstream/authorize/${ID}`);
     const state = new URL(browser.shown.location ?? '').searchParams.get('state') ?? '';
     const fields = new URLSearchParams({
       error: 'server_error<script>',
-      error_description: `it broke ${'x'.repeat(300)}`,
+      error_description: `AADSTS50011: it\r\nbroke ${'x'.repeat(400)}`,
       error_uri: 'https://evil.example/',
       state,
     });
     const shown = await browser.get(`/upstream/callback/${ID}?${fields}`);
     expect(shown).toMatchObject({ status: 400, errorCodes: ['upstream_error'] });
-    expect(shown.text).toContain('server_error');
-    expect(shown.text).not.toContain('x'.repeat(200));
-    expect(shown.body).not.toContain('<script>');
+    for (const text of ['server_error', 'AADSTS50011', '<script>']) expect(shown.body).not.toContain(text);
+    const line = service.logLines().findLast((text) => text.includes('upstream.failed'));
+    expect(line).toMatch(/server_error<script>: AADSTS50011: it broke x{278}(?!x)/);
     expect(shown.body).not.toContain('evil.example');
   });
 
@@ -736,6 +736,19 @@ describe('ID tokens that are not right (check 20, S-107, S-108)', () => {
 });
 
 describe('a provider that misbehaves (S-109)', () => {
+  test('its reason for refusing a code is in the log, and not on the page', async () => {
+    peer.handlers.set('/token', (_request, response) => {
+      const error_description = 'AADSTS7000215: Invalid client secret\u0007 provided.';
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: 'invalid_client', error_description }));
+    });
+    const shown = await signIn(newBrowser());
+    expect(shown.errorCodes).toEqual(['upstream_invalid_response']);
+    expect(shown.body).not.toContain('AADSTS');
+    const line = service.logLines().findLast((text) => text.includes('upstream.failed'));
+    expect(line).toContain('status 401, invalid_client: AADSTS7000215: Invalid client secret provided.');
+  });
+
   test.each([
     ['HTML', 200, 'text/html', '<html>'],
     ['an error with status 200', 200, 'application/json', '{"error":"bad_verification_code"}'],

@@ -34,7 +34,7 @@ export interface Message {
 
 export type MailOutcome =
   | { readonly kind: 'sent' }
-  /** A later try may succeed. The reason names no address and quotes nothing that the other side said. */
+  /** A later try may succeed. The reason names no recipient; it quotes the other side about the settings only. */
   | { readonly kind: 'retry'; readonly reason: string }
   /** This mail will never be taken. */
   | { readonly kind: 'refused'; readonly reason: string };

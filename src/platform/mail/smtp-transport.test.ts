@@ -158,6 +158,20 @@ function refusal(responseCode: number): Error {
 }
 
 describe('what is refused', () => {
+  test('the password: the reason has what the server says of it', async () => {
+    const { port } = await peer({
+      secure: true,
+      onAuth: (_auth, _session, done) =>
+        done(Object.assign(new Error('5.7.8 app password needed'), { responseCode: 535 })),
+    });
+    const credentials = { username: 'latchkey', password: new Secret('a secret') };
+    const outcome = await sendMail(transport(port, { mode: 'tls', credentials }), MAIL, NEVER);
+    expect(outcome).toEqual({
+      kind: 'retry',
+      reason: expect.stringMatching(/^the SMTP server answered 535 to AUTH \w+: 535 5\.7\.8 app password needed$/),
+    });
+  });
+
   test.each([
     ['the recipient for good', 550, 'refused'],
     ['the recipient for now', 450, 'retry'],
@@ -183,7 +197,10 @@ describe('what is refused', () => {
   test('the sender: a matter of the operator, so the mail waits', async () => {
     const { port } = await peer({ onMailFrom: (_address, _session, done) => done(refusal(553)) });
     const outcome = await sendMail(transport(port), MAIL, NEVER);
-    expect(outcome).toEqual({ kind: 'retry', reason: 'the SMTP server answered 553 to MAIL FROM' });
+    expect(outcome).toEqual({
+      kind: 'retry',
+      reason: 'the SMTP server answered 553 to MAIL FROM: 553 no amira@mail.example here',
+    });
   });
 
   test('the password: a matter of the operator, so the mail waits', async () => {

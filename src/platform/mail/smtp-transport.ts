@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { foreignText } from '#platform/base/foreign-text.ts';
 import { lookUpHost } from '#platform/base/host-names.ts';
 import type { Secret } from '#platform/base/secret.ts';
 import { outside } from '#platform/base/tasks.ts';
@@ -207,25 +208,31 @@ const COMMANDS_OF_MAIL = ['RCPT TO', 'DATA'];
 /** What the error of an attempt means (operations 6.2): 5xx about the mail is final, all else may pass. */
 function judge(error: unknown): Extract<MailOutcome, { readonly reason: string }> {
   if (error instanceof TimeOut) return { kind: 'retry', reason: 'the attempt took too long' };
-  const { code, command, responseCode } = factsOf(error);
+  const { code, command, response, responseCode } = factsOf(error);
   if (responseCode === undefined) return { kind: 'retry', reason: `no SMTP answer (${code ?? 'unknown'})` };
   const isAboutMail = command !== undefined && COMMANDS_OF_MAIL.includes(command);
   const kind = isAboutMail && responseCode >= 500 ? 'refused' : 'retry';
   const asked = command === undefined || command === 'CONN' ? 'the connection' : command;
-  return { kind, reason: `the SMTP server answered ${responseCode} to ${asked}` };
+  // To a mail it may name whom that is for.
+  const said = isAboutMail || response === undefined ? '' : `: ${foreignText(response)}`;
+  return { kind, reason: `the SMTP server answered ${responseCode} to ${asked}${said}` };
 }
 
 interface Facts {
   readonly code: string | undefined;
   readonly command: string | undefined;
+  /** What the server said. */
+  readonly response: string | undefined;
   readonly responseCode: number | undefined;
 }
 
 function factsOf(error: unknown): Facts {
-  if (!(error instanceof Error)) return { code: undefined, command: undefined, responseCode: undefined };
+  if (!(error instanceof Error))
+    return { code: undefined, command: undefined, response: undefined, responseCode: undefined };
   return {
     code: 'code' in error && typeof error.code === 'string' ? error.code : undefined,
     command: 'command' in error && typeof error.command === 'string' ? error.command : undefined,
+    response: 'response' in error && typeof error.response === 'string' ? error.response : undefined,
     responseCode: 'responseCode' in error && typeof error.responseCode === 'number' ? error.responseCode : undefined,
   };
 }

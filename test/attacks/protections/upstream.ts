@@ -222,7 +222,9 @@ export const UPSTREAM: readonly Protection[] = [
     name: 'upstream-key-fetches',
     what: 'an unknown kid has the keys of a provider fetched once a minute',
     attack: 108,
-    removals: [{ text: 'if (!isUseful && now - set.askedAt >= RETRY_MS) {', instead: 'if (!isUseful) {' }],
+    removals: [
+      { text: 'return this.#clock.now() - askedAt >= RETRY_MS;', instead: 'return askedAt < this.#clock.now() + 1;' },
+    ],
     test: 'test/attacks/upstream-providers.test.ts',
     testName: 'once a minute',
   },
