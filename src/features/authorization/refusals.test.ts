@@ -110,7 +110,7 @@ describe('the log says what is wrong with the request of an application', () => 
     [
       'a scope',
       () => authorizeUrl(client, { scope: 'groups' }),
-      { code: 'invalid_request', received: 'scope=groups', expected: 'openid email' },
+      { code: 'invalid_scope', received: 'scope=groups', expected: 'openid email' },
     ],
     [
       'PKCE left out',
@@ -246,12 +246,12 @@ describe('a refusal that would go back to a client that registered itself', () =
     expect(responseOf(configured)).toMatchObject({ error: 'invalid_request' });
   });
 
-  test('of a silent request goes back at once, unless somebody clicked a link', async () => {
+  test('of a silent request goes back at once, unless somebody clicked a link of another site', async () => {
     expect(responseOf(await service.browser().get(silent()))).toMatchObject({ error: 'login_required', state: 'st' });
-    const inFrame = { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate', 'sec-fetch-user': '?1' };
+    const inFrame = { 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'cross-site', 'sec-fetch-user': '?1' };
     expect(responseOf(await service.browser().get(silent(), inFrame))).toMatchObject({ error: 'login_required' });
     for (const browser of [service.browser(), await service.signedIn('alice')]) {
-      const clicked = await browser.get(silent(), { 'sec-fetch-user': '?1' });
+      const clicked = await browser.get(silent(), { 'sec-fetch-user': '?1', 'sec-fetch-site': 'cross-site' });
       expect(clicked).toMatchObject({ status: 400, location: undefined });
       expect(clicked.text).toContain('app.example.org');
     }
@@ -261,7 +261,7 @@ describe('a refusal that would go back to a client that registered itself', () =
     const browser = await service.signedIn('alice');
     await browser.open(authorizeUrl(stranger));
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
-    const again = await browser.get(silent(), { 'sec-fetch-user': '?1' });
+    const again = await browser.get(silent(), { 'sec-fetch-user': '?1', 'sec-fetch-site': 'cross-site' });
     expect(responseOf(again)).toHaveProperty('code');
   });
 });

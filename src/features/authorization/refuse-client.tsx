@@ -61,9 +61,10 @@ function isFromThere({ headers }: RequestContext, { redirectUri }: ResponseTarge
 }
 
 /**
- * Somebody followed a link, or typed the address. Applications renew silently in a frame or by a script, so that of
- * their requests none has this mark; a link in a mail does.
+ * Somebody followed a link of another site. Applications renew silently in a frame or by a script, so that none of their
+ * requests has this mark.
  */
 function wasClicked({ headers }: RequestContext): boolean {
-  return headers['sec-fetch-user'] === '?1' && headers['sec-fetch-dest'] !== 'iframe';
+  const isForeign = headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-site'] === 'same-site';
+  return isForeign && headers['sec-fetch-user'] === '?1' && headers['sec-fetch-dest'] !== 'iframe';
 }

@@ -98,7 +98,8 @@ async function signed(signing: Signing = {}): Promise<string> {
 
 function newBrowser(): Browser {
   browsers += 1;
-  const headers = { 'x-forwarded-for': `198.51.100.${browsers}` };
+  // From the site of the clients, so that refusals go back there at once.
+  const headers = { 'x-forwarded-for': `198.51.100.${browsers}`, referer: 'https://app.example/' };
   return new Browser({ listener: service.address, publicBase: service.publicBase, headers });
 }
 
