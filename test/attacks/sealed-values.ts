@@ -2,7 +2,7 @@
  * Every value that leaves the service under seal, or lies sealed in the database, and every proof that is remembered
  * because it may be used once. A test compares the list with the source, so that a new one cannot be forgotten.
  */
-export interface SealedValue {
+interface SealedValue {
   readonly what: string;
   /** The file that seals it, or remembers it. */
   readonly file: string;

@@ -45,7 +45,7 @@ export interface ReauthStep {
   readonly isFactorNeeded: boolean;
 }
 
-export interface Renewal {
+interface Renewal {
   readonly cookie: SessionCookie;
   /** What the person has just given, in this order. */
   readonly factors: readonly ProvenFactor[];

@@ -3,6 +3,7 @@
  * redirect would lead wherever a stranger wants (RFC 9700 4.11.2): for these clients a page names the host first.
  */
 import type { Client } from '#domain/clients/client.ts';
+import { parseUrl } from '#platform/base/url.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { AuthorizationErrorCode, ResponseTarget } from '#protocol/oauth/authorization-response.ts';
@@ -11,7 +12,7 @@ import { answerClient, wayBack } from './finish-request.tsx';
 import { LeavingPage } from './finished.page.tsx';
 import { type AuthorizationDeps, readerLanguage } from './stored-request.ts';
 
-export interface Refusal {
+interface Refusal {
   readonly error: AuthorizationErrorCode;
   readonly description: string;
 }
@@ -54,10 +55,8 @@ export function refuseClient(
 
 /** The browser comes from the site to which it goes back: nobody is led anywhere. */
 function isFromThere({ headers }: RequestContext, { redirectUri }: ResponseTarget): boolean {
-  const { referer } = headers;
-  if (referer === undefined || !URL.canParse(referer)) return false;
-  const { origin, protocol } = new URL(referer);
-  return /^https?:$/.test(protocol) && origin === new URL(redirectUri).origin;
+  const from = headers.referer === undefined ? undefined : parseUrl(headers.referer);
+  return from !== undefined && /^https?:$/.test(from.protocol) && from.origin === new URL(redirectUri).origin;
 }
 
 /**
