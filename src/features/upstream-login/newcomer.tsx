@@ -139,6 +139,7 @@ async function identify(
   const identity = await identifyNewcomer(deps, provider, completed);
   if (identity.kind !== 'refused') return identity;
   const { code, description } = identity;
+  deps.log.info('auth.refused', description, { code, provider: provider.id });
   throw new LatchkeyError(code, { description, restartPath: deps.urls.login(entry.action) });
 }
 
