@@ -869,6 +869,13 @@ const ROWS: Readonly<Record<string, Row>> = {
   'policy.data.client_registration.allow_host_mismatch': bool(true),
   'policy.data.client_registration.allow_insecure_uris': bool(true),
   'policy.data.client_registration.allow_missing_client_uri': bool(true),
+  'policy.data.client_registration.allow_private_use_schemes': bool(true),
+  'policy.data.client_registration.preset': {
+    good: 'mcp',
+    reads: 'mcp',
+    bad: 'agents',
+    problem: 'expected "mcp", got "agents"',
+  },
   ...matcher('policy.data.registration.allowed_usernames'),
   ...matcher('policy.data.registration.banned_usernames'),
   ...domains('allowed_domains', 'policy.data.emails.allowedDomains'),
@@ -1452,7 +1459,13 @@ test('without any source, the defaults are those of the manual', () => {
       data: {
         adminUsers: [],
         adminClients: [],
-        clientRegistration: { allowHostMismatch: false, allowInsecureUris: false, allowMissingClientUri: false },
+        clientRegistration: {
+          allowHostMismatch: false,
+          allowInsecureUris: false,
+          allowMissingClientUri: false,
+          allowPrivateUseSchemes: false,
+          preset: undefined,
+        },
         registration: {
           allowedUsernames: NO_NAMES,
           bannedUsernames: {

@@ -34,7 +34,7 @@ test('nothing added leaves every setting as it was', () => {
 test('lists are put together, switches are replaced, null brings the default back', () => {
   const data = added({
     admin_users: ['adele'],
-    client_registration: { allow_host_mismatch: false, allow_insecure_uris: true },
+    client_registration: { allow_host_mismatch: false, allow_insecure_uris: true, preset: 'mcp' },
     registration: { banned_usernames: { literals: null, prefixes: ['x'] }, allowed_usernames: null },
     requester: { banned_ips: ['198.51.100.7'] },
     allowed_domains: null,
@@ -44,6 +44,8 @@ test('lists are put together, switches are replaced, null brings the default bac
     allowHostMismatch: false,
     allowInsecureUris: true,
     allowMissingClientUri: false,
+    allowPrivateUseSchemes: false,
+    preset: 'mcp',
   });
   expect(data.registration).toEqual({
     allowedUsernames: defaults().registration.allowedUsernames,

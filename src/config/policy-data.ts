@@ -37,6 +37,8 @@ export function writtenPolicyData(data: PolicyData) {
       allow_host_mismatch: clientRegistration.allowHostMismatch,
       allow_insecure_uris: clientRegistration.allowInsecureUris,
       allow_missing_client_uri: clientRegistration.allowMissingClientUri,
+      allow_private_use_schemes: clientRegistration.allowPrivateUseSchemes,
+      preset: clientRegistration.preset,
     },
     registration: {
       allowed_usernames: registration.allowedUsernames,

@@ -1,7 +1,19 @@
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { hint } from '#platform/config/shape.ts';
-import { bool, cidr, type Immutable, linearRegexp, list, mapping, path, text, ulid } from '#platform/config/values.ts';
+import {
+  bool,
+  choice,
+  cidr,
+  type Immutable,
+  linearRegexp,
+  list,
+  mapping,
+  path,
+  text,
+  ulid,
+} from '#platform/config/values.ts';
+import { REGISTRATION_PRESETS } from '#protocol/oauth/registration-policy.ts';
 
 /** Names by which a stranger would seem to speak for the service. */
 const OFFICIAL_NAMES = [
@@ -72,6 +84,16 @@ export const policySection = mapping({
         .prefault(false)
         .describe('Addresses of a client may be http, loopback or IP addresses: for development only.'),
       allow_missing_client_uri: bool().prefault(false).describe('A client need not have a `client_uri`.'),
+      allow_private_use_schemes: bool()
+        .prefault(false)
+        .describe(
+          'Native clients may have redirect URIs with any private-use scheme, also with a host: `app:/callback`, `app://host/callback`, `app:///callback`. Otherwise the scheme is the host of `client_uri` in reverse.',
+        ),
+      preset: choice(REGISTRATION_PRESETS)
+        .optional()
+        .describe(
+          '`mcp`: what [agents and editors](../guides/mcp.md) need to register. Turns on `allow_host_mismatch` and `allow_missing_client_uri`, accepts the private-use schemes of well-known editors, and takes a client with a loopback address for native.',
+        ),
     })
       .prefault({})
       .describe('What clients that register themselves may do.'),
@@ -125,6 +147,8 @@ export function policyConfig(parsed: z.output<typeof policySection>) {
         allowHostMismatch: client_registration.allow_host_mismatch,
         allowInsecureUris: client_registration.allow_insecure_uris,
         allowMissingClientUri: client_registration.allow_missing_client_uri,
+        allowPrivateUseSchemes: client_registration.allow_private_use_schemes,
+        preset: client_registration.preset,
       },
       registration: {
         /** Empty: every name. */

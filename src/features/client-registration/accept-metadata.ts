@@ -37,7 +37,7 @@ export async function acceptMetadata(
   const setting = requesterPolicy.ban('clientRegistration', clientAddress, userAgent);
   if (setting !== undefined) {
     throw new LatchkeyError('invalid_client_metadata', {
-      description: 'Registration is refused by the policy here.',
+      description: `Registration is refused by the policy here (${setting}).`,
       details: { refusal: 'requester_banned', setting },
     });
   }
@@ -57,7 +57,12 @@ export async function acceptMetadata(
 }
 
 /** The addresses of a client are what the built-in rule judges. */
-const LEFT_TO_MODULE = { allowHostMismatch: true, allowInsecureUris: true, allowMissingClientUri: true };
+const LEFT_TO_MODULE = {
+  allowHostMismatch: true,
+  allowInsecureUris: true,
+  allowMissingClientUri: true,
+  allowPrivateUseSchemes: true,
+};
 
 /** RFC 7591 3.2.2: the description is for the developer, in ASCII. */
 function refusedByModule(found: readonly ModuleViolation[]): LatchkeyError {

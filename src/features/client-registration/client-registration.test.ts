@@ -137,6 +137,17 @@ describe('a registration that cannot be accepted', () => {
     expect(await countClients()).toBe(before);
   });
 
+  test('by policy names the address and the setting, to the client and in the log', async () => {
+    const asked = { redirect_uris: ['http://localhost:9/cb', 'cursor://host/cb'], token_endpoint_auth_method: 'none' };
+    const { body } = await post({ ...BODY, ...asked, application_type: 'native' });
+    const setting = 'policy.data.client_registration.allow_private_use_schemes';
+    expect(body['error_description']).toMatch(/^redirect_uris\[1\] \(cursor:\/\/host\/cb\) must be https, .*/);
+    expect(body['error_description']).toContain(`, unless ${setting} is on.`);
+    const line = service.logLines().findLast((text) => text.includes('auth.refused'));
+    expect(line).toContain(setting);
+    expect(line).toContain('cursor://host/cb');
+  });
+
   test('says which member is wrong', async () => {
     const { body } = await post({ ...BODY, logo_uri: 'https://github.io/' });
     expect(body['error_description']).toBe('logo_uri is not using a valid domain');
@@ -255,6 +266,27 @@ describe('the operator decides', () => {
       const body = { redirect_uris: ['http://localhost:3000/cb'], token_endpoint_auth_method: 'none' };
       expect((await post(body)).status).toBe(400);
       expect((await post(body, { at: lenient })).status).toBe(201);
+    } finally {
+      await lenient.stop();
+    }
+  });
+
+  test('that MCP clients may register as they are', async () => {
+    const sdk = {
+      client_name: 'MCP client',
+      redirect_uris: ['http://localhost:6274/oauth/callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    };
+    const missing = await post(sdk);
+    expect(missing.body).toMatchObject({ error: 'invalid_client_metadata' });
+    expect(missing.body['error_description']).toContain('allow_missing_client_uri');
+    const client_registration = { preset: 'mcp' };
+    const lenient = await startService({ policy: { data: { client_registration } } });
+    try {
+      const answer = await post(sdk, { at: lenient });
+      expect(answer).toMatchObject({ status: 201, body: { ...sdk, application_type: 'native' } });
     } finally {
       await lenient.stop();
     }

@@ -10,7 +10,11 @@ import { requireSectorMember } from './sector-identifier.ts';
 export async function register(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const { config, log, urls } = deps;
   if (!config.oauth.dynamicRegistration.enabled) {
-    throw new LatchkeyError('registration_closed', { description: 'Clients cannot register themselves here.' });
+    const setting = 'oauth.dynamic_registration.enabled';
+    log.info('auth.refused', 'registration of a client refused', { code: 'registration_closed', setting });
+    throw new LatchkeyError('registration_closed', {
+      description: `Clients cannot register themselves here (${setting} is off).`,
+    });
   }
   requireInitialToken(deps, context);
   const body = await readObject(context);
@@ -38,9 +42,10 @@ function requireInitialToken({ config, log }: RegistrationDeps, context: Request
   const bearer = parseBearer(context.headers.authorization);
   const presented = bearer.kind === 'absent' ? '' : bearer.kind === 'token' ? bearer.token : bearer.text;
   if (expected.matches(presented)) return;
-  log.info('auth.refused', 'registration of a client refused', { code: 'bad_initial_access_token' });
+  const setting = 'oauth.dynamic_registration.initial_access_token';
+  log.info('auth.refused', 'registration of a client refused', { code: 'bad_initial_access_token', setting });
   throw new LatchkeyError('invalid_token', {
-    description: 'Registering needs the initial access token of this service.',
+    description: `Registering needs the initial access token of this service (${setting}).`,
   });
 }
 

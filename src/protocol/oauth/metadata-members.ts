@@ -115,6 +115,11 @@ function requireShowable(name: string, text: string): void {
   if (UNSHOWABLE.test(text)) throw invalidMetadata(name, 'must not hold control characters');
 }
 
-export function invalidMetadata(name: string, problem: string): LatchkeyError {
-  return new LatchkeyError('invalid_client_metadata', { description: `${name} ${problem}` });
+/** @param details for the log */
+export function invalidMetadata(
+  name: string,
+  problem: string,
+  details: Readonly<Record<string, string>> = {},
+): LatchkeyError {
+  return new LatchkeyError('invalid_client_metadata', { description: `${name} ${problem}`, details });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { redirectUriMatches, redirectUriProblem } from './redirect-uris.ts';
+import { redirectTarget, redirectUriMatches, redirectUriProblem } from './redirect-uris.ts';
 
 describe('registering a redirect URI', () => {
   test.each([
@@ -149,4 +149,15 @@ describe('redirect URI of a request', () => {
     expect(redirectUriMatches(publicClient(['https://localhost/cb']), 'https://localhost:8443/cb')).toBe(false);
     expect(redirectUriMatches(publicClient(['http://app.example/cb']), 'http://app.example:8080/cb')).toBe(false);
   });
+});
+
+test.each([
+  ['https://app.example:8443/cb', 'app.example:8443'],
+  ['http://127.0.0.1:7777/cb', '127.0.0.1:7777'],
+  ['com.example.app:/cb', 'com.example.app'],
+  ['app:///cb', 'app'],
+  // The app chose this host: it says nothing about who gets the answer.
+  ['app://bank.example/cb', 'app://bank.example'],
+])('a person reads that %s leads to %s', (uri, shown) => {
+  expect(redirectTarget(uri)).toBe(shown);
 });

@@ -60,10 +60,14 @@ export function redirectUriMatches(client: RedirectUriOwner, requested: string):
   return wanted !== undefined && registered.some((uri) => loopbackWithoutPort(uri) === wanted);
 }
 
-/** Where a redirect URI leads, as a person can check it: host and port, or the scheme of an app's private address. */
+/**
+ * Where a redirect URI leads, as a person can check it: host and port, or the scheme of an app's private address. A host
+ * behind a private-use scheme is whatever the app chose, so it is never shown as if it were one on the web.
+ */
 export function redirectTarget(redirectUri: string): string {
-  const url = new URL(redirectUri);
-  return url.host === '' ? url.protocol.slice(0, -1) : url.host;
+  const { host, protocol } = new URL(redirectUri);
+  if (protocol === 'https:' || protocol === 'http:') return host;
+  return host === '' ? protocol.slice(0, -1) : `${protocol}//${host}`;
 }
 
 /** The address without its port; undefined when it is not an http loopback address with a usable one. */

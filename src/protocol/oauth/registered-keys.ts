@@ -22,7 +22,7 @@ export function readKeys(members: MetadataMembers): RegisteredKeys {
   if (set !== undefined && uri !== undefined) throw invalidMetadata('jwks', 'and jwks_uri exclude each other');
   if (uri !== undefined) {
     const problem = pageUriProblem(uri, { allowHostMismatch: true, allowInsecureUris: false });
-    if (problem !== undefined) throw invalidMetadata('jwks_uri', problem);
+    if (problem !== undefined) throw invalidMetadata('jwks_uri', problem.text);
     return { uri, usable: [] };
   }
   if (set === undefined) return { usable: [] };

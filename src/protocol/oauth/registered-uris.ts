@@ -3,14 +3,11 @@ import { isIP } from 'node:net';
 import { parse } from 'tldts';
 import { parseUrl } from '#platform/base/url.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
+import type { MetadataProblem, RegistrationPolicy } from './registration-policy.ts';
 
 /** What the operator allows beyond the rules. */
-export interface UriPolicy {
-  /** Addresses may have another host than `client_uri`. */
-  readonly allowHostMismatch: boolean;
-  /** Also http, loopback and IP addresses. */
-  readonly allowInsecureUris: boolean;
-}
+export type PageUriPolicy = Pick<RegistrationPolicy, 'allowHostMismatch' | 'allowInsecureUris'>;
+export type RedirectUriPolicy = PageUriPolicy & Pick<RegistrationPolicy, 'allowPrivateUseSchemes' | 'knownSchemes'>;
 
 export type ApplicationType = 'web' | 'native';
 
@@ -22,45 +19,107 @@ const LOOPBACK_ADDRESS = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]+
 /** RFC 8252 7.1: a domain name in reverse, so with a period, and no authority behind it. */
 const PRIVATE_USE = /^([a-z][a-z0-9+.-]*\.[a-z0-9+.-]*):\/(?!\/)/;
 
+/** The same with any scheme: known programs have a host, or none, behind it (`cursor://host/path`, `app:///path`). */
+const ANY_PRIVATE_USE = /^([a-z][a-z0-9+.-]*):\//;
+const NO_SCHEME = 'must be https, http on loopback, or a private-use scheme such as com.example.app:/callback';
+/** Schemes that belong to systems, browsers and published protocols, so that no application can claim them. */
+const RESERVED_SCHEMES = new Set([
+  ...['android-app', 'chrome', 'chrome-extension', 'content', 'dav', 'davs', 'dns', 'edge', 'facetime', 'feed'],
+  ...['filesystem', 'ftp', 'ftps', 'geo', 'git', 'gopher', 'http', 'https', 'imap', 'intent', 'irc', 'ircs', 'itms'],
+  ...[
+    'itms-apps',
+    'jar',
+    'ldap',
+    'ldaps',
+    'magnet',
+    'mailto',
+    'market',
+    'matrix',
+    'mid',
+    'moz-extension',
+    'news',
+    'nfs',
+    'nntp',
+    'pop',
+  ],
+  ...['rdp', 'resource', 'rtsp', 'search', 'search-ms', 'sftp', 'shell', 'sip', 'sips', 'sms', 'smb', 'ssh', 'svn'],
+  ...['tel', 'telnet', 'tftp', 'urn', 'vnc', 'xmpp'],
+]);
+
 /**
- * Why a page of the client's (`client_uri`, `logo_uri` and so on) cannot be registered, as the end of a sentence;
- * undefined when it can.
+ * Why a page of the client's (`client_uri`, `logo_uri` and so on) cannot be registered; undefined when it can.
  * @param clientHost host that it has to be on or below; undefined for `client_uri` itself
  */
-export function pageUriProblem(uri: string, policy: UriPolicy, clientHost?: ClientHost): string | undefined {
+export function pageUriProblem(
+  uri: string,
+  policy: PageUriPolicy,
+  clientHost?: ClientHost,
+): MetadataProblem | undefined {
   const problem = webUriProblem(uri, policy);
   if (problem !== undefined) return problem;
   const host = new URL(uri).hostname;
-  if (isIpAddress(host) && !policy.allowInsecureUris) return 'must not have an IP address as its host';
+  if (isIpAddress(host) && !policy.allowInsecureUris) {
+    return { text: 'must not have an IP address as its host', setting: 'allow_insecure_uris' };
+  }
   return clientHost === undefined ? undefined : clientHost.problem(host, policy);
 }
 
 /** The same for an address that this service itself sends to (OpenID Connect Back-Channel Logout 1.0, 2.2). */
-export function backchannelUriProblem(uri: string, policy: UriPolicy, clientHost: ClientHost): string | undefined {
-  return uri.includes('#') ? 'must not have a fragment' : pageUriProblem(uri, policy, clientHost);
+export function backchannelUriProblem(
+  uri: string,
+  policy: PageUriPolicy,
+  clientHost: ClientHost,
+): MetadataProblem | undefined {
+  return uri.includes('#') ? { text: 'must not have a fragment' } : pageUriProblem(uri, policy, clientHost);
 }
 
 /** The same for a redirect URI. */
 export function registeredRedirectUriProblem(
   uri: string,
   type: ApplicationType,
-  policy: UriPolicy,
+  policy: RedirectUriPolicy,
   clientHost: ClientHost,
-): string | undefined {
+): MetadataProblem | undefined {
   const problem = redirectUriProblem(uri);
-  if (problem !== undefined) return problem;
+  if (problem !== undefined) return { text: problem };
   if (/^https?:/i.test(uri)) {
-    if (type === 'native' && LOOPBACK_ADDRESS.test(uri)) return undefined;
+    if (LOOPBACK_ADDRESS.test(uri)) {
+      if (type === 'native') return undefined;
+      if (!policy.allowInsecureUris) {
+        return {
+          text: 'must be an https address: http on loopback is for clients with application_type native',
+          setting: 'preset',
+        };
+      }
+    }
     return webUriProblem(uri, policy) ?? clientHost.problem(new URL(uri).hostname, policy);
   }
-  if (type === 'web') return 'must be an https address: other schemes are for native applications';
-  const scheme = PRIVATE_USE.exec(uri)?.[1];
-  if (scheme === undefined) {
-    return 'must be https, http on loopback, or a private-use scheme such as com.example.app:/callback';
+  const scheme = schemeOf(uri);
+  if (scheme === undefined) return { text: NO_SCHEME };
+  const isDomain = PRIVATE_USE.test(uri);
+  if (!isAllowed(scheme, policy) && !(isDomain && clientHost.ownsScheme(scheme))) {
+    const text = isDomain ? 'must have a scheme that begins with the host of client_uri in reverse' : NO_SCHEME;
+    return { text, setting: 'allow_private_use_schemes' };
   }
-  return clientHost.ownsScheme(scheme)
-    ? undefined
-    : 'must have a scheme that begins with the host of client_uri in reverse';
+  if (type === 'native') return undefined;
+  return { text: 'must be an https address: other schemes are for clients with application_type native' };
+}
+
+/** Whether only native clients have such addresses (RFC 8252 7.1, 7.3). */
+export function isNativeRedirectUri(uri: string, policy: RedirectUriPolicy): boolean {
+  if (LOOPBACK_ADDRESS.test(uri)) return true;
+  const scheme = schemeOf(uri);
+  return scheme !== undefined && isAllowed(scheme, policy);
+}
+
+/** The scheme of an address that an application can claim. Those of Windows itself begin with `ms-`. */
+function schemeOf(uri: string): string | undefined {
+  const scheme = ANY_PRIVATE_USE.exec(uri)?.[1];
+  return scheme === undefined || RESERVED_SCHEMES.has(scheme) || scheme.startsWith('ms-') ? undefined : scheme;
+}
+
+function isAllowed(scheme: string, { allowPrivateUseSchemes, knownSchemes }: RedirectUriPolicy): boolean {
+  return allowPrivateUseSchemes || knownSchemes.has(scheme);
 }
 
 /** The host of a client's `client_uri`, which its other addresses are compared with. */
@@ -73,12 +132,13 @@ export class ClientHost {
   }
 
   /** Why an address on this host is not the client's. */
-  problem(host: string, policy: UriPolicy): string | undefined {
+  problem(host: string, policy: PageUriPolicy): MetadataProblem | undefined {
     if (policy.allowHostMismatch) return undefined;
-    if (this.#host === undefined) return 'needs a client_uri, whose host it is compared with';
+    const setting = 'allow_host_mismatch';
+    if (this.#host === undefined) return { text: 'needs a client_uri, whose host it is compared with', setting };
     const name = withoutDots(host);
     if (name === this.#host || (!isIpAddress(name) && name.endsWith(`.${this.#host}`))) return undefined;
-    return 'must have the host of client_uri or one below it';
+    return { text: 'must have the host of client_uri or one below it', setting };
   }
 
   /** Label by label: `com.example` and `com.example.app` for `example.com`. */
@@ -89,18 +149,21 @@ export class ClientHost {
   }
 }
 
-function webUriProblem(uri: string, policy: UriPolicy): string | undefined {
-  if (uri.length > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;
+function webUriProblem(uri: string, policy: PageUriPolicy): MetadataProblem | undefined {
+  if (uri.length > MAX_CHARACTERS) return { text: `must have at most ${MAX_CHARACTERS} characters` };
   const authority = AUTHORITY.exec(uri)?.[1];
   const url = parseUrl(uri);
-  if (authority === undefined || !ALLOWED_CHARACTERS.test(uri) || url === undefined) return 'must be an https address';
-  if (authority.includes('@')) return 'must not hold user information';
+  if (authority === undefined || !ALLOWED_CHARACTERS.test(uri) || url === undefined) {
+    return { text: 'must be an https address' };
+  }
+  if (authority.includes('@')) return { text: 'must not hold user information' };
   const { protocol, hostname } = url;
   if (!policy.allowInsecureUris) {
-    if (protocol !== 'https:') return 'must be an https address';
-    if (isLoopback(hostname)) return 'must not lead to the computer that opens it';
+    const setting = 'allow_insecure_uris';
+    if (protocol !== 'https:') return { text: 'must be an https address', setting };
+    if (isLoopback(hostname)) return { text: 'must not lead to the computer that opens it', setting };
   }
-  return isPublicSuffix(hostname) ? 'is not using a valid domain' : undefined;
+  return isPublicSuffix(hostname) ? { text: 'is not using a valid domain' } : undefined;
 }
 
 /** `localhost`, what is below it, and addresses that a system sends to itself. */

@@ -8,6 +8,7 @@ const RULES: RegistrationRules = {
   allowHostMismatch: false,
   allowInsecureUris: false,
   allowMissingClientUri: false,
+  allowPrivateUseSchemes: false,
   grantTypes: GRANT_TYPES,
   signingAlgorithms: ['RS256', 'ES256'],
 };
@@ -276,6 +277,7 @@ describe('redirect URIs (oauth 4.4)', () => {
   const native = { application_type: 'native' };
   const insecure = { allowInsecureUris: true };
   const anyHost = { allowHostMismatch: true };
+  const anyScheme = { allowPrivateUseSchemes: true };
 
   test.each<[string, object, Partial<RegistrationRules>]>([
     ['https://app.example/cb?keep=1', {}, {}],
@@ -327,6 +329,57 @@ describe('redirect URIs (oauth 4.4)', () => {
     expect(refusal({ ...members, redirect_uris: [uri] }, rules)).toContain('invalid_redirect_uri: ');
   });
 
+  test('on loopback make a client without a secret native, as MCP clients register', () => {
+    const redirect_uris = ['http://localhost:6274/oauth/callback', 'http://127.0.0.1:33418/', 'http://[::1]/'];
+    const sdk = { redirect_uris, token_endpoint_auth_method: 'none' };
+    expect(parse(sdk)).toMatchObject({ application_type: 'native', redirect_uris });
+    // One of another kind, a secret, or a type of its own: no guess.
+    expect(refusal({ ...sdk, redirect_uris: [...redirect_uris, 'https://app.example/cb'] })).toContain(
+      'redirect_uris[0] (http://localhost:6274/oauth/callback) must be an https address: http on loopback is for',
+    );
+    expect(refusal({ ...sdk, token_endpoint_auth_method: 'client_secret_post' })).toContain(
+      'application_type native, unless policy.data.client_registration.preset is mcp.',
+    );
+    expect(refusal({ ...sdk, application_type: 'web' })).toContain('invalid_redirect_uri: ');
+    expect(parse({ ...BODY, token_endpoint_auth_method: 'none' }).application_type).toBe('web');
+  });
+
+  const PRIVATE = [
+    ...['cursor://anysphere.cursor-mcp/oauth/callback', 'vscode://host', 'app:///cb', 'app:/cb', 'x.y://h/cb?a=1'],
+  ];
+  test('with a private-use scheme and a host, or none, are fine where the operator allows such schemes', () => {
+    for (const uri of PRIVATE) {
+      expect(refusal({ ...native, redirect_uris: ['https://app.example/cb', uri] })).toContain(
+        `redirect_uris[1] (${uri}) must be https, http on loopback, or a private-use scheme such as ` +
+          'com.example.app:/callback, unless policy.data.client_registration.allow_private_use_schemes is on.',
+      );
+      expect(parse({ ...native, redirect_uris: [uri] }, anyScheme).redirect_uris).toEqual([uri]);
+      const sdk = { token_endpoint_auth_method: 'none', redirect_uris: [uri, 'http://localhost/cb'] };
+      expect(parse(sdk, anyScheme).application_type).toBe('native');
+      expect(refusal({ application_type: 'web', redirect_uris: [uri] }, anyScheme)).toContain(
+        'application_type native',
+      );
+    }
+  });
+
+  test.each([
+    ...[
+      'mailto:/x',
+      'tel://1',
+      'ms-msdt:/id',
+      'search-ms://x',
+      'intent://x',
+      'ftp://app.example/',
+      'app:cb',
+      'APP:/cb',
+    ],
+    ...['javascript:/x', 'data:/x', 'file:///x', 'app://me@host/cb', 'app://host/../cb', 'app://host/cb#x', 'app:/*'],
+  ])('%s is refused also then', (uri) => {
+    const refused = refusal({ ...native, redirect_uris: [uri] }, { ...anyScheme, preset: 'mcp' });
+    expect(refused).toContain('invalid_redirect_uri: ');
+    expect(refused).not.toContain('unless');
+  });
+
   test('are needed for codes, twenty at most, and duplicates count once', () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => `https://app.example/${index}`);
     expect(refusal({ redirect_uris: [] })).toContain('invalid_redirect_uri: ');
@@ -337,14 +390,45 @@ describe('redirect URIs (oauth 4.4)', () => {
 
   test('those after logout follow the same rules', () => {
     expect(refusal({ post_logout_redirect_uris: ['https://other.example/'] })).toContain(
-      'invalid_client_metadata: post_logout_redirect_uris ',
+      'invalid_client_metadata: post_logout_redirect_uris[0] (https://other.example/) must have the host of',
     );
   });
 });
 
+test('the preset mcp accepts what MCP clients and editors register, and no other schemes', () => {
+  const mcp = { preset: 'mcp' } as const;
+  const bodies = [
+    { redirect_uris: ['http://localhost:8090/callback'], token_endpoint_auth_method: 'client_secret_post' },
+    { redirect_uris: ['http://localhost:3030/callback'], grant_types: ['authorization_code', 'refresh_token'] },
+    {
+      redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback', 'https://www.cursor.com/agents/oauth/callback'],
+      token_endpoint_auth_method: 'none',
+    },
+    {
+      client_uri: 'https://code.visualstudio.com',
+      redirect_uris: ['https://insiders.vscode.dev/redirect', 'https://vscode.dev/redirect', 'http://127.0.0.1:33418/'],
+      token_endpoint_auth_method: 'none',
+    },
+  ];
+  for (const body of bodies) {
+    expect(parseRegistration(body, { ...RULES, ...mcp })).toMatchObject({
+      redirect_uris: body.redirect_uris,
+      application_type: 'native',
+    });
+  }
+  const web = { redirect_uris: ['https://claude.ai/api/mcp/auth_callback'] };
+  expect(parseRegistration(web, { ...RULES, ...mcp }).application_type).toBe('web');
+  expect(refusal({ application_type: 'native', redirect_uris: ['evil://cursor/cb'] }, mcp)).toContain(
+    'policy.data.client_registration.allow_private_use_schemes',
+  );
+  expect(refusal({ redirect_uris: ['http://app.example/cb'] }, mcp)).toContain('allow_insecure_uris');
+});
+
 describe('pages of the client', () => {
   test('client_uri is required unless the operator says otherwise', () => {
-    expect(refusal({ client_uri: undefined })).toContain('client_uri');
+    expect(refusal({ client_uri: null })).toBe(
+      'invalid_client_metadata: client_uri is required, unless policy.data.client_registration.allow_missing_client_uri is on',
+    );
     const native = { client_uri: null, application_type: 'native', redirect_uris: ['http://localhost/'] };
     expect(parse(native, { allowMissingClientUri: true }).redirect_uris).toEqual(['http://localhost/']);
     // Nothing to compare the host with.

@@ -20,11 +20,20 @@ import {
   type ApplicationType,
   backchannelUriProblem,
   ClientHost,
+  isNativeRedirectUri,
   pageUriProblem,
   registeredRedirectUriProblem,
-  type UriPolicy,
 } from './registered-uris.ts';
+import {
+  type MetadataProblem,
+  problemDetails,
+  problemText,
+  type RegistrationPolicy,
+  type RegistrationSwitches,
+  registrationPolicy,
+} from './registration-policy.ts';
 import { parseScope } from './scopes.ts';
+import { cutForLog } from './uris-in-logs.ts';
 
 /** What is stored of a client that registered itself; what is not set is left out. */
 export interface RegisteredMetadata {
@@ -68,8 +77,7 @@ export interface RegisteredMetadata {
 }
 
 /** What a registration is judged by. */
-export interface RegistrationRules extends UriPolicy {
-  readonly allowMissingClientUri: boolean;
+export interface RegistrationRules extends RegistrationSwitches {
   /** Grant types that work here. */
   readonly grantTypes: readonly GrantType[];
   /** With which answers to a client can be signed. */
@@ -116,21 +124,24 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
   const grantTypes = grantTypesOf(read.grantTypes, rules);
   const usesCode = grantTypes.includes('authorization_code');
   const authMethod = read.authMethod ?? 'client_secret_basic';
-  const applicationType = read.applicationType ?? 'web';
+  const policy = registrationPolicy(rules);
+  const redirectUris = [...new Set(read.redirectUris ?? [])];
+  const applicationType = read.applicationType ?? likelyType(redirectUris, authMethod, policy);
 
   const clientUri = read.clientUri?.[''];
-  if (clientUri === undefined && !rules.allowMissingClientUri) throw invalidMetadata('client_uri', 'is required');
-  for (const uri of Object.values(read.clientUri ?? {})) check('client_uri', pageUriProblem(uri, rules));
+  if (clientUri === undefined && !policy.allowMissingClientUri) {
+    check('client_uri', { text: 'is required', setting: 'allow_missing_client_uri' });
+  }
+  for (const uri of Object.values(read.clientUri ?? {})) check('client_uri', pageUriProblem(uri, policy));
   const clientHost = new ClientHost(clientUri);
 
-  const redirectUris = [...new Set(read.redirectUris ?? [])];
   checkRedirectUris(redirectUris, usesCode, (uri) =>
-    registeredRedirectUriProblem(uri, applicationType, rules, clientHost),
+    registeredRedirectUriProblem(uri, applicationType, policy, clientHost),
   );
   const afterLogout = read.afterLogout === undefined ? undefined : [...new Set(read.afterLogout)];
-  for (const uri of afterLogout ?? []) {
-    const problem = registeredRedirectUriProblem(uri, applicationType, rules, clientHost);
-    check('post_logout_redirect_uris', problem);
+  for (const [index, uri] of (afterLogout ?? []).entries()) {
+    const problem = registeredRedirectUriProblem(uri, applicationType, policy, clientHost);
+    check(`post_logout_redirect_uris[${index}] (${cutForLog(uri)})`, problem);
   }
   if ((afterLogout?.length ?? 0) > MAX_URIS)
     throw invalidMetadata('post_logout_redirect_uris', `may hold ${MAX_URIS} at most`);
@@ -140,15 +151,15 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     ['policy_uri', read.policyUri],
     ['tos_uri', read.tosUri],
   ] as const) {
-    for (const uri of Object.values(value ?? {})) check(name, pageUriProblem(uri, rules, clientHost));
+    for (const uri of Object.values(value ?? {})) check(name, pageUriProblem(uri, policy, clientHost));
   }
   if (read.initiateLoginUri !== undefined) {
-    check('initiate_login_uri', pageUriProblem(read.initiateLoginUri, rules, clientHost));
+    check('initiate_login_uri', pageUriProblem(read.initiateLoginUri, policy, clientHost));
   }
   const assertionAlg = assertionAlgorithm(read.assertionAlg, authMethod);
   if (authMethod === 'private_key_jwt') requireKey(read.keys, assertionAlg, 'private_key_jwt');
   if (read.backchannelLogoutUri !== undefined) {
-    check('backchannel_logout_uri', backchannelUriProblem(read.backchannelLogoutUri, rules, clientHost));
+    check('backchannel_logout_uri', backchannelUriProblem(read.backchannelLogoutUri, policy, clientHost));
   }
   if (authMethod === 'none' && grantTypes.includes('client_credentials')) {
     throw invalidMetadata('grant_types', 'must not hold client_credentials with token_endpoint_auth_method none');
@@ -199,6 +210,21 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     request_object_signing_alg: read.requestObjectAlg,
     default_acr_values: read.defaultAcrValues,
   });
+}
+
+/**
+ * What a client is that does not say it. Command-line tools, editors and MCP clients rarely name `application_type`,
+ * and OpenID Connect Registration 1.0, 2 would make them web applications, which cannot have loopback addresses.
+ */
+function likelyType(
+  redirectUris: readonly string[],
+  authMethod: ClientAuthMethod,
+  policy: RegistrationPolicy,
+): ApplicationType {
+  const native = redirectUris.filter((uri) => isNativeRedirectUri(uri, policy));
+  if (native.length === 0) return 'web';
+  const isNative = policy.isNativeByOneUri || (authMethod === 'none' && native.length === redirectUris.length);
+  return isNative ? 'native' : 'web';
 }
 
 /** Every member whose type is known, so that a wrong one is named whatever else is wrong. */
@@ -292,14 +318,18 @@ function responseTypesOf(asked: readonly string[] | undefined, usesCode: boolean
 function checkRedirectUris(
   uris: readonly string[],
   areRequired: boolean,
-  problemOf: (uri: string) => string | undefined,
+  problemOf: (uri: string) => MetadataProblem | undefined,
 ): void {
   const refuse = (description: string) => new LatchkeyError('invalid_redirect_uri', { description });
   if (areRequired && uris.length === 0) throw refuse('redirect_uris must name where answers are sent.');
   if (uris.length > MAX_URIS) throw refuse(`redirect_uris may hold ${MAX_URIS} addresses at most.`);
   for (const [index, uri] of uris.entries()) {
     const problem = problemOf(uri);
-    if (problem !== undefined) throw refuse(`redirect_uris[${index}] ${problem}.`);
+    if (problem === undefined) continue;
+    throw new LatchkeyError('invalid_redirect_uri', {
+      description: `redirect_uris[${index}] (${cutForLog(uri)}) ${problemText(problem)}.`,
+      details: problemDetails(problem),
+    });
   }
 }
 
@@ -326,7 +356,8 @@ function scopeOf(members: MetadataMembers): string | undefined {
 function sectorIdentifierOf(members: MetadataMembers): string | undefined {
   const uri = members.text('sector_identifier_uri');
   if (uri === undefined) return undefined;
-  check('sector_identifier_uri', pageUriProblem(uri, { allowHostMismatch: true, allowInsecureUris: false }));
+  const problem = pageUriProblem(uri, { allowHostMismatch: true, allowInsecureUris: false });
+  if (problem !== undefined) throw invalidMetadata('sector_identifier_uri', problem.text);
   return uri;
 }
 
@@ -349,8 +380,9 @@ function refuseUnsupported(members: MetadataMembers): void {
     if (members.flag(name) === true) throw invalidMetadata(name, 'is not supported');
 }
 
-function check(name: string, problem: string | undefined): void {
-  if (problem !== undefined) throw invalidMetadata(name, problem);
+function check(name: string, problem: MetadataProblem | undefined): void {
+  if (problem === undefined) return;
+  throw invalidMetadata(name, problemText(problem), problemDetails(problem));
 }
 
 type WithoutUndefined<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
