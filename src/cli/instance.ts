@@ -7,7 +7,7 @@ import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { openFoundation } from './foundation.ts';
 import type { InstancePlan } from './instance-plan.ts';
 import { ServiceManager } from './service-manager.ts';
-import { warnOfMissingAlgorithms } from './start-checks.ts';
+import { warnOfMissingAlgorithms, warnOfUnsignableTokens } from './start-checks.ts';
 import { syncDeps } from './sync-config.ts';
 
 /** @returns the exit code: 0 after a clean shutdown, 1 after a forced one */
@@ -27,6 +27,7 @@ export async function runInstance(options: ConfigurationOptions, io: CommandIo, 
     await plan.sync?.(syncDeps(foundation), config);
     if (!plan.isMember) {
       warnOfMissingAlgorithms(config.clients, signingKeys, log);
+      warnOfUnsignableTokens(config.oauth.resources, signingKeys, log);
       const warnings = certificateWarnings(config.http.listeners, systemClock.now());
       for (const warning of warnings) log.warn('startup', warning);
     }

@@ -3,7 +3,7 @@ import { readSigningKeys } from '#domain/signing-keys/read-signing-keys.ts';
 import { newId } from '#platform/base/ids.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';
-import { warnOfMissingAlgorithms } from './start-checks.ts';
+import { warnOfMissingAlgorithms, warnOfUnsignableTokens } from './start-checks.ts';
 
 const RSA = { idTokenSignedResponseAlg: 'RS256', introspectionSignedResponseAlg: 'RS256' } as const;
 const UNSIGNED = { userinfoSignedResponseAlg: undefined };
@@ -32,5 +32,21 @@ test('a start names the clients whose answers no key can sign, and the algorithm
   const missing = [`${unserved}:id_token=RS512`, `${other}:userinfo=PS256`, `${other}:introspection=ES384`];
   expect(log.lines).toMatchObject([
     { level: 'warn', event: 'startup', fields: { clients: missing.join(' '), available: 'RS256 ES256 EdDSA' } },
+  ]);
+});
+
+test('a start names the resource servers whose access tokens no key can sign', () => {
+  const log = new RecordingLog();
+  const keys = readSigningKeys(testSigningKeys());
+  const resource = { scopes: [], resourceTokenTtlSeconds: undefined };
+  const [opaque, signed] = [
+    { ...resource, identifier: 'https://opaque.example', tokenAlgorithm: undefined },
+    { ...resource, identifier: 'https://signed.example', tokenAlgorithm: 'ES256' } as const,
+  ];
+  warnOfUnsignableTokens([opaque, signed], keys, log);
+  expect(log.lines).toEqual([]);
+  warnOfUnsignableTokens([opaque, { ...signed, tokenAlgorithm: 'PS384' }], keys, log);
+  expect(log.lines).toMatchObject([
+    { level: 'warn', event: 'startup', fields: { resources: 'https://signed.example=PS384' } },
   ]);
 });

@@ -17,7 +17,7 @@ import { type Foundation, keyRingOf, loadConfiguredModule, loadSigningKeys } fro
 import type { RunningService, Settings } from './running-service.ts';
 import type { ServiceManager } from './service-manager.ts';
 import { logKeyChanges } from './signing-key-reload.ts';
-import { warnOfMissingAlgorithms } from './start-checks.ts';
+import { warnOfMissingAlgorithms, warnOfUnsignableTokens } from './start-checks.ts';
 
 export interface ReloadDeps {
   readonly foundation: Pick<
@@ -182,6 +182,7 @@ export class Reload {
     for (const deprecation of loaded.deprecations) log.warn('deprecated', deprecation);
     logKeyChanges(before, signingKeys.list(), log);
     warnOfMissingAlgorithms(config.clients, signingKeys, log);
+    warnOfUnsignableTokens(config.oauth.resources, signingKeys, log);
     for (const warning of certificateWarnings(config.http.listeners, systemClock.now())) log.warn('reload', warning);
     if (restart.length > 0) {
       log.warn('reload', 'these settings need a restart; the former values stay in force', { keys: restart.join(' ') });

@@ -5,13 +5,13 @@ import type { ListedKey, SigningKeys } from '#domain/signing-keys/signing-keys.t
 import { describeError, type Log } from '#platform/base/log.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { loadSigningKeys } from './foundation.ts';
-import { warnOfMissingAlgorithms } from './start-checks.ts';
+import { warnOfMissingAlgorithms, warnOfUnsignableTokens } from './start-checks.ts';
 
 /** Instances that share a directory of keys agree within a minute (oauth 3.3). */
 const INTERVAL_MS = 20_000;
 
 export interface SigningKeyReloadDeps {
-  readonly config: Pick<Config, 'clients' | 'secrets'>;
+  readonly config: Pick<Config, 'clients' | 'oauth' | 'secrets'>;
   /** Where the configuration names the files of the keys. */
   readonly loaded: Pick<LoadedConfig, 'tree'>;
   /** Replaced in place. */
@@ -52,6 +52,7 @@ export class SigningKeyReload {
     this.#digest = digest;
     logKeyChanges(before, signingKeys.list(), log);
     warnOfMissingAlgorithms(config.clients, signingKeys, log);
+    warnOfUnsignableTokens(config.oauth.resources, signingKeys, log);
   }
 
   /** A reload that fails leaves the keys as they are; why is said once, not at every attempt. */

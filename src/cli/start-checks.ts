@@ -84,6 +84,22 @@ export async function warnOfMissingAdmins(
   );
 }
 
+/** Warns of resource servers that get no access tokens, since no key signs with their algorithm. */
+export function warnOfUnsignableTokens(
+  resources: Config['oauth']['resources'],
+  signingKeys: Pick<SigningKeys, 'algorithms' | 'canSign'>,
+  log: Log,
+): void {
+  const without = resources.filter(
+    ({ tokenAlgorithm }) => tokenAlgorithm !== undefined && !signingKeys.canSign(tokenAlgorithm),
+  );
+  if (without.length === 0) return;
+  log.warn('startup', 'no key signs with the signing_alg of these resources: token requests for them fail', {
+    resources: without.map(({ identifier, tokenAlgorithm }) => `${identifier}=${tokenAlgorithm}`).join(' '),
+    available: signingKeys.algorithms().join(' '),
+  });
+}
+
 /** What a client is configured to be answered with. */
 type SignedClient = Pick<
   StaticClientConfig,

@@ -795,7 +795,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'oauth.session_max_lifetime': duration('730d', 63_072_000, 'from 1h to 730d'),
   'oauth.resources': {
     good: '[{identifier: "https://api.example", access_token_ttl: 10m}]',
-    reads: [{ identifier: 'https://api.example', scopes: [], resourceTokenTtlSeconds: 600 }],
+    reads: [{ identifier: 'https://api.example', scopes: [], resourceTokenTtlSeconds: 600, tokenAlgorithm: undefined }],
     bad: 'https://api.example',
     problem: 'expected a list, got "https://api.example"',
   },
@@ -817,11 +817,13 @@ const ROWS: Readonly<Record<string, Row>> = {
     as: 'oauth.resources.0.resourceTokenTtlSeconds',
   },
   'oauth.resources[].token_format': {
-    good: 'opaque',
-    reads: 'https://api.example',
-    as: 'oauth.resources.0.identifier',
-    bad: 'jwt',
-    problem: 'expected "opaque", got "jwt"',
+    ...choice('jwt', 'opaque', 'jwt'),
+    reads: 'RS256',
+    as: 'oauth.resources.0.tokenAlgorithm',
+  },
+  'oauth.resources[].signing_alg': {
+    ...choice('ES256', ...ALGORITHMS),
+    as: 'oauth.resources.0.tokenAlgorithm',
   },
   'assets.source_maps': { ...bool(true), as: 'assets.hasSourceMaps' },
   'oauth.remember_consent': bool(false),
@@ -1072,6 +1074,7 @@ const CAPTCHA = ['service: hcaptcha', 'site_key: k', 'secret_key: s'];
 const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'http.listeners[].binds[].address': [],
   'oauth.resources[].identifier': [],
+  'oauth.resources[].signing_alg': ['identifier: https://api.example', 'token_format: jwt'],
   'http.listeners[].binds[].socket': [],
   'http.listeners[].binds[].fd': [],
   'http.listeners[].binds[].fd_name': [],

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import { findUserOfAccessToken } from '#domain/oauth-sessions/use-access-token.ts';
 import { type ClientId, toUuid, type UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 import { openDatabase } from '#platform/postgres/open-database.ts';
 import { ScopeRules } from '#protocol/oauth/scopes.ts';
@@ -71,7 +72,7 @@ async function adminScopes(at: OAuthService, token: string): Promise<string[]> {
 async function ownAdminScopes(users: string[], token: string): Promise<string[]> {
   const scopeRules = new ScopeRules('chat');
   const rights = new AdminRights({ scopeRules, users: new Set(users), clients: new Set() });
-  const row = await findUserOfAccessToken(db.database, token, undefined, 'openid', rights, service.clock.now());
+  const row = await findUserOfAccessToken(db.database, sha256(token), undefined, 'openid', rights, service.clock.now());
   return (row?.scope ?? []).filter((name) => ADMIN.includes(name));
 }
 

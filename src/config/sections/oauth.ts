@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { Secret } from '#platform/base/secret.ts';
 import { listKeysRule } from '#platform/config/rule.ts';
 import { bool, choice, duration, list, mapping, secret, secretFile, text, webUrl } from '#platform/config/values.ts';
+import { MANDATORY_ALGORITHM, SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { comparable } from '#protocol/oauth/resource-rules.ts';
 import { isReservedScope } from '#protocol/oauth/scopes.ts';
 import { keySet } from './key-set.ts';
@@ -29,10 +30,15 @@ const resource = mapping({
     ),
   access_token_ttl: duration('60s', '86400s')
     .optional()
-    .describe('Lifetime of access tokens for it. Default: that of all access tokens.'),
-  token_format: choice(['opaque'])
+    .describe('Lifetime of access tokens for it. Default: that of all access tokens, for `jwt` 5 minutes at most.'),
+  token_format: choice(['opaque', 'jwt'])
     .prefault('opaque')
-    .describe('What access tokens for it look like; `opaque`: the resource server asks at the introspection endpoint.'),
+    .describe(
+      'What access tokens for it look like. `opaque`: the resource server asks at the introspection endpoint. `jwt`: it checks the signature itself (RFC 9068), and does not learn of a revocation before the token expires; see [Tokens as JWTs](../guides/resource-server.md#tokens-as-jwts).',
+    ),
+  signing_alg: choice(SIGNING_ALGORITHMS)
+    .prefault(MANDATORY_ALGORITHM)
+    .describe('With which algorithm its JWTs are signed; a key of the service has to fit.'),
 });
 
 const resources = listKeysRule(list(resource), ['identifier'], (entries, problem) => {
@@ -120,9 +126,11 @@ export function oauthConfig(parsed: z.output<typeof oauthSection>) {
     dpopRequireNonce: parsed.dpop_require_nonce,
     idTokenTtlSeconds: parsed.id_token_ttl,
     refreshGraceSeconds: parsed.refresh_grace,
-    resources: parsed.resources.map(({ identifier, scopes, access_token_ttl }) => ({
+    resources: parsed.resources.map(({ identifier, scopes, access_token_ttl, token_format, signing_alg }) => ({
       identifier,
       scopes,
+      /** Of JWTs; undefined: access tokens for it are opaque. */
+      tokenAlgorithm: token_format === 'jwt' ? signing_alg : undefined,
       /** Undefined: as all access tokens. */
       resourceTokenTtlSeconds: access_token_ttl,
     })),

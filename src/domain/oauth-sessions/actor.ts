@@ -11,6 +11,19 @@ export interface Actor {
 /** Actors one behind the other. A service that is called calls others, but not without an end. */
 const MAX_ACTORS = 4;
 
+/** The claim `act` (RFC 8693 4.1). */
+export interface ActorClaim {
+  readonly sub?: string;
+  readonly client_id?: string;
+  readonly act?: ActorClaim;
+}
+
+/** @param subjectOf of the reader of the claim */
+export function actorClaim({ client_id, user_id, act }: Actor, subjectOf: (user: UserId) => string): ActorClaim {
+  const who = user_id === undefined ? { client_id } : { sub: subjectOf(user_id) };
+  return act === undefined ? who : { ...who, act: actorClaim(act, subjectOf) };
+}
+
 /** Undefined: there would be too many. */
 export function withActor(actor: Omit<Actor, 'act'>, before: Actor | undefined): Actor | undefined {
   let depth = 1;

@@ -1,11 +1,10 @@
 /** Tokens that a client brings to have them exchanged for one of its own (RFC 8693 2.1). */
+import { groupsOfUser } from '#domain/accounts/user-facts.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { toUuid } from '#platform/base/ids.ts';
-import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
-import { parseToken } from '#protocol/oauth/token-format.ts';
 import type { Actor } from './actor.ts';
 import { accessTokenIsLive, ancestorsAreLive, oauthSessionIsLive, sessionUserIsUsable } from './liveness.ts';
 import { sessionExpiry, type TokenSettings } from './token-settings.ts';
@@ -28,6 +27,10 @@ export interface SubjectRow {
   readonly expires_at: number | null;
   readonly session_created_at: number;
   readonly act: Actor | null;
+  readonly auth_time: number | null;
+  readonly acr: string | null;
+  /** Null: the scope does not ask for them. */
+  readonly groups: readonly string[] | null;
   /** Token, session, the sessions before it, their clients and the person are all usable. */
   readonly is_live: boolean;
 }
@@ -41,7 +44,8 @@ interface Asking {
 type FoundRow = { readonly caller_is_current: boolean } & (SubjectRow | { readonly session_id: null });
 
 const COMMON = `s.id as session_id, s.client_id, s.user_id, u.username, u.can_request_admin, s.scope as session_scope,
-         ${ms('s.created_at')} as session_created_at, s.act`;
+         ${ms('s.created_at')} as session_created_at, s.act, ${ms('s.auth_time')} as auth_time, s.acr,
+         case when 'groups' = any(s.scope) then array(${groupsOfUser('s.user_id', 'u.groups')}) end as groups`;
 const SESSION_IS_LIVE = `${oauthSessionIsLive('s')} and ${ancestorsAreLive('s')} and ${clientIsEnabled('c')}
          and ${sessionUserIsUsable('s', 'u')}`;
 const JOINS = 'join oauth2_clients c on c.id = s.client_id left join users u on u.id = s.user_id';
@@ -70,7 +74,8 @@ const findSession = statement<FoundRow, Asking & { readonly sessionId: string }>
 );
 
 export type PresentedSubject =
-  | { readonly kind: 'access-token'; readonly token: string }
+  /** `accessTokenHash`; undefined: no access token by its form. */
+  | { readonly kind: 'access-token'; readonly tokenHash: Buffer | undefined }
   /** The session that an ID token names, by its verified claims. */
   | { readonly kind: 'session'; readonly id: string };
 
@@ -88,8 +93,8 @@ export async function findSubject(
   const asking = { clientId: toUuid(client.id), clientVersion: client.version };
   let row: FoundRow | undefined;
   if (presented.kind === 'session') row = await database.first(findSession, { ...asking, sessionId: presented.id });
-  else if (parseToken(presented.token)?.prefix === 'mat') {
-    row = await database.first(findAccessToken, { ...asking, tokenHash: sha256(presented.token), now: new Date(now) });
+  else if (presented.tokenHash !== undefined) {
+    row = await database.first(findAccessToken, { ...asking, tokenHash: presented.tokenHash, now: new Date(now) });
   }
   if (row?.caller_is_current === false) return 'client-changed';
   if (row === undefined || row.session_id === null || !row.is_live) return undefined;

@@ -45,10 +45,7 @@ export interface IntrospectionCaller {
   readonly maySee: (owner: ClientId) => boolean;
 }
 
-/**
- * What a token is worth to its caller: one statement, two when this marks its first use.
- * @returns undefined for every token that is not live or that the caller may not see
- */
+/** The same as `introspectStoredToken` for an opaque token. */
 export async function introspectToken(
   database: Queryable,
   kind: TokenKind,
@@ -58,7 +55,24 @@ export async function introspectToken(
   rights: AdminRights,
   now: number,
 ): Promise<LiveToken | 'client-changed' | undefined> {
-  const row = await readToken(database, kind, token, caller, settings, now);
+  return await introspectStoredToken(database, kind, sha256(token), caller, settings, rights, now);
+}
+
+/**
+ * What a token is worth to its caller: one statement, two when this marks its first use.
+ * @param tokenHash `accessTokenHash`, or the SHA-256 of a refresh token
+ * @returns undefined for every token that is not live or that the caller may not see
+ */
+export async function introspectStoredToken(
+  database: Queryable,
+  kind: TokenKind,
+  tokenHash: Buffer,
+  caller: IntrospectionCaller,
+  settings: TokenSettings,
+  rights: AdminRights,
+  now: number,
+): Promise<LiveToken | 'client-changed' | undefined> {
+  const row = await readToken(database, kind, tokenHash, caller, settings, now);
   if (row === undefined) return undefined;
   if (!row.caller_is_current) return 'client-changed';
   if (!row.is_live || !caller.maySee(fromUuid(row.client_id))) return undefined;
@@ -73,14 +87,14 @@ export async function introspectToken(
 async function readToken(
   database: Queryable,
   kind: TokenKind,
-  token: string,
+  tokenHash: Buffer,
   caller: IntrospectionCaller,
   settings: TokenSettings,
   now: number,
 ): Promise<IntrospectionRow | undefined> {
   const { sessionMaxLifetimeSeconds } = settings;
   const params: IntrospectionParams = {
-    tokenHash: sha256(token),
+    tokenHash,
     callerId: caller.client === undefined ? null : toUuid(caller.client.id),
     callerVersion: caller.client?.version ?? null,
     endedOfAge: sessionMaxLifetimeSeconds === undefined ? null : new Date(now - sessionMaxLifetimeSeconds * 1000),

@@ -29,7 +29,9 @@ export interface IssuedSuccessor {
   readonly pair: SuccessorPair;
   /** The scope of the access token. */
   readonly scope: readonly string[];
-  /** Milliseconds since the epoch. */
+  readonly resources: readonly string[];
+  /** Milliseconds since the epoch, as is the next one. */
+  readonly issuedAt: number;
   readonly accessTokenExpiresAt: number;
 }
 
@@ -52,8 +54,14 @@ export async function issueSuccessor(
   const access = { sessionId: row.session_id, expiresAt, now, grant };
   const pair = await storeSuccessor(database, STATEMENTS, verdict, keys, presented, access);
   if (pair === undefined || pair === 'no-key') return pair;
-  if (verdict.kind !== 'repeat') return { pair, scope, accessTokenExpiresAt: expiresAt };
-  return { pair, scope: verdict.successor.scope, accessTokenExpiresAt: verdict.accessTokenExpiresAt };
+  if (verdict.kind !== 'repeat') return { pair, scope, resources, issuedAt: now, accessTokenExpiresAt: expiresAt };
+  return {
+    pair,
+    scope: verdict.successor.scope,
+    resources: row.access_token_resources ?? row.resources,
+    issuedAt: row.access_token_created_at ?? now,
+    accessTokenExpiresAt: verdict.accessTokenExpiresAt,
+  };
 }
 
 interface GrantParams {

@@ -41,7 +41,9 @@ export interface RefreshTokenRow
   /** The access token of the successor. */
   readonly access_token_id: string | null;
   readonly access_token_scope: readonly string[] | null;
+  readonly access_token_resources: readonly string[] | null;
   readonly access_token_jkt: string | null;
+  readonly access_token_created_at: number | null;
   readonly access_token_expires_at: number | null;
   readonly access_token_is_revoked: boolean;
   readonly access_token_was_used: boolean;
@@ -81,7 +83,9 @@ export const readRefreshToken = statement<
           n.first_used_at is not null as successor_was_used,
           a.id as access_token_id,
           a.scope as access_token_scope,
+          a.resources as access_token_resources,
           a.dpop_jkt as access_token_jkt,
+          ${ms('a.created_at')} as access_token_created_at,
           ${ms('a.expires_at')} as access_token_expires_at,
           a.revoked_at is not null as access_token_is_revoked,
           a.first_used_at is not null as access_token_was_used

@@ -59,7 +59,10 @@ export interface Refreshed extends IssuedSuccessor {
 
 export type RefreshOutcome =
   | Refreshed
-  | { readonly ok: false; readonly reason: RefreshRefusal | 'client-changed' | 'key' | 'scope' | 'resource' }
+  | {
+      readonly ok: false;
+      readonly reason: RefreshRefusal | 'client-changed' | 'key' | 'mixed-formats' | 'scope' | 'resource';
+    }
   | { readonly ok: false; readonly reason: 'reuse'; readonly sessionId: OAuth2SessionId };
 
 const MAX_ATTEMPTS = 4;
@@ -116,6 +119,7 @@ export async function refresh(
     if (!request.resources.every((resource) => row.resources.includes(resource))) {
       return { ok: false, reason: 'resource' };
     }
+    if (resourceRules.formatOf(resources) === 'mixed') return { ok: false, reason: 'mixed-formats' };
     const asked = request.narrowScope(row.scope);
     const scope = asked === undefined ? [] : resourceRules.scopeAt(resources, rights.remainingScope(asked, holder));
     // A device may have asked for no scope at all.

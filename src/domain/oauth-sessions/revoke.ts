@@ -1,7 +1,6 @@
 import type { Client } from '#domain/clients/client.ts';
 import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { fromUuid, toUuid } from '#platform/base/ids.ts';
-import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
@@ -11,6 +10,8 @@ import { refreshFamily } from './refresh-successor.ts';
 
 export interface RevocationRequest {
   readonly token: string;
+  /** `accessTokenHash` of the token; undefined: it is none. */
+  readonly accessTokenHash: Buffer | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly address: string | undefined;
@@ -30,11 +31,12 @@ export async function revokeToken(
   client: Client,
   request: RevocationRequest,
 ): Promise<'ended' | 'nothing-to-do' | 'other-client' | 'client-changed'> {
+  const { accessTokenHash: tokenHash } = request;
   const text = parseToken(request.token);
   const by = { clientId: toUuid(client.id), clientVersion: client.version };
   let row: RevocationRow | undefined;
-  if (text?.prefix === 'mat') {
-    row = await database.first(sessionOfAccessToken, { ...by, tokenHash: sha256(request.token) });
+  if (tokenHash !== undefined) {
+    row = await database.first(sessionOfAccessToken, { ...by, tokenHash });
   } else if (text?.prefix === 'mar') {
     row = await database.first(sessionOfRefreshToken, { ...by, family: refreshFamily(text.random) });
   }

@@ -15,17 +15,26 @@ export interface TokenSettings {
 export function tokenSettings({ experimental, oauth }: Config): TokenSettings {
   return {
     accessTokenTtlSeconds: experimental.accessTokenTtlSeconds,
-    resourceTokenTtlSeconds: resourceTokenTtls(oauth.resources),
+    resourceTokenTtlSeconds: resourceTokenTtls(oauth.resources, experimental.accessTokenTtlSeconds),
     authorizationCodeTtlSeconds: oauth.authorizationCodeTtlSeconds,
     refreshGraceSeconds: oauth.refreshGraceSeconds,
     sessionMaxLifetimeSeconds: oauth.sessionMaxLifetimeSeconds,
   };
 }
 
-function resourceTokenTtls(resources: Config['oauth']['resources']): ReadonlyMap<string, number> {
+/** Nobody who checks a JWT alone learns that it was revoked, so it lives no longer than that unless it was decided. */
+const MAX_DEFAULT_JWT_TTL_SECONDS = 300;
+
+function resourceTokenTtls(
+  resources: Config['oauth']['resources'],
+  accessTokenTtlSeconds: number,
+): ReadonlyMap<string, number> {
   const ttls = new Map<string, number>();
-  for (const { identifier, resourceTokenTtlSeconds } of resources) {
+  for (const { identifier, resourceTokenTtlSeconds, tokenAlgorithm } of resources) {
     if (resourceTokenTtlSeconds !== undefined) ttls.set(identifier, resourceTokenTtlSeconds);
+    else if (tokenAlgorithm !== undefined) {
+      ttls.set(identifier, Math.min(accessTokenTtlSeconds, MAX_DEFAULT_JWT_TTL_SECONDS));
+    }
   }
   return ttls;
 }

@@ -3,31 +3,29 @@ import { primaryFirst } from '#domain/accounts/primary-email.ts';
 import { groupsOfUser, isAsked, PROFILE_UPDATED_AT, type UserFactsRow } from '#domain/accounts/user-facts.ts';
 import { clientIsEnabled } from '#domain/clients/liveness.ts';
 import { sectorUriColumn } from '#domain/clients/subjects.ts';
-import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { parseToken } from '#protocol/oauth/token-format.ts';
 import type { AdminRights } from './admin-rights.ts';
 import { accessTokenIsLive, accessTokenIsUnrevoked, ancestorsAreLive, oauthSessionIsLive } from './liveness.ts';
 
 /**
  * The person behind an access token presented at a resource of this service; records the token's first use when it
- * has the needed scope. One statement, none for a text that is not an access token by its form.
+ * has the needed scope. One statement.
+ * @param tokenHash `accessTokenHash`
  * @param key thumbprint of the key that was proven with it; a bound token is live with its key alone, another without
  * @param now milliseconds since the epoch
  * @returns undefined when the token is not live or has no user; the scope is the caller's to check
  */
 export async function findUserOfAccessToken(
   database: Queryable,
-  token: string,
+  tokenHash: Buffer,
   key: string | undefined,
   neededScope: string,
   rights: AdminRights,
   now: number,
 ): Promise<UserOfTokenRow | undefined> {
-  if (parseToken(token)?.prefix !== 'mat') return undefined;
   const row = await database.first(useAccessToken, {
-    tokenHash: sha256(token),
+    tokenHash,
     tokenKey: key ?? null,
     now: new Date(now),
     neededScope,

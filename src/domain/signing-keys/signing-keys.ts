@@ -104,9 +104,12 @@ export class SigningKeys {
     };
   }
 
-  /** The claims of a JWT that one of the published keys signed, however old it is; undefined for any other text. */
-  verifyJwt(token: string): Readonly<Record<string, unknown>> | undefined {
-    return verifyJwt(token, this.#keys);
+  /**
+   * The claims of a JWT that one of the published keys signed, however old it is; undefined for any other text.
+   * @param type that its header has to name: those of one kind must not pass for another (RFC 8725 3.11)
+   */
+  verifyJwt(token: string, type = 'JWT'): Readonly<Record<string, unknown>> | undefined {
+    return verifyJwt(token, type, this.#keys);
   }
 
   /**
@@ -181,15 +184,18 @@ function base64Url(text: string): string {
  * text. The header names the algorithm, but only one that the key's kind can produce counts (RFC 8725 3.1);
  * it may have been another one before.
  */
-function verifyJwt(token: string, keys: readonly SigningKey[]): Readonly<Record<string, unknown>> | undefined {
+function verifyJwt(
+  token: string,
+  type: string,
+  keys: readonly SigningKey[],
+): Readonly<Record<string, unknown>> | undefined {
   const segments = token.split('.');
   const [head, body, signature] = segments;
   if (segments.length !== 3 || head === undefined || body === undefined || signature === undefined) return undefined;
   if (!segments.every((segment) => SEGMENT.test(segment))) return undefined;
   const header = jsonOf(head);
   const { alg, kid } = header ?? {};
-  // Other kinds of JWT are signed with the same keys and say so in `typ` (RFC 8725 3.11).
-  if (typeof alg !== 'string' || !isSigningAlgorithm(alg) || header?.['typ'] !== 'JWT') return undefined;
+  if (typeof alg !== 'string' || !isSigningAlgorithm(alg) || header?.['typ'] !== type) return undefined;
   const key = keys.find((candidate) => candidate.kid === kid && algorithmsOfKey(candidate.privateKey).includes(alg));
   if (key === undefined) return undefined;
   const { digest, input } = signInput(alg, key.privateKey);

@@ -1,7 +1,6 @@
 import type { Core } from '#domain/core.ts';
-import type { Actor } from '#domain/oauth-sessions/actor.ts';
+import { type ActorClaim, actorClaim } from '#domain/oauth-sessions/actor.ts';
 import type { LiveToken } from '#domain/oauth-sessions/introspect.ts';
-import type { UserId } from '#platform/base/ids.ts';
 
 /** The members of an active answer (RFC 7662 2.2). What is undefined is left out when it is written as JSON. */
 export interface IntrospectionResponse {
@@ -29,12 +28,6 @@ export interface IntrospectionResponse {
   readonly acr: string | undefined;
   /** Who acts for the person (RFC 8693 4.1). */
   readonly act: ActorClaim | undefined;
-}
-
-interface ActorClaim {
-  readonly sub?: string;
-  readonly client_id?: string;
-  readonly act?: ActorClaim;
 }
 
 /**
@@ -71,11 +64,6 @@ export function introspectionResponse(
     acr: token.acr,
     act: token.actor && actorClaim(token.actor, (user) => subjects.of(user, sector)),
   };
-}
-
-function actorClaim({ client_id, user_id, act }: Actor, subjectOf: (user: UserId) => string): ActorClaim {
-  const who = user_id === undefined ? { client_id } : { sub: subjectOf(user_id) };
-  return act === undefined ? who : { ...who, act: actorClaim(act, subjectOf) };
 }
 
 /** A refresh token is for this service alone. */

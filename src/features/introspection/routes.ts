@@ -6,7 +6,8 @@
 import type { Client } from '#domain/clients/client.ts';
 import { introspectCompatToken } from '#domain/compat-sessions/introspect.ts';
 import type { Core } from '#domain/core.ts';
-import { type IntrospectionCaller, introspectToken, type TokenKind } from '#domain/oauth-sessions/introspect.ts';
+import { jwtAccessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
+import { type IntrospectionCaller, introspectStoredToken, type TokenKind } from '#domain/oauth-sessions/introspect.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { introspectPersonalToken } from '#domain/personal-sessions/tokens/introspect-personal-token.ts';
 import type { PersonalOwner } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
@@ -17,6 +18,7 @@ import { epochSeconds } from '#platform/base/clock.ts';
 import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import type { ClientId } from '#platform/base/ids.ts';
 import { metrics } from '#platform/base/metrics.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import { acceptsMediaType } from '#platform/http/accept.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -187,7 +189,7 @@ async function introspect(
   sector: string | undefined,
 ): Promise<Introspection | 'client-changed'> {
   const token = required(form, 'token');
-  const known = kindOf(token, form.get('token_type_hint'));
+  const known = kindOf(deps, token, form.get('token_type_hint'));
   if (known === undefined) return INACTIVE;
   const now = deps.clock.now();
   const { kind } = known;
@@ -209,31 +211,39 @@ async function introspect(
     deps.activity.recordCompatSession(live.sessionId, now, undefined);
     return { body, owner: undefined };
   }
-  const live = await introspectToken(database, kind, token, caller, deps.settings, deps.adminRights, now);
+  const live = await introspectStoredToken(database, kind, known.hash, caller, deps.settings, deps.adminRights, now);
   if (live === 'client-changed') return live;
   if (live === undefined) return INACTIVE;
   deps.activity.recordOAuth2Session(live.sessionId, now, undefined);
-  return { body: introspectionResponse(live, deps, sector, now), owner: live.clientId };
+  const body = introspectionResponse(live, deps, sector, now);
+  // A resource server that keeps a list of `jti` finds the one that the JWT has.
+  const jti = known.isJwt ? known.hash.toString('base64url') : body.jti;
+  return { body: { ...body, jti }, owner: live.clientId };
 }
 
-interface KnownToken {
-  readonly kind: TokenKind;
+type KnownToken =
   /** `chat-client`: one that signed in by the routes of its own protocol. */
-  readonly source: 'chat-client' | 'oauth' | 'personal';
-}
+  | { readonly kind: TokenKind; readonly source: 'chat-client' }
+  | { readonly kind: TokenKind; readonly source: 'personal' }
+  | { readonly kind: TokenKind; readonly source: 'oauth'; readonly hash: Buffer; readonly isJwt: boolean };
 
 function maySeePersonal(caller: Caller, owner: PersonalOwner): boolean {
   return owner.kind === 'client' ? caller.maySee(owner.id) : caller.maySeeAll;
 }
 
 /** Undefined for what is not a token by its form, or of another kind than a known hint says: both need no query. */
-function kindOf(token: string, hint: string | undefined): KnownToken | undefined {
+function kindOf(deps: IntrospectionDeps, token: string, hint: string | undefined): KnownToken | undefined {
   const ofChatClient = parseChatClientToken(token);
   const prefix = parseToken(token)?.prefix;
+  const jwtHash =
+    ofChatClient === undefined && prefix === undefined && hint !== 'refresh_token'
+      ? jwtAccessTokenHash(deps, token)
+      : undefined;
+  if (jwtHash !== undefined) return { kind: 'access-token', source: 'oauth', hash: jwtHash, isJwt: true };
   const kind = ofChatClient?.kind ?? KINDS.get(prefix);
   if (kind === undefined || hint === (kind === 'access-token' ? 'refresh_token' : 'access_token')) return undefined;
   if (ofChatClient !== undefined) return { kind, source: 'chat-client' };
-  return { kind, source: prefix === 'mpt' ? 'personal' : 'oauth' };
+  return prefix === 'mpt' ? { kind, source: 'personal' } : { kind, source: 'oauth', hash: sha256(token), isJwt: false };
 }
 
 const KINDS: ReadonlyMap<string | undefined, TokenKind> = new Map([

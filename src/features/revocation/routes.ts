@@ -4,6 +4,7 @@
  */
 
 import type { Core } from '#domain/core.ts';
+import { accessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
 import { revokeToken } from '#domain/oauth-sessions/revoke.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
 import { countResult, tokenKindLabel } from '#oauth-endpoint/count-results.ts';
@@ -38,7 +39,8 @@ export function mount(core: Core): Route[] {
           }
           const { clientAddress: address, userAgent } = context;
           const syncsDevices = core.homeserver.isConnected;
-          const request = { token, now: core.clock.now(), address, userAgent, syncsDevices };
+          const hash = accessTokenHash(core, token);
+          const request = { token, accessTokenHash: hash, now: core.clock.now(), address, userAgent, syncsDevices };
           const outcome = await revokeToken(database, client, request);
           if (outcome === 'client-changed') return outcome;
           if (outcome === 'other-client') {

@@ -18,7 +18,14 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { TokenDeps } from './grant.ts';
-import { grantOfUser, redeemingDevice, signIdToken, tokenResponse, tokenTarget } from './grant.ts';
+import {
+  accessTokenOfRedemption,
+  grantOfUser,
+  redeemingDevice,
+  signIdToken,
+  tokenResponse,
+  tokenTarget,
+} from './grant.ts';
 
 /** 256 bits in base64url; anything else is not a code, and costs no query. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
@@ -75,9 +82,10 @@ export async function exchangeCode(
     prepare: async (at: number) => {
       const redemption = prepareRedemption(verdict.row, client, target, settings, at);
       // Signed before anything is written: a key that fails must not cost the client its code.
-      const idToken = await idTokenOf(deps, client, redemption, code);
+      const accessToken = await accessTokenOfRedemption(deps, client, redemption);
+      const idToken = await idTokenOf(deps, client, redemption, accessToken, code);
       await provenKey?.consume();
-      return { redemption, idToken };
+      return { redemption, accessToken, idToken };
     },
   };
   const outcome = await redeemAuthorizationCode(deps, redeeming, settings);
@@ -91,10 +99,10 @@ export async function exchangeCode(
     });
     throw refusal(reason);
   }
-  const { idToken, redemption } = outcome.prepared;
+  const { accessToken, idToken, redemption } = outcome.prepared;
   deps.activity.recordOAuth2Session(redemption.sessionId, redemption.now, context.clientAddress, context.userAgent);
   return tokenResponse({
-    accessToken: redemption.accessToken,
+    accessToken,
     expiresAt: redemption.accessTokenExpiresAt,
     refreshToken: redemption.refreshToken,
     scope: target.scope,
@@ -108,9 +116,10 @@ async function idTokenOf(
   deps: TokenDeps,
   client: Client,
   redemption: Redemption<CodeRow>,
+  accessToken: string,
   code: string,
 ): Promise<string | undefined> {
-  const { row, userId, sessionId, accessToken, target, now } = redemption;
+  const { row, userId, sessionId, target, now } = redemption;
   return await signIdToken(deps, client, {
     userId,
     user: userFacts(row),

@@ -10,7 +10,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { parseScope } from '#protocol/oauth/scopes.ts';
 import type { TokenDeps } from './grant.ts';
-import { tokenResponse, tokenTarget } from './grant.ts';
+import { issuedAccessToken, tokenResponse, tokenTarget } from './grant.ts';
 
 /** A token for a confidential client itself (RFC 6749 4.4): no user, no refresh token, no ID token. */
 export async function issueForClient(
@@ -50,7 +50,12 @@ export async function issueForClient(
   const token = await issueTokenToClient(deps.database, client, target, context.userAgent, deps.settings, now);
   if (token === undefined) return 'client-changed';
   deps.activity.recordOAuth2Session(token.sessionId, now, context.clientAddress, context.userAgent);
-  return tokenResponse({ accessToken: token.accessToken, expiresAt: token.expiresAt, now, ...target });
+  const { expiresAt } = token;
+  const accessToken = await issuedAccessToken(deps, client, {
+    ...{ text: token.accessToken, userId: undefined, target, issuedAt: now, expiresAt },
+    ...{ authenticatedAt: undefined, acr: undefined, groups: [] },
+  });
+  return tokenResponse({ accessToken, expiresAt, now, ...target });
 }
 
 /** All or nothing: a client is not served with less than it asked for. */

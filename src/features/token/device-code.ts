@@ -18,7 +18,15 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
-import { grantOfUser, redeemingDevice, signIdToken, type TokenDeps, tokenResponse, tokenTarget } from './grant.ts';
+import {
+  accessTokenOfRedemption,
+  grantOfUser,
+  redeemingDevice,
+  signIdToken,
+  type TokenDeps,
+  tokenResponse,
+  tokenTarget,
+} from './grant.ts';
 
 /** 256 bits in base64url; anything else is not a device code, and costs no query. */
 const DEVICE_CODE = /^[A-Za-z0-9_-]{43}$/;
@@ -68,6 +76,7 @@ export async function exchangeDeviceCode(
     prepare: async (at: number) => {
       const redemption = prepareRedemption(row, client, target, settings, at);
       // Signed before anything is written: a key that fails must not cost the device its code.
+      const accessToken = await accessTokenOfRedemption(deps, client, redemption);
       const idToken = await signIdToken(deps, client, {
         userId: redemption.userId,
         user: userFacts(row),
@@ -77,11 +86,11 @@ export async function exchangeDeviceCode(
         authenticatedAt: row.auth_time ?? undefined,
         acr: row.acr ?? undefined,
         amr: row.amr,
-        accessToken: redemption.accessToken,
+        accessToken,
         now: at,
       });
       await provenKey?.consume();
-      return { redemption, idToken };
+      return { redemption, accessToken, idToken };
     },
   };
   const outcome = await redeemDeviceCode(deps, redeeming);
@@ -93,10 +102,10 @@ export async function exchangeDeviceCode(
     const reason = outcome.reason === 'lost' ? 'exchanged' : outcome.reason;
     throw refusal(deps, client, laterVerdict.ok ? reason : laterVerdict.reason);
   }
-  const { idToken, redemption } = outcome.prepared;
+  const { accessToken, idToken, redemption } = outcome.prepared;
   deps.activity.recordOAuth2Session(redemption.sessionId, redemption.now, context.clientAddress, context.userAgent);
   return tokenResponse({
-    accessToken: redemption.accessToken,
+    accessToken,
     expiresAt: redemption.accessTokenExpiresAt,
     refreshToken: redemption.refreshToken,
     scope: target.scope,

@@ -1,16 +1,21 @@
 /** What the grant types of the token endpoint share: their dependencies, the ID token and the response. */
 import { deviceName } from '#browser/device-name.ts';
+import { type UserFactsRow, userFacts } from '#domain/accounts/user-facts.ts';
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
-import type { RedeemingDevice, TokenTarget } from '#domain/oauth-sessions/open-session.ts';
+import { type Actor, actorClaim } from '#domain/oauth-sessions/actor.ts';
+import type { RedeemableRow, RedeemingDevice, Redemption, TokenTarget } from '#domain/oauth-sessions/open-session.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import type { JudgedGrant } from '#domain/policy/judge-grant.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid, type OAuth2SessionId, type UserId } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Database } from '#platform/postgres/database.ts';
+import { ACCESS_TOKEN_JWT_TYPE, accessTokenClaims } from '#protocol/oauth/access-token-jwt.ts';
 import type { GrantType } from '#protocol/oauth/client-metadata.ts';
+import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { NO_EXTRA_CLAIMS } from '#protocol/oidc/extra-claims.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { fittingClaims, personClaims, type UserClaimName, type UserFacts } from '#protocol/oidc/user-claims.ts';
@@ -38,11 +43,78 @@ export function tokenTarget(
   key: string | undefined,
 ): TokenTarget {
   const resources = asked.length === 0 ? granted.resources : asked;
+  requireOneFormat(deps.resourceRules, resources);
   const scope = deps.resourceRules.scopeAt(resources, granted.scope);
   if (scope.length === 0 && granted.scope.length > 0) {
     throw new LatchkeyError('invalid_target', { description: 'Nothing of the granted scope is for this resource.' });
   }
   return { resources, scope, key };
+}
+
+/** A token is opaque or signed with one algorithm, whatever the number of resource servers that it is for. */
+export function requireOneFormat(rules: ResourceRules, resources: readonly string[]): void {
+  if (rules.formatOf(resources) === 'mixed') throw mixedFormats();
+}
+
+export function mixedFormats(): LatchkeyError {
+  return new LatchkeyError('invalid_target', {
+    description: 'These resources take access tokens of different formats: ask for a token for each with resource.',
+  });
+}
+
+/** An access token that is stored, or about to be. Times in milliseconds since the epoch. */
+interface IssuedToken {
+  /** As it is stored, hashed. */
+  readonly text: string;
+  /** Undefined: a token of the client itself. */
+  readonly userId: UserId | undefined;
+  readonly target: TokenTarget;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  readonly authenticatedAt: number | undefined;
+  readonly acr: string | undefined;
+  readonly groups: readonly string[];
+  readonly actor?: Actor | undefined;
+}
+
+/** What the client gets: the token as it is, or a signed JWT where the resource servers check it themselves. */
+export async function issuedAccessToken(deps: TokenDeps, client: Client, token: IssuedToken): Promise<string> {
+  const { target, userId, actor } = token;
+  const format = deps.resourceRules.formatOf(target.resources);
+  if (format === 'mixed' || format.algorithm === undefined) return token.text;
+  const subjectOf = (user: UserId) => deps.subjects.of(user, client.sector);
+  const claims = accessTokenClaims({
+    issuer: deps.config.http.issuer,
+    storedHash: sha256(token.text),
+    subject: userId === undefined ? client.id : subjectOf(userId),
+    clientId: client.id,
+    resources: target.resources,
+    scope: target.scope,
+    issuedAt: token.issuedAt,
+    expiresAt: token.expiresAt,
+    authenticatedAt: token.authenticatedAt,
+    acr: token.acr,
+    groups: target.scope.includes('groups') ? token.groups : undefined,
+    key: target.key,
+    actor: actor && actorClaim(actor, subjectOf),
+  });
+  return await deps.signingKeys.signJwt(claims, { alg: format.algorithm, typ: ACCESS_TOKEN_JWT_TYPE });
+}
+
+/** The same for the first token of a session. */
+export async function accessTokenOfRedemption(
+  deps: TokenDeps,
+  client: Client,
+  redemption: Redemption<
+    RedeemableRow & UserFactsRow & { readonly auth_time: number | null; readonly acr: string | null }
+  >,
+): Promise<string> {
+  const { accessToken, accessTokenExpiresAt, now, row, target, userId } = redemption;
+  return await issuedAccessToken(deps, client, {
+    ...{ text: accessToken, userId, target, issuedAt: now, expiresAt: accessTokenExpiresAt },
+    ...{ authenticatedAt: row.auth_time ?? undefined, acr: row.acr ?? undefined },
+    groups: userFacts(row).groups,
+  });
 }
 
 /** Where a session of a person begins, and the device that the granted scope names. */

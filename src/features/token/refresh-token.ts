@@ -10,7 +10,7 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { TokenDeps } from './grant.ts';
-import { signIdToken, tokenResponse } from './grant.ts';
+import { issuedAccessToken, mixedFormats, signIdToken, tokenResponse } from './grant.ts';
 
 /**
  * RFC 6749 6, with rotation (RFC 9700 4.14.2). A session with `openid` gets an ID token too (OpenID Connect Core 12.2),
@@ -50,22 +50,36 @@ export async function refreshTokens(
     throw refusal(deps.log, client, outcome);
   }
   deps.activity.recordOAuth2Session(outcome.session.id, now, context.clientAddress, context.userAgent);
+  // A key that fails costs nothing: the repeated request is answered with the same pair.
+  const accessToken = await accessTokenOf(deps, client, outcome);
   return tokenResponse({
-    accessToken: outcome.pair.accessToken,
+    accessToken,
     refreshToken: outcome.pair.refreshToken,
     expiresAt: outcome.accessTokenExpiresAt,
     scope: outcome.scope,
     key: outcome.key,
-    // A key that fails costs nothing: the repeated request is answered with the same pair.
-    idToken: await idTokenOf(deps, client, outcome, now),
+    idToken: await idTokenOf(deps, client, outcome, accessToken, now),
     now,
+  });
+}
+
+async function accessTokenOf(
+  deps: TokenDeps,
+  client: Client,
+  { accessTokenExpiresAt, issuedAt, key, pair, resources, scope, session }: Refreshed,
+): Promise<string> {
+  return await issuedAccessToken(deps, client, {
+    ...{ text: pair.accessToken, userId: session.user?.id, target: { key, resources, scope } },
+    ...{ issuedAt, expiresAt: accessTokenExpiresAt, authenticatedAt: session.authenticatedAt, acr: session.acr },
+    groups: session.user?.facts.groups ?? [],
   });
 }
 
 async function idTokenOf(
   deps: TokenDeps,
   client: Client,
-  { session, scope, pair }: Refreshed,
+  { session, scope }: Refreshed,
+  accessToken: string,
   now: number,
 ): Promise<string | undefined> {
   const { user, authenticatedAt, acr, amr } = session;
@@ -79,7 +93,7 @@ async function idTokenOf(
     authenticatedAt,
     acr,
     amr,
-    accessToken: pair.accessToken,
+    accessToken,
     now,
   });
 }
@@ -125,6 +139,8 @@ function refusal(log: Log, client: Client, refused: Refused): LatchkeyError {
         description:
           'The scope goes beyond what the session was granted, or its client API and device scopes do not fit together.',
       });
+    case 'mixed-formats':
+      return mixedFormats();
     case 'resource':
       return new LatchkeyError('invalid_target', {
         description: 'The resource was not granted to the session, or nothing of its scope is for it.',

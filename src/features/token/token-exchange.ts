@@ -1,4 +1,5 @@
 import type { Client, TokenExchangeRights } from '#domain/clients/client.ts';
+import { accessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
 import { type Actor, withActor } from '#domain/oauth-sessions/actor.ts';
 import { exchangeToken } from '#domain/oauth-sessions/exchange-token.ts';
 import { findSubject, type PresentedSubject, type SubjectRow } from '#domain/oauth-sessions/find-subject-token.ts';
@@ -15,7 +16,8 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { ACCESS_TOKEN_TYPE, ID_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { comparable, MAX_RESOURCES } from '#protocol/oauth/resource-rules.ts';
 import { parseScope } from '#protocol/oauth/scopes.ts';
-import { type TokenDeps, tokenResponse } from './grant.ts';
+import { sortedGroups } from '#protocol/oidc/group-names.ts';
+import { issuedAccessToken, requireOneFormat, type TokenDeps, tokenResponse } from './grant.ts';
 
 type Subject = SubjectRow & { readonly user_id: string; readonly username: string };
 
@@ -64,7 +66,12 @@ export async function exchangeForToken(
     session: token.sessionId,
     parent: fromUuid(subject.session_id),
   });
-  const { accessToken, expiresAt } = token;
+  const { expiresAt } = token;
+  const accessToken = await issuedAccessToken(deps, client, {
+    ...{ text: token.accessToken, userId: fromUuid(subject.user_id), target, issuedAt: now, expiresAt },
+    ...{ authenticatedAt: subject.auth_time ?? undefined, acr: subject.acr ?? undefined, actor },
+    groups: sortedGroups(subject.groups ?? []),
+  });
   return tokenResponse({ accessToken, expiresAt, scope, key: target.key, issuedTokenType: ACCESS_TOKEN_TYPE, now });
 }
 
@@ -77,7 +84,9 @@ function readSubject(
 ): PresentedSubject & { readonly endsAt: number } {
   const token = required(form, 'subject_token');
   const type = required(form, 'subject_token_type');
-  if (type === ACCESS_TOKEN_TYPE) return { kind: 'access-token', token, endsAt: Number.POSITIVE_INFINITY };
+  if (type === ACCESS_TOKEN_TYPE) {
+    return { kind: 'access-token', tokenHash: accessTokenHash(deps, token), endsAt: Number.POSITIVE_INFINITY };
+  }
   if (type !== ID_TOKEN_TYPE) {
     const description = `subject_token_type can be ${ACCESS_TOKEN_TYPE} or ${ID_TOKEN_TYPE}.`;
     throw refusal(deps, client, 'subject_token_type', description);
@@ -130,7 +139,8 @@ async function readActor(
   }
   let userId: string | null = null;
   if (token !== undefined) {
-    const found = await findSubject(deps.database, client, { kind: 'access-token', token }, deps.settings, now);
+    const presented = { kind: 'access-token', tokenHash: accessTokenHash(deps, token) } as const;
+    const found = await findSubject(deps.database, client, presented, deps.settings, now);
     if (found === 'client-changed') return found;
     const isProven = found?.dpop_jkt === null || found?.dpop_jkt === provenKey?.thumbprint;
     if (found === undefined || !isProven || fromUuid<'client'>(found.client_id) !== client.id) {
@@ -161,6 +171,7 @@ function targetOf(
     const description = `audience and resource must name up to ${MAX_RESOURCES} of those configured for this client.`;
     throw refusal(deps, client, 'target', description, 'invalid_target');
   }
+  requireOneFormat(deps.resourceRules, known);
   // A token for some resource servers must not become one for all.
   if (known.length === 0 && subject.resources.length > 0) {
     const description = 'The subject_token is for certain resource servers: name an audience for the new one.';

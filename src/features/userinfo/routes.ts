@@ -6,6 +6,7 @@
 import { userFacts } from '#domain/accounts/user-facts.ts';
 import { type Subjects, sectorHost } from '#domain/clients/subjects.ts';
 import type { Core } from '#domain/core.ts';
+import { accessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
 import { findUserOfAccessToken, type UserOfTokenRow } from '#domain/oauth-sessions/use-access-token.ts';
 import { DpopProofs, dpopChallenge } from '#oauth-endpoint/dpop-proofs.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
@@ -121,7 +122,11 @@ async function answer(
   const provenKey = isBound ? await proofs.ofToken(context, PATH, token) : undefined;
   const now = core.clock.now();
   const key = provenKey?.thumbprint;
-  const row = await findUserOfAccessToken(core.database, token, key, 'openid', core.adminRights, now);
+  const hash = accessTokenHash(core, token);
+  const row =
+    hash === undefined
+      ? undefined
+      : await findUserOfAccessToken(core.database, hash, key, 'openid', core.adminRights, now);
   if (row === undefined) {
     throw challenge(core, 'invalid_token', 'The access token is unknown, expired, revoked or bound, or has no user.');
   }

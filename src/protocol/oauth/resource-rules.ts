@@ -10,6 +10,13 @@ export interface Resource {
   readonly identifier: string;
   /** Scopes that mean something there. */
   readonly scopes: readonly string[];
+  /** With which access tokens for it are signed; undefined: they are opaque. */
+  readonly tokenAlgorithm?: string | undefined;
+}
+
+export interface TokenFormat {
+  /** Of a JWT; undefined: the token is opaque. */
+  readonly algorithm: string | undefined;
 }
 
 /** In one request. */
@@ -46,6 +53,15 @@ export class ResourceRules {
   /** Those that people are told of by name; this service itself is none. */
   shown(identifiers: readonly string[]): readonly string[] {
     return identifiers.filter((identifier) => !this.#own.has(identifier));
+  }
+
+  /**
+   * What an access token for these resources looks like. A JWT needs one algorithm that all of them expect; this service
+   * itself takes opaque tokens only. `mixed`: no token suits all of them.
+   */
+  formatOf(identifiers: readonly string[]): TokenFormat | 'mixed' {
+    const [algorithm, ...others] = new Set(identifiers.map((one) => this.#configured.get(one)?.tokenAlgorithm));
+    return others.length > 0 ? 'mixed' : { algorithm };
   }
 
   /**

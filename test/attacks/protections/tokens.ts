@@ -3,6 +3,14 @@ import type { Protection } from './protection.ts';
 
 export const TOKENS: readonly Protection[] = [
   {
+    name: 'access-token-jwt-type',
+    what: 'only JWTs of the type of access tokens pass for one',
+    attack: 36,
+    removals: [{ text: " || header?.['typ'] !== type" }],
+    test: 'test/journeys/jwt-access-tokens.test.ts',
+    testName: 'ID tokens and JWTs of others',
+  },
+  {
     name: 'introspection-callers',
     what: 'a client sees the tokens of others only where the configuration lets it',
     attack: 44,
