@@ -46,11 +46,15 @@ export class AdminRights {
     return this.#options.clients.has(client);
   }
 
-  /** What is left of a granted scope: admin scopes only while their holder may have them. */
+  /**
+   * What is left of a granted scope: admin scopes only while their holder may have them. A client's own scope for
+   * GraphQL takes the same right.
+   */
   remainingScope(scope: readonly string[], holder: ScopeHolder): readonly string[] {
     const { scopeRules } = this.#options;
-    if (!scope.some((name) => scopeRules.isAdmin(name))) return scope;
-    return scope.filter((name) => !scopeRules.isAdmin(name) || this.#mayHold(name, holder));
+    const isJudged = (name: string) =>
+      scopeRules.isAdmin(name) || (holder.username === null && scopeRules.classify(name) === 'account');
+    return scope.some(isJudged) ? scope.filter((name) => !isJudged(name) || this.#mayHold(name, holder)) : scope;
   }
 
   /**
@@ -70,6 +74,7 @@ export class AdminRights {
     const { client_id, client_scope, username, can_request_admin } = holder;
     if (client_scope !== null && !scopeRules.isCovered([adminScope], client_scope.split(' '))) return false;
     if (username !== null) return this.mayUserAdminister({ username, can_request_admin: can_request_admin ?? false });
-    return scopeRules.classify(adminScope) === 'admin' && this.mayClientAdminister(fromUuid(client_id));
+    const kind = scopeRules.classify(adminScope);
+    return (kind === 'admin' || kind === 'account') && this.mayClientAdminister(fromUuid(client_id));
   }
 }

@@ -228,7 +228,9 @@ export class ScopeRules {
     const kind = this.classify(scope);
     // No person agrees to it: only where the operator wrote it down for this client, since others register themselves.
     if (kind === 'resource') return isStatic && registered !== undefined && this.isCovered([scope], registered);
-    const mayHave = kind === 'openid' || kind === 'claims' || (kind === 'admin' && mayAdminister);
+    // The operator lists the clients that may have these: no person agrees to them.
+    const isTrusted = (kind === 'admin' || kind === 'account') && mayAdminister;
+    const mayHave = kind === 'openid' || kind === 'claims' || isTrusted;
     return mayHave && this.#isWithin(scope, registered);
   }
 
