@@ -1,7 +1,10 @@
+import type { Client } from '#domain/clients/client.ts';
+import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { MAX_RESOURCES, type ResourceRules } from '#protocol/oauth/resource-rules.ts';
+import { MAX_RESOURCES } from '#protocol/oauth/resource-rules.ts';
+import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 
 /**
  * The form of a machine route. The query string is never read there, and unknown names are ignored.
@@ -30,9 +33,20 @@ export function required(form: FormParameters, name: string): string {
  * The resource servers that a form asks for (RFC 8707 2); none without the parameter.
  * @throws LatchkeyError `invalid_target`
  */
-export function acceptedResources(rules: ResourceRules, form: FormParameters): readonly string[] {
-  const resources = rules.accepted(form.all('resource'));
+export function acceptedResources(
+  { log, resourceRules }: Pick<Core, 'log' | 'resourceRules'>,
+  form: FormParameters,
+  client: Client,
+): readonly string[] {
+  const asked = form.all('resource');
+  const resources = resourceRules.accepted(asked);
   if (resources !== undefined) return resources;
+  log.info('auth.refused', 'resource refused', {
+    code: 'invalid_target',
+    client: client.id,
+    received: valuesForLog(asked),
+    expected: valuesForLog(resourceRules.identifiers),
+  });
   throw new LatchkeyError('invalid_target', {
     description: `resource must name up to ${MAX_RESOURCES} of the resource servers that are configured here.`,
   });

@@ -1,15 +1,17 @@
 import type { Client } from '#domain/clients/client.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
-import { cutForLog, uriForLog, urisForLog } from '#protocol/oauth/uris-in-logs.ts';
+import { cutForLog, uriForLog, urisForLog, valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 
 /** Shorter than any secret of a client. */
 const SAFE_CHARACTERS = 15;
 /** Parameters whose values are neither secrets nor personal data. */
 const LOGGED_VALUES = new Set([
+  'acr_values',
   'code_challenge_method',
   'max_age',
   'prompt',
+  'resource',
   'response_mode',
   'response_type',
   'scope',
@@ -43,7 +45,7 @@ export function logRefusal(log: Log, refused: RefusedRequest): void {
     registered: client === undefined ? undefined : urisForLog(client.redirectUris),
     expected: expected === undefined ? undefined : cutForLog(expected),
     setting: refused.setting,
-    received: parameters === undefined || about.length === 0 ? undefined : cutForLog(received(parameters, about)),
+    received: parameters === undefined || about.length === 0 ? undefined : received(parameters, about),
   });
 }
 
@@ -57,9 +59,10 @@ function shortened(clientId: string | undefined): string | undefined {
 function received(parameters: FormParameters, names: readonly string[]): string {
   return names
     .map((name) => {
-      const value = parameters.get(name);
-      if (value === undefined) return `no ${name}`;
-      return LOGGED_VALUES.has(name) ? `${name}=${value}` : `${name} of ${value.length} characters`;
+      const values = parameters.all(name);
+      if (values.length === 0) return `no ${name}`;
+      if (LOGGED_VALUES.has(name)) return `${name}=${valuesForLog(values)}`;
+      return `${name} of ${values[0]?.length ?? 0} characters`;
     })
     .join(', ');
 }

@@ -113,6 +113,11 @@ describe('the log says what is wrong with the request of an application', () => 
       { code: 'invalid_scope', received: 'scope=groups', expected: 'openid email' },
     ],
     [
+      'resources, complete',
+      () => `${authorizeUrl(client, { resource: 'https://mcp.example/path' })}&resource=x%0Ay`,
+      { code: 'invalid_target', received: 'resource=https://mcp.example/path x\ny', expected: expect.any(String) },
+    ],
+    [
       'PKCE left out',
       () => authorizeUrl(publicClient),
       {

@@ -29,9 +29,9 @@ export async function authorizeDevice(deps: DeviceAuthorizationDeps, context: Re
         description: 'The client is not registered for the device grant.',
       });
     }
-    const requested = form.get('scope');
+    const resources = acceptedResources(deps, form, client);
+    const requested = form.get('scope') ?? (client.scope ?? deps.resourceRules.defaultScope(resources))?.join(' ');
     const scope = requested === undefined ? [] : acceptedScope(deps, client, requested);
-    const resources = acceptedResources(deps.resourceRules, form);
     return await issueCodes(deps, database, context, { client, scope, resources });
   });
 }

@@ -209,6 +209,16 @@ describe('a device that asks for codes (RFC 8628 3.1)', () => {
     expect((await post('/oauth2/token', form, basic)).body).toMatchObject({ scope: 'openid' });
   });
 
+  test('without a scope it gets the one that it is registered with', async () => {
+    const basic = { authorization: `Basic ${Buffer.from(`${TOOL}:${SECRET}`).toString('base64')}` };
+    const asked = await post('/oauth2/device', {}, basic);
+    const browser = await signedIn('amira');
+    await enter(browser, String(asked.body['user_code']));
+    await decide(browser, 'consent');
+    const form = { grant_type: DEVICE_GRANT, device_code: String(asked.body['device_code']) };
+    expect((await post('/oauth2/token', form, basic)).body).toMatchObject({ scope: 'openid profile' });
+  });
+
   test('a repeated scope and a body that is not a form are invalid_request', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const repeated = await fetch(`${service.address}/oauth2/device`, {

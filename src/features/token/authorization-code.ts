@@ -16,6 +16,7 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
+import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { TokenDeps } from './grant.ts';
 import {
@@ -67,7 +68,8 @@ export async function exchangeCode(
   );
   if (!verdict.ok) {
     const setting = verdict.reason === 'requester-banned' ? refusingSetting(refusals) : undefined;
-    await settleRefusal(deps, context, client, row, { reason: verdict.reason, setting }, now);
+    const received = verdict.reason === 'resource' ? valuesForLog(form.all('resource')) : undefined;
+    await settleRefusal(deps, context, client, row, { reason: verdict.reason, setting, received }, now);
     throw refusal(verdict.reason);
   }
 
@@ -142,7 +144,15 @@ async function settleRefusal(
   context: RequestContext,
   client: Client,
   row: CodeRow | undefined,
-  { reason, setting }: { readonly reason: CodeRefusal; readonly setting: RefusingSetting | undefined },
+  {
+    reason,
+    setting,
+    received,
+  }: {
+    readonly reason: CodeRefusal;
+    readonly setting: RefusingSetting | undefined;
+    readonly received: string | undefined;
+  },
   now: number,
 ): Promise<void> {
   if (row !== undefined && (reason === 'verifier-wrong' || reason === 'sign-in-gone')) {
@@ -164,6 +174,7 @@ async function settleRefusal(
     code: reason.replaceAll('-', '_'),
     client: client.id,
     setting,
+    received,
   });
 }
 

@@ -36,7 +36,7 @@ export async function issueForClient(
     });
     throw new LatchkeyError('invalid_scope', { description: 'The policy here forbids it to this requester.' });
   }
-  const resources = acceptedResources(deps.resourceRules, form);
+  const resources = acceptedResources(deps, form, client);
   // No person and no operator decided that it may use them (RFC 8707 2), and some servers look at nothing but `aud`.
   if (!client.isStatic && deps.resourceRules.shown(resources).length > 0) {
     throw new LatchkeyError('invalid_target', {

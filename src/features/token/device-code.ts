@@ -18,6 +18,7 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
+import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import {
   accessTokenOfRedemption,
   grantOfUser,
@@ -62,7 +63,10 @@ export async function exchangeDeviceCode(
   const bannedBy = refusingSetting(refusals);
   const request = { resources, isBanned: bannedBy !== undefined };
   const verdict = judgeDeviceCode(polled, request, rules, now);
-  if (!verdict.ok) throw refusal(deps, client, verdict.reason, bannedBy);
+  if (!verdict.ok) {
+    const received = verdict.reason === 'resource' ? valuesForLog(form.all('resource')) : undefined;
+    throw refusal(deps, client, verdict.reason, bannedBy, received);
+  }
 
   const { row } = verdict;
   const key = bindingKey(deps.scopeRules, client, row.scope, provenKey);
@@ -120,6 +124,7 @@ function refusal(
   client: Client,
   reason: DeviceCodeRefusal | 'too-many-sessions',
   bannedBy?: RefusingSetting,
+  received?: string,
 ): LatchkeyError {
   switch (reason) {
     // A device that waits is as it should be, and would fill the log.
@@ -136,6 +141,7 @@ function refusal(
         code: reason.replaceAll('-', '_'),
         client: client.id,
         setting: reason === 'requester-banned' ? bannedBy : undefined,
+        received,
       });
       return finalRefusal(reason);
   }

@@ -8,6 +8,7 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
+import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { TokenDeps } from './grant.ts';
 import { issuedAccessToken, mixedFormats, signIdToken, tokenResponse } from './grant.ts';
@@ -47,7 +48,8 @@ export async function refreshTokens(
   );
   if (!outcome.ok) {
     if (outcome.reason === 'client-changed') return outcome.reason;
-    throw refusal(deps.log, client, outcome);
+    const received = outcome.reason === 'resource' ? valuesForLog(form.all('resource')) : undefined;
+    throw refusal(deps.log, client, outcome, received);
   }
   deps.activity.recordOAuth2Session(outcome.session.id, now, context.clientAddress, context.userAgent);
   // A key that fails costs nothing: the repeated request is answered with the same pair.
@@ -117,7 +119,7 @@ function narrow(
 
 type Refused = Extract<RefreshOutcome, { ok: false }>;
 
-function refusal(log: Log, client: Client, refused: Refused): LatchkeyError {
+function refusal(log: Log, client: Client, refused: Refused, received: string | undefined): LatchkeyError {
   if (refused.reason === 'reuse') {
     log.warn('token.reuse', 'a refresh token was presented again after its successor was used: session ended', {
       client: client.id,
@@ -127,6 +129,7 @@ function refusal(log: Log, client: Client, refused: Refused): LatchkeyError {
     log.info('auth.refused', 'refresh token refused', {
       code: refused.reason.replaceAll('-', '_'),
       client: client.id,
+      received,
     });
   }
   switch (refused.reason) {

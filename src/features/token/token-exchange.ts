@@ -16,6 +16,7 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import { ACCESS_TOKEN_TYPE, ID_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import { comparable, MAX_RESOURCES } from '#protocol/oauth/resource-rules.ts';
 import { parseScope } from '#protocol/oauth/scopes.ts';
+import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { sortedGroups } from '#protocol/oidc/group-names.ts';
 import { issuedAccessToken, requireOneFormat, type TokenDeps, tokenResponse } from './grant.ts';
 
@@ -169,7 +170,7 @@ function targetOf(
   const known = targets.filter((one) => one !== undefined);
   if (known.length < targets.length || known.length > MAX_RESOURCES) {
     const description = `audience and resource must name up to ${MAX_RESOURCES} of those configured for this client.`;
-    throw refusal(deps, client, 'target', description, 'invalid_target');
+    throw refusal(deps, client, 'target', description, 'invalid_target', undefined, valuesForLog(asked));
   }
   requireOneFormat(deps.resourceRules, known);
   // A token for some resource servers must not become one for all.
@@ -233,7 +234,8 @@ function refusal(
   description: string,
   code: Extract<ErrorCode, 'invalid_request' | 'invalid_scope' | 'invalid_target'> = 'invalid_request',
   setting?: RefusingSetting,
+  received?: string,
 ): LatchkeyError {
-  log.info('auth.refused', 'an exchange of tokens refused', { code: reason, client: client.id, setting });
+  log.info('auth.refused', 'an exchange of tokens refused', { code: reason, client: client.id, setting, received });
   return new LatchkeyError(code, { description });
 }

@@ -6,8 +6,16 @@ import { repeatedDecisiveParameter } from './request-parameters.ts';
 import { ResourceRules } from './resource-rules.ts';
 import { ScopeRules } from './scopes.ts';
 
-const scopeRules = new ScopeRules('chat');
-const resourceRules = new ResourceRules(scopeRules, [], [{ identifier: 'https://api.example', scopes: [] }]);
+const FILES = ['files.read', 'files.write'];
+const scopeRules = new ScopeRules('chat', FILES);
+const resourceRules = new ResourceRules(
+  scopeRules,
+  [],
+  [
+    { identifier: 'https://api.example', scopes: [] },
+    { identifier: 'https://files.example', scopes: FILES },
+  ],
+);
 
 const RULES = { scopeRules, resourceRules, subjectOfHint: (hint: string) => `subject of ${hint}` };
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
@@ -104,6 +112,16 @@ describe('authorization request', () => {
       'email',
     ]);
     expect(check({ scope: undefined })).toMatchObject({ kind: 'redirect', error: 'invalid_scope' });
+  });
+
+  test('without scope and without a registered one uses what the named resources understand', () => {
+    const resource = 'https://files.example';
+    expect(accepted({ scope: undefined, resource }).scope).toEqual(['files.read', 'files.write']);
+    const registered = { ...CONFIDENTIAL, scope: ['openid', 'files.read'] };
+    expect(accepted({ scope: undefined, resource }, registered).scope).toEqual(['openid', 'files.read']);
+    expect(check({ scope: undefined, resource: 'https://api.example' })).toMatchObject({ error: 'invalid_scope' });
+    expect(check({ scope: undefined, resource: 'https://unknown.example' })).toMatchObject({ error: 'invalid_target' });
+    expect(check({ scope: '"', resource })).toMatchObject({ error: 'invalid_scope' });
   });
 
   test('without max_age uses the default of the client', () => {

@@ -108,15 +108,17 @@ export function checkAuthorizationRequest(
   if (hint !== undefined && hintedSubject === undefined) return refuse(target, invalid(FOREIGN_HINT, 'id_token_hint'));
   const refused = firstRefusal(UNACCEPTED, parameters, client, received);
   if (refused !== undefined) return refuse(target, refused);
-  const scope = grantableScope(parameters, client, scopeRules);
-  if (scope.kind === 'refused') {
+  const resources = resourceRules.accepted(parameters.all('resource'));
+  const scope = grantableScope(parameters, client, scopeRules, resourceRules.defaultScope(resources ?? []));
+  // Without a scope an unknown resource may be the reason that there is none.
+  if (scope.kind === 'refused' && (resources !== undefined || parameters.has('scope'))) {
     const expected = client.scope?.join(' ');
     return refuse(target, { error: 'invalid_scope', description: scope.description, about: ['scope'], expected });
   }
-  const resources = resourceRules.accepted(parameters.all('resource'));
-  if (resources === undefined) {
+  if (scope.kind === 'refused' || resources === undefined) {
     const description = `resource must name up to ${MAX_RESOURCES} of the resource servers that are configured here`;
-    return refuse(target, { error: 'invalid_target', description, about: ['resource'] });
+    const expected = resourceRules.identifiers.join(' ');
+    return refuse(target, { error: 'invalid_target', description, about: ['resource'], expected });
   }
   const voluntary = voluntaryParameters(parameters, scope.scope, client, scopeRules);
   if (voluntary === undefined) {
@@ -146,13 +148,17 @@ function grantableScope(
   parameters: FormParameters,
   client: RequestingClient,
   rules: ScopeRules,
+  ofResources: readonly string[] | undefined,
 ):
   | { readonly kind: 'granted'; readonly scope: readonly string[] }
   | { readonly kind: 'refused'; readonly description: string } {
   const text = parameters.get('scope');
-  const requested = text === undefined ? client.scope : parseScope(text);
+  const requested = text === undefined ? (client.scope ?? ofResources) : parseScope(text);
   if (requested === undefined) {
-    const description = text === undefined ? 'scope is required' : 'scope is malformed';
+    const description =
+      text === undefined
+        ? 'scope is required: the client is registered without one, and no resource with scopes is named'
+        : 'scope is malformed';
     return { kind: 'refused', description };
   }
   const problem = rules.setProblem(requested, client.sector !== undefined);

@@ -55,6 +55,17 @@ export class ResourceRules {
     return identifiers.filter((identifier) => !this.#own.has(identifier));
   }
 
+  /** What a request for these resources asks for that names no scope; undefined: no scope is configured for them. */
+  defaultScope(identifiers: readonly string[]): readonly string[] | undefined {
+    const scopes = identifiers.flatMap((identifier) => this.#configured.get(identifier)?.scopes ?? []);
+    return scopes.length === 0 ? undefined : [...new Set(scopes)];
+  }
+
+  /** As they are configured, for the log. */
+  get identifiers(): readonly string[] {
+    return [...this.#identifiers.values()];
+  }
+
   /**
    * What an access token for these resources looks like. A JWT needs one algorithm that all of them expect; this service
    * itself takes opaque tokens only. `mixed`: no token suits all of them.

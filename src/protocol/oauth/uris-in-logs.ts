@@ -20,6 +20,13 @@ export function urisForLog(uris: readonly string[]): string {
   return more > 0 ? `${first} and ${more} more` : first;
 }
 
+/** Identifiers that an operator compares with the configuration and copies into it, so they are complete. */
+export function valuesForLog(values: readonly string[]): string {
+  const more = values.length - MAX_LISTED;
+  const first = values.slice(0, MAX_LISTED).map(cutForLog).join(' ');
+  return more > 0 ? `${first} and ${more} more` : first;
+}
+
 export function cutForLog(text: string): string {
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}...` : text;
 }
