@@ -25,6 +25,17 @@ describe('signing keys', () => {
     expect(keys.algorithms()).toEqual(['RS256', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA']);
   });
 
+  test('a JWT of one type is not read as one of another', async () => {
+    const [plain, access] = [
+      await keys.signJwt({ sub: 'x' }, { alg: 'RS256' }),
+      await keys.signJwt({ sub: 'y' }, { alg: 'RS256', typ: 'at+jwt' }),
+    ];
+    expect(keys.verifyJwt(plain)).toEqual({ sub: 'x' });
+    expect(keys.verifyJwt(access)).toBeUndefined();
+    expect(keys.verifyJwt(access, 'at+jwt')).toEqual({ sub: 'y' });
+    expect(keys.verifyJwt(plain, 'at+jwt')).toBeUndefined();
+  });
+
   test('a key whose entry names another algorithm signs with that one alone', async () => {
     const pss = { name: 'pss', key: pem(otherRsa), useForSigning: true, alg: 'PS256' } as const;
     const both = readSigningKeys([pss, ...ALL]);
