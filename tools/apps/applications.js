@@ -5,8 +5,10 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { debianPackages, goProgram, python, run } from './install.js';
+import { toolChecks } from './mcp/checks.js';
 import { groupChecks } from './mod-auth-openidc/checks.js';
 import { singlePageChecks } from './oidc-client-ts/checks.js';
+import { tokenChecks } from './pyjwt/checks.js';
 import { homeserverChecks } from './synapse/checks.js';
 
 const node = () => [process.execPath, 'app.js'];
@@ -146,5 +148,34 @@ export const applications = [
       return [program, '-m', 'synapse.app.homeserver', '--config-path', own];
     },
     checks: homeserverChecks,
+  },
+  ...['introspection', 'jwt'].map((verifier) => ({
+    name: `FastMCP with ${verifier}`,
+    folder: 'mcp',
+    callback: '/unused',
+    settings: () => ({ VERIFIER: verifier }),
+    resources: ({ PORT }) => ({
+      identifier: `http://localhost:${PORT}/mcp`,
+      scopes: ['notes.read'],
+      ...(verifier === 'jwt' && { token_format: 'jwt' }),
+    }),
+    command: async () => [await python(), 'server.py'],
+    checks: toolChecks,
+  })),
+  {
+    name: 'PyJWT',
+    folder: 'pyjwt',
+    callback: '/unused',
+    client: () => ({
+      grant_types: ['client_credentials'],
+      scope: 'notes.list notes.write letters.list events.list',
+    }),
+    resources: () => [
+      { identifier: 'https://notes.example.org/', scopes: ['notes.list', 'notes.write'], token_format: 'jwt' },
+      { identifier: 'https://letters.example.org/', scopes: ['letters.list'], token_format: 'jwt' },
+      { identifier: 'https://events.example.org/', scopes: ['events.list'] },
+    ],
+    command: inPython,
+    checks: tokenChecks,
   },
 ];

@@ -67,6 +67,7 @@ const collected = (member) => entries.flatMap(({ definition, settings }) => defi
 const configuration = {
   clients,
   oauth: { resources: collected('resources') },
+  policy: { data: { client_registration: { preset: 'mcp' } } },
   upstream_oauth2: { providers: collected('providers') },
 };
 const latchkey = await Latchkey.start(folder, 'latchkey', configuration, 'localhost');

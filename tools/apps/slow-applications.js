@@ -50,11 +50,11 @@ export const slowApplications = [
     client: ({ PORT }) => ({
       backchannel_logout_uri: `http://localhost:${PORT}/logout/connect/back-channel/latchkey`,
       grant_types: ['authorization_code', 'client_credentials'],
-      scope: 'openid profile email opaque.read other.read',
+      scope: 'openid profile email opaque.read jwt.read',
     }),
     resources: () => [
       { identifier: 'https://opaque.example.org/', scopes: ['opaque.read'] },
-      { identifier: 'https://other.example.org/', scopes: ['other.read'] },
+      { identifier: 'https://jwt.example.org/', scopes: ['jwt.read'], token_format: 'jwt' },
     ],
     command: async () => ['java', '-jar', await javaProgram('spring')],
     checks: springChecks,

@@ -27,19 +27,22 @@ export function springChecks(definition) {
         }
       },
     ],
-    [
-      'its API for opaque tokens takes the right ones alone',
+    ...[
+      ['opaque', 'jwt', [200, 403, 401]],
+      ['jwt', 'opaque', [200, 401, 401]],
+    ].map(([kind, other, expected]) => [
+      `its API for ${kind} tokens takes the right ones alone`,
       async ({ application, latchkey }) => {
         const token = (name) =>
           clientToken(latchkey, application, { scope: `${name}.read`, resource: `https://${name}.example.org/` });
-        const right = await token('opaque');
+        const right = await token(kind);
         const statuses = [];
-        for (const one of [right, await token('other'), `${right}x`]) {
-          statuses.push(await statusWith(`${application.base}/opaque`, one));
+        for (const one of [right, await token(other), `${right}x`]) {
+          statuses.push(await statusWith(`${application.base}/${kind}`, one));
         }
-        // The introspection endpoint knows the second one, which lacks the scope.
-        assert.deepEqual(statuses, [200, 403, 401]);
+        // The introspection endpoint knows the tokens of both APIs; that of the other one lacks the scope.
+        assert.deepEqual(statuses, expected);
       },
-    ],
+    ]),
   ];
 }

@@ -1,0 +1,44 @@
+/** MCP clients that register themselves, sign a person in and call a tool of the MCP server. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { python } from '../install.js';
+import { decide, signIn, subjectOf } from '../person.js';
+
+const CLIENTS = [
+  ['the SDK for TypeScript', () => [process.execPath, 'client.js']],
+  ['the SDK for Python', async () => [await python(), 'client.py']],
+];
+
+export function toolChecks() {
+  return CLIENTS.map(([name, command]) => [
+    `a client with ${name} registers itself, a person signs in, and the tool knows who it is`,
+    async ({ page, application, latchkey }) => {
+      const [program, ...args] = await command();
+      const client = spawn(program, [...args, `${application.base}/mcp`], {
+        cwd: import.meta.dirname,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let complaints = '';
+      client.stderr.setEncoding('utf8').on('data', (text) => {
+        complaints += text;
+      });
+      const ended = new Promise((resolve) => client.once('close', resolve));
+      try {
+        const lines = createInterface({ input: client.stdout })[Symbol.asyncIterator]();
+        const next = async (word) => {
+          const { value = '' } = await lines.next();
+          assert.ok(value.startsWith(`${word}: `), `${value}\n${complaints}`);
+          return value.slice(word.length + 2);
+        };
+        await page.goto(await next('open'));
+        await signIn(page, latchkey.base);
+        await decide(page, latchkey.base, 'consent');
+        assert.equal(await next('answer'), subjectOf(latchkey));
+      } finally {
+        client.kill();
+        await ended;
+      }
+    },
+  ]);
+}
