@@ -294,7 +294,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Send a stronger one, or `skip_password_check`.',
   },
   rate_limited: {
-    meaning: 'Too many attempts in a row (`rate_limiting`).',
+    meaning: 'Too many attempts in a row (`rate_limiting`), or too much work for this caller (`limits.work`).',
     remedy: 'Repeat after `Retry-After` seconds.',
   },
   registration_closed: {

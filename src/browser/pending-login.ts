@@ -163,7 +163,14 @@ export async function findWaiting(
 /** The viewer of a request that is attributed to nobody. */
 export async function readUnnamed(viewers: PageDeps['viewers'], context: RequestContext): Promise<Viewer> {
   const { cookies, clientAddress, headers, userAgent } = context;
-  return await viewers.read({ cookies, clientAddress, headers, userAgent, setRequester: () => {} });
+  return await viewers.read({
+    cookies,
+    clientAddress,
+    headers,
+    userAgent,
+    setRequester: () => {},
+    requireWork: () => {},
+  });
 }
 
 /** What the cookie names, made if missing: a challenge for a passkey is answered by the browser that asked for it. */

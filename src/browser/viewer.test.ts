@@ -43,6 +43,8 @@ class TestRequest implements ViewerRequest {
     this.requester = requester;
   }
 
+  requireWork(): void {}
+
   /** The document that the answer puts into a cookie; undefined when it leaves the cookie alone. */
   written(cookie: Cookie): unknown {
     const start = `${cookies.wireName(cookie)}=`;

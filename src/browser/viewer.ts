@@ -31,7 +31,7 @@ export const KNOWN_COOKIE: Cookie = { name: 'known', maxAgeSeconds: 400 * 86_400
 /** What this needs of a request. */
 export type ViewerRequest = Pick<
   RequestContext,
-  'cookies' | 'clientAddress' | 'headers' | 'setRequester' | 'userAgent'
+  'cookies' | 'clientAddress' | 'headers' | 'requireWork' | 'setRequester' | 'userAgent'
 >;
 
 export interface ViewerDeps {
@@ -62,7 +62,9 @@ export class Viewers {
   async read(context: ViewerRequest): Promise<Viewer> {
     const cookie = this.cookie(context);
     if (cookie === undefined) return { kind: 'anonymous' };
-    return await this.accept(context, await findViewerRow(this.#deps.database, cookie.id));
+    const viewer = await this.accept(context, await findViewerRow(this.#deps.database, cookie.id));
+    context.requireWork();
+    return viewer;
   }
 
   /** The same for a row that came with a joined read (`viewerColumns`). */

@@ -66,8 +66,12 @@ export class ClientAuthentication {
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       const { client, method, oneTime } = await this.#verifyLimited(context, presented);
       if (oneTime !== undefined) once ??= this.#onceFor(client, oneTime);
-      const setRequester = () => context.setRequester({ kind: 'oauth2-client', id: client.id });
-      if (once === undefined) setRequester();
+      const isClaimed = method === 'none';
+      const setRequester = () => context.setRequester({ kind: 'oauth2-client', id: client.id }, { isClaimed });
+      if (once === undefined) {
+        setRequester();
+        context.requireWork();
+      }
       const outcome = await (once === undefined
         ? work(client, this.#core.database).catch(unlessDeleted)
         : this.#workOnce(client, method, once, work).finally(() => once?.isSettled === true && setRequester()));

@@ -13,6 +13,8 @@ import { createHttpServer, type HttpServer, type HttpServerOptions } from '#plat
 import type { ServerLimits } from '#platform/http/serving.ts';
 import { LogWriter, type LogWriterOptions } from '#platform/log/log-writer.ts';
 
+const UNLIMITED = { burstMs: 0, perSecondMs: 1 };
+
 export const TEST_LIMITS: ServerLimits = {
   maxConnections: 2000,
   maxConnectionsPerAddress: 2000,
@@ -27,6 +29,7 @@ export const TEST_LIMITS: ServerLimits = {
   maxHeadersBytes: 16_384,
   maxBody: { formBytes: 65_536, jsonBytes: 65_536, adminBytes: 1_048_576 },
   maxInFlight: 1000,
+  work: { perAddress: UNLIMITED, perAccount: UNLIMITED, perClient: UNLIMITED },
 };
 
 export const TEST_KEYS = new KeyRing(Buffer.alloc(32, 7));

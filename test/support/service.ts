@@ -185,6 +185,9 @@ async function openOn(testDatabase: TestDatabase, clock: Clock): Promise<OpenDat
   return await openDatabase({ connection: parseConnectionUri(testDatabase.connectionString), log: silentLog, clock });
 }
 
+/** All tests of a file ask from one address. */
+const UNLIMITED_WORK = { per_address: { burst: 0 }, per_account: { burst: 0 } };
+
 function configOf(settings: Readonly<Record<string, unknown>>, port: number, host: string) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-service-'));
   try {
@@ -202,7 +205,8 @@ function configOf(settings: Readonly<Record<string, unknown>>, port: number, hos
     const file = join(folder, 'latchkey.json');
     // Cheap hashes: what is tested here is not their cost.
     const passwords = { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }] };
-    writeFileSync(file, JSON.stringify({ passwords, ...settings, data_dir: folder, http }));
+    const limits = { work: UNLIMITED_WORK, ...(typeof settings['limits'] === 'object' ? settings['limits'] : {}) };
+    writeFileSync(file, JSON.stringify({ passwords, ...settings, data_dir: folder, http, limits }));
     return loadConfig({ files: [file], environment: {}, flags: {}, workingDirectory: folder }).config;
   } finally {
     rmSync(folder, { recursive: true, force: true });

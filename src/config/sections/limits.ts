@@ -2,6 +2,14 @@ import type { z } from 'zod';
 import { hint } from '#platform/config/shape.ts';
 import { duration, type Immutable, integer, mapping, size } from '#platform/config/values.ts';
 
+/** A bucket of processor time with its default. */
+function workLimit(burst: string, perSecond: string) {
+  return mapping({
+    burst: duration('0s', '1h').prefault(burst).describe('Work at once; `0s`: no limit.'),
+    per_second: duration('1ms', '1s').prefault(perSecond).describe('Work that is given back each second.'),
+  }).prefault({});
+}
+
 export const limitsSection = mapping({
   max_connections: integer(1, 1_000_000)
     .prefault(10_000)
@@ -48,6 +56,18 @@ export const limitsSection = mapping({
       'Requests that a process works on, without those whose body is still arriving; beyond it 503. Health, ' +
         'discovery, keys and introspection, and sign-in apart from them, have a reserve of one for each eight.',
     ),
+  work: mapping({
+    per_address: workLimit('10s', '10ms').describe(
+      'For requests from one address (IPv6: one /64) in which nobody proves who they are.',
+    ),
+    per_account: workLimit('60s', '100ms').describe('For requests of one account, from anywhere.'),
+    per_client: workLimit('0s', '100ms').describe('For requests of one application that authenticates itself.'),
+  })
+    .prefault({})
+    .describe(
+      'Work that a process does for one caller, over all routes: processor time, and 10 ms for each MiB sent. Beyond it ' +
+        '429. The homeserver and administrators are never limited.',
+    ),
   max_db_waiters: integer(1, 1_000_000)
     .prefault(200)
     .describe('Requests that may wait for a database connection; beyond it 503.'),
@@ -80,7 +100,16 @@ export function limitsConfig(parsed: z.output<typeof limitsSection>, hashConcurr
     passwordHashQueue: parsed.password_hash_queue,
     maxInFlight: parsed.max_in_flight,
     maxDbWaiters: parsed.max_db_waiters,
+    work: {
+      perAddress: workLimitConfig(parsed.work.per_address),
+      perAccount: workLimitConfig(parsed.work.per_account),
+      perClient: workLimitConfig(parsed.work.per_client),
+    },
     drainDelaySeconds: parsed.drain_delay,
     shutdownTimeoutSeconds: parsed.shutdown_timeout,
   };
+}
+
+function workLimitConfig(parsed: z.output<typeof limitsSection>['work']['per_address']) {
+  return { burstMs: parsed.burst * 1000, perSecondMs: parsed.per_second * 1000 };
 }

@@ -129,7 +129,14 @@ export async function finish(deps: RegistrationDeps, context: RequestContext): P
 /** Without it the row would stay live, and with it any copy of the cookie that is overwritten. */
 async function formerSessionEnder(deps: RegistrationDeps, context: RequestContext) {
   const { cookies, clientAddress: address, headers, userAgent } = context;
-  const unattributed = { cookies, clientAddress: address, headers, userAgent, setRequester: () => {} };
+  const unattributed = {
+    cookies,
+    clientAddress: address,
+    headers,
+    userAgent,
+    setRequester: () => {},
+    requireWork: () => {},
+  };
   const viewer = await deps.viewers.read(unattributed);
   if (viewer.kind === 'anonymous' || viewer.kind === 'ended') return undefined;
   const which = viewer.kind === 'active' ? viewer.session.id : viewer.sessionId;

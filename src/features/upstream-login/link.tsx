@@ -43,7 +43,14 @@ export async function submitLink(deps: LinkDeps, context: RequestContext): Promi
   const isExpired = deps.csrf.check(context, form) === 'expired';
   // Only a sign-in is attributed to somebody.
   const { cookies, clientAddress, headers, userAgent } = context;
-  const step = await openStep(deps, context, { cookies, clientAddress, headers, userAgent, setRequester: () => {} });
+  const step = await openStep(deps, context, {
+    cookies,
+    clientAddress,
+    headers,
+    userAgent,
+    setRequester: () => {},
+    requireWork: () => {},
+  });
   if (isExpired) return await showStep(deps, context, step, { reason: 'csrf-expired' });
   const { viewer, completed } = step;
   const isAnonymous = viewer.kind !== 'active';

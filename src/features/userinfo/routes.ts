@@ -132,6 +132,7 @@ async function answer(
   }
   await provenKey?.consume();
   context.setRequester({ kind: 'user', id: fromUuid(row.user_id), username: row.username });
+  context.requireWork();
   if (!row.scope.includes('openid')) {
     throw challenge(core, 'insufficient_scope', 'The access token lacks the scope openid.', 'openid');
   }

@@ -53,6 +53,7 @@ export const LIMITER_LABELS = [
   'upstream',
   'upstream-logout',
   'upstream-logout-refused',
+  'work',
   'other',
 ] as const;
 

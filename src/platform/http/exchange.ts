@@ -1,5 +1,5 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
-import type { Task } from '#platform/base/tasks.ts';
+import { bankCurrentStretch, type Task } from '#platform/base/tasks.ts';
 import { decodeReceived, escapeText } from '#platform/log/escaping.ts';
 import type { GraphqlOperation, Requester } from '#platform/log/request-line.ts';
 import { type ClientSource, findClient, type TrustedProxies } from './client-address.ts';
@@ -18,6 +18,7 @@ import { countedMethod, isAuthorizationRepeated, loggedMethod, splitTarget } fro
 import type { ErrorFormat, Route } from './route.ts';
 import type { RouteTable } from './route-table.ts';
 import type { UntrustedProxies } from './untrusted-proxies.ts';
+import type { Payer, WorkBudget } from './work-budget.ts';
 
 /** What every request of a server shares. */
 export interface ExchangeSettings {
@@ -31,6 +32,7 @@ export interface ExchangeSettings {
   readonly maxAdminBytes: number;
   readonly handlerTimeoutMs: number;
   readonly inFlight: InFlight;
+  readonly work: WorkBudget;
 }
 
 export interface ExchangeParts {
@@ -46,6 +48,7 @@ export interface ExchangeParts {
 }
 
 const MAX_USER_AGENT_CHARACTERS = 512;
+const FREE: Payer = { kind: 'free', id: '' };
 
 /** One request on its way to one answer: what the server keeps of it, and the context that handlers see. */
 export class Exchange implements RequestContext, PendingRequest, CountedRequest {
@@ -63,6 +66,8 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   /** How errors are rendered; the route's format once there is one. */
   errorFormat: ErrorFormat = 'page';
   requester: Requester | undefined;
+  /** Bytes of the body of its answer. */
+  sentBytes = 0;
   graphqlOperation: GraphqlOperation | undefined;
   isAnswered = false;
   isInFlight = false;
@@ -77,6 +82,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   #form: Promise<FormParameters> | undefined;
   #client: ClientSource | undefined;
   #abort: AbortController | undefined;
+  #payer: Payer | undefined;
 
   constructor(parts: ExchangeParts) {
     const { path, query } = splitTarget(parts.request.url ?? '/');
@@ -256,8 +262,26 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     return body.length === 0 ? undefined : parseJson(body);
   }
 
-  setRequester(requester: Requester, options: { readonly replace?: boolean } = {}): void {
-    if (this.requester === undefined || options.replace === true) this.requester = requester;
+  setRequester(requester: Requester, options: Parameters<RequestContext['setRequester']>[1] = {}): void {
+    if (this.requester !== undefined && options.replace !== true) return;
+    this.requester = requester;
+    if (options.isClaimed !== true) this.#payer = this.#payerOf(requester);
+  }
+
+  /** Administrators and homeservers pay nothing: what they ask for has to be done. */
+  #payerOf(requester: Requester): Payer {
+    if (requester.kind === 'homeserver' || this.errorFormat === 'admin-json') return FREE;
+    return { kind: requester.kind === 'user' ? 'account' : 'client', id: requester.id };
+  }
+
+  requireWork(): void {
+    if (this.#payer !== undefined) this.#settings.work.requirePayer(this.#payer);
+  }
+
+  /** Has whoever asked pay for what the request has cost. */
+  charge(): void {
+    bankCurrentStretch();
+    this.#settings.work.charge(this.#payer, this.clientAddress, this.task.cpuMs, this.sentBytes);
   }
 
   setGraphqlOperation(operation: GraphqlOperation): void {

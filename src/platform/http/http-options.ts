@@ -1,5 +1,6 @@
 import type { Cidr } from '#platform/base/ip-address.ts';
 import type { Secret } from '#platform/base/secret.ts';
+import type { WorkLimits } from './work-budget.ts';
 
 /** What the server needs to know of its place in the network. */
 export interface HttpOptions {
@@ -99,6 +100,8 @@ export interface HttpLimits {
   readonly maxHeadersBytes: number;
   readonly maxBody: { readonly formBytes: number; readonly jsonBytes: number; readonly adminBytes: number };
   readonly maxInFlight: number;
+  /** Of one process, for each caller. */
+  readonly work: WorkLimits;
   readonly drainDelaySeconds: number;
   readonly shutdownTimeoutSeconds: number;
 }

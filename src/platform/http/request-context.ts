@@ -50,8 +50,13 @@ export interface RequestContext {
   readJson(rules?: JsonRules): Promise<unknown>;
   /** The same, or undefined when there is no body. */
   readOptionalJson(): Promise<unknown>;
-  /** The first call wins, except that `replace` (a request that signs someone in) always does. */
-  setRequester(requester: Requester, options?: { replace?: boolean }): void;
+  /**
+   * The first call wins, except that `replace` (a request that signs someone in) always does. Whoever it is pays for the
+   * work of the request, unless they only claim to be it, as clients without a secret do.
+   */
+  setRequester(requester: Requester, options?: { readonly replace?: boolean; readonly isClaimed?: boolean }): void;
+  /** Called once the requester is known, before any work for them. Throws `rate_limited` when they have used up theirs. */
+  requireWork(): void;
   /** What the line of the request names as its GraphQL operation. */
   setGraphqlOperation(operation: GraphqlOperation): void;
 }

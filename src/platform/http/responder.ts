@@ -44,6 +44,7 @@ export class Responder {
     // Throws for what a header must not contain, while nothing has been logged or sent yet.
     response.writeHead(answer.status, headers);
     exchange.isAnswered = true;
+    exchange.sentBytes = answer.body?.length ?? 0;
     if (isLast && (!request.complete || connection.isUnreadable)) connection.lingerOnClose();
     const { isAborted } = exchange;
     try {

@@ -32,6 +32,7 @@ import { InFlight } from './overload.ts';
 import { loggedMethod } from './request-head.ts';
 import { type ServerLimits, type ServerParts, Serving, type ServingOptions } from './serving.ts';
 import { openCertificate } from './tls-pair.ts';
+import { WorkBudget } from './work-budget.ts';
 
 export interface HttpServerOptions extends ServingOptions {
   readonly log: LogWriter;
@@ -70,6 +71,7 @@ export class HttpServer {
   readonly #connections: Connections;
   readonly #rejections: Rejections;
   readonly #inFlight: InFlight;
+  readonly #work: WorkBudget;
   readonly #parts: ServerParts;
   /** Requests being served with what they began with, those whose body is still arriving included. */
   readonly #served = new Map<Exchange, Serving>();
@@ -91,7 +93,8 @@ export class HttpServer {
     this.#listeners = http.listeners;
     this.#inherited = new InheritedSockets(http.listenVariables);
     this.#inFlight = new InFlight(limits.maxInFlight);
-    this.#parts = { log, inFlight: this.#inFlight, isClosing: () => this.#isClosing };
+    this.#work = new WorkBudget(limits.work, log);
+    this.#parts = { log, inFlight: this.#inFlight, work: this.#work, isClosing: () => this.#isClosing };
     this.#serving = new Serving(options, this.#parts);
     const warnings = new DescriptorWarnings(log);
     this.#connections = new Connections(limits, this.#serving.proxies, (limit) => warnings.report(limit));
@@ -117,6 +120,7 @@ export class HttpServer {
   #replace(serving: Serving, limits: ServerLimits): void {
     this.#serving = serving;
     this.#inFlight.max = limits.maxInFlight;
+    this.#work.limits = limits.work;
     this.#connections.trust(this.#serving.proxies);
     for (const server of this.#servers) Object.assign(server, nodeLimits(limits));
     clearInterval(this.#sweeper);
@@ -357,6 +361,7 @@ export class HttpServer {
       this.#inFlight.leave(exchange);
       this.#served.delete(exchange);
       this.#answered += 1;
+      exchange.charge();
     }
   }
 

@@ -15,6 +15,7 @@ import { CommonHeaders } from './response-headers.ts';
 import type { ErrorFormat, Route } from './route.ts';
 import { RouteTable } from './route-table.ts';
 import { UntrustedProxies } from './untrusted-proxies.ts';
+import type { WorkBudget } from './work-budget.ts';
 
 export interface ServingOptions {
   readonly routes: readonly Route[];
@@ -45,12 +46,14 @@ export type ServerLimits = Pick<
   | 'maxRequestLineBytes'
   | 'maxRequestsPerConnection'
   | 'requestTimeoutSeconds'
+  | 'work'
 >;
 
 /** What outlives a reload. */
 export interface ServerParts {
   readonly log: LogWriter;
   readonly inFlight: InFlight;
+  readonly work: WorkBudget;
   /** The server closes: every answer is the last of its connection. */
   isClosing(): boolean;
 }
@@ -64,7 +67,7 @@ export class Serving {
   readonly responder: Responder;
   readonly #tables: ReadonlyMap<string, RouteTable>;
 
-  constructor(options: ServingOptions, { log, inFlight, isClosing }: ServerParts) {
+  constructor(options: ServingOptions, { log, inFlight, isClosing, work }: ServerParts) {
     const { address, cookies, errorFormats, formatOfPath, http, isAvailable, limits, pageHeaders, routes } = options;
     this.limits = limits;
     this.proxies = new TrustedProxies(http.trustedProxies);
@@ -80,8 +83,9 @@ export class Serving {
       maxAdminBytes: limits.maxBody.adminBytes,
       handlerTimeoutMs: limits.handlerTimeoutSeconds * 1000,
       inFlight,
+      work,
     };
-    this.dispatch = { limits, formatOfPath, inFlight, isAvailable };
+    this.dispatch = { limits, formatOfPath, inFlight, isAvailable, work };
     this.responder = new Responder({
       log,
       address,

@@ -76,6 +76,7 @@ async function callerOfToken(core: Core, context: RequestContext, authorization:
   if (token === undefined || token === 'client-changed' || token.key !== undefined) throw unknownToken();
   const { sessionId, clientId, user, scope } = token;
   context.setRequester(user === undefined ? { kind: 'oauth2-client', id: clientId } : { kind: 'user', ...user });
+  context.requireWork();
   if (!scopeRules.isCovered([SCOPE], scope)) throw insufficientScope();
   activity.recordOAuth2Session(sessionId, now, context.clientAddress, context.userAgent);
   const isAdmin = scope.some((name) => scopeRules.classify(name) === 'admin');

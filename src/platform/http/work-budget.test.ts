@@ -1,0 +1,171 @@
+import { afterEach, expect, test } from 'vitest';
+import { newId } from '#platform/base/ids.ts';
+import { type RouteServer, startRouteServer, TEST_LIMITS } from '#test/support/route-server.ts';
+import type { Route } from './route.ts';
+import type { WorkLimits } from './work-budget.ts';
+
+const LOOPBACK = { address: '127.0.0.1', prefixLength: 32, family: 'ipv4' } as const;
+const NONE = { burstMs: 0, perSecondMs: 1 };
+/** Gives back next to nothing while a test runs. */
+const SMALL = { burstMs: 100, perSecondMs: 1 };
+const USER = { kind: 'user', id: newId<'user'>(0) } as const;
+const CLIENT = { kind: 'oauth2-client', id: newId<'client'>(0) } as const;
+
+let running: RouteServer | undefined;
+let handled = 0;
+
+afterEach(async () => await running?.close());
+
+function spin(milliseconds: number): void {
+  const until = performance.now() + milliseconds;
+  while (performance.now() < until);
+}
+
+function route(path: string, more: Partial<Route> = {}): Route {
+  return {
+    method: 'GET',
+    path,
+    resource: 'human',
+    errorFormat: 'page',
+    handle: () => {
+      handled += 1;
+      return { status: 200, headers: {} };
+    },
+    ...more,
+  };
+}
+
+const dear = (asker?: Parameters<Parameters<Route['handle']>[0]['setRequester']>): Route['handle'] => {
+  return (context) => {
+    if (asker !== undefined) context.setRequester(...asker);
+    context.requireWork();
+    handled += 1;
+    spin(40);
+    return { status: 200, headers: {} };
+  };
+};
+
+const ROUTES = [
+  route('/cheap'),
+  route('/dear', { handle: dear() }),
+  route('/large', { handle: () => ({ status: 200, headers: {}, body: 'x'.repeat(4 * 1024 * 1024) }) }),
+  route('/account', { handle: dear([USER]) }),
+  route('/client', { handle: dear([CLIENT]) }),
+  route('/claimed', { handle: dear([CLIENT, { isClaimed: true }]) }),
+  route('/homeserver', { handle: dear([{ kind: 'homeserver' }]) }),
+  route('/oauth2/token', { resource: 'oauth', errorFormat: 'oauth-json', method: 'POST' }),
+  route('/oauth2/userinfo', { resource: 'oauth', errorFormat: 'oauth-json' }),
+  route('/chat', { resource: 'compat', errorFormat: 'chat-json' }),
+  route('/graphql', { errorFormat: 'graphql-json' }),
+  route('/admin', { errorFormat: 'admin-json' }),
+  route('/health', { resource: 'health', errorFormat: 'plain-json', capacity: 'essential' }),
+];
+
+async function start(work: Partial<WorkLimits>): Promise<void> {
+  handled = 0;
+  running = await startRouteServer(ROUTES, {
+    limits: { ...TEST_LIMITS, work: { perAddress: NONE, perAccount: NONE, perClient: NONE, ...work } },
+    http: { trustedProxies: [LOOPBACK] },
+  });
+}
+
+async function ask(path: string, address: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { ...init.headers, 'x-forwarded-for': address };
+  return await fetch(`${running?.origin}${path}`, { ...init, headers });
+}
+
+/** Asks until that is refused. @returns how often it was served: on a busy machine a request counts for less than it takes */
+async function servedUntilRefused(path: string, address: string, init?: RequestInit): Promise<number> {
+  for (let served = 0; served < 1000; served += 1) {
+    const { status } = await ask(path, address, init);
+    if (status === 429) return served;
+    expect(status).toBe(200);
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+async function expectServed(path: string, address: string, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) expect((await ask(path, address)).status).toBe(200);
+}
+
+test('an address that has used up its work is refused on every route, in its shape, and others are served', async () => {
+  await start({ perAddress: SMALL });
+  const served = await servedUntilRefused('/dear', '192.0.2.1');
+  expect(served).toBeGreaterThan(0);
+  const before = handled;
+  const shapes = [];
+  for (const path of ['/cheap', '/oauth2/userinfo', '/chat', '/graphql', '/admin', '/nowhere']) {
+    const answer = await ask(path, '192.0.2.1');
+    expect([path, answer.status]).toEqual([path, 429]);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(10);
+    const text = await answer.text();
+    shapes.push(text.startsWith('{') ? text : answer.headers.get('content-type'));
+  }
+  expect(handled).toBe(before);
+  expect(shapes).toEqual([
+    'text/html; charset=utf-8',
+    expect.stringContaining('"error":"temporarily_unavailable"'),
+    expect.stringContaining('"errcode":"M_LIMIT_EXCEEDED"'),
+    expect.stringContaining('"code":"RATE_LIMITED"'),
+    expect.stringContaining('"errors"'),
+    'text/html; charset=utf-8',
+  ]);
+  expect((await ask('/health', '192.0.2.1')).status).toBe(200);
+  await expectServed('/dear', '192.0.2.2', 1);
+  const told = running?.lines.filter((line) => line.includes(' WARN http.work.exceeded ')) ?? [];
+  expect(told).toHaveLength(1);
+  expect(told[0]).toContain('limits.work is used up client.address=192.0.2.1 retry_after=');
+});
+
+test('addresses of one /64 share their work, and what is sent counts', async () => {
+  await start({ perAddress: SMALL });
+  // 4 MiB each, which is 40 ms.
+  const served = await servedUntilRefused('/large', '2001:db8:1:2::1');
+  expect(served).toBeGreaterThan(0);
+  expect(served).toBeLessThanOrEqual(3);
+  expect((await ask('/cheap', '2001:db8:1:2:ffff::9')).status).toBe(429);
+  expect((await ask('/cheap', '2001:db8:1:3::1')).status).toBe(200);
+});
+
+test.each([
+  ['a header Authorization', '/cheap', { headers: { authorization: 'Bearer x' } }],
+  ['a cookie', '/cheap', { headers: { cookie: 'session=x' } }],
+  ['a form for a machine, which may hold them', '/oauth2/token', { method: 'POST' }],
+])(
+  'who comes with %s gets further, in case they share the address with a flood, up to a reserve',
+  async (_, path, init) => {
+    await start({ perAddress: { burstMs: 400, perSecondMs: 1 } });
+    await servedUntilRefused('/dear', '192.0.2.1');
+    expect((await ask(path, '192.0.2.1', init)).status).toBe(200);
+    await servedUntilRefused('/dear', '192.0.2.1', { headers: { cookie: 'a=b' } });
+    expect((await ask(path, '192.0.2.1', init)).status).toBe(429);
+  },
+);
+
+test('an account pays for itself, wherever it asks from; clients and homeservers are not limited', async () => {
+  await start({ perAddress: SMALL, perAccount: SMALL });
+  expect(await servedUntilRefused('/account', '192.0.2.1')).toBeGreaterThan(0);
+  expect((await ask('/account', '192.0.2.2')).status).toBe(429);
+  for (const path of ['/client', '/homeserver']) {
+    await expectServed(path, '192.0.2.1', 10);
+  }
+  expect((await ask('/cheap', '192.0.2.1')).status).toBe(200);
+});
+
+test('a client has a limit where one is set, and one that only names itself costs its address', async () => {
+  await start({ perAddress: SMALL, perClient: SMALL });
+  expect(await servedUntilRefused('/client', '192.0.2.1')).toBeGreaterThan(0);
+  expect((await ask('/client', '192.0.2.2')).status).toBe(429);
+  expect(await servedUntilRefused('/claimed', '192.0.2.3')).toBeGreaterThan(0);
+  expect((await ask('/cheap', '192.0.2.3')).status).toBe(429);
+});
+
+test('work is given back, and without a limit none is counted', async () => {
+  await start({ perAddress: { burstMs: 20, perSecondMs: 100 } });
+  expect(await servedUntilRefused('/dear', '192.0.2.1')).toBeGreaterThan(0);
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  expect((await ask('/cheap', '192.0.2.1')).status).toBe(200);
+  await running?.close();
+  await start({});
+  await expectServed('/dear', '192.0.2.1', 10);
+});
