@@ -43,6 +43,8 @@ export function settings(callback) {
       tos_uri: 'https://example.org/terms',
       imprint: 'Run by the Harbour Cooperative, Quay Street 1, Example Town',
     },
+    // All browsers are at one address.
+    limits: { work: { per_address: { burst: 0 } } },
     rate_limiting: {
       login: { per_ip: plenty, per_account: { burst: 5, per_second: 0.01 } },
       registration: plenty,

@@ -89,7 +89,7 @@ function requireWork(exchange: Exchange, work: WorkBudget, route?: Route): void 
   // The credentials of a client may be in the body.
   const isOfMachine = route?.method === 'POST' && (errorFormat === 'oauth-json' || errorFormat === 'chat-json');
   const hasCredentials = isOfMachine || headers.authorization !== undefined || headers.cookie !== undefined;
-  work.requireAddress(exchange.clientAddress, hasCredentials);
+  work.requireAddress(exchange.clientAddress, headers.authorization, hasCredentials);
 }
 
 /** One caller, unless the route says itself what becomes of several. */

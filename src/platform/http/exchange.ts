@@ -48,7 +48,6 @@ export interface ExchangeParts {
 }
 
 const MAX_USER_AGENT_CHARACTERS = 512;
-const FREE: Payer = { kind: 'free', id: '' };
 
 /** One request on its way to one answer: what the server keeps of it, and the context that handlers see. */
 export class Exchange implements RequestContext, PendingRequest, CountedRequest {
@@ -270,18 +269,29 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
 
   /** Administrators and homeservers pay nothing: what they ask for has to be done. */
   #payerOf(requester: Requester): Payer {
-    if (requester.kind === 'homeserver' || this.errorFormat === 'admin-json') return FREE;
-    return { kind: requester.kind === 'user' ? 'account' : 'client', id: requester.id };
+    if (requester.kind === 'homeserver' || this.errorFormat === 'admin-json') return 'free';
+    return requester.kind === 'user' ? 'account' : 'client';
+  }
+
+  /** Of who pays; the address of who does not. */
+  get #payerId(): string | undefined {
+    const { requester } = this;
+    if (this.#payer === undefined || requester === undefined) return this.clientAddress;
+    return requester.kind === 'homeserver' ? undefined : requester.id;
   }
 
   requireWork(): void {
-    if (this.#payer !== undefined) this.#settings.work.requirePayer(this.#payer);
+    const id = this.#payerId;
+    if (this.#payer !== undefined && id !== undefined) this.#settings.work.requirePayer(this.#payer, id);
   }
 
   /** Has whoever asked pay for what the request has cost. */
   charge(): void {
     bankCurrentStretch();
-    this.#settings.work.charge(this.#payer, this.clientAddress, this.task.cpuMs, this.sentBytes);
+    const { work } = this.#settings;
+    work.charge(this.#payer, this.#payerId, this.task.cpuMs, this.sentBytes);
+    const { authorization } = this.request.headers;
+    if (this.#payer !== undefined && authorization !== undefined) work.remember(authorization);
   }
 
   setGraphqlOperation(operation: GraphqlOperation): void {

@@ -52,6 +52,7 @@ const ROUTES = [
   route('/account', { handle: dear([USER]) }),
   route('/client', { handle: dear([CLIENT]) }),
   route('/claimed', { handle: dear([CLIENT, { isClaimed: true }]) }),
+  route('/client-by-header', { handle: dear([CLIENT]) }),
   route('/homeserver', { handle: dear([{ kind: 'homeserver' }]) }),
   route('/oauth2/token', { resource: 'oauth', errorFormat: 'oauth-json', method: 'POST' }),
   route('/oauth2/userinfo', { resource: 'oauth', errorFormat: 'oauth-json' }),
@@ -141,6 +142,16 @@ test.each([
     expect((await ask(path, '192.0.2.1', init)).status).toBe(429);
   },
 );
+
+test('who has proved who they are by a header is served there whatever a flood does', async () => {
+  await start({ perAddress: SMALL });
+  const known = { headers: { authorization: 'Bearer known' } };
+  expect((await ask('/client-by-header', '192.0.2.1', known)).status).toBe(200);
+  await servedUntilRefused('/dear', '192.0.2.1', { headers: { authorization: 'Bearer unknown' } });
+  for (let index = 0; index < 10; index += 1) {
+    expect((await ask('/client-by-header', '192.0.2.1', known)).status).toBe(200);
+  }
+});
 
 test('an account pays for itself, wherever it asks from; clients and homeservers are not limited', async () => {
   await start({ perAddress: SMALL, perAccount: SMALL });

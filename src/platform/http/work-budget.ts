@@ -10,6 +10,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
+import { randomBytes } from '#platform/base/random.ts';
 
 /** A bucket that holds so much work, and gets so much back each second. */
 export interface WorkLimit {
@@ -25,10 +26,7 @@ export interface WorkLimits {
 }
 
 /** Who pays for a request once they have proved who they are; `free` pays nothing. */
-export interface Payer {
-  readonly kind: 'account' | 'client' | 'free';
-  readonly id: string;
-}
+export type Payer = 'account' | 'client' | 'free';
 
 /** One mebibyte sent counts as so much processor time. */
 const MS_PER_MEBIBYTE = 10;
@@ -37,6 +35,7 @@ const MEBIBYTE = 1024 * 1024;
 const RESERVED_SHARE = 1 / 4;
 const SWEEP_AFTER = 1000;
 const QUIET_MS = 60_000;
+const MAX_PROVEN = 10_000;
 
 /** Work that was used, which leaks away by the share of the limit. */
 interface Used {
@@ -50,7 +49,7 @@ class Buckets {
   readonly #used = new Map<string, Used>();
   #limit: WorkLimit;
   /** Some bucket may be empty; so long as none is, nothing has to be looked up. */
-  #isAnyEmpty = false;
+  isAnyEmpty = false;
   #sweepAt = SWEEP_AFTER;
 
   constructor(limit: WorkLimit) {
@@ -69,19 +68,19 @@ class Buckets {
     const max = burstMs * (1 + 2 * RESERVED_SHARE);
     if (used === undefined) {
       this.#used.set(key, { ms: Math.min(ms, max), at: now, toldAt: Number.NEGATIVE_INFINITY });
-      if (ms > burstMs) this.#isAnyEmpty = true;
+      if (ms > burstMs) this.isAnyEmpty = true;
       if (this.#used.size > this.#sweepAt) this.#sweep(now);
       return;
     }
     used.ms = Math.min(max, leaked(used, perSecondMs, now) + ms);
     used.at = now;
-    if (used.ms > burstMs) this.#isAnyEmpty = true;
+    if (used.ms > burstMs) this.isAnyEmpty = true;
   }
 
   /** For how many seconds a key gets nothing; 0: it has work left. @param reserve share of the bucket that it may use beyond it */
   secondsShut(key: string, reserve: number, now: number): number {
     const { burstMs, perSecondMs } = this.#limit;
-    if (!this.#isAnyEmpty || burstMs === 0) return 0;
+    if (burstMs === 0) return 0;
     const used = this.#used.get(key);
     if (used === undefined) return 0;
     const excess = leaked(used, perSecondMs, now) - burstMs * (1 + reserve);
@@ -98,11 +97,11 @@ class Buckets {
 
   #sweep(now: number): void {
     const { burstMs, perSecondMs } = this.#limit;
-    this.#isAnyEmpty = false;
+    this.isAnyEmpty = false;
     for (const [key, used] of this.#used) {
       const ms = leaked(used, perSecondMs, now);
       if (ms <= 0) this.#used.delete(key);
-      else if (ms > burstMs) this.#isAnyEmpty = true;
+      else if (ms > burstMs) this.isAnyEmpty = true;
     }
     this.#sweepAt = Math.max(SWEEP_AFTER, this.#used.size * 2);
   }
@@ -147,6 +146,9 @@ export class WorkBudget {
   readonly #accounts: Buckets;
   readonly #clients: Buckets;
   readonly #processorShare = new ProcessorShare();
+  /** Digests of headers; a collision would only have a request judged by its route. */
+  readonly #proven = new Set<number>();
+  readonly #seed = randomBytes(4).readUInt32LE();
 
   constructor(limits: WorkLimits, log: Log) {
     this.#log = log;
@@ -164,22 +166,37 @@ export class WorkBudget {
 
   /**
    * Charges a request that was answered.
-   * @param payer undefined: nobody has proved who they are
-   * @param address undefined: behind a Unix socket whose proxy does not tell it, where all callers would share one
+   * @param payer undefined: nobody has proved who they are, and their address pays
+   * @param id of the payer, or the address; undefined: it is behind a Unix socket whose proxy does not tell it, where all
+   *   callers would share one
    */
-  charge(payer: Payer | undefined, address: string | undefined, cpuMs: number, bytes: number): void {
+  charge(payer: Payer | undefined, id: string | undefined, cpuMs: number, bytes: number): void {
+    if (id === undefined || payer === 'free') return;
     const now = performance.now();
     const ms = cpuMs * this.#processorShare.read(now) + (bytes / MEBIBYTE) * MS_PER_MEBIBYTE;
-    if (payer !== undefined) this.#bucketsOf(payer)?.charge(payer.id, ms, now);
-    else if (address !== undefined) this.#addresses.charge(addressKey(address), ms, now);
+    if (payer === undefined) this.#addresses.charge(addressKey(id), ms, now);
+    else this.#bucketsOf(payer).charge(id, ms, now);
+  }
+
+  /** A header `Authorization` with which somebody has proved who they are: a flood at their address is not theirs. */
+  remember(authorization: string): void {
+    const digest = digestOf(authorization, this.#seed);
+    if (this.#proven.has(digest)) return;
+    this.#proven.add(digest);
+    if (this.#proven.size <= MAX_PROVEN) return;
+    for (const oldest of this.#proven) {
+      this.#proven.delete(oldest);
+      return;
+    }
   }
 
   /**
    * @param hasCredentials the request may turn out to belong to an account or a client
    * @throws LatchkeyError `rate_limited`
    */
-  requireAddress(address: string | undefined, hasCredentials: boolean): void {
-    if (address === undefined) return;
+  requireAddress(address: string | undefined, authorization: string | undefined, hasCredentials: boolean): void {
+    if (address === undefined || !this.#addresses.isAnyEmpty) return;
+    if (authorization !== undefined && this.#proven.has(digestOf(authorization, this.#seed))) return;
     const now = performance.now();
     const key = addressKey(address);
     const seconds = this.#addresses.secondsShut(key, hasCredentials ? RESERVED_SHARE : 0, now);
@@ -187,17 +204,15 @@ export class WorkBudget {
   }
 
   /** @throws LatchkeyError `rate_limited` */
-  requirePayer(payer: Payer): void {
-    const now = performance.now();
+  requirePayer(payer: Payer, id: string): void {
     const buckets = this.#bucketsOf(payer);
-    const seconds = buckets?.secondsShut(payer.id, 0, now) ?? 0;
-    if (buckets !== undefined && seconds > 0)
-      throw this.#refusal(buckets, payer.id, seconds, { [payer.kind]: payer.id });
+    if (payer === 'free' || !buckets.isAnyEmpty) return;
+    const seconds = buckets.secondsShut(id, 0, performance.now());
+    if (seconds > 0) throw this.#refusal(buckets, id, seconds, { [payer]: id });
   }
 
-  #bucketsOf({ kind }: Payer): Buckets | undefined {
-    if (kind === 'free') return undefined;
-    return kind === 'account' ? this.#accounts : this.#clients;
+  #bucketsOf(payer: Payer): Buckets {
+    return payer === 'account' ? this.#accounts : this.#clients;
   }
 
   #refusal(buckets: Buckets, key: string, seconds: number, who: Named): LatchkeyError {
@@ -213,6 +228,17 @@ export class WorkBudget {
     }
     return new LatchkeyError('rate_limited', { retryAfterSeconds });
   }
+}
+
+/** Two halves of 26 bits, by the method of FNV-1a: nothing of the header can be read from them. */
+function digestOf(text: string, seed: number): number {
+  let [high, low] = [seed, ~seed];
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    high = Math.imul(high ^ code, 0x01000193);
+    low = Math.imul(low ^ code, 0x85ebca6b);
+  }
+  return (high >>> 6) * 0x4000000 + (low >>> 6);
 }
 
 function leaked({ ms, at }: Used, perSecondMs: number, now: number): number {

@@ -21,6 +21,8 @@ export function openToLoad(settings, { publicBase, email }) {
       schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }],
     },
     policy: { data: { admin_clients: [CLIENT_ID] } },
+    // All of the load comes from one address, and some of it from one account.
+    limits: { ...settings.limits, work: { per_address: { burst: 0 }, per_account: { burst: 0 } } },
     rate_limiting: {
       ...settings.rate_limiting,
       login: { per_ip: plenty, per_account: plenty, per_known_browser: plenty },

@@ -16,8 +16,8 @@ import { refusal } from './graphql-refusal.ts';
 const MEBIBYTE = 1024 * 1024;
 const MAX_ANONYMOUS_BYTES = MEBIBYTE;
 const MAX_AUTHENTICATED_BYTES = 8 * MEBIBYTE;
-/** The schema is the same for everybody, and what tools ask of it is less than half of this. */
-const MAX_INTROSPECTION_BYTES = MEBIBYTE / 2;
+/** The schema is the same for everybody, and this is a little more than the whole of it as tools read it. */
+const MAX_INTROSPECTION_BYTES = MEBIBYTE / 4;
 /** Of a field beside its name and value: quotes, colon and comma. */
 const FIELD_BYTES = 4;
 const OBJECT_BYTES = 3;
