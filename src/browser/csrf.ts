@@ -17,6 +17,9 @@ const HEADER = 'x-csrf-token';
 /** Ends with the browser; the token inside says until when it counts. */
 const CSRF_COOKIE: Cookie = { name: 'csrf' };
 const LIFETIME_SECONDS = 3600;
+const MAX_LOGGED_CHARACTERS = 200;
+/** Of a page of ours that a browser shows under another address. */
+const REMEDY = 'open the expected address, or set http.public_base to the received one; a proxy has to pass on Origin';
 
 /** What these checks need of a request. */
 export type CsrfRequest = Pick<RequestContext, 'headers' | 'cookies'>;
@@ -35,6 +38,10 @@ interface RefusedForm {
   readonly header?: string;
   /** The origin that forms come from. */
   readonly expected?: string;
+  /** What the browser said that the page comes from. */
+  readonly received?: string;
+  readonly host?: string | undefined;
+  readonly remedy?: string;
   readonly missing?: 'field' | 'cookie';
   readonly differs?: 'token' | 'session';
 }
@@ -97,7 +104,10 @@ export class Csrf {
 
   #checkOrigin(headers: RequestContext['headers']): void {
     const header = this.#foreignHeader(headers);
-    if (header !== undefined) throw this.#refusal('cross_site_request', { header, expected: this.#origin });
+    if (header === undefined) return;
+    const received = String(headers.origin ?? headers.referer ?? '').slice(0, MAX_LOGGED_CHARACTERS);
+    const host = headers.host?.slice(0, MAX_LOGGED_CHARACTERS);
+    throw this.#refusal('cross_site_request', { header, expected: this.#origin, received, host, remedy: REMEDY });
   }
 
   /** Name of the header that tells of another site. */
@@ -112,8 +122,7 @@ export class Csrf {
 
   /** The person reads the code on the page; which check it was, only an operator can use. */
   #refusal(code: 'cross_site_request' | 'csrf_mismatch' | 'csrf_missing', details: RefusedForm): LatchkeyError {
-    const { header, expected, missing, differs } = details;
-    this.#log.info('auth.refused', 'a form was not accepted', { code, header, expected, missing, differs });
+    this.#log.info('auth.refused', 'a form was not accepted', { code, ...details });
     return new LatchkeyError(code);
   }
 

@@ -33,6 +33,7 @@ export function pageFormat(pages: Pages, urls: Urls): RenderError {
       description: DESCRIBED.has(ERRORS[error.code].page) ? describeForDevelopers(error, failed.requestId) : undefined,
       requestId: failed.requestId,
       link: linkFor(error, failed, urls),
+      address: error.code === 'cross_site_request' ? urls.base : undefined,
       otherWay: error.code === 'upstream_unavailable' ? error.restartPath : undefined,
     };
     return pages.answer({
@@ -64,7 +65,8 @@ function linkFor({ code, restartPath }: LatchkeyError, failed: FailedRequest, ur
   if (restartPath !== undefined && code !== 'upstream_unavailable') return { kind: 'restart', href: restartPath };
   const kind = LINKS[ERRORS[code].page];
   if (kind === undefined || failed.reopenHref === undefined) return { kind: 'home', href: urls.index() };
-  return { kind, href: failed.reopenHref };
+  // The page may be open under another host, where the form would be refused again.
+  return { kind, href: kind === 'form' ? urls.origin + failed.reopenHref : failed.reopenHref };
 }
 
 /** What a page says about an error: nothing of its cause, but what to do (browser-flows 10). */
@@ -76,6 +78,8 @@ export interface Problem {
   readonly description?: string | undefined;
   /** What the page offers to do next. */
   readonly link: ProblemLink;
+  /** Where the service is, for people who came by another address. */
+  readonly address?: string | undefined;
   /** Where a person signs in in another way. */
   readonly otherWay?: string | undefined;
 }
@@ -111,12 +115,13 @@ export function ProblemPage({
   problem: Problem;
   detail?: string;
 }): VNode {
-  const { code, description, requestId, link, otherWay } = problem;
+  const { address, code, description, requestId, link, otherWay } = problem;
   const isOfApplication = ERRORS[code].page === 'application';
   return (
     <>
       <Heading title={problemTitle(translations, code)} />
       <p>{detail ?? translations.t(`problem.${ERRORS[code].page}.text`)}</p>
+      {address !== undefined && <p>{translations.t('problem.cross_site.address', { address })}</p>}
       <LinkButton kind="primary" href={link.href}>
         {translations.t(LINK_TEXTS[link.kind])}
       </LinkButton>

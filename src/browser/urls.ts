@@ -112,6 +112,11 @@ export class Urls {
     return this.path(`recover/progress/${id}`) + query(more);
   }
 
+  /** The link for a person who may register with a token. */
+  invitation(token: string): string {
+    return this.absolute('register') + query([['token', token]]);
+  }
+
   /** The link of a recovery mail. */
   recoveryLink(ticket: string): string {
     return this.absolute('account/password/recovery') + query([['ticket', ticket]]);

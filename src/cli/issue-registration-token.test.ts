@@ -48,8 +48,9 @@ async function newest(): Promise<object | undefined> {
 describe('manage issue-user-registration-token (operations 3.5)', () => {
   test('prints a token of twelve random letters and digits for one account, without end', async () => {
     const first = await issue([]);
-    expect(first).toMatchObject({ exitCode: 0, err: '' });
+    expect(first.exitCode).toBe(0);
     expect(first.out).toMatch(/^[0-9A-Za-z]{12}\n$/);
+    expect(first.err).toBe(`Link for the person: http://localhost:8080/register?token=${first.out.trim()}\n`);
     expect(await newest()).toEqual({ usage_limit: 1, times_used: 0, seconds: null });
     expect((await issue([])).out).not.toBe(first.out);
   });
@@ -65,6 +66,7 @@ describe('manage issue-user-registration-token (operations 3.5)', () => {
       token: expect.stringMatching(/^[0-9A-Za-z]{12}$/),
       usage_limit: null,
       expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      url: expect.stringMatching(/^http:\/\/localhost:8080\/register\?token=[0-9A-Za-z]{12}$/),
     });
     expect(await newest()).toEqual({ usage_limit: null, times_used: 0, seconds: 60 });
   });

@@ -1,4 +1,5 @@
 /** `latchkey manage issue-user-registration-token`: an invitation for people who register themselves. */
+import { Urls } from '#browser/urls.ts';
 import type { Config } from '#config/config.ts';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
 import { isRegistrationToken } from '#domain/accounts/registrations/registration-token.ts';
@@ -48,8 +49,11 @@ export async function issueRegistrationTokenCommand(
     const issued = await io.signals.race(issuing);
     if (issued === undefined) throw new ExitError(ExitCode.failure, 'there is such a token already');
     const expires_at = expiresAt?.toISOString() ?? null;
-    const document = { id: issued.id, token: issued.token, usage_limit: usageLimit ?? null, expires_at };
+    const url = new Urls(config.http.publicBase).invitation(issued.token);
+    const document = { id: issued.id, token: issued.token, usage_limit: usageLimit ?? null, expires_at, url };
     io.stdout(configuration.isJson ? `${JSON.stringify(document)}\n` : `${issued.token}\n`);
+    // Apart from the token, which scripts read.
+    if (!configuration.isJson) io.stderr(`Link for the person: ${url}\n`);
   } finally {
     await foundation.close();
   }

@@ -50,17 +50,21 @@ test.each([
   expect(err).toContain(`'${value}' is invalid. Expected seconds, or a number with ms, s, m, h or d.`);
 });
 
-test.each([['serv'], ['serve extra'], ['dump --json']])(
-  '`latchkey %s` says that there is no such command, and starts nothing (exit code 2)',
-  async (words) => {
-    const { exitCode, err } = await runCommand(words.split(' '));
-    expect(exitCode).toBe(2);
-    const word = words.split(' ').find((one) => one !== 'serve');
-    expect(err).toBe(
-      `latchkey: unknown command '${word}'. Commands are serve, worker, doctor, config, database, keys, manage, jobs, import, backup, restore, templates, debug, activity; latchkey --help explains them.\n`,
-    );
-  },
-);
+test.each([
+  ['serv', ' Did you mean: latchkey serve?'],
+  ['doctr', ' Did you mean: latchkey doctor?'],
+  ['create-user', ' Did you mean: latchkey manage register-user?'],
+  ['add-client', ' Did you mean: latchkey config generate --client?'],
+  ['serve extra', ''],
+  ['dump --json', ''],
+])('`latchkey %s` says that there is no such command, and starts nothing (exit code 2)', async (words, hint) => {
+  const { exitCode, err } = await runCommand(words.split(' '));
+  expect(exitCode).toBe(2);
+  const word = words.split(' ').find((one) => one !== 'serve');
+  expect(err).toBe(
+    `latchkey: unknown command '${word}'.${hint} Commands are serve, worker, doctor, config, database, keys, manage, jobs, import, backup, restore, templates, debug, activity; latchkey --help explains them.\n`,
+  );
+});
 
 test.each([
   ['config chek', "latchkey: unknown command 'chek'\n(Did you mean check?)\n"],

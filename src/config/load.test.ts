@@ -69,6 +69,20 @@ describe('precedence', () => {
     expect(config.http.listeners.map(({ binds }) => binds)).toEqual([[{ host, port }]]);
   });
 
+  test('variables that look like ours and are not are named', () => {
+    const environment = { LATCHKEY_PUBLIC_BASE: 'x', LATCHKEY_HTTP_PUBLIC_BASE: 'y', LATCHKEY_LOG: 'warn', OTHER: 'z' };
+    expect(load({ environment }).warnings).toEqual([
+      expect.stringMatching(/^LATCHKEY_HTTP_PUBLIC_BASE is not read: .* LATCHKEY__HTTP__PUBLIC_BASE$/),
+      expect.stringMatching(/^LATCHKEY_PUBLIC_BASE is not read: /),
+    ]);
+  });
+
+  test('a key of other programs is answered with the one that it is here', () => {
+    expect(problemsOf({ files: { 'latchkey.yaml': 'http: {port: 80}\n' } }).join()).toContain(
+      'http.port: unknown key; the port is in "http.listeners[].binds[]", or follows "http.public_base"',
+    );
+  });
+
   test('trial mode writes mails into files and has recovery; with a file both are off', () => {
     const trial = load().config;
     expect(trial.email.transport).toEqual({ kind: 'file', directory: `${trial.dataDir}/outbox` });

@@ -28,7 +28,7 @@ import {
 import { assetDirectoryProblems } from './asset-directory.ts';
 import { checkTree } from './check.ts';
 import { type Config, completeConfig, configShape } from './config.ts';
-import { type OtherVariables, otherVariables } from './other-variables.ts';
+import { type OtherVariables, otherVariables, unknownVariables } from './other-variables.ts';
 import { readPictures } from './picture-files.ts';
 import { holdsSecrets, SecretFiles } from './secret-files.ts';
 import { listenersOf } from './sections/http.ts';
@@ -151,7 +151,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const fileWarnings = [...reading.warnings, ...secretFiles.warnings];
   return {
     config,
-    warnings: [...warnings, ...fileWarnings, ...configWarnings(config)],
+    warnings: [...warnings, ...unknownVariables(environment), ...fileWarnings, ...configWarnings(config)],
     fileWarnings,
     deprecations: deprecationWarnings(tree, shape),
     trial: isTrial,

@@ -60,6 +60,23 @@ export function otherVariables(environment: Environment, origin: Omit<Origin, 's
   };
 }
 
+const KNOWN = new Set([
+  ...['LATCHKEY_CONFIG', 'LATCHKEY_DATA_DIR', 'LATCHKEY_HOST', 'LATCHKEY_LOG', 'LATCHKEY_ADMIN_USERNAME'],
+  ...['LATCHKEY_ADMIN_PASSWORD', 'LATCHKEY_ADMIN_PASSWORD_FILE', 'LATCHKEY_WORKER_HEALTH', 'LATCHKEY_SERVING_PROCESS'],
+]);
+
+/** A sentence for each variable that looks like one of this program and is not. Tests have some of their own. */
+export function unknownVariables(environment: Environment): readonly string[] {
+  return Object.keys(environment)
+    .filter((name) => /^LATCHKEY_(?!_|TEST_)/.test(name) && !KNOWN.has(name))
+    .sort()
+    .map((name) => {
+      const [section = '', ...rest] = name.slice('LATCHKEY_'.length).split('_');
+      const example = rest.length === 0 ? 'LATCHKEY__HTTP__PUBLIC_BASE' : `LATCHKEY__${section}__${rest.join('_')}`;
+      return `${name} is not read: settings have two underscores between their keys, as ${example}`;
+    });
+}
+
 const NO_LEVELS: LogLevels = { level: undefined, targetLevels: {} };
 
 function portOf(text: string, minimum: number): number | undefined {

@@ -4,9 +4,25 @@ import { type Path, pathText } from './tree.ts';
 
 /** What to say of a key that does not exist, with the nearest name that does. */
 export function unknownKeyMessage(root: MappingShape, parent: Path, name: string): string {
+  const meant = MEANT.get(pathText([...parent, name]));
+  if (meant !== undefined) return `unknown key; ${meant}`;
   const suggestion = nearestSibling(shapeAt(root, parent), parent, name) ?? sameNameElsewhere(root, name);
   return suggestion === undefined ? 'unknown key' : `unknown key; did you mean "${suggestion}"?`;
 }
+
+/** Keys that other programs have, by what they mean here. */
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ...['http.port', 'port', 'server.port'].map(
+    (key) => [key, 'the port is in "http.listeners[].binds[]", or follows "http.public_base" on this machine'] as const,
+  ),
+  ...['http.host', 'host', 'http.address', 'http.bind', 'server.host'].map(
+    (key) => [key, 'the address is in "http.listeners[].binds[]"'] as const,
+  ),
+  ...['http.base_url', 'http.url', 'base_url', 'public_url'].map((key) => [key, 'use "http.public_base"'] as const),
+  ...['oauth.issuer'].map((key) => [key, 'use "http.issuer"'] as const),
+  ...['smtp', 'mail', 'mailer'].map((key) => [key, 'use "email"'] as const),
+  ...['db', 'postgres', 'postgresql', 'database_url'].map((key) => [key, 'use "database.uri"'] as const),
+]);
 
 function nearestSibling(parent: Shape | undefined, path: Path, name: string): string | undefined {
   const names = [...(mappingOf(parent)?.keys ?? [])].flatMap(([key, { hints }]) => [key, ...(hints.aliases ?? [])]);

@@ -1,8 +1,9 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { Exchange } from './exchange.ts';
 import { type InFlight, overloaded } from './overload.ts';
+import { type LocalHome, redirectHome } from './own-host.ts';
 import { countedMethod, type HeadLimits, judgeHead } from './request-head.ts';
-import type { HttpResponse } from './response.ts';
+import { type HttpResponse, redirect } from './response.ts';
 import { preflightHeaders } from './response-headers.ts';
 import type { EmbeddableRequest, ErrorFormat, Route } from './route.ts';
 import type { Match } from './route-table.ts';
@@ -13,6 +14,8 @@ export interface DispatchSettings {
   readonly formatOfPath: (path: string) => ErrorFormat;
   readonly inFlight: InFlight;
   readonly work: WorkBudget;
+  /** Where pages of a service on this machine are opened. */
+  readonly home: LocalHome | undefined;
   /** Whether this route can be served at this moment. */
   readonly isAvailable: (route: Route) => boolean;
 }
@@ -48,6 +51,7 @@ export function dispatch(
   }
   if (match.kind === 'route') exchange.capacity = match.route.capacity;
   settings.inFlight.enter(exchange);
+  if (path === undefined && exchange.path === table.prefix && exchange.method === 'GET') return redirectBelow(exchange);
   if (method === 'OPTIONS') return answerOptions(exchange, match);
   if (match.kind === 'route') {
     const { route } = match;
@@ -63,6 +67,8 @@ export function dispatch(
       throw new LatchkeyError('temporarily_unavailable', { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS });
     }
     requireEmbeddingAllowed(route, exchange);
+    const elsewhere = redirectHome(settings.home, route, exchange);
+    if (elsewhere !== undefined) return elsewhere;
     exchange.startTimeLimit();
     return route.handle(exchange);
   }
@@ -90,6 +96,11 @@ function requireWork(exchange: Exchange, work: WorkBudget, route?: Route): void 
   const isOfMachine = route?.method === 'POST' && (errorFormat === 'oauth-json' || errorFormat === 'chat-json');
   const hasCredentials = isOfMachine || headers.authorization !== undefined || headers.cookie !== undefined;
   work.requireAddress(exchange.clientAddress, headers.authorization, hasCredentials);
+}
+
+/** The prefix of a listener without its slash, as people type it. */
+function redirectBelow({ path, rawQuery }: Exchange): HttpResponse {
+  return redirect(`${path}/${rawQuery === '' ? '' : `?${rawQuery}`}`);
 }
 
 /** One caller, unless the route says itself what becomes of several. */

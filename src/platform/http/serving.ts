@@ -10,6 +10,7 @@ import type { ErrorFormats } from './error-format.ts';
 import type { ExchangeSettings } from './exchange.ts';
 import type { HttpLimits, HttpOptions, PublicAddress } from './http-options.ts';
 import type { InFlight } from './overload.ts';
+import { localHome } from './own-host.ts';
 import { Responder } from './responder.ts';
 import { CommonHeaders } from './response-headers.ts';
 import type { ErrorFormat, Route } from './route.ts';
@@ -21,7 +22,7 @@ export interface ServingOptions {
   readonly routes: readonly Route[];
   readonly http: Pick<HttpOptions, 'listeners' | 'listenVariables' | 'trustedProxies' | 'clientIpHeader' | 'hsts'>;
   readonly limits: ServerLimits;
-  readonly address: PublicAddress;
+  readonly address: PublicAddress & { readonly origin: string };
   readonly isAvailable: DispatchSettings['isAvailable'];
   /** The error format of a path that no route answers. */
   readonly formatOfPath: (path: string) => ErrorFormat;
@@ -85,7 +86,7 @@ export class Serving {
       inFlight,
       work,
     };
-    this.dispatch = { limits, formatOfPath, inFlight, isAvailable, work };
+    this.dispatch = { limits, formatOfPath, inFlight, isAvailable, work, home: localHome(address.origin) };
     this.responder = new Responder({
       log,
       address,
