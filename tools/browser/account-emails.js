@@ -179,6 +179,7 @@ async function choosePrimary(page, latchkey, username) {
   await page.keyboard.press('Enter');
   await page.getByRole('status').getByText('is now your primary address.').waitFor();
   await page.getByRole('button', { name: 'Make lotte@mail.example primary' }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   const [{ email }] = await latchkey.sql(
     'select email from user_emails e join users u on u.id = e.user_id where u.username = $1 and e.is_primary',
     [username],

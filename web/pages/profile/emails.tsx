@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../../api/action.ts';
 import { usePageQuery } from '../../api/page-query.ts';
 import { Button } from '../../components/button.tsx';
@@ -56,6 +56,13 @@ function List({
   const { nodes, pageInfo } = emails;
   const [asked] = useState(() => restoredValues(REMOVE_FORM)?.['id']);
   const [removed, setRemoved] = useState<Email | undefined>(() => nodes.find(({ id }) => id === asked));
+  const primary = nodes.find(({ isPrimary }) => isPrimary)?.id;
+  const shown = useRef(primary);
+  useEffect(() => {
+    // The button that chose it is gone, and the focus with it.
+    if (shown.current !== primary && document.activeElement === document.body) document.querySelector('h1')?.focus();
+    shown.current = primary;
+  }, [primary]);
   const isOnlyOne = nodes.length < 2 && !pageInfo.hasNextPage && !pageInfo.hasPreviousPage;
   return (
     <>
