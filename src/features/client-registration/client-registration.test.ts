@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { assertionFields, newClientKey } from '#test/support/client-assertions.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
 import { sql } from '#test/support/fixtures.ts';
 import { startService, type TestService } from '#test/support/service.ts';
@@ -65,6 +66,30 @@ describe('a registration (RFC 7591 3.2.1)', () => {
     expect(again.body['client_id']).toBe(first.body['client_id']);
     const other = await post({ ...registration, jwks: { keys: [{ ...jwk, kid: 'other' }] } });
     expect(other.body['client_id']).not.toBe(first.body['client_id']);
+  });
+
+  test('of a client that signs needs no algorithm: each of its method is accepted then (OpenID Registration 2)', async () => {
+    const common = { ...BODY, grant_types: ['authorization_code', 'client_credentials'] };
+    const withKey = { ...common, token_endpoint_auth_method: 'private_key_jwt' };
+    const [es256, ps256] = [await newClientKey('es', 'ES256'), await newClientKey('ps', 'PS256')];
+    const ofKeys = await post({ ...withKey, jwks: { keys: [es256.publicJwk, ps256.publicJwk] } });
+    const ofSecret = await post({ ...common, token_endpoint_auth_method: 'client_secret_jwt' });
+    for (const { status, body } of [ofKeys, ofSecret]) {
+      expect(status).toBe(201);
+      expect(body).not.toHaveProperty('token_endpoint_auth_signing_alg');
+    }
+    const secret = String(ofSecret.body['client_secret']);
+    for (const [registered, key, alg] of [
+      [ofKeys, es256.privateKey, 'ES256'],
+      [ofKeys, ps256.privateKey, 'PS256'],
+      [ofSecret, secret, 'HS256'],
+      [ofSecret, secret, 'HS512'],
+    ] as const) {
+      const clientId = String(registered.body['client_id']);
+      const fields = await assertionFields({ clientId, audience: service.issuer, now: clock.now(), key, alg });
+      const body = new URLSearchParams({ grant_type: 'client_credentials', ...fields });
+      expect((await fetch(`${service.address}/oauth2/token`, { method: 'POST', body })).status).toBe(200);
+    }
   });
 
   test('with public keys is answered with them as they were given', async () => {

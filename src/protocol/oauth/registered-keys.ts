@@ -40,8 +40,11 @@ export function requireKey(keys: RegisteredKeys, algorithm: string | undefined, 
   // What is published there is looked at when the client uses it.
   if (keys.uri !== undefined) return;
   if (keys.jwks === undefined) throw invalidMetadata('jwks', `or jwks_uri is required for ${purpose}`);
-  if (algorithm !== undefined && !canSignWith(keys.usable, algorithm))
+  if (algorithm === undefined) {
+    if (keys.usable.length === 0) throw invalidMetadata('jwks', `must hold a signing key for ${purpose}`);
+  } else if (!canSignWith(keys.usable, algorithm)) {
     throw invalidMetadata('jwks', `must hold a key that signs with ${algorithm}`);
+  }
 }
 
 /** Whether one of these keys verifies signatures of an algorithm, by either of its names. */

@@ -210,12 +210,20 @@ describe('methods with assertions', () => {
     expect(parse(withSecret('HS384'))).toMatchObject(withSecret('HS384'));
   });
 
+  test('accept any algorithm of their kind when none is registered (OpenID Registration 1.0 section 2)', () => {
+    const without = { token_endpoint_auth_signing_alg: undefined };
+    expect(parse(withKey(without))).not.toHaveProperty('token_endpoint_auth_signing_alg');
+    expect(parse(withSecret())).not.toHaveProperty('token_endpoint_auth_signing_alg');
+    const unusable = { ...without, jwks: { keys: [{ kty: 'LWE' }] } };
+    expect(refusal(withKey(unusable))).toContain('jwks must hold a signing key for private_key_jwt');
+  });
+
   test('need an algorithm of their kind', () => {
-    for (const algorithm of ['none', 'HS256', 'RS1', undefined]) {
+    for (const algorithm of ['none', 'HS256', 'RS1']) {
       const refused = refusal(withKey({ token_endpoint_auth_signing_alg: algorithm }));
       expect(refused).toContain('invalid_client_metadata: token_endpoint_auth_signing_alg must');
     }
-    for (const algorithm of ['none', 'RS256', undefined]) {
+    for (const algorithm of ['none', 'RS256']) {
       expect(refusal(withSecret(algorithm))).toContain('token_endpoint_auth_signing_alg must');
     }
   });

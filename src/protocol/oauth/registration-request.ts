@@ -281,11 +281,14 @@ function signingAlgorithm(
   return algorithm;
 }
 
-/** Of a method without assertions it says nothing, and is not stored. */
+/**
+ * Optional (OpenID Connect Dynamic Client Registration 1.0 section 2): without it every algorithm of the method is
+ * accepted. Not stored for a method without assertions.
+ */
 function assertionAlgorithm(asked: string | undefined, method: ClientAuthMethod): string | undefined {
   const possible = assertionAlgorithms(method);
-  if (possible === undefined) return undefined;
-  if (asked !== undefined && possible.includes(asked)) return asked;
+  if (asked === undefined || possible === undefined) return undefined;
+  if (possible.includes(asked)) return asked;
   throw invalidMetadata('token_endpoint_auth_signing_alg', `must be one of ${possible.join(', ')} for ${method}`);
 }
 
