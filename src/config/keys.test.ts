@@ -977,6 +977,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'limits.max_request_line': size('from 1KiB to 64KiB'),
   'limits.max_headers': size('from 1KiB to 64KiB'),
   'graphql.playground': { ...bool(false), as: 'graphql.has_playground' },
+  'graphql.discovery': { ...bool(false), as: 'graphql.is_in_discovery' },
   'graphql.introspection': { ...bool(false), as: 'graphql.has_introspection' },
   'graphql.oauth2_access': { ...bool(true), as: 'graphql.accepts_access_tokens' },
   'graphql.max_body_bytes': size('from 1KiB to 16MiB'),
@@ -1387,6 +1388,7 @@ test('without any source, the defaults are those of the manual', () => {
       recoverySignsOutDevices: false,
     },
     graphql: {
+      isInDiscovery: true,
       hasIntrospection: true,
       hasPlayground: true,
       acceptsAccessTokens: false,

@@ -510,10 +510,10 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
       expect(new URL(location ?? '').searchParams.get('action')).toBe(action);
     }
   },
-  'org.chat.chat-authentication-service.graphql_endpoint': async () => {
+  graphql_endpoint: async () => {
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ query: '{ viewer { __typename } }' });
-    const url = at('org.chat.chat-authentication-service.graphql_endpoint');
+    const url = at('graphql_endpoint');
     expect(await ask(url, { method: 'POST', headers, body })).toMatchObject({ status: 200 });
   },
 };

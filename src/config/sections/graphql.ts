@@ -5,6 +5,11 @@ export const graphqlSection = mapping({
   playground: bool()
     .prefault(true)
     .describe('A page for trying documents, at `/graphql/playground`, for anybody; it holds no data. `false`: 404.'),
+  discovery: bool()
+    .prefault(true)
+    .describe(
+      'The discovery document has the address of `/graphql` where a listener serves it: as `graphql_endpoint`, or, with a homeserver or `protocol_name: matrix`, under the name that chat clients know. `false`: it has none.',
+    ),
   introspection: bool().prefault(true).describe('Anybody may read the schema, which is public anyway.'),
   oauth2_access: bool()
     .prefault(false)
@@ -27,6 +32,7 @@ export const graphqlSection = mapping({
 export function graphqlConfig(parsed: z.output<typeof graphqlSection>) {
   return {
     hasPlayground: parsed.playground,
+    isInDiscovery: parsed.discovery,
     hasIntrospection: parsed.introspection,
     acceptsAccessTokens: parsed.oauth2_access,
     maxBodyBytes: parsed.max_body_bytes,

@@ -269,7 +269,8 @@ function wholeDocument(service: TestService, protocolName: string): Readonly<Rec
     authorization_response_iss_parameter_supported: true,
     account_management_uri: at('account/'),
     account_management_actions_supported: ACCOUNT_ACTIONS.map((name) => `org.${protocolName}.${name}`),
-    [`org.${protocolName}.${protocolName}-authentication-service.graphql_endpoint`]: at('graphql'),
+    [protocolName === 'matrix' ? 'org.matrix.matrix-authentication-service.graphql_endpoint' : 'graphql_endpoint']:
+      at('graphql'),
   };
 }
 
@@ -309,6 +310,43 @@ test('a service where people manage what they pay for can be asked to show that'
   } finally {
     await service.stop();
   }
+});
+
+describe('the address of the account API', () => {
+  const members = async (settings: Readonly<Record<string, unknown>>) => {
+    const service = await startService(settings);
+    try {
+      const { body } = await read(service, '/.well-known/openid-configuration');
+      return Object.keys(body).filter((name) => name.includes('graphql'));
+    } finally {
+      await service.stop();
+    }
+  };
+  const without = (resource: string) => ({
+    http: {
+      listeners: [
+        {
+          name: 'web',
+          resources: ['discovery', 'human', 'oauth', 'graphql', 'assets']
+            .filter((name) => name !== resource)
+            .map((name) => ({ name })),
+          binds: [{ host: '127.0.0.1', port: 0 }],
+        },
+      ],
+    },
+  });
+
+  test('has the name that chat clients know where there is a homeserver', async () => {
+    const homeserver = { kind: 'synapse', secret: 'a secret of sixteen' };
+    expect(await members({ homeserver })).toEqual(['org.chat.chat-authentication-service.graphql_endpoint']);
+  });
+
+  test('is absent where no listener serves it, and where the operator leaves it out', async () => {
+    expect(await members(without('nothing'))).toEqual(['graphql_endpoint']);
+    expect(await members(without('graphql'))).toEqual([]);
+    expect(await members({ graphql: { discovery: false } })).toEqual([]);
+    expect(await members({ protocol_name: 'matrix', graphql: { discovery: false } })).toEqual([]);
+  });
 });
 
 describe('the whole document', () => {

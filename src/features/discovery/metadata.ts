@@ -83,8 +83,20 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     service_documentation: config.oauth.serviceDocumentation,
     account_management_uri: urls.absolute('account/'),
     account_management_actions_supported: accountActions(core),
-    [chatNames(protocolName).accountApiMember]: urls.absolute('graphql'),
+    ...accountApi(core, urls),
   };
+}
+
+/**
+ * The address of the account API where a listener serves it. Its name has dots only where chat clients may look for it:
+ * the certification suite of OpenID reads a name that ends in `_endpoint` as a path of members.
+ */
+function accountApi({ config }: Core, urls: Browser['urls']): Record<string, string> {
+  const { graphql, homeserver, http, protocolName } = config;
+  const isServed = http.listeners.some(({ resources }) => resources.some(({ name }) => name === 'graphql'));
+  if (!isServed || !graphql.isInDiscovery) return {};
+  const hasChatClients = homeserver.kind !== 'none' || protocolName === 'matrix';
+  return { [hasChatClients ? chatNames(protocolName).accountApiMember : 'graphql_endpoint']: urls.absolute('graphql') };
 }
 
 /** What somebody here can reach. */
