@@ -41,8 +41,8 @@ export interface LiveToken {
 export interface IntrospectionCaller {
   /** Undefined: the homeserver. */
   readonly client: { readonly id: ClientId; readonly version: number } | undefined;
-  /** Whether the caller may know about tokens of that client. */
-  readonly maySee: (owner: ClientId) => boolean;
+  /** Whether the caller may know about a token of that client that is bound to this key. */
+  readonly maySee: (owner: ClientId, key?: string) => boolean;
 }
 
 /** The same as `introspectStoredToken` for an opaque token. */
@@ -75,7 +75,7 @@ export async function introspectStoredToken(
   const row = await readToken(database, kind, tokenHash, caller, settings, now);
   if (row === undefined) return undefined;
   if (!row.caller_is_current) return 'client-changed';
-  if (!row.is_live || !caller.maySee(fromUuid(row.client_id))) return undefined;
+  if (!row.is_live || !caller.maySee(fromUuid(row.client_id), row.dpop_jkt ?? undefined)) return undefined;
   if (!row.was_used) {
     const mark = kind === 'access-token' ? markAccessTokenUsed : markRefreshTokenUsed;
     // Revoked between the two statements.

@@ -1,3 +1,4 @@
+import { PROOF_CODES } from '#oauth-endpoint/token-challenges.ts';
 import { ERRORS, type ErrorCode } from '#platform/base/errors.ts';
 import { describeForDevelopers, errorHeaders, type RenderError } from '#platform/http/error-format.ts';
 import { graphqlResponse } from './response.ts';
@@ -22,7 +23,7 @@ export function graphqlCode(code: ErrorCode): string {
 
 /** Errors of requests that were not run, in the shape of those of a field (account-graphql 1.4). */
 export const graphqlFormat: RenderError = (error, { requestId, headers }) => {
-  const { status } = ERRORS[error.code];
+  const status = PROOF_CODES.has(error.code) ? 401 : ERRORS[error.code].status;
   const message = error.code === 'internal' ? 'Internal server error' : describeForDevelopers(error, requestId);
   const body = {
     errors: [{ message: message ?? error.code, extensions: { code: graphqlCode(error.code), requestId } }],

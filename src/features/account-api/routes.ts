@@ -8,21 +8,27 @@
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
+import { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
 import { outside } from '#platform/base/tasks.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
 import type { GraphqlEndpoint } from './endpoint.ts';
 import { PLAYGROUND_POLICY, PlaygroundPage } from './playground.page.tsx';
 
 export function mount(core: Core, browser: Browser): Route[] {
+  const proofs = new DpopProofs(core);
   let loading: Promise<GraphqlEndpoint> | undefined;
   const load = async (): Promise<GraphqlEndpoint> => {
     const { GraphqlEndpoint: Endpoint } = await outside(import('./endpoint.ts'));
-    return new Endpoint({ core, browser });
+    return new Endpoint({ core, browser, proofs });
   };
   const endpoint = async (): Promise<GraphqlEndpoint> => {
     loading ??= load();
     return await outside(loading);
   };
+  const withNonce = ({ headers }: RequestContext, response: HttpResponse) =>
+    headers['dpop'] === undefined ? response : proofs.withNonce(response);
   const route = {
     path: '/graphql',
     resource: 'graphql',
@@ -35,7 +41,7 @@ export function mount(core: Core, browser: Browser): Route[] {
       ...route,
       method: 'GET',
       handle: async (context) => {
-        return await (await endpoint()).answerGet(context);
+        return withNonce(context, await (await endpoint()).answerGet(context));
       },
     },
     {
@@ -45,7 +51,7 @@ export function mount(core: Core, browser: Browser): Route[] {
         await endpoint();
       },
       handle: async (context) => {
-        return await (await endpoint()).answerPost(context);
+        return withNonce(context, await (await endpoint()).answerPost(context));
       },
     },
   ];

@@ -1,3 +1,4 @@
+import { PROOF_CODES } from '#oauth-endpoint/token-challenges.ts';
 import { ERRORS, type ErrorCode } from '#platform/base/errors.ts';
 import { describeForDevelopers, errorHeaders, type RenderError } from '#platform/http/error-format.ts';
 import { json } from '#platform/http/response.ts';
@@ -7,6 +8,7 @@ const RETRY_SECONDS = '5';
 
 /** Where the API has another status than other audiences (operations 4.9). */
 export function adminStatus(code: ErrorCode): number {
+  if (PROOF_CODES.has(code)) return 401;
   return code === 'client_is_static' ? 409 : ERRORS[code].status;
 }
 

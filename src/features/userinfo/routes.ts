@@ -10,6 +10,7 @@ import { accessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
 import { findUserOfAccessToken, type UserOfTokenRow } from '#domain/oauth-sessions/use-access-token.ts';
 import { DpopProofs, dpopChallenge } from '#oauth-endpoint/dpop-proofs.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
+import { headerToken, insufficientScope, invalidToken, type PresentedToken } from '#oauth-endpoint/token-challenges.ts';
 import { epochSeconds } from '#platform/base/clock.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import { fromUuid } from '#platform/base/ids.ts';
@@ -18,7 +19,6 @@ import { isFormType } from '#platform/http/request-body.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json, noStore } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import { parseBearer, parseDpop } from '#protocol/oauth/presented-credentials.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import { extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
 import { mergedClaims, personClaims } from '#protocol/oidc/user-claims.ts';
@@ -44,7 +44,7 @@ export function mount(core: Core): Route[] {
     {
       ...route,
       method: 'GET',
-      handle: async (context) => await answer(deps, context, alone(core, context, headerToken(core, context))),
+      handle: async (context) => await answer(deps, context, alone(core, context, presentedInHeader(core, context))),
     },
     {
       ...route,
@@ -52,12 +52,6 @@ export function mount(core: Core): Route[] {
       handle: async (context) => await answer(deps, context, await tokenOfPost(core, context)),
     },
   ];
-}
-
-interface PresentedToken {
-  readonly token: string;
-  /** In the scheme `DPoP`, which needs a proof. */
-  readonly isBound: boolean;
 }
 
 /**
@@ -72,7 +66,7 @@ function alone(core: Core, context: RequestContext, presented: PresentedToken | 
 }
 
 async function tokenOfPost(core: Core, context: RequestContext): Promise<PresentedToken | undefined> {
-  const inHeader = headerToken(core, context);
+  const inHeader = presentedInHeader(core, context);
   if (inHeader === undefined) {
     const token = (await readOAuthForm(context, ['access_token'])).get('access_token');
     return alone(core, context, token === undefined ? undefined : { token, isBound: false });
@@ -98,14 +92,10 @@ async function hasTokenInForm(context: RequestContext): Promise<boolean> {
   }
 }
 
-function headerToken(core: Core, context: RequestContext): PresentedToken | undefined {
-  const { authorization } = context.headers;
-  for (const isBound of [false, true]) {
-    const found = isBound ? parseDpop(authorization) : parseBearer(authorization);
-    if (found.kind === 'malformed') throw challenge(core, 'invalid_request', 'The Authorization header is malformed.');
-    if (found.kind === 'token') return { token: found.token, isBound };
-  }
-  return undefined;
+function presentedInHeader(core: Core, context: RequestContext): PresentedToken | undefined {
+  const found = headerToken(context.headers.authorization);
+  if (found === 'malformed') throw challenge(core, 'invalid_request', 'The Authorization header is malformed.');
+  return found;
 }
 
 async function answer(
@@ -127,6 +117,7 @@ async function answer(
     hash === undefined
       ? undefined
       : await findUserOfAccessToken(core.database, hash, key, 'openid', core.adminRights, now);
+  if (row === undefined && isBound) throw invalidToken('The access token is not bound to this key, or not live.', true);
   if (row === undefined) {
     throw challenge(core, 'invalid_token', 'The access token is unknown, expired, revoked or bound, or has no user.');
   }
@@ -134,6 +125,7 @@ async function answer(
   context.setRequester({ kind: 'user', id: fromUuid(row.user_id), username: row.username });
   context.requireWork();
   if (!row.scope.includes('openid')) {
+    if (isBound) throw insufficientScope('openid', true);
     throw challenge(core, 'insufficient_scope', 'The access token lacks the scope openid.', 'openid');
   }
   core.activity.recordOAuth2Session(fromUuid(row.session_id), now, context.clientAddress, context.userAgent);
@@ -142,7 +134,16 @@ async function answer(
     row.userinfo_alg === null
       ? json(200, claims, { pragma: 'no-cache' })
       : await signedResponse(core, row, row.userinfo_alg, claims);
-  return provenKey === undefined ? response : proofs.withNonce(response);
+  return withInteractionId(context, provenKey === undefined ? response : proofs.withNonce(response));
+}
+
+const INTERACTION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The id by which clients of FAPI 2.0 find a request in the logs of both sides (FAPI 2.0 Implementation Advice 2.1.1). */
+function withInteractionId({ headers }: RequestContext, response: HttpResponse): HttpResponse {
+  const id = headers['x-fapi-interaction-id'];
+  if (typeof id !== 'string' || !INTERACTION_ID.test(id)) return response;
+  return { ...response, headers: { ...response.headers, 'x-fapi-interaction-id': id } };
 }
 
 /** For a client that registered `userinfo_signed_response_alg`. @see OpenID Connect Core 1.0 5.3.2 */

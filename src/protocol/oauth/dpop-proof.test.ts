@@ -19,7 +19,7 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
   test('shows the thumbprint of its key', async () => {
     expect(await checkDpopProof(made({ claims: { jti: 'j' } }), REQUEST)).toEqual({
       ok: true,
-      proof: { thumbprint: key.thumbprint, id: 'j', nonce: undefined },
+      proof: { thumbprint: key.thumbprint, algorithm: 'ES256', id: 'j', nonce: undefined },
     });
     expect(isThumbprint(key.thumbprint)).toBe(true);
   });

@@ -22,6 +22,8 @@ export interface ProvenRequest {
 export interface DpopProof {
   /** Of the key (RFC 7638), base64url. */
   readonly thumbprint: string;
+  /** Of the signature, as the proof names it. */
+  readonly algorithm: string;
   readonly id: string;
   readonly nonce: string | undefined;
 }
@@ -61,6 +63,7 @@ export async function checkDpopProof(text: string, request: ProvenRequest): Prom
     ok: true,
     proof: {
       thumbprint: keyThumbprint(key.key),
+      algorithm: jws.algorithm,
       id: String(jti),
       nonce: typeof nonce === 'string' ? nonce : undefined,
     },
@@ -92,7 +95,21 @@ function isSameUrl(claimed: string, url: string): boolean {
   if (parsed === undefined) return false;
   const { origin, pathname, username, password } = parsed;
   const expected = new URL(url);
-  return origin === expected.origin && pathname === expected.pathname && username === '' && password === '';
+  return origin === expected.origin && isSamePath(pathname, expected.pathname) && username === '' && password === '';
+}
+
+/** Segment by segment, whatever of it is percent-encoded (RFC 3986 6.2.2.2). */
+function isSamePath(one: string, other: string): boolean {
+  const [segments, others] = [one, other].map((path) => path.split('/').map(decodeSegment));
+  return segments?.length === others?.length && segments?.every((segment, at) => segment === others?.[at]) === true;
+}
+
+function decodeSegment(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function wrong(problem: string): ProofOutcome {

@@ -172,16 +172,16 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-bound-tokens',
-    what: 'the admin API takes no token that is bound to a key',
+    what: 'the admin API and the account API take a token that is bound to a key with a proof of that key alone',
     attack: 129,
     removals: [
       {
-        text: "if (token === undefined || token === 'client-changed' || token.key !== undefined) return undefined;",
-        instead: "if (token === undefined || token === 'client-changed') return undefined;",
+        text: 'if (bound === this.#key) return true;',
+        instead: 'if (bound !== null) return true;',
       },
     ],
-    test: TEST,
-    testName: 'bound to a key',
+    test: 'test/attacks/dpop-at-apis.test.ts',
+    testName: 'is refused as a bearer token',
   },
   {
     name: 'admin-failures-counted',

@@ -23,7 +23,10 @@ export const TOKENS: readonly Protection[] = [
     what: 'a client sees the tokens of others only where the configuration lets it',
     attack: 44,
     removals: [
-      { text: ' || !caller.maySee(fromUuid(row.client_id))) return undefined;', instead: ') return undefined;' },
+      {
+        text: ' || !caller.maySee(fromUuid(row.client_id), row.dpop_jkt ?? undefined)) return undefined;',
+        instead: ') return undefined;',
+      },
     ],
     test: 'test/attacks/tokens.test.ts',
     testName: 'with introspection_callers',

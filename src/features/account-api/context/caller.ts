@@ -6,10 +6,17 @@ import { introspectToken } from '#domain/oauth-sessions/introspect.ts';
 import { tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import type { Bucket } from '#domain/rate-limits/rate-limits.ts';
 import { addressBucket, takeTokens } from '#domain/rate-limits/rate-limits.ts';
+import type { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
+import {
+  BindingCheck,
+  headerToken,
+  insufficientScope,
+  invalidToken,
+  type PresentedToken,
+} from '#oauth-endpoint/token-challenges.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { ClientId, OAuth2SessionId, UserId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
-import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 
 /** Who asks (account-graphql 2.1). Only a token can make its holder an administrator, never a browser session. */
@@ -27,8 +34,10 @@ export type Caller =
 export interface CallerDeps {
   readonly core: Core;
   readonly browser: Browser;
+  readonly proofs: DpopProofs;
 }
 
+const NO_TOKEN: PresentedToken = { token: '', isBound: false };
 const ANONYMOUS: Caller = { kind: 'anonymous' };
 const SCOPE = 'urn:mas:graphql:*';
 
@@ -36,16 +45,16 @@ const SCOPE = 'urn:mas:graphql:*';
  * The caller of a request, which is counted against the caller's limit. One look-up and one charge, which do not wait for
  * each other.
  * @param ignoresCookie another site may have sent the request: it is nobody's
- * @throws LatchkeyError `unknown_token`, `insufficient_scope`, `rate_limited`
+ * @throws LatchkeyError `invalid_token`, `invalid_dpop_proof`, `use_dpop_nonce`, `insufficient_scope`, `rate_limited`
  */
 export async function identifyCaller(
-  { core, browser }: CallerDeps,
+  { core, browser, proofs }: CallerDeps,
   context: RequestContext,
   ignoresCookie: boolean,
 ): Promise<Caller> {
   const { authorization } = context.headers;
   if (authorization !== undefined) {
-    const caller = await callerOfToken(core, context, authorization);
+    const caller = await callerOfToken(core, proofs, context, authorization);
     await charge(core, sessionBucket(core, caller.sessionId));
     return caller;
   }
@@ -63,21 +72,28 @@ export async function identifyCaller(
 
 type TokenCaller = Extract<Caller, { readonly kind: 'oauth' }>;
 
-async function callerOfToken(core: Core, context: RequestContext, authorization: string): Promise<TokenCaller> {
+async function callerOfToken(
+  core: Core,
+  proofs: DpopProofs,
+  context: RequestContext,
+  authorization: string,
+): Promise<TokenCaller> {
   const { config, database, adminRights, scopeRules, clock, activity } = core;
-  const presented = parseBearer(authorization);
-  const text = presented.kind === 'token' ? presented.token : '';
-  if (!config.graphql.acceptsAccessTokens || parseToken(text)?.prefix !== 'mat') throw unknownToken();
+  const found = headerToken(authorization);
+  const { token: text, isBound } = found === undefined || found === 'malformed' ? NO_TOKEN : found;
+  if (!config.graphql.acceptsAccessTokens || parseToken(text)?.prefix !== 'mat') throw unknownToken(isBound);
+  const provenKey = isBound ? await proofs.ofToken(context, 'graphql', text) : undefined;
   const now = clock.now();
-  const asker = { client: undefined, maySee: () => true };
+  const binding = new BindingCheck(provenKey?.thumbprint);
+  const asker = { client: undefined, maySee: binding.maySee };
   const settings = tokenSettings(config);
   const token = await introspectToken(database, 'access-token', text, asker, settings, adminRights, now);
-  // A token that is bound to a key proves nothing without it (RFC 9449 7.1).
-  if (token === undefined || token === 'client-changed' || token.key !== undefined) throw unknownToken();
+  if (token === undefined || token === 'client-changed') throw unknownToken(isBound || binding.isBoundElsewhere);
+  await provenKey?.consume();
   const { sessionId, clientId, user, scope } = token;
   context.setRequester(user === undefined ? { kind: 'oauth2-client', id: clientId } : { kind: 'user', ...user });
   context.requireWork();
-  if (!scopeRules.isCovered([SCOPE], scope)) throw insufficientScope();
+  if (!scopeRules.isCovered([SCOPE], scope)) throw insufficientScope(SCOPE, isBound);
   activity.recordOAuth2Session(sessionId, now, context.clientAddress, context.userAgent);
   const isAdmin = scope.some((name) => scopeRules.classify(name) === 'admin');
   return { kind: 'oauth', sessionId, clientId, user, isAdmin };
@@ -97,17 +113,8 @@ async function charge(core: Core, bucket: Bucket): Promise<void> {
   if (!taken.ok) throw new LatchkeyError('rate_limited', { retryAfterSeconds: taken.retryAfterSeconds });
 }
 
-/** RFC 6750 3.1. */
-function unknownToken(): LatchkeyError {
-  return new LatchkeyError('invalid_token', {
-    description: 'the access token is unknown or expired, its session has ended, or tokens are not accepted here',
-    headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
-  });
-}
-
-function insufficientScope(): LatchkeyError {
-  return new LatchkeyError('insufficient_scope', {
-    description: `the access token lacks the scope ${SCOPE}`,
-    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${SCOPE}"` },
-  });
+function unknownToken(isBound: boolean): LatchkeyError {
+  const description =
+    'the access token is unknown or expired, its session has ended, it is bound to another key, or tokens are not accepted here';
+  return invalidToken(description, isBound);
 }

@@ -5,11 +5,12 @@ import { tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { introspectPersonalToken } from '#domain/personal-sessions/tokens/introspect-personal-token.ts';
 import type { PersonalOwner } from '#domain/personal-sessions/tokens/issue-personal-token.ts';
 import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import type { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
+import { BindingCheck, headerToken, insufficientScope, invalidToken } from '#oauth-endpoint/token-challenges.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { ClientId, UserId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Requester } from '#platform/log/request-line.ts';
-import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 
 /** Who administers: a client with the token of a person or with its own, or a program with a personal token. */
@@ -29,59 +30,76 @@ export function actorOf({ clientId, user }: AdminCaller): AuditActor {
 }
 
 /**
- * The administrator behind a request (operations 4.1): one statement, two at the first use of the token; none for what
- * is not a token by its shape. Only tokens that could have been right count against the address that they come from.
- * @throws LatchkeyError `missing_token`, `invalid_token`, `insufficient_scope`, `rate_limited`
+ * The administrator behind a request (operations 4.1): one statement, one more at the first use of the token and one
+ * more for a DPoP proof; none for what is not a token by its shape. Only tokens that could have been right count against
+ * the address that they come from.
+ * @param path of the request below the public base
+ * @throws LatchkeyError `missing_token`, `invalid_token`, `invalid_dpop_proof`, `use_dpop_nonce`, `insufficient_scope`,
+ * `rate_limited`
  */
-export async function identifyAdmin(core: Core, context: RequestContext): Promise<AdminCaller> {
+export async function identifyAdmin(
+  core: Core,
+  proofs: DpopProofs,
+  context: RequestContext,
+  path: string,
+): Promise<AdminCaller> {
   const { authorization } = context.headers;
   if (authorization === undefined) {
     throw new LatchkeyError('missing_token', { headers: { 'www-authenticate': 'Bearer' } });
   }
-  const presented = parseBearer(authorization);
-  if (context.isAuthorizationRepeated) throw invalidToken('there is more than one header Authorization');
-  if (presented.kind !== 'token') throw invalidToken('the header Authorization is not Bearer and a token');
-  if (parseToken(presented.token) === undefined) throw invalidToken('the access token is malformed');
-  const token = await readToken(core, presented.token);
-  if (token === undefined) {
-    const isEnded = 'the access token is unknown or expired, or its session has ended';
-    throw await refused(core, context, invalidToken(isEnded));
+  const presented = headerToken(authorization);
+  if (context.isAuthorizationRepeated) throw invalidToken('there is more than one header Authorization', false);
+  if (presented === undefined || presented === 'malformed') {
+    throw invalidToken('the header Authorization is neither Bearer nor DPoP with a token', false);
   }
+  const { isBound } = presented;
+  if (parseToken(presented.token) === undefined) throw invalidToken('the access token is malformed', isBound);
+  const provenKey = isBound ? await proofs.ofToken(context, path, presented.token) : undefined;
+  const token = await readToken(core, presented.token, provenKey?.thumbprint);
+  if (token === undefined || token === 'bound') {
+    const isEnded = 'the access token is unknown or expired, its session has ended, or it is bound to another key';
+    throw await refused(core, context, invalidToken(isEnded, isBound || token === 'bound'));
+  }
+  await provenKey?.consume();
   const { caller, scope } = token;
   context.setRequester(token.requester);
   if (!scope.some((name) => core.scopeRules.classify(name) === 'admin')) {
-    throw await refused(core, context, insufficientScope());
+    throw await refused(core, context, insufficientScope(SCOPE, isBound));
   }
   token.recordUse(context.clientAddress, context.userAgent);
   return caller;
 }
 
 /** A live token, with what the kinds of tokens have in common. */
-interface PresentedToken {
+interface LiveToken {
   readonly caller: AdminCaller;
   readonly requester: Requester;
   readonly scope: readonly string[];
   recordUse(address: string | undefined, userAgent: string | undefined): void;
 }
 
-async function readToken(core: Core, text: string): Promise<PresentedToken | undefined> {
+/** `bound`: live, and bound to another key than the proven one. */
+type FoundToken = LiveToken | 'bound' | undefined;
+
+async function readToken(core: Core, text: string, key: string | undefined): Promise<FoundToken> {
   switch (parseToken(text)?.prefix) {
     case 'mat':
-      return await readAccessToken(core, text);
+      return await readAccessToken(core, text, key);
     case 'mpt':
-      return await readPersonalToken(core, text);
+      // Never bound, so that it does not belong in the scheme of bound tokens.
+      return key === undefined ? await readPersonalToken(core, text) : undefined;
     default:
       return undefined;
   }
 }
 
-async function readAccessToken(core: Core, text: string): Promise<PresentedToken | undefined> {
+async function readAccessToken(core: Core, text: string, key: string | undefined): Promise<FoundToken> {
   const { config, database, adminRights, clock, activity } = core;
   const now = clock.now();
-  const asker = { client: undefined, maySee: () => true };
+  const binding = new BindingCheck(key);
+  const asker = { client: undefined, maySee: binding.maySee };
   const token = await introspectToken(database, 'access-token', text, asker, tokenSettings(config), adminRights, now);
-  // A token that is bound to a key proves nothing without it (RFC 9449 7.1).
-  if (token === undefined || token === 'client-changed' || token.key !== undefined) return undefined;
+  if (token === undefined || token === 'client-changed') return binding.isBoundElsewhere ? 'bound' : undefined;
   const { sessionId, clientId, user, scope } = token;
   return {
     caller: {
@@ -95,7 +113,7 @@ async function readAccessToken(core: Core, text: string): Promise<PresentedToken
   };
 }
 
-async function readPersonalToken(core: Core, text: string): Promise<PresentedToken | undefined> {
+async function readPersonalToken(core: Core, text: string): Promise<LiveToken | undefined> {
   const { database, adminRights, clock, activity } = core;
   const now = clock.now();
   const use = { client: undefined, mayBeLocked: true, now };
@@ -116,19 +134,4 @@ async function refused(core: Core, { clientAddress }: RequestContext, failure: L
   const taken = await chargeAddress(core, { name: 'admin-token', limiter, address: clientAddress });
   if (taken.ok) return failure;
   return new LatchkeyError('rate_limited', { retryAfterSeconds: taken.retryAfterSeconds });
-}
-
-/** RFC 6750 3.1. */
-function invalidToken(description: string): LatchkeyError {
-  return new LatchkeyError('invalid_token', {
-    description,
-    headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
-  });
-}
-
-function insufficientScope(): LatchkeyError {
-  return new LatchkeyError('insufficient_scope', {
-    description: `the access token lacks the scope ${SCOPE}`,
-    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${SCOPE}"` },
-  });
 }
