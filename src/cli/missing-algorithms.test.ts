@@ -5,7 +5,11 @@ import { RecordingLog } from '#test/support/recording-log.ts';
 import { testSigningKeys } from '#test/support/signing-keys.ts';
 import { warnOfMissingAlgorithms, warnOfUnsignableTokens } from './start-checks.ts';
 
-const RSA = { idTokenSignedResponseAlg: 'RS256', introspectionSignedResponseAlg: 'RS256' } as const;
+const RSA = {
+  authorizationSignedResponseAlg: 'RS256',
+  idTokenSignedResponseAlg: 'RS256',
+  introspectionSignedResponseAlg: 'RS256',
+} as const;
 const UNSIGNED = { userinfoSignedResponseAlg: undefined };
 
 test('a start names the clients whose answers no key can sign, and the algorithms that there are', () => {

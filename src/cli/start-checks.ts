@@ -103,7 +103,11 @@ export function warnOfUnsignableTokens(
 /** What a client is configured to be answered with. */
 type SignedClient = Pick<
   StaticClientConfig,
-  'clientId' | 'idTokenSignedResponseAlg' | 'introspectionSignedResponseAlg' | 'userinfoSignedResponseAlg'
+  | 'authorizationSignedResponseAlg'
+  | 'clientId'
+  | 'idTokenSignedResponseAlg'
+  | 'introspectionSignedResponseAlg'
+  | 'userinfoSignedResponseAlg'
 >;
 
 /** Warns of clients that get no ID tokens or other answers, since no key signs with their algorithm. */
@@ -114,6 +118,7 @@ export function warnOfMissingAlgorithms(
 ): void {
   const wanted = clients.flatMap((client) => [
     { client, answer: 'id_token', algorithm: client.idTokenSignedResponseAlg },
+    { client, answer: 'authorization', algorithm: client.authorizationSignedResponseAlg },
     { client, answer: 'userinfo', algorithm: client.userinfoSignedResponseAlg },
     { client, answer: 'introspection', algorithm: client.introspectionSignedResponseAlg },
   ]);

@@ -465,6 +465,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'clients[].id_token_signed_response_alg': choice('EdDSA', ...ALGORITHMS),
   'clients[].userinfo_signed_response_alg': choice('ES256', ...ALGORITHMS),
   'clients[].introspection_signed_response_alg': choice('PS512', ...ALGORITHMS),
+  'clients[].authorization_signed_response_alg': choice('PS512', ...ALGORITHMS),
+  'clients[].profile': choice('fapi2', 'fapi2'),
   'homeserver.kind': choice(
     'synapse_legacy',
     ...['synapse', 'synapse_modern', 'synapse_legacy', 'synapse_read_only', 'none'],
@@ -789,6 +791,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'oauth.device_code_grant_enabled': bool(false),
   'oauth.device_code_ttl': duration('60', 60, 'from 60s to 3600s'),
   'oauth.device_code_user_code_auto_fill_enabled': bool(false),
+  'oauth.require_pushed_authorization_requests': bool(true),
   'oauth.dpop_require_nonce': bool(true),
   'oauth.id_token_ttl': duration('1d', 86_400, 'from 60s to 86400s'),
   'oauth.refresh_grace': duration('0', 0, 'from 0s to 300s'),
@@ -1093,6 +1096,11 @@ const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   ],
   'clients[].jwks': [`client_id: ${ULID}`, 'client_auth_method: private_key_jwt'],
   'clients[].jwks_uri': [`client_id: ${ULID}`, 'client_auth_method: private_key_jwt'],
+  'clients[].profile': [
+    `client_id: ${ULID}`,
+    'client_auth_method: private_key_jwt',
+    'jwks_uri: https://app.example/keys',
+  ],
   'clients[].require_signed_request_object': SIGNING_CLIENT,
   'clients[].request_object_signing_alg': SIGNING_CLIENT,
   'clients[].token_endpoint_auth_signing_alg': [
@@ -1450,6 +1458,7 @@ test('without any source, the defaults are those of the manual', () => {
       deviceCodeTtlSeconds: 1200,
       deviceCodeUserCodeAutoFillEnabled: true,
       dpopRequireNonce: false,
+      requirePushedAuthorizationRequests: false,
       idTokenTtlSeconds: 3600,
       refreshGraceSeconds: 30,
       sessionMaxLifetimeSeconds: undefined,
@@ -1578,6 +1587,8 @@ clients: [{client_id: ${ULID}, client_auth_method: none}]
       idTokenSignedResponseAlg: 'RS256',
       userinfoSignedResponseAlg: undefined,
       introspectionSignedResponseAlg: 'RS256',
+      authorizationSignedResponseAlg: 'RS256',
+      profile: undefined,
     },
   ]);
   const { username } = userInfo();

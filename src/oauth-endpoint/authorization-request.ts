@@ -34,9 +34,10 @@ interface AcceptedRequest {
 export type JudgedRequest = AcceptedRequest | Exclude<CheckedRequest, { readonly kind: 'accepted' }>;
 
 export function judgeAuthorizationRequest(deps: JudgeDeps, client: Client, received: ReceivedRequest): JudgedRequest {
-  const { scopeRules, resourceRules } = deps;
+  const { config, scopeRules, resourceRules } = deps;
+  const requiresPushedRequests = client.requiresPushedRequests || config.oauth.requirePushedAuthorizationRequests;
   const rules = { scopeRules, resourceRules, subjectOfHint: (hint: string) => subjectOfHint(deps, client, hint) };
-  const checked = checkAuthorizationRequest(received, requestingClient(client), rules);
+  const checked = checkAuthorizationRequest(received, { ...requestingClient(client), requiresPushedRequests }, rules);
   if (checked.kind !== 'accepted') return checked;
   const { request } = checked;
   const expected = expectedAccounts(client, request);

@@ -5,12 +5,19 @@ import { type ClientId, parseId } from '#platform/base/ids.ts';
 import { type CompactJws, isMacOf, parseCompactJws } from '#protocol/jose/compact-jws.ts';
 import { readAssertion } from '#protocol/oauth/client-assertion.ts';
 import { assertionAlgorithms } from '#protocol/oauth/client-metadata.ts';
+import { FAPI2_ALGORITHMS } from '#protocol/oauth/fapi2.ts';
 
 /** What an assertion says before anything of it was verified. */
 export interface ClaimedAssertion {
   /** Undefined: not a signed JWT. */
   readonly jws: CompactJws | undefined;
   readonly clientId: ClientId | undefined;
+}
+
+/** Names of this service in assertions. */
+export interface AssertionAudiences {
+  readonly issuer: string;
+  readonly endpoints: readonly string[];
 }
 
 export type AssertionOutcome =
@@ -46,12 +53,13 @@ export function claimedAssertion(assertion: string, clientId: string | undefined
 /**
  * Verifies an assertion with the secret or the keys of its client, by an algorithm of the method that the client is
  * registered for, and then its claims (oauth 5.3).
- * @param audiences names of this service
+ * @param issuer the only name of this service that a client of FAPI 2.0 may use
+ * @param endpoints its other names
  */
 export async function verifyAssertion(
   deps: Pick<Core, 'clients' | 'clientKeys' | 'clock'>,
   { jws, clientId }: ClaimedAssertion,
-  audiences: readonly string[],
+  { issuer, endpoints }: AssertionAudiences,
 ): Promise<AssertionOutcome> {
   const client = clientId === undefined ? undefined : await deps.clients.find(clientId);
   if (client === undefined || jws === undefined) return { ok: false, reason: 'unknown_client', client: undefined };
@@ -63,7 +71,9 @@ export async function verifyAssertion(
   }
   if (signature === 'bad') return { ok: false, reason: 'bad_client_assertion', client };
   const isClient = (text: string) => parseId<'client'>(text) === client.id;
-  const claims = readAssertion(jws, { isClient, audiences, now: deps.clock.now() });
+  const { isFapi2 } = client;
+  const audiences = isFapi2 ? [issuer] : [issuer, ...endpoints];
+  const claims = readAssertion(jws, { isClient, audiences, needsSingleAudience: isFapi2, now: deps.clock.now() });
   return claims.ok
     ? { ok: true, client, method: client.authMethod, oneTime: claims }
     : { ok: false, reason: 'bad_client_assertion', client, problem: claims.problem };
@@ -73,6 +83,7 @@ export async function verifyAssertion(
 function mayUse(client: Client, algorithm: string): boolean {
   const registered = client.assertionSigningAlg;
   if (registered !== undefined && registered !== algorithm) return false;
+  if (client.isFapi2 && !FAPI2_ALGORITHMS.includes(algorithm)) return false;
   return assertionAlgorithms(client.authMethod)?.includes(algorithm) === true;
 }
 

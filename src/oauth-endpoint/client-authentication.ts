@@ -14,7 +14,13 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Database, GuardedDatabase } from '#platform/postgres/database.ts';
 import { isMissingReference } from '#platform/postgres/failures.ts';
 import { type PresentedCredentials, presentedCredentials } from '#protocol/oauth/presented-credentials.ts';
-import { type AssertionOutcome, type ClaimedAssertion, claimedAssertion, verifyAssertion } from './client-assertion.ts';
+import {
+  type AssertionAudiences,
+  type AssertionOutcome,
+  type ClaimedAssertion,
+  claimedAssertion,
+  verifyAssertion,
+} from './client-assertion.ts';
 
 /** A secret, or none, to be compared with what a client is registered with. */
 type SecretOrNone = Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>;
@@ -39,14 +45,14 @@ const REFUSED = 'The client is unknown, or its credentials or their method are n
 
 export class ClientAuthentication {
   readonly #core: Core;
-  readonly #audiences: readonly string[];
+  readonly #audiences: AssertionAudiences;
 
   /** @param path of the endpoint */
   constructor(core: Core, path: string) {
     this.#core = core;
     const { issuer, publicBase } = core.config.http;
     const absolute = (below: string) => publicBase.replace(/\/$/, '') + below;
-    this.#audiences = [issuer, absolute('/oauth2/token'), absolute(path)];
+    this.#audiences = { issuer, endpoints: [absolute('/oauth2/token'), absolute(path)] };
   }
 
   /**

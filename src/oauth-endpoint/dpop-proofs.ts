@@ -7,6 +7,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import { ACCEPTED_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { checkDpopProof, type DpopProof } from '#protocol/oauth/dpop-proof.ts';
+import { FAPI2_ALGORITHMS } from '#protocol/oauth/fapi2.ts';
 
 /** How long a proof is remembered; it is good for little more than a minute (RFC 9449 11.1). */
 const REMEMBERED_MS = 300_000;
@@ -31,14 +32,16 @@ export class DpopProofs {
    * @param path of the endpoint below the public base
    * @throws LatchkeyError `invalid_dpop_proof`, `use_dpop_nonce`
    */
-  async ofRequest(context: RequestContext, path: string): Promise<ProvenKey | undefined> {
+  async ofRequest(context: RequestContext, path: string, client: Client): Promise<ProvenKey | undefined> {
     const text = headerOf(context);
-    return text === undefined ? undefined : await this.#verify(context, path, text, undefined, {});
+    const key = text === undefined ? undefined : await this.#verify(context, path, text, undefined, {});
+    if (key === undefined || !client.isFapi2 || FAPI2_ALGORITHMS.includes(key.algorithm)) return key;
+    throw refusal(`the client is held to FAPI 2.0: its proofs are signed with ${FAPI2_ALGORITHMS.join(', ')}`, {});
   }
 
   /** The same for a request for tokens, which some clients never make without a proof. */
   async ofTokenRequest(context: RequestContext, path: string, client: Client): Promise<ProvenKey | undefined> {
-    const key = await this.ofRequest(context, path);
+    const key = await this.ofRequest(context, path, client);
     if (key !== undefined || !client.hasBoundTokens) return key;
     throw refusal('the client is registered with dpop_bound_access_tokens: a DPoP proof is required', {});
   }
@@ -67,7 +70,7 @@ export class DpopProofs {
     text: string,
     accessToken: string | undefined,
     challenges: typeof challengeHeaders | Record<string, never>,
-  ): Promise<ProvenKey> {
+  ): Promise<ProvenKey & { readonly algorithm: string }> {
     const { clock, config, database, log } = this.#core;
     const headersOf = (code: ProofError) => (typeof challenges === 'function' ? challenges(code) : {});
     const now = clock.now();
@@ -94,7 +97,7 @@ export class DpopProofs {
       this.#consumed.set(context, consumed);
       return consumed;
     };
-    return { thumbprint: proof.thumbprint, consume };
+    return { thumbprint: proof.thumbprint, algorithm: proof.algorithm, consume };
   }
 
   #nonceHeaders(): Readonly<Record<string, string>> {

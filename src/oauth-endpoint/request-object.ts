@@ -4,6 +4,7 @@ import { parseId } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { parseCompactJws } from '#protocol/jose/compact-jws.ts';
 import { isSigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
+import { FAPI2_ALGORITHMS } from '#protocol/oauth/fapi2.ts';
 import { type RequestObjectOutcome, readRequestObject } from '#protocol/oauth/request-object.ts';
 
 const SIGNATURE_PROBLEMS = {
@@ -28,12 +29,16 @@ export async function verifyRequestObject(
   if (registered !== undefined ? jws.algorithm !== registered : !isSigningAlgorithm(jws.algorithm)) {
     return refuse(`must be signed with ${registered ?? 'a private key of the client'}`);
   }
+  if (client.isFapi2 && !FAPI2_ALGORITHMS.includes(jws.algorithm)) {
+    return refuse(`must be signed with ${FAPI2_ALGORITHMS.join(', ')}`);
+  }
   const signature = await clientKeys.verify(client, jws);
   if (!signature.ok) {
     return refuse(SIGNATURE_PROBLEMS[signature.reason]);
   }
   const isClient = (text: string) => parseId<'client'>(text) === client.id;
-  return readRequestObject(jws, { isClient, issuer: config.http.issuer, now: clock.now(), plain });
+  const { issuer } = config.http;
+  return readRequestObject(jws, { isClient, issuer, needsNotBefore: client.isFapi2, now: clock.now(), plain });
 }
 
 function refuse(problem: string): RequestObjectOutcome {

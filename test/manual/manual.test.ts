@@ -101,7 +101,7 @@ describe('names in the manual', () => {
           (code) =>
             dotted.test(code) &&
             !/^(?:db\.client|http\.(?:client|route|server\.request)|process|service\.instance)\b/.test(code) &&
-            !/^(?:m|io\.element|extensions|latchkey)\.|\.(?:m?js|tsx?|md|sql|key|previous|json|yaml|html|org)$/.test(
+            !/^(?:m|io\.element|extensions|latchkey)\.|\.(?:m?js|tsx?|md|sql|key|previous|json|jwt|yaml|html|net|org)$/.test(
               code,
             ),
         )

@@ -29,6 +29,12 @@ import {
   GRANT_TYPES,
   usesSecret,
 } from '#protocol/oauth/client-metadata.ts';
+import {
+  CLIENT_PROFILES,
+  FAPI2_ALGORITHMS,
+  FAPI2_AUTH_METHOD,
+  FAPI2_RESPONSE_ALGORITHM,
+} from '#protocol/oauth/fapi2.ts';
 import { redirectUriProblem } from '#protocol/oauth/redirect-uris.ts';
 import { canSignWith } from '#protocol/oauth/registered-keys.ts';
 import { isReservedScope } from '#protocol/oauth/scopes.ts';
@@ -42,6 +48,16 @@ const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((
 });
 
 const MIN_SIGNING_SECRET_BYTES = 32;
+
+/** Keys whose value is the algorithm of a signature of the client, or for it. */
+const ALGORITHM_KEYS = [
+  'authorization_signed_response_alg',
+  'id_token_signed_response_alg',
+  'introspection_signed_response_alg',
+  'request_object_signing_alg',
+  'token_endpoint_auth_signing_alg',
+  'userinfo_signed_response_alg',
+] as const;
 
 function isHttps(url: string): boolean {
   return /^https:/i.test(url);
@@ -70,6 +86,14 @@ const tokenExchange = mapping({
     .describe('Resource servers that the new token may be asked for, by `audience` or `resource`.'),
   impersonation: bool().prefault(false).describe('Introspection does not tell which client acts (`act`).'),
 });
+
+function responseAlgorithm(description: string) {
+  return hint(choice(SIGNING_ALGORITHMS), {
+    defaultText: `\`${MANDATORY_ALGORITHM}\`; \`${FAPI2_RESPONSE_ALGORITHM}\` with \`profile: fapi2\``,
+  })
+    .optional()
+    .describe(description);
+}
 
 const client = mapping({
   client_id: chosenUlid<'client'>().describe('Identifier of the client, unique.'),
@@ -177,18 +201,24 @@ const client = mapping({
     .describe(
       'Address whose host is the sector of a client with pairwise subjects. Default: the host of its redirect URIs.',
     ),
+  profile: choice(CLIENT_PROFILES)
+    .optional()
+    .describe(
+      '`fapi2`: the client is held to the FAPI 2.0 Security Profile. It authenticates with `private_key_jwt`, pushes its requests, uses PKCE, and gets tokens that are bound to a key; its refresh tokens are not rotated. See the guide on FAPI 2.',
+    ),
   dpop_bound_access_tokens: bool()
     .prefault(false)
     .describe('The client gets only access tokens that are bound to a key of its own (DPoP, RFC 9449).'),
-  id_token_signed_response_alg: choice(SIGNING_ALGORITHMS)
-    .prefault(MANDATORY_ALGORITHM)
-    .describe('Algorithm of its ID tokens.'),
+  id_token_signed_response_alg: responseAlgorithm('Algorithm of its ID tokens.'),
+  authorization_signed_response_alg: responseAlgorithm(
+    'Algorithm of the authorization responses that it asks for as a JWT (JARM).',
+  ),
   userinfo_signed_response_alg: choice(SIGNING_ALGORITHMS)
     .optional()
     .describe('Answers at userinfo are JWTs, signed with this algorithm. Default: they are JSON.'),
-  introspection_signed_response_alg: choice(SIGNING_ALGORITHMS)
-    .prefault(MANDATORY_ALGORITHM)
-    .describe('Algorithm of the introspection answers that it asks for as a JWT.'),
+  introspection_signed_response_alg: responseAlgorithm(
+    'Algorithm of the introspection answers that it asks for as a JWT.',
+  ),
 });
 
 const withSecretRule = rule(client, ['client_auth_method', 'client_secret'], (values, problem) => {
@@ -272,7 +302,24 @@ const withSectorRule = rule(
   },
 );
 
-export const clientsSection = listKeysRule(list(withSectorRule), ['client_id'], (clients, problem) => {
+/** Settings that would let the client fall behind its profile. */
+const withProfileRule = rule(
+  withSectorRule,
+  ['profile', 'client_auth_method', ...ALGORITHM_KEYS],
+  (values, problem) => {
+    if (values.profile === undefined) return;
+    if (values.client_auth_method !== FAPI2_AUTH_METHOD) {
+      problem(['client_auth_method'], `"profile: ${values.profile}" needs "${FAPI2_AUTH_METHOD}"`);
+    }
+    for (const key of ALGORITHM_KEYS) {
+      const algorithm = values[key];
+      if (algorithm === undefined || FAPI2_ALGORITHMS.includes(algorithm)) continue;
+      problem([key], `"profile: ${values.profile}" allows ${FAPI2_ALGORITHMS.join(', ')}`);
+    }
+  },
+);
+
+export const clientsSection = listKeysRule(list(withProfileRule), ['client_id'], (clients, problem) => {
   const seen = new Map<string, number>();
   for (const [index, { client_id }] of clients) {
     const other = seen.get(client_id);
@@ -287,6 +334,8 @@ export type StaticClientConfig = Immutable<ReturnType<typeof staticClientConfig>
 
 export function staticClientConfig(parsed: ParsedClient) {
   const isPublic = parsed.client_auth_method === 'none';
+  const isFapi2 = parsed.profile === 'fapi2';
+  const responseAlgorithm = isFapi2 ? FAPI2_RESPONSE_ALGORITHM : MANDATORY_ALGORITHM;
   const defaultGrantTypes = GRANT_TYPES.filter((grantType) => !isPublic || grantType !== 'client_credentials');
   return {
     clientId: parsed.client_id,
@@ -317,7 +366,7 @@ export function staticClientConfig(parsed: ParsedClient) {
     firstParty: parsed.first_party,
     defaultMaxAgeSeconds: parsed.default_max_age,
     requireAuthTime: parsed.require_auth_time,
-    requirePushedAuthorizationRequests: parsed.require_pushed_authorization_requests,
+    requirePushedAuthorizationRequests: isFapi2 || parsed.require_pushed_authorization_requests,
     requireSignedRequestObject: parsed.require_signed_request_object,
     /** Undefined: every algorithm with a private key. */
     requestObjectSigningAlg: parsed.request_object_signing_alg,
@@ -329,10 +378,13 @@ export function staticClientConfig(parsed: ParsedClient) {
     subjectType: parsed.subject_type,
     /** Undefined: the sector is the host of the redirect URIs. */
     sectorIdentifierUri: parsed.sector_identifier_uri,
-    dpopBoundAccessTokens: parsed.dpop_bound_access_tokens,
-    idTokenSignedResponseAlg: parsed.id_token_signed_response_alg,
+    /** Undefined: it is held to no profile. */
+    profile: parsed.profile,
+    dpopBoundAccessTokens: isFapi2 || parsed.dpop_bound_access_tokens,
+    idTokenSignedResponseAlg: parsed.id_token_signed_response_alg ?? responseAlgorithm,
+    authorizationSignedResponseAlg: parsed.authorization_signed_response_alg ?? responseAlgorithm,
     /** Undefined: answers at userinfo are not signed. */
     userinfoSignedResponseAlg: parsed.userinfo_signed_response_alg,
-    introspectionSignedResponseAlg: parsed.introspection_signed_response_alg,
+    introspectionSignedResponseAlg: parsed.introspection_signed_response_alg ?? responseAlgorithm,
   };
 }

@@ -85,6 +85,9 @@ export const oauthSection = mapping({
   refresh_grace: duration('0s', '300s')
     .prefault('30s')
     .describe('How long a refresh token that was just used may be presented again after a lost answer.'),
+  require_pushed_authorization_requests: bool()
+    .prefault(false)
+    .describe('Every client pushes its authorization requests (RFC 9126); all others are refused.'),
   resources: resources.prefault([]).describe('Resource servers that access tokens may be restricted to (RFC 8707).'),
   session_max_lifetime: duration('1h', '730d')
     .nullable()
@@ -126,6 +129,7 @@ export function oauthConfig(parsed: z.output<typeof oauthSection>) {
     dpopRequireNonce: parsed.dpop_require_nonce,
     idTokenTtlSeconds: parsed.id_token_ttl,
     refreshGraceSeconds: parsed.refresh_grace,
+    requirePushedAuthorizationRequests: parsed.require_pushed_authorization_requests,
     resources: parsed.resources.map(({ identifier, scopes, access_token_ttl, token_format, signing_alg }) => ({
       identifier,
       scopes,

@@ -11,6 +11,7 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
 import { MANDATORY_ALGORITHM, settledName } from '#protocol/jose/signing-algorithms.ts';
 import { CLIENT_AUTH_METHODS, type ClientAuthMethod, usesSecret } from '#protocol/oauth/client-metadata.ts';
+import type { ClientProfile } from '#protocol/oauth/fapi2.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
 import type { ApplicationType } from '#protocol/oauth/registered-uris.ts';
 import { type ExtraClaims, extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
@@ -65,8 +66,12 @@ export interface Client {
   readonly sector: string | undefined;
   /** It takes only access tokens that are bound to a key (RFC 9449 5.2). */
   readonly hasBoundTokens: boolean;
+  /** It is held to FAPI 2.0; what metadata has a name for, as pushed requests, is in the members for that. */
+  readonly isFapi2: boolean;
   /** Algorithm of its ID tokens. */
   readonly idTokenSignedResponseAlg: string;
+  /** Algorithm of the authorization responses that it asks for as a JWT (JARM). */
+  readonly authorizationSignedResponseAlg: string;
   /** Algorithm of the introspection answers that it asks for as a JWT. */
   readonly introspectionSignedResponseAlg: string;
   /** Its public keys as a JSON Web Key Set, of which `ClientKeys` makes use; undefined when it has none here. */
@@ -117,6 +122,8 @@ export interface ClientMetadata {
   readonly userinfo_signed_response_alg?: string;
   /** RS256 when it is not set. */
   readonly introspection_signed_response_alg?: string;
+  /** RS256 when it is not set. */
+  readonly authorization_signed_response_alg?: string;
   readonly jwks?: { readonly keys: readonly unknown[] };
   readonly jwks_uri?: string;
   readonly client_name?: Localized;
@@ -133,6 +140,8 @@ export interface ClientMetadata {
   readonly dpop_bound_access_tokens?: boolean;
   readonly require_signed_request_object?: boolean;
   readonly request_object_signing_alg?: string;
+  /** Ours. */
+  readonly profile?: ClientProfile;
   /** Ours, of static clients only. */
   readonly token_exchange?: TokenExchangeRights;
   /** Ours: the consent page may be skipped. */
@@ -188,6 +197,8 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
     hasStrictAuthMethod: metadata.strict_auth_method ?? false,
     sector: sectorHost(sectorUri(metadata)),
     hasBoundTokens: metadata.dpop_bound_access_tokens ?? false,
+    isFapi2: metadata.profile === 'fapi2',
+    authorizationSignedResponseAlg: metadata.authorization_signed_response_alg ?? MANDATORY_ALGORITHM,
     idTokenSignedResponseAlg: metadata.id_token_signed_response_alg,
     introspectionSignedResponseAlg: metadata.introspection_signed_response_alg ?? MANDATORY_ALGORITHM,
     jwks: metadata.jwks,

@@ -59,6 +59,8 @@ function configured(clientId: ClientId, changes: Partial<StaticClientConfig> = {
     idTokenSignedResponseAlg: 'RS256',
     userinfoSignedResponseAlg: undefined,
     introspectionSignedResponseAlg: 'RS256',
+    authorizationSignedResponseAlg: 'RS256',
+    profile: undefined,
     ...changes,
   };
 }

@@ -157,6 +157,7 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       subject_type: configured.subjectType,
       id_token_signed_response_alg: configured.idTokenSignedResponseAlg,
       introspection_signed_response_alg: configured.introspectionSignedResponseAlg,
+      authorization_signed_response_alg: configured.authorizationSignedResponseAlg,
       require_auth_time: configured.requireAuthTime,
       first_party: configured.firstParty,
       id_token_claims: configured.idTokenClaims,
@@ -164,6 +165,7 @@ function wantedClient(configured: StaticClientConfig): WantedClient {
       ...(configured.claims !== undefined && { claims: configured.claims }),
       ...(configured.tokenExchange !== undefined && { token_exchange: configured.tokenExchange }),
       ...(configured.applicationType !== undefined && { application_type: configured.applicationType }),
+      ...(configured.profile !== undefined && { profile: configured.profile }),
       ...(configured.dpopBoundAccessTokens ? { dpop_bound_access_tokens: true } : {}),
       ...(configured.userinfoSignedResponseAlg === undefined
         ? {}

@@ -1,8 +1,11 @@
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { clientIsCurrent } from '#domain/clients/liveness.ts';
+import { newId, toUuid } from '#platform/base/ids.ts';
+import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
+import { newToken } from '#protocol/oauth/token-format.ts';
 import type { RefreshTokenRow, RefreshVerdict } from './judge-refresh-token.ts';
 import { accessTokenIsUnrevoked, oauthSessionIsLive, refreshTokenIsLive } from './liveness.ts';
 import type { PresentedToken, SuccessorPair } from './refresh-successor.ts';
@@ -64,6 +67,36 @@ export async function issueSuccessor(
   };
 }
 
+/**
+ * Stores another access token for a refresh token that stays valid; former access tokens live on until they expire, so
+ * that a client with several processes may refresh in each. One statement.
+ * @returns undefined when the session, its client or its user changed
+ */
+export async function issueAnother(
+  database: Queryable,
+  client: Client,
+  row: RefreshTokenRow,
+  presented: PresentedToken,
+  { scope, resources, key, expiresAt, now }: WantedToken,
+): Promise<IssuedSuccessor | undefined> {
+  const accessToken = newToken('mat');
+  const stored = await database.first(issueAnotherAccessToken, {
+    clientVersion: client.version,
+    sessionId: row.session_id,
+    tokenId: row.token_id,
+    accessTokenId: toUuid(newId(now)),
+    accessTokenHash: sha256(accessToken),
+    scope,
+    resources,
+    tokenKey: key ?? null,
+    now: new Date(now),
+    expiresAt: new Date(expiresAt),
+  });
+  if (stored === undefined) return undefined;
+  const pair = { refreshToken: presented.text, accessToken };
+  return { pair, scope, resources, issuedAt: now, accessTokenExpiresAt: expiresAt };
+}
+
 interface GrantParams {
   readonly clientVersion: number;
   readonly scope: readonly string[];
@@ -94,3 +127,30 @@ const STATEMENTS = {
   renew: statement<{ id: string }, RenewalParams & GrantParams>('renew-access-token', renewalSql(TABLES)),
   prefixes: { refreshToken: 'mar', accessToken: 'mat' },
 } as const;
+
+/** The first use counts, so that a token that was rotated before is taken for a reuse from now on. Primary keys. */
+const issueAnotherAccessToken = statement<
+  { id: string },
+  GrantParams & {
+    readonly sessionId: string;
+    readonly tokenId: string | null;
+    readonly accessTokenId: string;
+    readonly accessTokenHash: Buffer;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  }
+>(
+  'issue-another-access-token',
+  `with live as materialized (${TABLES.liveSession}
+  ), kept as (
+    update oauth2_refresh_tokens t
+       set access_token_id = :accessTokenId::uuid, first_used_at = coalesce(t.first_used_at, :now::timestamptz)
+     where t.id = :tokenId::uuid and ${refreshTokenIsLive('t')} and exists (select from live)
+    returning t.session_id
+  )
+  insert into oauth2_access_tokens (id, session_id, token_hash, created_at, expires_at, scope, resources, dpop_jkt)
+  select :accessTokenId::uuid, session_id, :accessTokenHash::bytea, :now::timestamptz, :expiresAt::timestamptz,
+         :scope::text[], :resources::text[], :tokenKey::text
+    from kept
+  returning id`,
+);

@@ -9,7 +9,7 @@ import { parseToken } from '#protocol/oauth/token-format.ts';
 import type { UserFacts } from '#protocol/oidc/user-claims.ts';
 import type { AdminRights } from './admin-rights.ts';
 import { endOAuth2Session } from './end-oauth2-session.ts';
-import { type IssuedSuccessor, issueSuccessor, type WantedToken } from './issue-successor.ts';
+import { type IssuedSuccessor, issueAnother, issueSuccessor, type WantedToken } from './issue-successor.ts';
 import {
   hasLostRace,
   judgeRefreshToken,
@@ -69,7 +69,8 @@ const MAX_ATTEMPTS = 4;
 
 /**
  * Answers a refresh token with its successor (oauth.md 9.4): one read, a pure judgement, one conditional write. The
- * loser of a race reads once more and gets what the winner stored. A reuse ends the session.
+ * loser of a race reads once more and gets what the winner stored. A reuse ends the session. A client of FAPI 2.0 keeps
+ * its refresh token, which is of no use without the client's private key (FAPI 2.0 Security Profile 5.3.2.1).
  * @param keys `KeyRing.deriveAll('refresh-rotation')`, the current one first
  */
 export async function refresh(
@@ -141,7 +142,10 @@ export async function refresh(
     if (verdict.kind === 'repeat' && row.access_token_jkt !== (key ?? null)) {
       verdict = { kind: 'renew', successor: verdict.successor, mayBeUsed: true };
     }
-    const issued = await issueSuccessor(database, client, row, verdict, keys, presented, wanted);
+    const isKept = client.isFapi2 && verdict.kind === 'rotate';
+    const issued = isKept
+      ? await issueAnother(database, client, row, presented, wanted)
+      : await issueSuccessor(database, client, row, verdict, keys, presented, wanted);
     if (issued === 'no-key') return { ok: false, reason: 'revoked' };
     if (issued !== undefined) {
       return { ok: true, session: sessionOf(row), key, ...issued, scope: rights.remainingScope(issued.scope, holder) };

@@ -26,7 +26,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { isMissingReference } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import type { ResponseMode } from '#protocol/oauth/authorization-response.ts';
+import { deliveryOf, type ResponseMode } from '#protocol/oauth/authorization-response.ts';
 import { tellingParameters } from '#protocol/oauth/request-parameters.ts';
 import { strongestAcr } from '#protocol/oidc/authentication-classes.ts';
 import { sealBindTicket } from './browser-binding.ts';
@@ -108,14 +108,14 @@ async function acceptRequest(
   if (plain.has('request')) {
     if (plain.has('request_uri')) {
       const description = 'request and request_uri exclude each other';
-      return refuseUnreadable(deps, context, asked, 'invalid_request', description);
+      return await refuseUnreadable(deps, context, asked, 'invalid_request', description);
     }
     const read = await verifyRequestObject(deps, client, plain);
-    if (!read.ok) return refuseUnreadable(deps, context, asked, 'invalid_request_object', read.problem);
-    return checkRequest(deps, context, asked, { parameters: read.parameters, isPushed: false, isSigned: true });
+    if (!read.ok) return await refuseUnreadable(deps, context, asked, 'invalid_request_object', read.problem);
+    return await checkRequest(deps, context, asked, { parameters: read.parameters, isPushed: false, isSigned: true });
   }
   if (asked.reference === undefined) {
-    return checkRequest(deps, context, asked, { parameters: plain, isPushed: false, isSigned: false });
+    return await checkRequest(deps, context, asked, { parameters: plain, isPushed: false, isSigned: false });
   }
   const now = deps.clock.now();
   const pushed = toPushedRequest(stored, client.id, now);
@@ -123,10 +123,10 @@ async function acceptRequest(
     return redirect(deps.urls.authorizationGrant(pushed.grantId));
   }
   if (pushed.state !== 'waiting') {
-    return refuseUnreadable(deps, context, asked, 'invalid_request_uri', UNUSABLE[pushed.state]);
+    return await refuseUnreadable(deps, context, asked, 'invalid_request_uri', UNUSABLE[pushed.state]);
   }
   const { parameters, isSigned } = pushed;
-  return checkRequest(deps, context, asked, {
+  return await checkRequest(deps, context, asked, {
     parameters: FormParameters.of(parameters),
     isPushed: true,
     isSigned,
@@ -168,7 +168,7 @@ async function startRequest(
       redirectUri,
       setting: step.setting,
     });
-    return refuseClient(deps, context, { client, target: request.target, isSilent: true }, step, locale);
+    return await refuseClient(deps, context, { client, target: request.target, isSilent: true }, step, locale);
   }
 
   const made = await storeGrant(deps, context, accepted, viewer.kind === 'active' ? viewer.user.id : undefined, now);
@@ -181,7 +181,7 @@ async function startRequest(
 
 /** A step that shows a page does so at the address of the stored request, where a reload does not make another one. */
 function isPage(step: Step, responseMode: ResponseMode): boolean {
-  if (step.kind === 'fulfill') return responseMode === 'form_post';
+  if (step.kind === 'fulfill') return deliveryOf(responseMode) === 'form_post';
   return step.kind === 'interstitial' || step.kind === 'forbidden';
 }
 
@@ -269,7 +269,7 @@ async function storeGrant(
   });
   if (made.ok) return made;
   if (made.reason === 'reference-used') {
-    return refuseUnreadable(deps, context, accepted, 'invalid_request_uri', UNUSABLE.used);
+    return await refuseUnreadable(deps, context, accepted, 'invalid_request_uri', UNUSABLE.used);
   }
   const description = 'too many authorization requests of this address or user led to nothing in the last hour';
   logRefusal(deps.log, { code: 'rate_limited', description, client, redirectUri: request.target.redirectUri });
@@ -294,6 +294,6 @@ async function reportFaultsToClient(
     deps.log.error('error', 'an authorization request could not be answered', describeError(error));
     const description = `internal error, reference ${context.task.id}`;
     const refused = { client, target, isSilent: false };
-    return refuseClient(deps, context, refused, { error: 'server_error', description }, undefined);
+    return await refuseClient(deps, context, refused, { error: 'server_error', description }, undefined);
   }
 }

@@ -100,7 +100,7 @@ describe('an authorization request that cannot be answered to the client', () =>
   );
 
   test('an unknown response_mode gets a page (S-07)', async () => {
-    const shown = await service.browser().get(authorizeUrl(client, { response_mode: 'query.jwt' }));
+    const shown = await service.browser().get(authorizeUrl(client, { response_mode: 'web_message' }));
     expect(shown).toMatchObject({ status: 400, location: undefined });
   });
 

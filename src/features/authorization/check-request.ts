@@ -50,12 +50,12 @@ export async function identifyClient(deps: AuthorizationDeps, plain: FormParamet
  * Steps 4 to 14 of oauth 6.3. Returns the response instead when a refusal may be redirected to the client, and throws
  * what is answered by a page. Refusals are logged.
  */
-export function checkRequest(
+export async function checkRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
   asked: AskedRequest,
   received: ReceivedRequest,
-): AcceptedRequest | HttpResponse {
+): Promise<AcceptedRequest | HttpResponse> {
   const { client } = asked;
   const { parameters } = received;
   const judged = judgeAuthorizationRequest(deps, client, received);
@@ -66,7 +66,7 @@ export function checkRequest(
   }
   logRefusal(deps.log, { ...judged, code: judged.error, client, parameters });
   if (judged.kind === 'redirect') {
-    return refuseClient(deps, context, { client, target: judged.target, isSilent: false }, judged, locale);
+    return await refuseClient(deps, context, { client, target: judged.target, isSilent: false }, judged, locale);
   }
   throw new LatchkeyError(judged.error, { description: judged.description });
 }
@@ -88,18 +88,18 @@ function requireSilenceInFrames(
 }
 
 /** Step 3 of oauth 6.3: a request whose parameters cannot be read is refused as the plain ones ask for. */
-export function refuseUnreadable(
+export async function refuseUnreadable(
   deps: AuthorizationDeps,
   context: RequestContext,
   { client, plain }: AskedRequest,
   error: 'invalid_request' | 'invalid_request_object' | 'invalid_request_uri',
   description: string,
-): HttpResponse {
+): Promise<HttpResponse> {
   logRefusal(deps.log, { code: error, description, client, parameters: plain });
   const target = targetOfUnreadable(client, plain);
   if (target === undefined) throw new LatchkeyError(error, { description });
   const locale = matchLanguages(plain.get('ui_locales'), deps.languages);
-  return refuseClient(deps, context, { client, target, isSilent: false }, { error, description }, locale);
+  return await refuseClient(deps, context, { client, target, isSilent: false }, { error, description }, locale);
 }
 
 async function findClient(deps: AuthorizationDeps, parameters: FormParameters): Promise<Client> {

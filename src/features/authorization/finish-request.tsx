@@ -4,15 +4,20 @@
 import type { PageDeps } from '#browser/browser.ts';
 import { type CancelReason, cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { fulfillAuthorizationGrant } from '#domain/authorizations/fulfill-authorization-grant.ts';
+import type { Client } from '#domain/clients/client.ts';
 import { rememberableScopes } from '#domain/clients/consents.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import {
   type AuthorizationResult,
+  deliveryOf,
+  isSignedMode,
+  type ResponseFields,
   type ResponseTarget,
   responseFields,
   responseLocation,
+  signedResponseClaims,
 } from '#protocol/oauth/authorization-response.ts';
 import { ExpiredPage, FormPostPage, OpeningPage, type WayBack } from './finished.page.tsx';
 import type { ActiveViewer } from './next-step.ts';
@@ -43,7 +48,7 @@ export async function fulfillRequest(
     userAgent: context.userAgent,
     now: clock.now(),
   });
-  if (code !== undefined) return answerClient(deps, context, grant.target, { code }, grant.locale);
+  if (code !== undefined) return await answerClient(deps, context, client, grant.target, { code }, grant.locale);
   // The grant, the session, the account or the client changed since they were read: the steps find out which.
   deps.clients.forget(client.id);
   return redirect(deps.urls.authorizationGrant(grant.id));
@@ -59,7 +64,7 @@ export async function cancelRequest(
 ): Promise<HttpResponse> {
   await endGrant(deps, stored, 'user');
   const { target, locale } = stored.grant;
-  return answerClient(deps, context, target, CANCELLED, locale);
+  return await answerClient(deps, context, stored.client, target, CANCELLED, locale);
 }
 
 /** Ends the grant without a code. @throws LatchkeyError `already_used` */
@@ -78,15 +83,17 @@ export async function endGrant(
  * error, so it must reach neither a cache nor a `Referer`.
  * @param locale language of the page, if the client asked for one
  */
-export function answerClient(
+export async function answerClient(
   deps: PageDeps,
   context: Pick<RequestContext, 'headers' | 'cookies'>,
+  client: AnsweredClient,
   target: ResponseTarget,
   result: AuthorizationResult,
   locale?: string,
-): HttpResponse {
-  if (target.responseMode !== 'form_post') {
-    return redirect(responseLocation(target, deps.config.http.issuer, result), { 'referrer-policy': 'no-referrer' });
+): Promise<HttpResponse> {
+  const fields = await fieldsFor(deps, client, target, result);
+  if (deliveryOf(target.responseMode) !== 'form_post') {
+    return redirect(responseLocation(target, fields), { 'referrer-policy': 'no-referrer' });
   }
   const translations = readerLanguage(deps.pages, context, locale);
   return deps.pages.answer({
@@ -95,23 +102,32 @@ export function answerClient(
     formTarget: target.redirectUri,
     // Not `no-referrer`, with which browsers would post with `Origin: null`.
     headers: { 'referrer-policy': 'strict-origin' },
-    content: (
-      <FormPostPage
-        translations={translations}
-        redirectUri={target.redirectUri}
-        fields={responseFields(target, deps.config.http.issuer, result)}
-      />
-    ),
+    content: <FormPostPage translations={translations} redirectUri={target.redirectUri} fields={fields} />,
   });
 }
 
+type AnsweredClient = Pick<Client, 'id' | 'authorizationSignedResponseAlg'>;
+
+/** The parameters themselves, or `response` with all of them in a JWT (JARM 2.1, 2.3). */
+async function fieldsFor(
+  { clock, config, signingKeys }: PageDeps,
+  { id, authorizationSignedResponseAlg: alg }: AnsweredClient,
+  target: ResponseTarget,
+  result: AuthorizationResult,
+): Promise<ResponseFields> {
+  const fields = responseFields(target, config.http.issuer, result);
+  if (!isSignedMode(target.responseMode)) return fields;
+  const claims = signedResponseClaims(fields, { audience: id, now: clock.now() });
+  return [['response', await signingKeys.signJwt(claims, { alg })]];
+}
+
 /** For a request that cannot go on any more: 409 or 410 (oauth 7.3, steps 2 and 3). */
-export function answerFinished(
+export async function answerFinished(
   deps: AuthorizationDeps,
   context: RequestContext,
   opened: Exclude<Opened, { readonly state: 'open' }>,
-): HttpResponse {
-  if (opened.state === 'expired') return showExpired(deps, context, opened);
+): Promise<HttpResponse> {
+  if (opened.state === 'expired') return await showExpired(deps, context, opened);
   if (!opened.isOpening) throw new LatchkeyError('already_used');
   const translations = readerLanguage(deps.pages, context, undefined);
   return deps.pages.answer({
@@ -124,30 +140,31 @@ export function answerFinished(
 
 const TOO_LATE: AuthorizationResult = { error: 'access_denied', description: 'the request expired' };
 
-function showExpired(
+async function showExpired(
   deps: AuthorizationDeps,
   context: RequestContext,
   opened: Extract<Opened, { readonly state: 'expired' }>,
-): HttpResponse {
+): Promise<HttpResponse> {
   const translations = readerLanguage(deps.pages, context, opened.grant.locale);
   const { target } = opened.grant;
+  const way = opened.client === undefined ? undefined : await wayBack(deps, opened.client, target, TOO_LATE);
   return deps.pages.answer({
     status: 410,
     title: translations.t('problem.expired.title'),
     translations,
     formActions: [target.redirectUri],
-    content: (
-      <ExpiredPage
-        translations={translations}
-        wayBack={opened.client === undefined ? undefined : wayBack(deps.config.http.issuer, target, TOO_LATE)}
-      />
-    ),
+    content: <ExpiredPage translations={translations} wayBack={way} />,
   });
 }
 
 /** How a person takes the answer to the client. */
-export function wayBack(issuer: string, target: ResponseTarget, result: AuthorizationResult): WayBack {
-  if (target.responseMode !== 'form_post') return { kind: 'link', href: responseLocation(target, issuer, result) };
-  const fields = responseFields(target, issuer, result).map(([name, value]): [string, string] => [name, value]);
+export async function wayBack(
+  deps: PageDeps,
+  client: AnsweredClient,
+  target: ResponseTarget,
+  result: AuthorizationResult,
+): Promise<WayBack> {
+  const fields = await fieldsFor(deps, client, target, result);
+  if (deliveryOf(target.responseMode) !== 'form_post') return { kind: 'link', href: responseLocation(target, fields) };
   return { kind: 'form', action: target.redirectUri, fields };
 }

@@ -40,6 +40,8 @@ const CLIENT: Client = {
   sector: undefined,
   hasBoundTokens: false,
   idTokenSignedResponseAlg: 'RS256',
+  isFapi2: false,
+  authorizationSignedResponseAlg: 'RS256',
   introspectionSignedResponseAlg: 'RS256',
   jwks: undefined,
   jwksUri: undefined,

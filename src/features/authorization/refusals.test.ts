@@ -82,8 +82,11 @@ describe('the log says what is wrong with the request of an application', () => 
     ],
     [
       'a response_mode that is unknown',
-      () => authorizeUrl(client, { response_mode: 'jwt' }),
-      { received: 'response_mode=jwt', expected: 'query, fragment, form_post' },
+      () => authorizeUrl(client, { response_mode: 'web_message' }),
+      {
+        received: 'response_mode=web_message',
+        expected: 'query, fragment, form_post, query.jwt, fragment.jwt, form_post.jwt, jwt',
+      },
     ],
     [
       'a parameter given twice',

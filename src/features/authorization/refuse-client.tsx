@@ -18,7 +18,7 @@ interface Refusal {
 }
 
 /** @param isSilent the answer to a request with `prompt=none` that was right, and needs a page */
-export function refuseClient(
+export async function refuseClient(
   deps: AuthorizationDeps,
   context: RequestContext,
   {
@@ -28,12 +28,13 @@ export function refuseClient(
   }: { readonly client: Client; readonly target: ResponseTarget; readonly isSilent: boolean },
   { error, description }: Refusal,
   locale: string | undefined,
-): HttpResponse {
+): Promise<HttpResponse> {
   const result = { error, description };
   if (client.isStatic || isFromThere(context, target) || (isSilent && !wasClicked(context))) {
-    return answerClient(deps, context, target, result, locale);
+    return await answerClient(deps, context, client, target, result, locale);
   }
   const translations = readerLanguage(deps.pages, context, locale);
+  const way = await wayBack(deps, client, target, result);
   return deps.pages.answer({
     status: 400,
     title: translations.t('leaving.title'),
@@ -46,7 +47,7 @@ export function refuseClient(
         translations={translations}
         host={redirectTarget(target.redirectUri)}
         error={error}
-        wayBack={wayBack(deps.config.http.issuer, target, result)}
+        wayBack={way}
         homePath={deps.urls.index()}
       />
     ),

@@ -20,6 +20,7 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import type { EmbeddableRequest, Route } from '#platform/http/route.ts';
+import { deliveryOf } from '#protocol/oauth/authorization-response.ts';
 import { answerPostedRequest, answerRequest } from './authorization-request.ts';
 import { EMBEDDED } from './check-request.ts';
 import { showConsent, showOtherAccount, showRefusedForm } from './decision-pages.tsx';
@@ -100,7 +101,7 @@ const FORM_CODES: ReadonlySet<LatchkeyError['code']> = new Set(['cross_site_requ
 /** `GET /authorize/{grant_id}`: takes the next step of a stored request. */
 async function answerContinuation(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const opened = await openRequest(deps, context, context.params['grant_id'] ?? '');
-  if (opened.state !== 'open') return answerFinished(deps, context, opened);
+  if (opened.state !== 'open') return await answerFinished(deps, context, opened);
   const { request } = opened;
   return await takeStep(deps, context, request, nextStep(request.facts, deps));
 }
@@ -108,7 +109,7 @@ async function answerContinuation(deps: AuthorizationDeps, context: RequestConte
 /** `GET /consent/{grant_id}`: shows the page once nothing else is missing; never makes a code. */
 async function answerConsentPage(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const opened = await openRequest(deps, context, context.params['grant_id'] ?? '');
-  if (opened.state !== 'open') return answerFinished(deps, context, opened);
+  if (opened.state !== 'open') return await answerFinished(deps, context, opened);
   const { request } = opened;
   if (isSilent(request)) return redirect(deps.urls.authorizationGrant(request.grant.id));
   const step = nextStep({ ...request.facts, decision: undefined }, deps);
@@ -127,7 +128,7 @@ async function answerDecision(
   if (form.firstRepeated() !== undefined) throw new LatchkeyError('malformed_request');
   const isExpired = deps.csrf.check(context, form) === 'expired';
   const opened = await openRequest(deps, context, grantId);
-  if (opened.state !== 'open') return answerFinished(deps, context, opened);
+  if (opened.state !== 'open') return await answerFinished(deps, context, opened);
   const { request } = opened;
   if (isSilent(request)) return redirect(deps.urls.authorizationGrant(request.grant.id));
   const { viewer } = request.facts;
@@ -150,7 +151,7 @@ async function carryOut(
   decision: Decision,
 ): Promise<HttpResponse> {
   const { grant } = request;
-  if (grant.target.responseMode === 'form_post') {
+  if (deliveryOf(grant.target.responseMode) === 'form_post') {
     // The answer to a POST must not be a page that posts again: a reload would repeat this one.
     await recordDecision(deps.database, grant.id, decision, viewer.session.id, deps.clock.now());
     return redirect(deps.urls.authorizationGrant(grant.id));

@@ -47,7 +47,7 @@ export async function takeStep(
     case 'refuse':
       logStepRefusal(deps, stored, { code: step.error, description: step.description, setting: step.setting });
       await endGrant(deps, stored, 'silent-refused');
-      return refuseClient(
+      return await refuseClient(
         deps,
         context,
         { client: stored.client, target: grant.target, isSilent: true },

@@ -58,7 +58,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   application_type: { right: ['web', 'native'], wrong: ['service', 'WEB', ''] },
   authorization_encrypted_response_alg: NOT_OFFERED,
   authorization_encrypted_response_enc: NOT_OFFERED,
-  authorization_signed_response_alg: NOT_OFFERED,
+  authorization_signed_response_alg: SIGNED,
   backchannel_logout_session_required: FLAG,
   backchannel_logout_uri: {
     right: ['https://app.example/out'],
@@ -108,6 +108,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     right: [[], ['https://app.example/bye'], many(20, (i) => `https://app.example/${i}`)],
     wrong: [['http://app.example/'], ['https://other.example/'], ['x'], many(21, (i) => `https://app.example/${i}`)],
   },
+  profile: { right: ['fapi2'], wrong: ['fapi1', 'FAPI2', ''], next: () => SIGNING },
   redirect_uris: {
     right: [[CALLBACK], ['https://www.app.example/cb?keep=1'], many(20, (i) => `https://app.example/${i}`)],
     wrong: [

@@ -230,7 +230,10 @@ function wholeDocument(service: TestService, protocolName: string): Readonly<Rec
       ...[`urn:${protocolName}:client:api:*`, `urn:${protocolName}:org.${protocolName}.msc2967.client:api:*`],
     ],
     response_types_supported: ['code'],
-    response_modes_supported: ['query', 'fragment', 'form_post'],
+    response_modes_supported: [
+      ...['query', 'fragment', 'form_post'],
+      ...['query.jwt', 'fragment.jwt', 'form_post.jwt', 'jwt'],
+    ],
     grant_types_supported: [
       ...['authorization_code', 'refresh_token', 'client_credentials'],
       'urn:ietf:params:oauth:grant-type:device_code',
@@ -245,6 +248,7 @@ function wholeDocument(service: TestService, protocolName: string): Readonly<Rec
     subject_types_supported: ['public', 'pairwise'],
     id_token_signing_alg_values_supported: signing,
     userinfo_signing_alg_values_supported: signing,
+    authorization_signing_alg_values_supported: signing,
     introspection_signing_alg_values_supported: signing,
     display_values_supported: ['page'],
     claim_types_supported: ['normal'],

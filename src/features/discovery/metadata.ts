@@ -2,7 +2,7 @@ import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
 import { chatNames } from '#protocol/chat/names.ts';
 import { ACCEPTED_ALGORITHMS, MAC_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
-import { RESPONSE_MODES } from '#protocol/oauth/authorization-response.ts';
+import { REQUESTED_RESPONSE_MODES } from '#protocol/oauth/authorization-response.ts';
 import {
   CLIENT_AUTH_METHODS,
   CONFIDENTIAL_AUTH_METHODS,
@@ -44,7 +44,7 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     end_session_endpoint: urls.absolute('oauth2/logout'),
     scopes_supported: publishedScopes(protocolName, resourceScopes),
     response_types_supported: RESPONSE_TYPES,
-    response_modes_supported: RESPONSE_MODES,
+    response_modes_supported: REQUESTED_RESPONSE_MODES,
     grant_types_supported: [
       ...GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT_TYPE || hasDeviceGrant),
       ...(config.clients.some(({ tokenExchange }) => tokenExchange !== undefined) ? [TOKEN_EXCHANGE_GRANT_TYPE] : []),
@@ -59,6 +59,7 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     subject_types_supported: SUBJECT_TYPES,
     id_token_signing_alg_values_supported: signingKeys.algorithms(),
     userinfo_signing_alg_values_supported: signingKeys.algorithms(),
+    authorization_signing_alg_values_supported: signingKeys.algorithms(),
     introspection_signing_alg_values_supported: signingKeys.algorithms(),
     display_values_supported: ['page'],
     claim_types_supported: ['normal'],
@@ -69,7 +70,7 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     request_object_signing_alg_values_supported: ACCEPTED_ALGORITHMS,
     request_uri_parameter_supported: false,
     require_request_uri_registration: false,
-    require_pushed_authorization_requests: false,
+    require_pushed_authorization_requests: config.oauth.requirePushedAuthorizationRequests,
     dpop_signing_alg_values_supported: ACCEPTED_ALGORITHMS,
     tls_client_certificate_bound_access_tokens: false,
     frontchannel_logout_supported: false,

@@ -40,7 +40,7 @@ export function mount(core: Core): Route[] {
       handle: async (context) => {
         const form = await readOAuthForm(context, SINGLE_PARAMETERS);
         return await authentication.act(context, form, async (client, database) => {
-          const key = await proofs.ofRequest(context, PATH);
+          const key = await proofs.ofRequest(context, PATH, client);
           const answer = await push(core, database, context, form, client, key);
           return key === undefined || answer === 'client-changed' ? answer : proofs.withNonce(answer);
         });

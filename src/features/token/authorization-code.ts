@@ -15,6 +15,7 @@ import { fromUuid } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
+import { FAPI2_CODE_SECONDS } from '#protocol/oauth/fapi2.ts';
 import { verifierFits } from '#protocol/oauth/pkce.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
@@ -30,6 +31,10 @@ import {
 
 /** 256 bits in base64url; anything else is not a code, and costs no query. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
+
+function codeLifetime({ authorizationCodeTtlSeconds }: TokenDeps['settings'], { isFapi2 }: Client): number {
+  return isFapi2 ? Math.min(authorizationCodeTtlSeconds, FAPI2_CODE_SECONDS) : authorizationCodeTtlSeconds;
+}
 
 /** RFC 6749 4.1.3 and OpenID Connect Core 1.0 3.1.3: a code for a session with its first tokens. */
 export async function exchangeCode(
@@ -59,7 +64,7 @@ export async function exchangeCode(
       isBanned: refusals.length > 0,
     },
     {
-      lifetimeSeconds: settings.authorizationCodeTtlSeconds,
+      lifetimeSeconds: codeLifetime(settings, client),
       verifierFits,
       isAdminScope: (scope) => deps.scopeRules.isAdmin(scope),
       mayRequestAdmin: (found) => deps.adminRights.mayUserAdminister(found),

@@ -29,6 +29,7 @@ const CONFIDENTIAL: RequestingClient = {
   defaultAcrValues: [],
   sector: undefined,
   hasBoundTokens: false,
+  isFapi2: false,
   requiresSignedRequests: false,
 };
 const PUBLIC: RequestingClient = { ...CONFIDENTIAL, isPublic: true };
@@ -129,11 +130,14 @@ describe('authorization request', () => {
     expect(accepted({ max_age: '0' }, { ...CONFIDENTIAL, defaultMaxAge: 300 }).maxAge).toBe(0);
   });
 
-  test.each(['fragment', 'form_post', 'query'] as const)('asks for its answer by %s', (mode) => {
-    expect(accepted({ response_mode: mode }).target.responseMode).toBe(mode);
-  });
+  test.each(['fragment', 'form_post', 'query', 'query.jwt', 'fragment.jwt', 'form_post.jwt'] as const)(
+    'asks for its answer by %s',
+    (mode) => {
+      expect(accepted({ response_mode: mode }).target.responseMode).toBe(mode);
+    },
+  );
 
-  test.each(['jwt', 'query.jwt', 'web_message', 'Query'])(
+  test.each(['JWT', 'token.jwt', 'web_message', 'Query'])(
     'with response_mode %s is answered by a page (S-07)',
     (mode) => {
       expect(check({ response_mode: mode })).toMatchObject({ kind: 'page', error: 'invalid_request' });

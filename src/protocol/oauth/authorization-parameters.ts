@@ -6,9 +6,9 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { ISSUED_ACR_VALUES } from '../oidc/authentication-classes.ts';
 import {
   type AuthorizationErrorCode,
-  RESPONSE_MODES,
-  type ResponseMode,
+  REQUESTED_RESPONSE_MODES,
   type ResponseTarget,
+  responseModeOf,
 } from './authorization-response.ts';
 import { redirectUriMatches } from './redirect-uris.ts';
 import {
@@ -74,7 +74,7 @@ const FOREIGN_HINT = 'id_token_hint must be an ID token that was issued here to 
  */
 export function plainTarget(parameters: FormParameters, client: RequestingClient): ResponseTarget | undefined {
   const redirectUri = parameters.has('redirect_uri') ? provenRedirectUri(parameters, client) : undefined;
-  const responseMode = askedResponseMode(parameters);
+  const responseMode = responseModeOf(parameters.get('response_mode'), parameters.get('response_type'));
   if (redirectUri === undefined || responseMode === undefined) return undefined;
   return { redirectUri, responseMode, state: usableState(parameters) };
 }
@@ -90,11 +90,11 @@ export function checkAuthorizationRequest(
   if (redirectUri === undefined) {
     return { kind: 'page', ...redirectUriRefusal(parameters, client) };
   }
-  const asked = askedResponseMode(parameters);
+  const asked = responseModeOf(parameters.get('response_mode'), parameters.get('response_type'));
   const state = usableState(parameters);
   const target: ResponseTarget = { redirectUri, responseMode: asked ?? 'query', state };
   if (asked === undefined) {
-    const expected = RESPONSE_MODES.join(', ');
+    const expected = REQUESTED_RESPONSE_MODES.join(', ');
     const description = `response_mode must be one of ${expected}`;
     return { kind: 'page', error: 'invalid_request', description, about: ['response_mode'], expected };
   }
@@ -180,14 +180,6 @@ function provenRedirectUri(parameters: FormParameters, client: RequestingClient)
 function usableState(parameters: FormParameters): string | undefined {
   const state = parameters.get('state');
   return state === undefined || state.length > MAX_STATE_CHARACTERS ? undefined : state;
-}
-
-/** Undefined: unknown. Without one it follows from the response type, even one that is refused. */
-function askedResponseMode(parameters: FormParameters): ResponseMode | undefined {
-  const asked = parameters.get('response_mode');
-  if (asked !== undefined) return RESPONSE_MODES.find((mode) => mode === asked);
-  const types = parameters.get('response_type')?.split(' ') ?? [];
-  return types.includes('token') || types.includes('id_token') ? 'fragment' : 'query';
 }
 
 function redirectUriRefusal(parameters: FormParameters, client: RequestingClient): Refusal<'invalid_redirect_uri'> {

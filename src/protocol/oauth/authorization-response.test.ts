@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type ResponseMode, responseFields, responseLocation } from './authorization-response.ts';
+import {
+  type AuthorizationResult,
+  type ResponseMode,
+  type ResponseTarget,
+  responseFields,
+  responseLocation,
+} from './authorization-response.ts';
 
 const ISSUER = 'https://auth.example.org/';
 
@@ -7,15 +13,19 @@ function target(redirectUri: string, responseMode: ResponseMode = 'query', state
   return { redirectUri, responseMode, state };
 }
 
+function locationOf(to: ResponseTarget, result: AuthorizationResult): string {
+  return responseLocation(to, responseFields(to, ISSUER, result));
+}
+
 describe('authorization response', () => {
   test('in the query ends with an empty fragment, so that none of the asking page is carried over', () => {
-    expect(responseLocation(target('https://app.example/cb'), ISSUER, { code: 'abc' })).toBe(
+    expect(locationOf(target('https://app.example/cb'), { code: 'abc' })).toBe(
       'https://app.example/cb?code=abc&state=st&iss=https%3A%2F%2Fauth.example.org%2F#',
     );
   });
 
   test('in the fragment keeps the query of the redirect URI', () => {
-    expect(responseLocation(target('https://app.example/cb?keep=1', 'fragment'), ISSUER, { code: 'abc' })).toBe(
+    expect(locationOf(target('https://app.example/cb?keep=1', 'fragment'), { code: 'abc' })).toBe(
       'https://app.example/cb?keep=1#code=abc&state=st&iss=https%3A%2F%2Fauth.example.org%2F',
     );
   });
@@ -23,7 +33,7 @@ describe('authorization response', () => {
   test.each(['&code=x&iss=y', '#', '%23', 'a b+c', '"><script>', 'ä€\u{1F600}', 'line\nbreak'])(
     'returns state %j byte-equal with exactly one code and iss, existing query kept (S-08)',
     (state) => {
-      const location = responseLocation(target('https://app.example/cb?keep=1', 'query', state), ISSUER, { code: 'c' });
+      const location = locationOf(target('https://app.example/cb?keep=1', 'query', state), { code: 'c' });
       const { searchParams, hash } = new URL(location);
       expect([...searchParams]).toEqual([
         ['keep', '1'],
@@ -41,7 +51,7 @@ describe('authorization response', () => {
     ['https://app.example/cb?a=1&', 'https://app.example/cb?a=1&code=c&'],
     ['com.example:/cb', 'com.example:/cb?code=c&'],
   ])('joins the query of %s without an empty part', (redirectUri, start) => {
-    expect(responseLocation(target(redirectUri), ISSUER, { code: 'c' }).startsWith(start)).toBe(true);
+    expect(locationOf(target(redirectUri), { code: 'c' }).startsWith(start)).toBe(true);
   });
 
   test('of an error carries iss too, and no state when none was sent (RFC 9207)', () => {

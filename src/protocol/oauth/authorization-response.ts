@@ -1,6 +1,32 @@
-/** How the response reaches the client. @see OAuth 2.0 Multiple Response Type Encoding Practices 2.1, Form Post 1.0 */
-export const RESPONSE_MODES = ['query', 'fragment', 'form_post'] as const;
+const DELIVERIES = ['query', 'fragment', 'form_post'] as const;
+/** @see OAuth 2.0 Multiple Response Type Encoding Practices 2.1, OAuth 2.0 Form Post Response Mode 1.0 */
+type Delivery = (typeof DELIVERIES)[number];
+
+/** How the response reaches the client; those that end in `.jwt` carry a signed JWT (JARM 2.3). */
+export const RESPONSE_MODES = [...DELIVERIES, 'query.jwt', 'fragment.jwt', 'form_post.jwt'] as const;
 export type ResponseMode = (typeof RESPONSE_MODES)[number];
+
+/** What a request may ask for. `jwt` means one of the others, depending on the response type (JARM 2.3.4). */
+export const REQUESTED_RESPONSE_MODES = [...RESPONSE_MODES, 'jwt'] as const;
+
+export function deliveryOf(mode: ResponseMode): Delivery {
+  return DELIVERIES.find((delivery) => mode === delivery || mode === `${delivery}.jwt`) ?? 'query';
+}
+
+export function isSignedMode(mode: ResponseMode): boolean {
+  return mode.endsWith('.jwt');
+}
+
+/**
+ * The mode of a request; undefined: unknown.
+ * @param responseType also one that is refused
+ */
+export function responseModeOf(asked: string | undefined, responseType: string | undefined): ResponseMode | undefined {
+  const types = responseType?.split(' ') ?? [];
+  const usual = types.includes('token') || types.includes('id_token') ? 'fragment' : 'query';
+  if (asked === undefined) return usual;
+  return asked === 'jwt' ? `${usual}.jwt` : RESPONSE_MODES.find((mode) => mode === asked);
+}
 
 /** Where and how an authorization request is answered, once client and address are proven. */
 export interface ResponseTarget {
@@ -34,12 +60,21 @@ export type AuthorizationResult =
   | { readonly code: string }
   | { readonly error: AuthorizationErrorCode; readonly description: string };
 
+export type ResponseFields = readonly (readonly [name: string, value: string])[];
+
+/** JARM 2.1 recommends at most ten minutes. */
+const SIGNED_RESPONSE_SECONDS = 600;
+
+/** The claims of a signed response: its parameters, the issuer, and the client that it is for (JARM 2.1). */
+export function signedResponseClaims(
+  fields: ResponseFields,
+  { audience, now }: { readonly audience: string; readonly now: number },
+): Readonly<Record<string, unknown>> {
+  return { ...Object.fromEntries(fields), aud: audience, exp: Math.floor(now / 1000) + SIGNED_RESPONSE_SECONDS };
+}
+
 /** Parameters of the response; `iss` tells the client which server answered (RFC 9207). */
-export function responseFields(
-  target: ResponseTarget,
-  issuer: string,
-  result: AuthorizationResult,
-): readonly (readonly [name: string, value: string])[] {
+export function responseFields(target: ResponseTarget, issuer: string, result: AuthorizationResult): ResponseFields {
   const outcome: [string, string][] =
     'code' in result
       ? [['code', result.code]]
@@ -51,15 +86,12 @@ export function responseFields(
 }
 
 /**
- * The address that carries the response, in the query or, for mode `fragment`, behind `#`. What the address held
+ * The address that carries the response, in the query or, for the fragment modes, behind `#`. What the address held
  * before is kept in order.
  */
-export function responseLocation(target: ResponseTarget, issuer: string, result: AuthorizationResult): string {
-  const encoded = responseFields(target, issuer, result)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-    .join('&');
-  const { redirectUri } = target;
-  if (target.responseMode === 'fragment') return `${redirectUri}#${encoded}`;
+export function responseLocation({ redirectUri, responseMode }: ResponseTarget, fields: ResponseFields): string {
+  const encoded = fields.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+  if (deliveryOf(responseMode) === 'fragment') return `${redirectUri}#${encoded}`;
   // The empty fragment replaces one of the page that asked, which browsers would carry over (RFC 9110 10.2.2).
   return `${redirectUri}${querySeparator(redirectUri)}${encoded}#`;
 }

@@ -15,6 +15,8 @@ export interface AssertionRules {
   readonly isClient: (text: string) => boolean;
   /** Names of this service, of which the assertion may hold any and no other. */
   readonly audiences: readonly string[];
+  /** `aud` has to be a text, not a list (FAPI 2.0 Security Profile 5.3.2.1). */
+  readonly needsSingleAudience: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -35,6 +37,7 @@ export function readAssertion(
   if (!TYPES.includes(jwt.type)) return wrong('has a typ of another kind of JWT');
   if (!names(iss, rules.isClient) || !names(sub, rules.isClient))
     return wrong('must have the client id as iss and sub');
+  if (rules.needsSingleAudience && typeof aud !== 'string') return wrong('must have the issuer as aud, not in a list');
   if (!isForUs(aud, rules.audiences)) return wrong('must name the issuer or this endpoint as aud, and nothing else');
   if (typeof exp !== 'number') return wrong('must have an exp');
   if (exp + SKEW_SECONDS <= seconds) return wrong('has expired');

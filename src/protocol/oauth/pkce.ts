@@ -17,7 +17,7 @@ export function verifierFits(verifier: string, challenge: string): boolean {
 
 /**
  * What is wrong with the PKCE parameters of an authorization request, as a sentence for the developer.
- * @param isRequired for public clients, whose codes nothing else protects (security R-13)
+ * @param isRequired for public clients, whose codes nothing else protects (security R-13), and for those of FAPI 2
  * @see RFC 7636 4.3
  */
 export function challengeProblem(
@@ -28,7 +28,7 @@ export function challengeProblem(
   if (challenge === undefined) {
     if (method !== undefined) return 'code_challenge_method is given without code_challenge';
     return isRequired
-      ? `code_challenge is required of public clients: turn on PKCE with ${CODE_CHALLENGE_METHOD}`
+      ? `code_challenge is required of this client: turn on PKCE with ${CODE_CHALLENGE_METHOD}`
       : undefined;
   }
   // RFC 7636 4.3: a missing method means plain.

@@ -14,6 +14,13 @@ import {
   SUBJECT_TYPES,
   type SubjectType,
 } from './client-metadata.ts';
+import {
+  CLIENT_PROFILES,
+  type ClientProfile,
+  FAPI2_ALGORITHMS,
+  FAPI2_AUTH_METHOD,
+  FAPI2_RESPONSE_ALGORITHM,
+} from './fapi2.ts';
 import { invalidMetadata, isShowable, type Localized, MetadataMembers } from './metadata-members.ts';
 import { type RegisteredKeySet, readKeys, requireKey } from './registered-keys.ts';
 import {
@@ -46,6 +53,7 @@ export interface RegisteredMetadata {
   readonly id_token_signed_response_alg: string;
   readonly userinfo_signed_response_alg?: string;
   readonly introspection_signed_response_alg?: string;
+  readonly authorization_signed_response_alg?: string;
   readonly subject_type: SubjectType;
   /** Not fetched yet: whether the sector takes the client is judged elsewhere. */
   readonly sector_identifier_uri?: string;
@@ -71,6 +79,8 @@ export interface RegisteredMetadata {
   readonly require_auth_time?: boolean;
   readonly require_pushed_authorization_requests?: boolean;
   readonly dpop_bound_access_tokens?: boolean;
+  /** Ours. */
+  readonly profile?: ClientProfile;
   readonly require_signed_request_object?: boolean;
   readonly request_object_signing_alg?: string;
   readonly default_acr_values?: readonly string[];
@@ -95,12 +105,14 @@ const SIGNED_RESPONSES = [
   'id_token_signed_response_alg',
   'userinfo_signed_response_alg',
   'introspection_signed_response_alg',
+  'authorization_signed_response_alg',
 ] as const;
+/** Members with the algorithm of what the client signs. */
+const CLIENT_SIGNATURES = ['token_endpoint_auth_signing_alg', 'request_object_signing_alg'] as const;
 /** Members that ask for something that this service does not do, so that the client would rely on nothing. */
 const UNSUPPORTED = [
   'authorization_encrypted_response_alg',
   'authorization_encrypted_response_enc',
-  'authorization_signed_response_alg',
   'id_token_encrypted_response_alg',
   'id_token_encrypted_response_enc',
   'introspection_encrypted_response_alg',
@@ -172,6 +184,9 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
   }
   checkSignedRequests(read);
   refuseUnsupported(members);
+  const isFapi2 = read.profile === 'fapi2';
+  if (isFapi2) checkProfile(members, authMethod);
+  const responseAlgorithm = isFapi2 ? fapi2ResponseAlgorithm(rules) : undefined;
 
   return definedOnly({
     application_type: applicationType,
@@ -181,9 +196,12 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     grant_types: grantTypes,
     response_types: responseTypesOf(read.responseTypes, usesCode),
     id_token_signed_response_alg:
-      signingAlgorithm(members, 'id_token_signed_response_alg', rules) ?? MANDATORY_ALGORITHM,
+      signingAlgorithm(members, 'id_token_signed_response_alg', rules) ?? responseAlgorithm ?? MANDATORY_ALGORITHM,
     userinfo_signed_response_alg: signingAlgorithm(members, 'userinfo_signed_response_alg', rules),
-    introspection_signed_response_alg: signingAlgorithm(members, 'introspection_signed_response_alg', rules),
+    introspection_signed_response_alg:
+      signingAlgorithm(members, 'introspection_signed_response_alg', rules) ?? responseAlgorithm,
+    authorization_signed_response_alg:
+      signingAlgorithm(members, 'authorization_signed_response_alg', rules) ?? responseAlgorithm,
     subject_type: subjectType,
     sector_identifier_uri: read.sectorIdentifierUri,
     jwks: read.keys.jwks,
@@ -204,8 +222,9 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     software_statement: read.softwareStatement,
     default_max_age: read.defaultMaxAge,
     require_auth_time: read.requireAuthTime,
-    require_pushed_authorization_requests: read.requirePushedRequests,
-    dpop_bound_access_tokens: read.boundTokens,
+    require_pushed_authorization_requests: isFapi2 ? true : read.requirePushedRequests,
+    dpop_bound_access_tokens: isFapi2 ? true : read.boundTokens,
+    profile: read.profile,
     require_signed_request_object: read.requireSignedRequests,
     request_object_signing_alg: read.requestObjectAlg,
     default_acr_values: read.defaultAcrValues,
@@ -261,6 +280,7 @@ function readMembers(members: MetadataMembers) {
     defaultMaxAge: members.seconds('default_max_age'),
     requireAuthTime: members.flag('require_auth_time'),
     requirePushedRequests: members.flag('require_pushed_authorization_requests'),
+    profile: members.choice('profile', CLIENT_PROFILES),
     boundTokens: members.flag('dpop_bound_access_tokens'),
     requireSignedRequests: members.flag('require_signed_request_object'),
     requestObjectAlg: members.choice('request_object_signing_alg', ACCEPTED_ALGORITHMS),
@@ -290,6 +310,24 @@ function assertionAlgorithm(asked: string | undefined, method: ClientAuthMethod)
   if (asked === undefined || possible === undefined) return undefined;
   if (possible.includes(asked)) return asked;
   throw invalidMetadata('token_endpoint_auth_signing_alg', `must be one of ${possible.join(', ')} for ${method}`);
+}
+
+function fapi2ResponseAlgorithm({ signingAlgorithms }: RegistrationRules): string {
+  const possible = [FAPI2_RESPONSE_ALGORITHM, ...FAPI2_ALGORITHMS].find((one) => signingAlgorithms.includes(one));
+  if (possible === undefined) throw invalidMetadata('profile', `needs a key here for ${FAPI2_ALGORITHMS.join(', ')}`);
+  return possible;
+}
+
+/** What would let the client fall behind FAPI 2.0. */
+function checkProfile(members: MetadataMembers, authMethod: ClientAuthMethod): void {
+  if (authMethod !== FAPI2_AUTH_METHOD) {
+    throw invalidMetadata('token_endpoint_auth_method', `must be ${FAPI2_AUTH_METHOD} with profile fapi2`);
+  }
+  for (const name of [...SIGNED_RESPONSES, ...CLIENT_SIGNATURES]) {
+    const algorithm = members.text(name);
+    if (algorithm === undefined || FAPI2_ALGORITHMS.includes(algorithm)) continue;
+    throw invalidMetadata(name, `must be one of ${FAPI2_ALGORITHMS.join(', ')} with profile fapi2`);
+  }
 }
 
 /** Without a key nobody could verify what the client promises to sign. */

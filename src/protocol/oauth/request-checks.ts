@@ -16,6 +16,8 @@ import {
 export interface RequestingClient {
   /** It has no secret, so nothing but PKCE protects its codes. */
   readonly isPublic: boolean;
+  /** It is held to FAPI 2.0. */
+  readonly isFapi2: boolean;
   readonly redirectUris: readonly string[];
   readonly grantTypes: readonly string[];
   /** Maximum, and default when the request names none; undefined: no restriction. */
@@ -71,7 +73,14 @@ export const MALFORMED: readonly Check[] = [
 ];
 
 /** Steps 8 to 12. */
-export const UNACCEPTED: readonly Check[] = [unsupportedParameter, insistence, responseType, grantType, codeChallenge];
+export const UNACCEPTED: readonly Check[] = [
+  unsupportedParameter,
+  insistence,
+  responseType,
+  grantType,
+  codeChallenge,
+  sentRedirectUri,
+];
 
 export function firstRefusal(checks: readonly Check[], ...judged: Parameters<Check>): AuthorizationRefusal | undefined {
   for (const check of checks) {
@@ -163,10 +172,16 @@ function grantType(_: FormParameters, client: RequestingClient): AuthorizationRe
 
 function codeChallenge(parameters: FormParameters, client: RequestingClient): AuthorizationRefusal | undefined {
   const method = parameters.get('code_challenge_method');
-  const problem = challengeProblem(parameters.get('code_challenge'), method, client.isPublic);
+  const problem = challengeProblem(parameters.get('code_challenge'), method, client.isPublic || client.isFapi2);
   if (problem === undefined) return undefined;
   const expected = `code_challenge_method=${CODE_CHALLENGE_METHOD} with a code_challenge of 43 characters`;
   return { ...invalid(problem, 'code_challenge', 'code_challenge_method'), expected };
+}
+
+/** FAPI 2.0 Security Profile 5.3.2.2: the one registered address is not implied. */
+function sentRedirectUri(parameters: FormParameters, client: RequestingClient): AuthorizationRefusal | undefined {
+  if (!client.isFapi2 || parameters.has('redirect_uri')) return undefined;
+  return invalid('redirect_uri is required of this client', 'redirect_uri');
 }
 
 export function invalid(description: string, ...about: readonly string[]): Refusal<'invalid_request'> {

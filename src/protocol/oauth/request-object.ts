@@ -3,6 +3,7 @@
  * client has signed.
  */
 import { FormParameters } from '#platform/http/form-parameters.ts';
+import { FAPI2_REQUEST_OBJECT_SECONDS } from './fapi2.ts';
 import { MULTIPLE_PARAMETERS, SINGLE_PARAMETERS } from './request-parameters.ts';
 import { parseScope } from './scopes.ts';
 
@@ -20,6 +21,8 @@ export interface RequestObjectRules {
   /** Whether a text is the id of the client whose key made the signature. */
   readonly isClient: (text: string) => boolean;
   readonly issuer: string;
+  /** It needs a recent `nbf`, and ends an hour after that (FAPI 2.0 Message Signing 5.3.1). */
+  readonly needsNotBefore: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** The parameters outside of the request object. */
@@ -69,6 +72,11 @@ function claimsProblem(claims: ReadonlyMap<string, unknown>, rules: RequestObjec
   if (exp + SKEW_SECONDS <= seconds) return 'has expired';
   if (exp > seconds + MAX_LIFETIME_SECONDS + SKEW_SECONDS) return 'may be valid for an hour at most';
   if (nbf !== undefined && (typeof nbf !== 'number' || nbf > seconds + SKEW_SECONDS)) return 'is not valid yet';
+  if (rules.needsNotBefore) {
+    if (typeof nbf !== 'number') return 'must have an nbf';
+    if (nbf < seconds - FAPI2_REQUEST_OBJECT_SECONDS) return 'has an nbf of more than an hour ago';
+    if (exp > nbf + FAPI2_REQUEST_OBJECT_SECONDS) return 'must expire within an hour of its nbf';
+  }
   // RFC 9101 4: it must not lead to another one.
   const nested = ['request', 'request_uri'].find((name) => claims.has(name));
   return nested === undefined ? undefined : `must not hold ${nested}`;

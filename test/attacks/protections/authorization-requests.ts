@@ -147,7 +147,9 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
     name: 'response-encoded',
     what: 'what goes into the address of the client is encoded',
     attack: 8,
-    removals: [{ text: "encodeURIComponent(value)}`)\n    .join('&');", instead: "value}`)\n    .join('&');" }],
+    removals: [
+      { text: "`${name}=${encodeURIComponent(value)}`).join('&');", instead: "`${name}=${value}`).join('&');" },
+    ],
     test: 'test/attacks/authorization-endpoint.test.ts',
     testName: 'back byte for byte',
   },

@@ -22,6 +22,7 @@ import { DEVICE_GRANT } from './device-grant.ts';
 import { DEVICES } from './devices.ts';
 import { DPOP } from './dpop.ts';
 import { EXTRA_CLAIMS } from './extra-claims.ts';
+import { FAPI2 } from './fapi2.ts';
 import { GRAPHQL } from './graphql.ts';
 import { GUESSING } from './guessing.ts';
 import { HTTP2, OPENING } from './http2.ts';
@@ -78,6 +79,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...REQUESTS,
   ...HTTP2,
   ...OPENING,
+  ...FAPI2,
   ...GRAPHQL,
   ...ACCOUNT_ACTIVITY,
   ...ACCOUNT_ACTIONS,

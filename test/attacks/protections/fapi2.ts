@@ -1,0 +1,63 @@
+/** What clients with `profile: fapi2` are held to. */
+import type { Protection } from './protection.ts';
+
+const TEST = 'test/interop/fapi2.test.ts';
+
+export const FAPI2: readonly Protection[] = [
+  {
+    name: 'fapi2-single-audience',
+    what: 'an assertion of a FAPI 2.0 client has the issuer as aud, not in a list',
+    attack: 32,
+    removals: [
+      {
+        text: "if (rules.needsSingleAudience && typeof aud !== 'string') return wrong('must have the issuer as aud, not in a list');",
+      },
+    ],
+    test: TEST,
+    testName: 'with the issuer in a list',
+  },
+  {
+    name: 'fapi2-issuer-audience',
+    what: 'an assertion of a FAPI 2.0 client names no endpoint as aud',
+    attack: 32,
+    removals: [
+      {
+        text: 'const audiences = isFapi2 ? [issuer] : [issuer, ...endpoints];',
+        instead: 'const audiences = [issuer, ...endpoints];',
+      },
+    ],
+    test: TEST,
+    testName: 'with the token endpoint',
+  },
+  {
+    name: 'fapi2-pkce',
+    what: 'a confidential client of FAPI 2.0 needs PKCE',
+    attack: 18,
+    removals: [{ text: 'client.isPublic || client.isFapi2', instead: 'client.isPublic' }],
+    test: TEST,
+    testName: 'without PKCE',
+  },
+  {
+    name: 'fapi2-old-request-object',
+    what: 'a request object of a FAPI 2.0 client is of the last hour',
+    attack: 13,
+    removals: [
+      { text: "if (nbf < seconds - FAPI2_REQUEST_OBJECT_SECONDS) return 'has an nbf of more than an hour ago';" },
+    ],
+    test: TEST,
+    testName: 'with an nbf of eight hours ago',
+  },
+  {
+    name: 'fapi2-code-lifetime',
+    what: 'a code of a FAPI 2.0 client lives for a minute at most',
+    attack: 18,
+    removals: [
+      {
+        text: 'isFapi2 ? Math.min(authorizationCodeTtlSeconds, FAPI2_CODE_SECONDS) : authorizationCodeTtlSeconds',
+        instead: 'authorizationCodeTtlSeconds',
+      },
+    ],
+    test: TEST,
+    testName: 'are got by a code of a minute at most',
+  },
+];
