@@ -81,6 +81,7 @@ beforeAll(async () => {
         ...{ ...shared, client_id, client_auth_method: 'client_secret_basic', client_secret: SECRET },
         ...{ id_token_signed_response_alg: alg, userinfo_signed_response_alg: alg },
         introspection_signed_response_alg: alg,
+        authorization_signed_response_alg: alg,
       })),
     ],
   });
@@ -305,12 +306,14 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
   response_modes_supported: async () => {
     for (const response_mode of listed('response_modes_supported')) {
       const target = await authorize({ response_mode });
-      if (response_mode === 'query') expect(target.searchParams.has('code')).toBe(true);
-      else if (response_mode === 'fragment') expect(target.hash).toContain('code=');
+      const [delivery, format] = response_mode === 'jwt' ? ['query', 'jwt'] : response_mode.split('.');
+      const name = format === 'jwt' ? 'response' : 'code';
+      if (delivery === 'query') expect(target.searchParams.has(name)).toBe(true);
+      else if (delivery === 'fragment') expect(new URLSearchParams(target.hash.slice(1)).has(name)).toBe(true);
       else {
-        expect(response_mode).toBe('form_post');
+        expect(delivery).toBe('form_post');
         expect(browser.shown.forms[0]?.action).toBe(CALLBACK);
-        expect(browser.shown.forms[0]?.inputs.has('code')).toBe(true);
+        expect(browser.shown.forms[0]?.inputs.has(name)).toBe(true);
       }
     }
     await browser.open(asking({ response_mode: 'web_message' }).href);
@@ -368,6 +371,10 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
     await exerciseSignedAnswers('userinfo_signing_alg_values_supported', async ({ access_token }) => {
       const headers = { authorization: `Bearer ${access_token}` };
       return (await ask(at('userinfo_endpoint'), { headers })).text;
+    }),
+  authorization_signing_alg_values_supported: async () =>
+    await exerciseSignedAnswers('authorization_signing_alg_values_supported', async (_, client) => {
+      return (await authorize({ response_mode: 'jwt' }, client)).searchParams.get('response') ?? '';
     }),
   introspection_signing_alg_values_supported: async () =>
     await exerciseSignedAnswers('introspection_signing_alg_values_supported', async ({ access_token }, client) => {
