@@ -170,7 +170,7 @@ async function removeAddress(page, latchkey, username) {
 async function choosePrimary(page, latchkey, username) {
   const primary = page.locator('.row', { has: page.locator('.badge') });
   assert.match(await primary.innerText(), /^lotte@mail\.example\s+Primary/);
-  const button = page.getByRole('button', { name: /^Make .* primary$/ });
+  const button = page.getByRole('button', { name: /^Make primary: / });
   assert.equal(await button.count(), 1);
   await tabTo(page, button);
   await answering(page, 'SetPrimaryEmail', {
@@ -178,7 +178,7 @@ async function choosePrimary(page, latchkey, username) {
   });
   await page.keyboard.press('Enter');
   await page.getByRole('status').getByText('is now your primary address.').waitFor();
-  await page.getByRole('button', { name: 'Make lotte@mail.example primary' }).waitFor();
+  await page.getByRole('button', { name: 'Make primary: lotte@mail.example' }).waitFor();
   await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   const [{ email }] = await latchkey.sql(
     'select email from user_emails e join users u on u.id = e.user_id where u.username = $1 and e.is_primary',
