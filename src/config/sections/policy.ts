@@ -75,7 +75,9 @@ export const policySection = mapping({
       .describe(
         'User names that may ask for the admin scope. People cannot register them, nor names that differ in case only; `latchkey manage register-user` makes such accounts.',
       ),
-    admin_clients: list(ulid<'client'>()).prefault([]).describe('Clients that may get the admin scope and the GraphQL scope for themselves.'),
+    admin_clients: list(ulid<'client'>())
+      .prefault([])
+      .describe('Clients that may get the admin scope and the GraphQL scope for themselves.'),
     client_registration: mapping({
       allow_host_mismatch: bool()
         .prefault(false)
