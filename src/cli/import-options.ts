@@ -1,11 +1,13 @@
 /** Options of the commands below `import` (operations 3.9). */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { SKIPPED_KINDS, type SkippedKind } from '#domain/synapse-import/findings-of-data.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 
 interface SourceFlags {
   readonly synapseConfig: readonly string[];
   readonly synapseDatabaseUri?: string;
   readonly ignoreMissingAuthProviders: boolean;
+  readonly skip: readonly SkippedKind[];
 }
 
 export function addImportCommands(
@@ -32,6 +34,9 @@ export function addImportCommands(
         '--ignore-missing-auth-providers',
         'leave out identities of providers that its configuration does not have',
         false,
+      )
+      .addOption(
+        new Option('--skip <kinds...>', 'leave out what check lists of this kind').choices(SKIPPED_KINDS).default([]),
       );
   add('check', 'say what speaks against an import, and what has to be done besides; changes nothing in Synapse').action(
     async (flags: SourceFlags) => {

@@ -209,7 +209,10 @@ describe('import migrate', () => {
     await add(two, 'msisdn', '491234', 1_000);
     await add('@absent:old.example', 'email', 'absent@example.org', 1_000);
     const { out } = await run('migrate', { options: ['--json'] });
-    expect(JSON.parse(out).entities[1]).toMatchObject({ done: 4, skipped: { 'unknown account': 1 } });
+    expect(JSON.parse(out).entities[1]).toMatchObject({
+      done: 3,
+      skipped: { 'unknown account': 1, 'unusable address': 1 },
+    });
     expect(
       await stored('select username, email from user_emails e join users u on u.id = e.user_id order by email'),
     ).toEqual([{ username: 'two', email: 'me@example.org' }]);
@@ -561,5 +564,46 @@ describe('import check', () => {
     expect((await runCommand(['import', 'check'])).exitCode).toBe(2);
     const other = await run('check', { options: ['--synapse-database-uri', target.connectionString] });
     expect([other.exitCode, other.err]).toEqual([1, expect.stringContaining('not the database of a Synapse')]);
+  });
+});
+
+describe('what an import can do without', () => {
+  const ODD = '01m8fnp7n8wtbq5ypd2n1p034g';
+
+  async function addOddities(): Promise<void> {
+    const amira = await addUser('amira', { password_hash: BCRYPT });
+    await addUser('bao', { password_hash: '{SSHA}notOfSynapse' });
+    for (const address of ['amira@mail.example', 'no address'])
+      await synapse.query(`insert into user_threepids values ($1, 'email', $2, 1, 1)`, [amira, address]);
+  }
+
+  test('unusable addresses and foreign hashes are listed, and do not count as done', async () => {
+    await addOddities();
+    expect(await checked()).toMatchObject({ exitCode: 11, errors: [] });
+    expect((await checked()).warnings).toEqual(expect.arrayContaining(['foreign_hashes', 'unusable_emails']));
+    const accepted = await checked({ options: ['--skip', 'foreign-hashes', 'unusable-emails'] });
+    expect(accepted.warnings).not.toEqual(expect.arrayContaining(['foreign_hashes']));
+    expect(accepted.warnings).not.toEqual(expect.arrayContaining(['unusable_emails']));
+    const { out } = await run('migrate', { options: ['--json'] });
+    const { entities } = JSON.parse(out);
+    expect(entities.slice(0, 2)).toEqual([
+      { entity: 'users', done: 2, skipped: { 'unknown password hash': 1 } },
+      { entity: 'third-party ids', done: 1, skipped: { 'unusable address': 1 } },
+    ]);
+    expect(await sql(target.database, 'select user_id from user_passwords')).toHaveLength(1);
+  });
+
+  test('a stray account and a name that reads as an identifier stop it until they are skipped', async () => {
+    await addOddities();
+    await addUser(ODD);
+    await synapse.query(`insert into users (name, creation_ts) values ('@stray:other.example', 1500000000)`);
+    const stopped = await checked();
+    expect(stopped).toMatchObject({ exitCode: 10, errors: ['server_name_mismatch', 'identifier_usernames'] });
+    expect((await run('migrate')).exitCode).toBe(10);
+    const options = ['--skip', 'other-servers', 'identifier-names'];
+    expect((await checked({ options })).errors).toEqual([]);
+    expect((await run('migrate', { options })).exitCode).toBe(0);
+    const names = await sql<{ username: string }>(target.database, 'select username from users order by 1');
+    expect(names.map(({ username }) => username)).toEqual(['amira', 'bao']);
   });
 });

@@ -4,7 +4,7 @@ import { syncConfiguration } from '#app/sync-configuration.ts';
 import { hasUsers } from '#domain/accounts/find-user.ts';
 import { isImportIncomplete, markIncompleteImport } from '#domain/server-state/incomplete-import.ts';
 import type { Finding } from '#domain/synapse-import/finding.ts';
-import { findingsOfData, hasPasswords } from '#domain/synapse-import/findings-of-data.ts';
+import { findingsOfData, hasPasswords, type SkippedKind } from '#domain/synapse-import/findings-of-data.ts';
 import { type EntityProgress, type ImportPlan, importEverything } from '#domain/synapse-import/import-everything.ts';
 import { SynapseSource } from '#domain/synapse-import/source.ts';
 import { ImportTarget } from '#domain/synapse-import/target.ts';
@@ -27,6 +27,7 @@ export interface ImportOptions {
   readonly synapseConfig: readonly string[];
   readonly synapseDatabaseUri?: string;
   readonly ignoreMissingAuthProviders: boolean;
+  readonly skip: readonly SkippedKind[];
 }
 
 /** What both commands work with. */
@@ -174,6 +175,7 @@ async function findAll({ foundation, synapse, source }: Opened, command: ImportO
       configuredThere: providersOf(settings).map(({ name }) => name),
       configuredHere: new Set(providersHere(foundation).keys()),
       ignoresMissingProviders: command.ignoreMissingAuthProviders,
+      skips: new Set(command.skip),
     })),
   ];
 }

@@ -17,6 +17,12 @@ export type SkipReason =
   | 'application service'
   | 'unknown account'
   | 'unusable name'
+  /** The name reads as an identifier of an account. */
+  | 'identifier name'
+  /** The account is copied without its password. */
+  | 'unknown password hash'
+  /** It is kept apart, and is of no use here. */
+  | 'unusable address'
   | 'unknown provider'
   | 'unknown form'
   | 'duplicate';

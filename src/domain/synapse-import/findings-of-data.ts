@@ -1,6 +1,11 @@
+import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
+import { ID_PATTERN } from '#platform/base/ids.ts';
 import type { Finding } from './finding.ts';
 import type { SynapseSource } from './source.ts';
+import { BCRYPT_PATTERN } from './users.ts';
+
+const EXAMPLES = 5;
 
 /** What the data there are compared with. */
 export interface DataRules {
@@ -11,7 +16,14 @@ export interface DataRules {
   readonly configuredHere: ReadonlySet<string>;
   /** People of providers that its configuration does not name are copied without them. */
   readonly ignoresMissingProviders: boolean;
+  /** What the operator has looked at, and leaves out. */
+  readonly skips: ReadonlySet<SkippedKind>;
 }
+
+/** Kinds of data of which an import can do without some: values of `--skip`. */
+export const SKIPPED_KINDS = ['other-servers', 'identifier-names', 'foreign-hashes', 'unusable-emails'] as const;
+
+export type SkippedKind = (typeof SKIPPED_KINDS)[number];
 
 /** What an earlier delegation of sign-ins, to a program of another make, left. */
 const DELEGATED = 'oauth-delegated';
@@ -21,7 +33,10 @@ export async function findingsOfData(source: SynapseSource, rules: DataRules): P
   return [
     ...(await findingsOfAccounts(source, rules)),
     ...(await findingsOfProviders(source, rules)),
+    ...(await findingsOfNames(source, rules)),
+    ...(await findingsOfHashes(source, rules)),
     ...(await findingsOfThreepids(source)),
+    ...(await findingsOfEmails(source, rules)),
   ];
 }
 
@@ -33,15 +48,17 @@ export async function hasPasswords(source: SynapseSource): Promise<boolean> {
   return rows.length > 0;
 }
 
-async function findingsOfAccounts(source: SynapseSource, { serverName }: DataRules): Promise<Finding[]> {
+async function findingsOfAccounts(source: SynapseSource, { serverName, skips }: DataRules): Promise<Finding[]> {
   const [row] = await source.rows<{
     guests: number;
     unapproved: number;
     foreign: number;
+    own: number;
     example: string | null;
   }>(
     `select count(*) filter (where is_guest <> 0)::integer as guests,
             count(*) filter (where approved is false and deactivated = 0)::integer as unapproved,
+            count(*) filter (where is_own)::integer as own,
             count(*) filter (where not is_own)::integer as foreign, min(name) filter (where not is_own) as example
        from (select name, is_guest, approved, deactivated, right(name, length($1::text)) = $1 as is_own from users) u`,
     [`:${serverName}`],
@@ -49,10 +66,13 @@ async function findingsOfAccounts(source: SynapseSource, { serverName }: DataRul
   if (row === undefined) throw new ExitError(ExitCode.failure, 'the database of Synapse gave no answer');
   const findings: Finding[] = [];
   if (row.foreign > 0) {
+    const isStray = row.own > row.foreign;
+    const isSkipped = isStray && skips.has('other-servers');
+    const advice = isSkipped ? 'they are left out' : 'leave them out by --skip other-servers';
     findings.push({
-      severity: 'error',
+      severity: isSkipped ? 'warning' : 'error',
       code: 'server_name_mismatch',
-      message: `the database has ${row.foreign} accounts of another server than ${serverName}, for example ${row.example}: it belongs to another configuration`,
+      message: `the database has ${row.foreign} accounts of another server than ${serverName}, for example ${row.example}: ${isStray ? advice : 'it belongs to another configuration'}`,
     });
   }
   if (row.unapproved > 0) {
@@ -70,6 +90,67 @@ async function findingsOfAccounts(source: SynapseSource, { serverName }: DataRul
     });
   }
   return findings;
+}
+
+const OWN_LOCALPART = `substr(name, 2, length(name) - 1 - length($1::text))`;
+
+async function findingsOfNames(source: SynapseSource, { serverName, skips }: DataRules): Promise<Finding[]> {
+  const [row] = await source.rows<{ count: number; example: string | null }>(
+    `select count(*)::integer as count, min(name) as example from users
+      where appservice_id is null and right(name, length($1::text)) = $1::text and ${OWN_LOCALPART} ~* $2::text`,
+    [`:${serverName}`, ID_PATTERN],
+  );
+  if (row === undefined || row.count === 0) return [];
+  const isSkipped = skips.has('identifier-names');
+  const advice = isSkipped ? 'they are left out' : 'leave them out by --skip identifier-names';
+  return [
+    {
+      severity: isSkipped ? 'warning' : 'error',
+      code: 'identifier_usernames',
+      message: `${row.count} accounts have names that read as identifiers of accounts here, for example ${row.example}: ${advice}`,
+    },
+  ];
+}
+
+async function findingsOfHashes(source: SynapseSource, { skips }: DataRules): Promise<Finding[]> {
+  if (skips.has('foreign-hashes')) return [];
+  const [row] = await source.rows<{ count: number; examples: string | null }>(
+    `select count(*)::integer as count, (array_agg(name order by name))[1:${EXAMPLES}]::text as examples from users
+      where password_hash <> '' and appservice_id is null and password_hash !~ $1::text`,
+    [BCRYPT_PATTERN],
+  );
+  if (row === undefined || row.count === 0) return [];
+  return [
+    {
+      severity: 'warning',
+      code: 'foreign_hashes',
+      message: `${row.count} accounts have a password hash that is not one of Synapse's (bcrypt), for example ${row.examples}: they are copied without a password; --skip foreign-hashes accepts that`,
+    },
+  ];
+}
+
+/** The addresses themselves decide, so all of them are read. */
+async function findingsOfEmails(source: SynapseSource, { skips }: DataRules): Promise<Finding[]> {
+  if (skips.has('unusable-emails')) return [];
+  const examples: string[] = [];
+  let count = 0;
+  for await (const rows of source.batches<{ address: string; user_id: string }>(
+    `select address, user_id from user_threepids where medium = 'email'`,
+  )) {
+    for (const { address, user_id: userId } of rows) {
+      if (parseStoredEmailAddress(address) !== undefined) continue;
+      count += 1;
+      if (examples.length < EXAMPLES) examples.push(`${userId} ${JSON.stringify(address)}`);
+    }
+  }
+  if (count === 0) return [];
+  return [
+    {
+      severity: 'warning',
+      code: 'unusable_emails',
+      message: `${count} email addresses cannot be used here, for example ${examples.join(', ')}: they are kept apart; --skip unusable-emails accepts that`,
+    },
+  ];
 }
 
 async function findingsOfProviders(source: SynapseSource, rules: DataRules): Promise<Finding[]> {

@@ -34,17 +34,19 @@ export const thirdPartyIdsStep: ImportStep<SourceThreepid> = {
         where b.key is not null`,
       columnsOf(read, ['id', 'username', 'address', 'key', 'createdAt']),
     );
-    const others = await target.execute(
-      `insert into user_unsupported_threepids (user_id, medium, address, created_at)
-       select u.id, b.medium, b.address, b.created_at
-         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-           as b (username, medium, address, key, created_at)
-         ${ACCOUNT_OF_ROW}
-        where b.key is null`,
-      columnsOf(read, ['username', 'medium', 'address', 'key', 'createdAt']),
-    );
+    const keepApart = async (ids: typeof read) =>
+      await target.execute(
+        `insert into user_unsupported_threepids (user_id, medium, address, created_at)
+         select u.id, b.medium, b.address, b.created_at
+           from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+             as b (username, medium, address, created_at)
+           ${ACCOUNT_OF_ROW}`,
+        columnsOf(ids, ['username', 'medium', 'address', 'createdAt']),
+      );
+    const others = await keepApart(read.filter(({ medium }) => medium !== 'email'));
+    const unusable = await keepApart(read.filter(({ medium, key }) => medium === 'email' && key === null));
     const done = emails + others;
-    return { done, skipped: { 'unknown account': rows.length - done } };
+    return { done, skipped: { 'unknown account': rows.length - done - unusable, 'unusable address': unusable } };
   },
   end: async ({ target }) => {
     await target.execute(

@@ -1,4 +1,4 @@
-import { parseDisplayName } from '#domain/accounts/account-names.ts';
+import { isIdentifier, parseDisplayName } from '#domain/accounts/account-names.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { columnsOf, type ImportContext, type ImportStep, localpartOf, timeOf } from './entity.ts';
 
@@ -29,6 +29,9 @@ interface NewUser {
 
 /** Passwords of Synapse are those of the scheme with this version. */
 export const IMPORTED_SCHEME_VERSION = 1;
+/** What Synapse makes; other programs may have written hashes of their own into its table. For PostgreSQL as well. */
+export const BCRYPT_PATTERN = '^\\$2[abxy]?\\$[0-9]{2}\\$[./A-Za-z0-9]{53}$';
+const BCRYPT = new RegExp(BCRYPT_PATTERN);
 /** Seconds of a time in the year 5138; what is above counts milliseconds. */
 const MAX_SECONDS = 100_000_000_000;
 
@@ -45,7 +48,8 @@ export const usersStep: ImportStep<SourceUser> = {
              left join profiles p on p.full_user_id = u.name`,
   load: async (context, rows) => {
     const own = rows.filter((row) => row.appservice_id === null);
-    const users = own.flatMap((row) => newUser(row, context));
+    const named = own.flatMap((row) => newUser(row, context));
+    const users = named.filter(({ username }) => !isIdentifier(username));
     await context.target.execute(
       `insert into users (id, username, username_key, display_name, can_request_admin, is_guest, created_at, locked_at,
                           deactivated_at)
@@ -64,7 +68,8 @@ export const usersStep: ImportStep<SourceUser> = {
         'deactivatedAt',
       ]),
     );
-    const withPassword = users.filter(({ hash }) => hash !== null && hash !== '');
+    const hashed = users.filter(({ hash }) => hash !== null && hash !== '');
+    const withPassword = hashed.filter(({ hash }) => BCRYPT.test(hash ?? ''));
     await context.target.execute(
       `insert into user_passwords (user_id, id, hash, scheme_version, created_at)
        select user_id, gen_random_uuid(), hash, ${IMPORTED_SCHEME_VERSION}, $3::timestamptz
@@ -73,7 +78,12 @@ export const usersStep: ImportStep<SourceUser> = {
     );
     return {
       done: users.length,
-      skipped: { 'application service': rows.length - own.length, 'unusable name': own.length - users.length },
+      skipped: {
+        'application service': rows.length - own.length,
+        'unusable name': own.length - named.length,
+        'identifier name': named.length - users.length,
+        'unknown password hash': hashed.length - withPassword.length,
+      },
     };
   },
   end: async ({ target }) => {
