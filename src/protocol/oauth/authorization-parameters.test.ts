@@ -320,7 +320,7 @@ describe('the refusal of a request whose parameters cannot be read', () => {
       responseMode: 'fragment',
       state: 's',
     });
-    expect(target(`redirect_uri=https://app.example/cb&state=${'s'.repeat(2049)}`)?.state).toBeUndefined();
+    expect(target(`redirect_uri=https://app.example/cb&state=${'s'.repeat(8193)}`)?.state).toBeUndefined();
   });
 
   test.each(['', 'redirect_uri=https://evil.example/cb', 'redirect_uri=https://app.example/cb&response_mode=x'])(
