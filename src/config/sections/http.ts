@@ -232,7 +232,7 @@ export interface DefaultBind {
 export type HttpConfig = Immutable<ReturnType<typeof httpConfig>>;
 
 /** What the defaults of the section depend on. */
-export interface HttpSurroundings {
+interface HttpSurroundings {
   readonly bind: DefaultBind;
   readonly protocolName: string;
   /** As the service manager gave them. */

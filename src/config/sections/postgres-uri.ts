@@ -25,11 +25,11 @@ export interface ConnectionParts {
 }
 
 /** How sessions are begun, beyond where they lead. */
-export type SessionParts = Pick<ConnectionTarget, 'applicationName' | 'attemptSeconds' | 'channelBinding' | 'options'>;
-export type TlsParts = Pick<SslOptions, 'isDirect' | 'minVersion'>;
+type SessionParts = Pick<ConnectionTarget, 'applicationName' | 'attemptSeconds' | 'channelBinding' | 'options'>;
+type TlsParts = Pick<SslOptions, 'isDirect' | 'minVersion'>;
 
 /** Absolute paths of PEM files, by the setting that holds their content. */
-export interface TlsFiles {
+interface TlsFiles {
   readonly ssl_ca?: string;
   readonly ssl_certificate?: string;
   readonly ssl_key?: string;
@@ -41,7 +41,7 @@ interface ServerParts {
 }
 
 /** A URI as it was read, or what is wrong with it: the parameter or the position, never a part of its text. */
-export type ReadUri = { readonly parts: ConnectionParts } | { readonly problem: string };
+type ReadUri = { readonly parts: ConnectionParts } | { readonly problem: string };
 
 const DEFAULT_PORT = 5432;
 const MIN_ATTEMPT_SECONDS = 2;

@@ -75,7 +75,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   });
 }
 
-export interface MigrationStatus extends MigrationState {
+interface MigrationStatus extends MigrationState {
   /** Why pending migrations cannot be applied, and what to grant. */
   readonly problem: string | undefined;
 }
