@@ -20,15 +20,15 @@ const EVERYTHING = new Set(['browser', 'oauth2', 'compat', 'personal'] as const)
  */
 export function formerAccess(deps: Pick<SignOutDeps, 'scopeRules' | 'homeserver'>): FormerAccess {
   return {
-    endCredentials: async (transaction, { user, now, address, userAgent }) => {
-      await deletePassword(transaction, user);
-      await deletePasskeys(transaction, user);
-      await deleteOneTimeCodes(transaction, user);
-      await endTrust(transaction, user);
-      await unlinkAccount(transaction, user);
-      await deleteDataExports(transaction, user);
+    endCredentials: async (open, { user, now, address, userAgent }) => {
+      await deletePassword(open, user);
+      await deletePasskeys(open, user);
+      await deleteOneTimeCodes(open, user);
+      await endTrust(open, user);
+      await unlinkAccount(open, user);
+      await deleteDataExports(open, user);
       await endAllSessions(
-        { ...deps, database: transaction },
+        { ...deps, database: open },
         { userId: user, kinds: EVERYTHING, kept: undefined, now, by: { kind: 'person', address, userAgent } },
       );
     },

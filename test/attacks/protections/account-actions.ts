@@ -125,7 +125,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
     attack: 128,
     removals: [
       {
-        text: "if (reads !== 'anybody' || username.includes('\\0')) return undefined;",
+        text: "if (reads !== 'anybody') return undefined;",
         instead: "if (username.includes('\\0')) return undefined;",
       },
     ],

@@ -7,7 +7,7 @@ export const GUESSING: readonly Protection[] = [
     what: 'a name that no account has costs a hash as well',
     attack: 79,
     removals: [
-      { text: '      await this.#queue.run(() => this.#newest.verify(this.#newest.dummy, password), caller);\n' },
+      { text: '      await this.#queue.run(() => findForm(this.#newest, this.#newest.dummy, password), caller);\n' },
     ],
     test: 'test/attacks/enumeration.test.ts',
     testName: '(S-79)',
