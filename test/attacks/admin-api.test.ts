@@ -304,7 +304,6 @@ describe('input that makes no sense', () => {
 
   test.each([
     'page[first]=-1',
-    'page[first]=2147483648',
     'page[first]=1e3',
     'page[first]=0x1f',
     'page[first]=%201',

@@ -123,12 +123,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
     name: 'names-of-accounts',
     what: 'who has an account is told to administrators only',
     attack: 128,
-    removals: [
-      {
-        text: "if (reads !== 'anybody') return undefined;",
-        instead: "if (username.includes('\\0')) return undefined;",
-      },
-    ],
+    removals: [{ text: "  if (reads !== 'anybody') return undefined;\n" }],
     test: ADMINISTRATION,
     testName: '(S-128)',
   },

@@ -26,7 +26,7 @@ export const CHAT_SSO: readonly Protection[] = [
     name: 'sso-allowed-origin',
     what: 'an address of another host is not among those that the operator allows',
     attack: 70,
-    removals: [{ text: 'if (url.protocol !== allowed.protocol || url.host !== allowed.host) return false;' }],
+    removals: [{ text: '  if (url.host !== allowed.host) return false;\n' }],
     test: 'src/protocol/chat/sso-redirect.test.ts',
     testName: 'refuses ',
   },

@@ -8,8 +8,8 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
     attack: 4,
     removals: [
       {
-        text: "if (type === 'native' && LOOPBACK_ADDRESS.test(uri)) return undefined;",
-        instead: 'if (LOOPBACK_ADDRESS.test(uri)) return undefined;',
+        text: "    if (LOOPBACK_ADDRESS.test(uri)) {\n      if (type === 'native') return undefined;\n",
+        instead: '    if (LOOPBACK_ADDRESS.test(uri)) {\n      if (type.length > 0) return undefined;\n',
       },
     ],
     test: 'test/attacks/client-registration.test.ts',
@@ -20,7 +20,10 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
     what: 'a private scheme is registered for native applications alone',
     attack: 4,
     removals: [
-      { text: "  if (type === 'web') return 'must be an https address: other schemes are for native applications';\n" },
+      {
+        text: "  if (type === 'native') return undefined;\n  return { text: 'must be an https address: other",
+        instead: "  if (type.length > 0) return undefined;\n  return { text: 'must be an https address: other",
+      },
     ],
     test: 'test/attacks/client-registration.test.ts',
     testName: 'a web application can neither take',
@@ -29,7 +32,12 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
     name: 'client-admin-scope',
     what: 'a client gets admin rights for itself only by the configuration',
     attack: 49,
-    removals: [{ text: "(kind === 'admin' && mayAdminister);", instead: "kind === 'admin';" }],
+    removals: [
+      {
+        text: "(kind === 'admin' || kind === 'account') && mayAdminister;",
+        instead: "(kind === 'admin' || kind === 'account') && (mayAdminister || true);",
+      },
+    ],
     test: 'test/attacks/client-registration.test.ts',
     testName: 'gets no rights by what it says',
   },
@@ -101,7 +109,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
     name: 'public-suffixes',
     what: 'an address of a client lies on a domain that somebody owns',
     attack: 50,
-    removals: [{ text: "return isPublicSuffix(hostname) ? 'is not using a valid domain' : undefined;" }],
+    removals: [{ text: "  return isPublicSuffix(hostname) ? { text: 'is not using a valid domain' } : undefined;\n" }],
     test: 'test/attacks/client-registration.test.ts',
     testName: '(S-50)',
   },

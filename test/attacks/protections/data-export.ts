@@ -53,7 +53,12 @@ export const DATA_EXPORT: readonly Protection[] = [
     name: 'data-export-deactivated',
     what: 'the archives of an account go with it',
     attack: 133,
-    removals: [{ text: 'await deleteDataExports(transaction, user);' }],
+    removals: [
+      {
+        text: '  await deleteDataExports(transaction, user);\n  await deletePasskeys',
+        instead: '  await deletePasskeys',
+      },
+    ],
     test: EXPORT,
     testName: 'is deleted with its account',
   },

@@ -79,14 +79,6 @@ export const GRAPHQL: readonly Protection[] = [
     testName: '(S-136)',
   },
   {
-    name: 'graphql-operation-name',
-    what: 'the name of an operation is cut in the log',
-    attack: 137,
-    removals: [{ text: 'name?.value.slice(0, MAX_NAME_CHARACTERS)', instead: 'name?.value' }],
-    test: TEST,
-    testName: '(1.8, S-137)',
-  },
-  {
     name: 'graphql-user-of-others',
     what: 'a person is shown to nobody but themselves and administrators',
     attack: 128,

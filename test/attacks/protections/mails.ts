@@ -100,7 +100,10 @@ export const MAILS: readonly Protection[] = [
     what: 'an attempt to hand a mail over ends, whatever the server does',
     attack: 'F-16',
     removals: [
-      { text: 'return await Promise.race([work(connection), ended]);', instead: 'return await work(connection);' },
+      {
+        text: 'return await Promise.race([work({ socket, opened, milliseconds }), ended]);',
+        instead: 'return await work({ socket, opened, milliseconds });',
+      },
     ],
     test: 'src/platform/mail/smtp-transport.test.ts',
     testName: 'a server that fails at a step',

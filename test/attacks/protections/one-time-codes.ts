@@ -131,7 +131,12 @@ export const ONE_TIME_CODES: readonly Protection[] = [
     name: 'factors-deactivated',
     what: 'second factors go with their account',
     attack: 133,
-    removals: [{ text: '  await deleteOneTimeCodes(transaction, user);\n' }],
+    removals: [
+      {
+        text: '  await deleteOneTimeCodes(transaction, user);\n  if (isOwn',
+        instead: '  if (isOwn',
+      },
+    ],
     test: API,
     testName: 'nothing of it is left when the account is deactivated (S-133)',
   },

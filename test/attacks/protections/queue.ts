@@ -225,17 +225,22 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-late-mails',
-    what: 'no mail is promised while background work is far behind',
+    what: 'no mail is promised while mails wait for long',
     attack: 'O-11',
-    removals: [{ text: 'return isQueueBehind ? {', instead: 'return isQueueBehind && false ? {' }],
+    removals: [
+      {
+        text: 'if (state.areMailsLate) throw new LatchkeyError(',
+        instead: 'if (state.areMailsLate && false) throw new LatchkeyError(',
+      },
+    ],
     test: 'src/features/recovery/recovery.test.ts',
-    testName: 'while background work is far behind',
+    testName: 'while mails wait for longer than ten minutes',
   },
   {
     name: 'queue-watched',
-    what: 'an instance notices that background work is far behind',
+    what: 'an instance notices that mails wait for long',
     attack: 'O-11',
-    removals: [{ text: 'state.isQueueBehind = isBehind;' }],
+    removals: [{ text: 'state.areMailsLate = isLate;' }],
     test: 'src/cli/watch-database.test.ts',
     testName: 'a job that was due ten minutes ago',
   },

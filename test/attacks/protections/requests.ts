@@ -118,8 +118,9 @@ export const REQUESTS: readonly Protection[] = [
     attack: 185,
     removals: [
       {
-        text: 'connection.admit(new RawRefusal(connection, rejection.status));',
-        instead: 'new RawRefusal(connection, rejection.status).start();',
+        text: 'connection.admit(this.#exchange({ listener, request, response, connection, expectsContinue: false, prepare }));',
+        instead:
+          'this.#exchange({ listener, request, response, connection, expectsContinue: false, prepare }).start();',
       },
     ],
     test: 'src/platform/http/limits.test.ts',
@@ -183,7 +184,7 @@ export const REQUESTS: readonly Protection[] = [
     name: 'stop-pending-connections',
     what: 'who has connected when the service is told to stop is served',
     attack: 'F-05',
-    removals: [{ text: '    await afterPendingEvents();\n    const closed', instead: '    const closed' }],
+    removals: [{ text: '      await afterPendingEvents();\n      quietChecks', instead: '      quietChecks' }],
     test: 'src/platform/http/shutdown.test.ts',
     testName: 'who has connected is served',
   },
