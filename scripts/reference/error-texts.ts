@@ -240,8 +240,10 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     remedy: 'Try again with the right ones; `auth.refused` in the log says which it was.',
   },
   mails_delayed: {
-    meaning: 'Mails have waited for ten minutes or more, or over 100,000 of them wait, so a form that sends one is refused.',
-    remedy: 'Look at the lines `job.retry` and at the mail server, and start more workers. It works again once the mails are sent.',
+    meaning:
+      'Mails have waited for ten minutes or more, or over 100,000 of them wait, so a form that sends one is refused.',
+    remedy:
+      'Look at the lines `job.retry` and at the mail server, and start more workers. It works again once the mails are sent.',
   },
   malformed_request: {
     meaning:
