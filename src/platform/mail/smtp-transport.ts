@@ -178,10 +178,12 @@ async function tryEnvelope(
   );
   ended.catch(() => {});
   const step = async (start: (done: (error?: Error | null) => void) => void): Promise<void> => {
-    const done = new Promise<void>((resolve, reject) => {
-      start((error) => (error === undefined || error === null ? resolve() : reject(error)));
-    });
-    await outside(Promise.race([done, ended]));
+    const done = outside(
+      new Promise<void>((resolve, reject) => {
+        start((error) => (error === undefined || error === null ? resolve() : reject(error)));
+      }),
+    );
+    await Promise.race([done, ended]);
   };
   await step((done) => connection.connect(done));
   const login = loginOf(options);
