@@ -402,9 +402,9 @@ describe('error pages (browser-flows 10)', () => {
     expect(await (await send('GET', '/named/a%20%6cb')).json()).toBe('a lb');
   });
 
-  test('a refused form offers to open it again with the same query', async () => {
+  test('a refused form offers to open it again at the own address, with the same query', async () => {
     const text = await (await send('POST', '/login?kind=x&b="')).text();
-    expect(text).toContain('href="/login?kind=x&amp;b=%22"');
+    expect(text).toContain('href="https://auth.example.test/login?kind=x&amp;b=%22"');
   });
 
   test('an unknown path is not repeated on the page (security S-74)', async () => {
