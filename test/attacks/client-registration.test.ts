@@ -56,8 +56,11 @@ describe('redirect URIs', () => {
 
   test.each(NATIVE)('a web application can neither take %s nor use it (S-04)', async (uri) => {
     const own = 'https://app.example/cb';
+    // A client without a secret whose addresses are all on loopback counts as native, unless it says that it is not.
+    if (!uri.startsWith('http:')) await expectRefused({ redirect_uris: [uri] }, 'invalid_redirect_uri');
+    await expectRefused({ redirect_uris: [own, uri] }, 'invalid_redirect_uri');
     for (const redirect_uris of [[uri], [own, uri]]) {
-      for (const members of [{}, { application_type: 'web' }, { token_endpoint_auth_method: 'client_secret_basic' }]) {
+      for (const members of [{ application_type: 'web' }, { token_endpoint_auth_method: 'client_secret_basic' }]) {
         await expectRefused({ ...members, redirect_uris }, 'invalid_redirect_uri');
       }
     }
