@@ -99,10 +99,12 @@ async function state(username: string) {
   return row;
 }
 
+/** What waits for an account, apart from notices by mail. */
 async function jobs(username: string): Promise<string[]> {
   const found = await rows<{ queue: string }>(
     `select j.queue from queue_jobs j join users u on u.id::text = j.payload ->> 'user_id'
-      where u.username = $1::text and j.failed_at is null order by j.queue`,
+      where u.username = $1::text and j.failed_at is null and j.queue <> 'send-security-notice'
+      order by j.queue`,
     username,
   );
   return found.map(({ queue }) => queue);

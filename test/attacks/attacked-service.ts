@@ -366,7 +366,9 @@ export class AttackedService {
     const failed = fresh.filter((line) => line.status >= 500 && !this.#expectedStatuses.includes(line.status));
     expect(failed, 'G1: answers of 500 and above').toEqual([]);
     // Every request took a number, so a request with two lines or none would show.
-    const numbers = lines.map((line) => Number(line.id.split('-')[1])).toSorted((one, other) => one - other);
+    const numbers = lines
+      .map((line) => Number(line.id.slice(line.id.lastIndexOf('-') + 1)))
+      .toSorted((one, other) => one - other);
     expect(numbers, 'G2: one line for each request').toEqual(lines.map((_, index) => index + 1));
     const log = this.service.logLines().join('\n');
     const leaked = [...this.secrets].filter((secret) => secret !== '' && log.includes(secret));

@@ -47,7 +47,7 @@ describe('a caller that is not a trusted proxy (S-147)', () => {
 describe('a request by way of a trusted proxy (S-148)', () => {
   test.each([
     ['the right-most address that is not a proxy', ['1.2.3.4, 198.51.100.7'], '198.51.100.7'],
-    ['of two headers the last', ['1.2.3.4', '198.51.100.7, 10.0.0.5'], '198.51.100.7'],
+    ['of two headers the last', ['1.2.3.4', '198.51.100.7, 127.0.0.5'], '198.51.100.7'],
     ['a port', ['198.51.100.7:1234'], '198.51.100.7'],
     ['brackets', ['[2001:db8::7]:443'], '2001:db8::7'],
     ['unknown', ['1.2.3.4, unknown'], '127.0.0.1'],
