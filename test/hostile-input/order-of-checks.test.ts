@@ -110,7 +110,8 @@ beforeAll(async () => {
     require_pushed_authorization_requests: properties.includes('pushes'),
     ...(properties.includes('no-code') && { grant_types: ['refresh_token'] }),
   }));
-  service = await startService({ clients }, { clock });
+  // A state that is too long fits into an address.
+  service = await startService({ clients, limits: { max_request_line: '32KiB' } }, { clock });
 });
 afterAll(async () => await service.stop());
 

@@ -19,7 +19,7 @@ import { selfSigned } from '../support/self-signed.ts';
 const HOST = 'peer.example';
 const PASSWORD = 'correct horse battery staple';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
-const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'BREW'];
+const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'];
 /** Of HTTP/2, each with its own connections; the other half of the methods goes by HTTP/1.1. */
 const MAX_STREAMS = 100;
 /** Levels and events of lines that no request has. */
@@ -139,9 +139,7 @@ async function overHttp1(agent: Agent, method: string, path: string, body = ''):
     'user-agent': 'lines',
   };
   const status = await new Promise<number>((resolve, reject) => {
-    // The parser of Node.js sends no method that it does not know.
-    const known = method === 'BREW' ? 'PROPFIND' : method;
-    const sent = httpRequest({ agent, host: '127.0.0.1', port: plain, path, method: known, headers }, (answer) => {
+    const sent = httpRequest({ agent, host: '127.0.0.1', port: plain, path, method, headers }, (answer) => {
       answer.resume().once('close', () => resolve(answer.statusCode ?? 0));
     });
     sent.once('error', reject).end(body);
