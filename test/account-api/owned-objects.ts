@@ -33,6 +33,7 @@ export const SETTINGS = {
   account: { login_with_email_allowed: true, password_recovery_enabled: true },
   graphql: { oauth2_access: true },
   clients: [chatClientSettings(CLIENT), chatClientSettings(OTHER_CLIENT)],
+  policy: { data: { admin_clients: [OTHER_CLIENT] } },
   upstream_oauth2: {
     providers: [
       {
@@ -85,14 +86,10 @@ export async function makeOwned(
   const stranger = await GraphqlClient.signedIn(service, other, PASSWORD);
   await new ChatOAuthClient(service, CLIENT).signIn(browserOf(owner), 'openid');
   const { accessToken } = await otherClient.signIn(browserOf(stranger), SCOPE);
-  const { body } = await otherClient.post('/oauth2/token', { grant_type: 'client_credentials', scope: 'openid' });
-  // No client is granted this for itself; those that have it from another server are held to it here as well.
-  await sql(
-    service.database,
-    `update oauth2_access_tokens set scope = $1
-     where session_id in (select id from oauth2_sessions where user_id is null)`,
-    [SCOPE.split(' ')],
-  );
+  const { body } = await otherClient.post('/oauth2/token', {
+    grant_type: 'client_credentials',
+    scope: 'urn:mas:graphql:*',
+  });
   const deviceId = `PHONE-${username}`;
   await new ChatClient(service).login(username, PASSWORD, { device_id: deviceId });
   await addRows(service, username, clock.now());

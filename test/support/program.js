@@ -28,6 +28,8 @@ export const NODE_FLAGS = ['--max-semi-space-size=8'];
 const TESTED_NODE = process.env['LATCHKEY_TEST_NODE'] ?? process.execPath;
 const POLL_MS = 5;
 const STOP_TIMEOUT_MS = 15_000;
+/** `limits.work` of services whose users all have one address. */
+export const UNLIMITED_WORK = { per_address: { burst: 0 }, per_account: { burst: 0 } };
 
 /**
  * The built program with a folder and a configuration file of its own; on another Node.js when `LATCHKEY_TEST_NODE` names
@@ -52,7 +54,10 @@ export class Program {
     this.#file = join(folder, name);
     this.#main = join(checkout, 'dist/main.js');
     if (!existsSync(this.#main)) throw new Error(`${this.#main} does not exist: run "npm run build" first`);
-    writeFileSync(this.#file, JSON.stringify(settings), { mode: 0o600 });
+    // An older version does not know the setting.
+    const given = typeof settings['limits'] === 'object' ? settings['limits'] : {};
+    const limits = checkout === root ? { limits: { work: UNLIMITED_WORK, ...given } } : {};
+    writeFileSync(this.#file, JSON.stringify({ ...settings, ...limits }), { mode: 0o600 });
   }
 
   /**

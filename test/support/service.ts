@@ -30,6 +30,7 @@ import { parseConnectionUri } from './connection-uri.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.js';
 import { parseRequestLine, type RequestLine } from './log-expression.ts';
+import { UNLIMITED_WORK } from './program.js';
 import { testSigningKeys } from './signing-keys.ts';
 import { silentLog } from './silent-log.ts';
 
@@ -184,9 +185,6 @@ export async function startService(
 async function openOn(testDatabase: TestDatabase, clock: Clock): Promise<OpenDatabase> {
   return await openDatabase({ connection: parseConnectionUri(testDatabase.connectionString), log: silentLog, clock });
 }
-
-/** All tests of a file ask from one address. */
-const UNLIMITED_WORK = { per_address: { burst: 0 }, per_account: { burst: 0 } };
 
 function configOf(settings: Readonly<Record<string, unknown>>, port: number, host: string) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-service-'));
