@@ -96,6 +96,8 @@ function rightRequesters(route: Route, { caller, request }: Sent, status: number
     if (route.method === 'POST' && route.path === '/login' && status === 303) return ['user(amira)'];
     return caller === 'amira' ? [undefined, requester] : [undefined];
   }
+  // Who asks is known before a query is read.
+  if (route.path === '/graphql' && route.method === 'GET' && caller === 'amira') return [undefined, requester];
   if (!CREDENTIALS_PATH.test(route.path)) return [undefined];
   const isCaller = caller === 'client' || (caller === 'homeserver' && route.path === '/oauth2/introspect');
   if (status < 300 && isCaller) return [requester];

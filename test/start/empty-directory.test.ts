@@ -36,7 +36,7 @@ const ROUTES: Readonly<Record<string, number>> = {
   '/link': 200,
   [`/device/${ABSENT}`]: 404,
   '/recover': 200,
-  [`/recover/progress/${ABSENT}`]: 200,
+  [`/recover/progress/${ABSENT}`]: 303,
   '/account/': 303,
   '/account/sessions/browsers': 303,
   '/account/password/change': 303,
