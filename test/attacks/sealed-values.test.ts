@@ -1,11 +1,17 @@
 /** Lifetimes and bindings of what is sealed, and what is remembered: see the list in `sealed-values.ts`. */
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLogoutRequest, sealLogoutRequest } from '#browser/logout-request.ts';
 import { Notices } from '#browser/notices.tsx';
 import { isReauthRequest, sealReauthRequest } from '#browser/upstream-reauth.ts';
+import {
+  issueRegistrationToken,
+  openRegistrationToken,
+} from '#domain/accounts/registrations/issue-registration-token.ts';
+import { type DeviceCodeGrantRow, sealUserCode, toDeviceCodeGrant } from '#domain/authorizations/device-code-grant.ts';
 import { openSecret, sealSecret } from '#domain/clients/client.ts';
 import { newSealedSetup, openSetup } from '#domain/pending-logins/factor-setup.ts';
+import { openSecretKeys } from '#domain/secret-keys/secret-keys.ts';
 import {
   openAnswer,
   openAuthorizationSecrets,
@@ -13,10 +19,12 @@ import {
   sealAuthorizationSecrets,
 } from '#domain/upstream/sealed-columns.ts';
 import { opensBindTicket, sealBindTicket } from '#features/authorization/browser-binding.ts';
-import { newId } from '#platform/base/ids.ts';
+import { type DeviceCodeGrantId, newId, toUuid } from '#platform/base/ids.ts';
 import { Cookies } from '#platform/http/cookies.ts';
 import { FormParameters } from '#platform/http/form-parameters.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { sql } from '../support/fixtures.ts';
 import { TEST_KEYS } from '../support/route-server.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { PROTECTIONS, readSource } from './protections/index.ts';
@@ -139,4 +147,72 @@ describe('a sealed column opens in its own row and column only', () => {
     expect(openSecret(uuid, sealed, TEST_KEYS).reveal()).toBe('hush');
     expect(() => openSecret(other, sealed, TEST_KEYS)).toThrow();
   });
+
+  test('of the user code of a device', () => {
+    const [id, other] = [newId<'device-code-grant'>(NOW), newId<'device-code-grant'>(NOW)];
+    const sealed = sealUserCode('BCDFGHJK', id, TEST_KEYS);
+    expect(toDeviceCodeGrant(deviceRow(id, sealed), TEST_KEYS).userCode).toBe('BCDFGHJK');
+    expect(() => toDeviceCodeGrant(deviceRow(other, sealed), TEST_KEYS)).toThrow('cannot be opened');
+    // The same id in another table.
+    expect(() => openRegistrationToken(TEST_KEYS, id, sealed)).toThrow('none of the keys opens');
+  });
+
+  describe('of the database', () => {
+    const clock = new FakeClock();
+    let testDatabase: TestDatabase;
+    beforeAll(async () => {
+      testDatabase = await createTestDatabase();
+    });
+    afterAll(async () => await testDatabase.drop());
+
+    test('of a registration token', async () => {
+      const { database } = testDatabase;
+      const secretKeys = { registrationTokens: randomBytes(32) };
+      const issue = async (token: string) =>
+        await issueRegistrationToken(
+          { database, clock, keyRing: TEST_KEYS, secretKeys },
+          { token, usageLimit: undefined, expiresAt: undefined },
+        );
+      const [own, other] = [await issue('own-token'), await issue('other-token')];
+      const rows = await sql<{ id: string; token_sealed: Buffer }>(
+        database,
+        'select id, token_sealed from user_registration_tokens order by id',
+      );
+      const sealedOf = (token: typeof own): Buffer =>
+        rows.find(({ id }) => token !== undefined && id === toUuid(token.id))?.token_sealed ?? Buffer.alloc(0);
+      const id = own?.id ?? '';
+      expect(openRegistrationToken(TEST_KEYS, id, sealedOf(own))).toBe('own-token');
+      expect(() => openRegistrationToken(TEST_KEYS, id, sealedOf(other))).toThrow('none of the keys opens');
+    });
+
+    test('of a key that outlives a change of the root', async () => {
+      const { database } = testDatabase;
+      const deps = { database, keyRing: TEST_KEYS, clock };
+      await openSecretKeys(deps);
+      await sql(
+        database,
+        `update secret_keys set key_sealed = other.key_sealed from secret_keys other
+         where secret_keys.purpose = 'recovery-codes' and other.purpose = 'registration-tokens'`,
+      );
+      await expect(openSecretKeys(deps)).rejects.toThrow('the key for recovery-codes');
+    });
+  });
 });
+
+function deviceRow(id: DeviceCodeGrantId, sealed: Buffer): DeviceCodeGrantRow {
+  return {
+    grant_id: toUuid(id),
+    grant_client_id: randomUUID(),
+    grant_scope: ['openid'],
+    grant_resources: [],
+    grant_user_code_sealed: sealed,
+    grant_ip: null,
+    grant_user_agent: null,
+    grant_created_at: NOW,
+    grant_expires_at: NOW + HOUR,
+    grant_user_session_id: null,
+    grant_is_fulfilled: false,
+    grant_is_rejected: false,
+    grant_is_exchanged: false,
+  };
+}

@@ -180,6 +180,45 @@ export const SEALED: readonly Protection[] = [
     testName: 'of a client secret',
   },
   {
+    name: 'sealed-user-code-row',
+    what: 'the user code of a device opens in the row of its grant only',
+    attack: 168,
+    removals: [
+      {
+        text: 'return `oauth2_device_code_grants|user_code|${id}`;',
+        instead: 'return `oauth2_device_code_grants|user_code|${id === undefined}`;',
+      },
+    ],
+    test,
+    testName: 'of the user code of a device',
+  },
+  {
+    name: 'sealed-registration-token-row',
+    what: 'the text of a registration token opens in its own row only',
+    attack: 168,
+    removals: [
+      {
+        text: 'return `user_registration_tokens|token_sealed|${id}`;',
+        instead: 'return `user_registration_tokens|token_sealed|${id === undefined}`;',
+      },
+    ],
+    test,
+    testName: 'of a registration token',
+  },
+  {
+    name: 'sealed-secret-key-purpose',
+    what: 'a key in the table secret_keys opens in the row of its purpose only',
+    attack: 168,
+    removals: [
+      {
+        text: 'return `secret_keys|key_sealed|${purpose}`;',
+        instead: 'return `secret_keys|key_sealed|${purpose === undefined}`;',
+      },
+    ],
+    test,
+    testName: 'of a key that outlives a change of the root',
+  },
+  {
     name: 'exchange-scope-of-now',
     what: 'a scope that may not be exchanged any more is not, though the client was allowed to',
     attack: 42,
