@@ -47,7 +47,11 @@ export async function logStartup(started: {
 }
 
 /** Only addresses that something was connected to are said to be ready. */
-async function logReady({ issuer, listeners, publicBase }: HttpConfig, bound: readonly BoundAddress[], log: Log) {
+export async function logReady(
+  { issuer, listeners, publicBase }: Pick<HttpConfig, 'issuer' | 'listeners' | 'publicBase'>,
+  bound: readonly BoundAddress[],
+  log: Log,
+): Promise<void> {
   const discovery = discoveryPath(issuer);
   if (!servesDiscovery(listeners, discovery)) {
     log.warn(
