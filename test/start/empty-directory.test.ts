@@ -1,5 +1,5 @@
 /** The built program in an empty directory, without a configuration or a variable of ours (operations 2, 10.1). */
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -116,6 +116,10 @@ test('every GET route of the interface answers', async () => {
   expect((await fetch(new URL(stylesheet ?? '', base))).status).toBe(200);
 });
 
+test('the start-up lines name the address that was connected to', async () => {
+  expect(await service.says(/ready at (\S+)/)).toBe(`http://localhost:${port}/`);
+});
+
 test('an administrator is made while it runs, and signs in there and at a second service of the directory', async () => {
   const made = latchkey(['manage', 'register-user', 'ada', '--admin', '--yes', '--password', PASSWORD]);
   expect(await made.ended, made.output()).toBe(0);
@@ -132,9 +136,31 @@ test('an administrator is made while it runs, and signs in there and at a second
   expect(listed.output()).toMatch(/^[0-9A-Z]{26}\tada$/m);
 });
 
-test('a second service on the same port ends with 71, and the first goes on', async () => {
+test('mails are written to the directory that the start-up lines name, also those of a recovery', async () => {
+  const directory = await service.says(/mail transport file: mails are written to (\S+), and not sent/);
+  const added = latchkey(['manage', 'add-email', 'ada', 'ada@example.org']);
+  expect(await added.ended, added.output()).toBe(0);
+  const browser = new Browser({ listener: base.slice(0, -1) });
+  await browser.get('/recover');
+  await browser.submit({ email: 'ada@example.org' });
+  const mails = () => (existsSync(directory) ? readdirSync(directory) : []).map((name) => join(directory, name));
+  await expect
+    .poll(
+      () =>
+        mails()
+          .map((file) => readFileSync(file, 'utf8'))
+          .join(''),
+      { timeout: 20_000 },
+    )
+    .toMatch(/^To: .*ada@example\.org/im);
+});
+
+test('a second service on the same port ends with 71 and says how to choose another, and the first goes on', async () => {
   const second = latchkey(['serve'], { PORT: String(port) });
   expect(await second.ended).toBe(71);
+  expect(second.output()).toMatch(
+    /cannot listen on .*EADDRINUSE.* choose another port by the variable PORT, .*http\.public_base .*http\.listeners/,
+  );
   expect((await fetch(`${base}health`)).status).toBe(200);
 });
 
