@@ -67,6 +67,15 @@ describe('a role that may not create tables, as on PostgreSQL 15 by default', ()
     });
   });
 
+  test('and may not use the schema either, is told what to grant', async () => {
+    await rows('revoke usage on schema public from public');
+    await asRole(async (connection) => {
+      await expect(migrationStatus(options({ connection }))).rejects.toThrow(
+        `no schema that exists and that the role may use. Run "grant usage, create on schema public to ${role}"`,
+      );
+    });
+  });
+
   test('and does not own the tables that are there, is told so', async () => {
     await migrate(options());
     await asRole(async (connection) => {

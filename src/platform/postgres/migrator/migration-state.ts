@@ -2,6 +2,7 @@
 import { type Client, DatabaseError } from 'pg';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Queryable } from '../database.ts';
+import { grantText } from '../failures.ts';
 import { type NoParameters, statement } from '../statement.ts';
 import { type Migration, type MigrationKind, readMigrations } from './migration-files.ts';
 
@@ -121,17 +122,18 @@ async function readApplied(client: Client): Promise<AppliedMigration[]> {
 
 /** In one statement, so that a concurrent migration is seen complete or not at all. Tables of extensions do not count. */
 async function readTables(client: Client): Promise<{ schema: string; tables: readonly string[] }> {
-  const { rows } = await client.query<{ schema: string | null; tables: string[] }>(`
-    select current_schema() as schema, coalesce(array_agg(c.relname::text order by c.relname), '{}') as tables
+  const { rows } = await client.query<{ role: string; schema: string | null; tables: string[] }>(`
+    select quote_ident(current_user) as role, current_schema() as schema, coalesce(array_agg(c.relname::text order by c.relname), '{}') as tables
     from pg_class c
     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
       and not exists (select from pg_depend d
         where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`);
   const found = rows[0];
   if (found === undefined || found.schema === null) {
+    const advice = grantText({ role: found?.role ?? 'ROLE', schema: 'public' });
     throw new ExitError(
       ExitCode.failure,
-      'the search path of the database names no schema that exists and that the role may use',
+      `the search path of the database names no schema that exists and that the role may use. ${advice}`,
     );
   }
   return { schema: found.schema, tables: found.tables };
