@@ -294,3 +294,42 @@ test('/favicon.ico is an image and /robots.txt keeps crawlers out', async () => 
   expect(robots.headers.get('content-type')).toMatch(/^text\/plain/);
   expect(await robots.text()).toBe('User-agent: *\nDisallow: /\n');
 });
+
+/** As Chromium asks for the icon of a document that names none. */
+const ICON_HEADERS = [
+  ['Host', 'a'],
+  ['Accept', 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8'],
+  ['Sec-Fetch-Site', 'same-origin'],
+  ['Sec-Fetch-Mode', 'no-cors'],
+  ['Sec-Fetch-Dest', 'image'],
+  ['Connection', 'close'],
+];
+
+describe('what browsers and crawlers ask an origin for', () => {
+  const asked = (path: string) =>
+    `GET ${path} HTTP/1.1\r\n${ICON_HEADERS.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+
+  test('the icon is served to a browser', async () => {
+    const answer = await service.exchange(asked('/favicon.ico'));
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*^content-type: image\/svg\+xml\r$/im);
+  });
+
+  test('is also at the origin itself when the service answers below a path', async () => {
+    const binds = [{ host: '127.0.0.1', port: 0 }];
+    const resources = [{ name: 'human' as const }, { name: 'assets' as const }];
+    const routes = mount(core, { assets: loadAssets(directory), brand: NO_BRAND });
+    const below = await startRouteServer(routes, {
+      http: { listeners: [{ name: 'test', resources, binds, prefix: '/auth' }] },
+    });
+    try {
+      for (const path of ['/favicon.ico', '/auth/favicon.ico', '/robots.txt', '/auth/robots.txt']) {
+        expect(await below.exchange(asked(path)), path).toMatch(/^HTTP\/1\.1 200 /);
+      }
+      for (const path of ['/assets/favicon.svg', '/assets/*']) {
+        expect(await below.exchange(asked(path)), path).toMatch(/^HTTP\/1\.1 404 /);
+      }
+    } finally {
+      await below.close();
+    }
+  });
+});

@@ -59,12 +59,16 @@ export function mount(
     {
       ...file,
       path: '/favicon.ico',
+      // Browsers ask there, also for documents below a path that name no icon.
+      isAtOrigin: true,
       resource: 'human',
       handle: ({ headers }) => answerAsset(assets.find(icon), headers),
     },
     {
       ...file,
       path: '/robots.txt',
+      // RFC 9309 2.3
+      isAtOrigin: true,
       resource: 'human',
       handle: () => ({ status: 200, headers: ROBOTS_HEADERS, body: 'User-agent: *\nDisallow: /\n' }),
     },
