@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from './run-command.test-support.ts';
+import { SUGGESTED_COMMANDS } from './unknown-command.ts';
 
 describe('a defect in a command (operations 3.1: exit code 70)', () => {
   const broken = {
@@ -56,7 +57,9 @@ test.each([
   ['create-user', ' Did you mean: latchkey manage register-user?'],
   ['add-client', ' Did you mean: latchkey config generate --client?'],
   ['serve extra', ''],
-  ['dump --json', ''],
+  ['list-users', ' Did you mean: latchkey manage list-users?'],
+  ['dump --json', ' Did you mean: latchkey config dump?'],
+  ['frobnicate', ''],
 ])('`latchkey %s` says that there is no such command, and starts nothing (exit code 2)', async (words, hint) => {
   const { exitCode, err } = await runCommand(words.split(' '));
   expect(exitCode).toBe(2);
@@ -67,8 +70,38 @@ test.each([
 });
 
 test.each([
-  ['config chek', "latchkey: unknown command 'chek'\n(Did you mean check?)\n"],
-  ['config generate --redirect-uri=https://a.example/', 'latchkey: --redirect-uri belongs to --client\n'],
-])('`latchkey %s` is a usage error (exit code 2)', async (words, text) => {
-  expect(await runCommand(words.split(' '))).toEqual({ exitCode: 2, out: '', err: text });
+  ['config chek', 'config check'],
+  ['config validate', 'config check'],
+  ['config show', 'config dump'],
+  ['config migrate', 'database migrate'],
+  ['database dump', 'backup'],
+  ['jobs status', 'jobs list'],
+  ['manage create-user --admin', 'manage register-user'],
+  ['manage add_client', 'config generate --client'],
+  ['manage delete-user amira', 'manage lock-user --deactivate'],
+  ['manage list', 'manage list-users'],
+  ['manage check', 'doctor'],
+  ['manage frobnicate', undefined],
+])('`latchkey %s` names the subcommand that is meant: %s (exit code 2)', async (words, meant) => {
+  const { exitCode, out, err } = await runCommand(words.split(' '));
+  expect([exitCode, out]).toEqual([2, '']);
+  const [group, word] = words.split(' ');
+  const hint = meant === undefined ? '' : ` Did you mean: latchkey ${meant}?`;
+  const start = `latchkey: unknown command '${word}' of ${group}.${hint} Commands of ${group} are `;
+  expect(err.slice(0, start.length)).toBe(start);
+  expect(err.endsWith(`; latchkey ${group} --help explains them.\n`)).toBe(true);
+});
+
+test.each(SUGGESTED_COMMANDS)('`latchkey %s`, which is suggested, exists', async (command) => {
+  const words = command.split(' ');
+  const { exitCode, out } = await runCommand([...words, '--help']);
+  expect(exitCode).toBe(0);
+  const [name, options] = [words.filter((word) => !word.startsWith('-')), words.filter((word) => word.startsWith('-'))];
+  expect(out).toMatch(new RegExp(`^Usage: latchkey ${name[0]}(?:\\|\\w+)? ${name[1] ?? '\\['}`));
+  for (const option of options) expect(out).toContain(option);
+});
+
+test('an option of another command is a usage error (exit code 2)', async () => {
+  const { exitCode, err } = await runCommand(['config', 'generate', '--redirect-uri=https://a.example/']);
+  expect([exitCode, err]).toEqual([2, 'latchkey: --redirect-uri belongs to --client\n']);
 });

@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { distance } from 'fastest-levenshtein';
 import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 import { packageRoot } from '#platform/base/package-root.ts';
@@ -23,6 +22,7 @@ import { addJobsCommands } from './jobs-commands.ts';
 import type { ServeOptions } from './serve.ts';
 import { addSessionCommands } from './session-commands.ts';
 import { addTemplatesCommands } from './templates-options.ts';
+import { refuseUnknownSubcommands, unknownCommand } from './unknown-command.ts';
 
 interface GlobalOptions {
   readonly config?: readonly string[];
@@ -189,6 +189,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
   addTemplatesCommands(program, configuration, io, finish);
   addDebugCommands(program, configuration, io, finish);
   addActivityCommand(program, configuration, io, finish);
+  refuseUnknownSubcommands(program);
   return program;
 }
 
@@ -201,40 +202,6 @@ function configurationOptions(options: GlobalOptions): ConfigurationOptions {
     isJson: options.json === true,
   };
 }
-
-function unknownCommand(program: Command, word: string): string {
-  const names = program.commands.map((command) => command.name());
-  const suggestion = MEANT.get(word.replaceAll('_', '-')) ?? nearest(word, names);
-  const hint = suggestion === undefined ? '' : ` Did you mean: latchkey ${suggestion}?`;
-  return `error: unknown command '${word}'.${hint} Commands are ${names.join(', ')}; latchkey --help explains them.`;
-}
-
-const MAX_EDITS = 2;
-
-function nearest(word: string, names: readonly string[]): string | undefined {
-  return names.find((name) => distance(word, name) <= MAX_EDITS);
-}
-
-/** Words of other programs, by the command that does it here. */
-const MEANT: ReadonlyMap<string, string> = new Map([
-  ...['create-user', 'add-user', 'user-add', 'register', 'register-user', 'user', 'users', 'adduser', 'useradd'].map(
-    (word) => [word, 'manage register-user'] as const,
-  ),
-  ...['create-admin', 'add-admin', 'admin', 'promote'].map((word) => [word, 'manage promote-admin'] as const),
-  ...['add-client', 'create-client', 'client', 'clients', 'register-client'].map(
-    (word) => [word, 'config generate --client'] as const,
-  ),
-  ...['set-password', 'reset-password', 'passwd', 'password'].map((word) => [word, 'manage set-password'] as const),
-  ...['invite', 'invitation', 'create-token', 'registration-token'].map(
-    (word) => [word, 'manage issue-user-registration-token'] as const,
-  ),
-  ...['check', 'health', 'diagnose', 'status', 'test'].map((word) => [word, 'doctor'] as const),
-  ...['run', 'start', 'up', 'listen'].map((word) => [word, 'serve'] as const),
-  ...['migrate', 'upgrade'].map((word) => [word, 'database migrate'] as const),
-  ...['init', 'setup', 'generate'].map((word) => [word, 'config generate'] as const),
-  ['sync', 'config sync'],
-  ['export', 'backup'],
-]);
 
 function migrateTimeoutOption(): Option {
   return durationOption(
