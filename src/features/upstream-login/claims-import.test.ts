@@ -158,6 +158,15 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
     if (isFixed) {
       expect(shown).toMatchObject({ status: 409, errorCodes: ['upstream_username_rejected'] });
       expect(shown.text).toContain(code);
+      const line = service.logLines().findLast((text) => text.includes(' auth.refused '));
+      expect(line).toMatch(
+        new RegExp(`the username that the provider gives cannot be had: ${code} .*code=upstream_username_rejected`),
+      );
+      expect(line).toContain(`provider=${IDS.get(provider)}`);
+      // A username is logged only after it passed validation.
+      const reason = line?.slice(line.indexOf('the username that')) ?? '';
+      expect(reason).not.toContain(preferred_username);
+      expect(reason.length).toBeLessThanOrEqual(300);
     } else {
       expect(shown.status).toBe(200);
       expect(inputOf(shown, 'username')).toBe(action === 'suggest' ? nearest : '');
