@@ -167,8 +167,13 @@ describe('claims of an account', () => {
       JSON.stringify(forged),
     ]);
     const shown = await atUserinfo(await service.exchange(client, person.code));
-    expect(Object.keys(shown).toSorted()).toEqual(['preferred_username', 'role', 'sub', 'updated_at', 'username']);
+    expect(Object.keys(shown).toSorted()).toEqual(
+      ['name', 'preferred_username', 'role', 'sub', 'updated_at', 'username'].toSorted(),
+    );
     expect(shown['sub']).toBe(person.userId);
+    // Without a display name it is the username.
+    expect(shown['name']).toBe(shown['preferred_username']);
+    expect(shown['preferred_username']).not.toBe('root');
   });
 });
 
