@@ -41,13 +41,28 @@ export function acceptedResources(
   const asked = form.all('resource');
   const resources = resourceRules.accepted(asked);
   if (resources !== undefined) return resources;
+  throw refusedResources(
+    { log },
+    client,
+    asked,
+    `resource must name up to ${MAX_RESOURCES} of the resource servers that are configured here.`,
+    resourceRules.identifiers,
+  );
+}
+
+/** Logs the resources as they were sent, since an operator has to copy them into the configuration. */
+export function refusedResources(
+  { log }: Pick<Core, 'log'>,
+  client: Client,
+  received: readonly string[],
+  description: string,
+  expected?: readonly string[],
+): LatchkeyError {
   log.info('auth.refused', 'resource refused', {
     code: 'invalid_target',
     client: client.id,
-    received: valuesForLog(asked),
-    expected: valuesForLog(resourceRules.identifiers),
+    received: valuesForLog(received),
+    expected: expected === undefined ? undefined : valuesForLog(expected),
   });
-  throw new LatchkeyError('invalid_target', {
-    description: `resource must name up to ${MAX_RESOURCES} of the resource servers that are configured here.`,
-  });
+  return new LatchkeyError('invalid_target', { description });
 }

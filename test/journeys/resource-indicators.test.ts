@@ -287,7 +287,68 @@ describe('other grants', () => {
     expect(await ask({ scope: 'files.read' })).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
     for (const resource of [FILES, [service.issuer, FILES]]) {
       expect(await ask({ resource })).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+      const line = service.logLines().findLast((text) => text.includes(' auth.refused '));
+      expect(line).toContain(`resource refused code=invalid_target client=${registered['client_id']} received=`);
+      expect(line).toContain(FILES);
     }
     expect(await ask({ resource: service.issuer })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a refused resource is logged as it was sent (RFC 8707 2)', () => {
+  const OTHER = 'https://other.example/path';
+
+  const refusals = () => service.logLines().filter((line) => line.includes(' auth.refused '));
+
+  /** The line that the request adds. */
+  async function refusalOf(ask: () => Promise<Answer>): Promise<string> {
+    const before = refusals().length;
+    expect(await ask()).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
+    const added = refusals().slice(before);
+    expect(added).toHaveLength(1);
+    return added[0] ?? '';
+  }
+
+  test('at the device endpoint, next to those that are configured', async () => {
+    const line = await refusalOf(() => post('/oauth2/device', { client_id: TV, resource: [FILES, OTHER] }));
+    expect(line).toContain(`resource refused code=invalid_target client=${TV} `);
+    expect(line).toContain(`received="${FILES} ${OTHER}"`);
+    expect(line).toMatch(new RegExp(`expected="[^"]*${CALENDAR} ${FILES}`));
+  });
+
+  test('at the token endpoint: of a client for itself', async () => {
+    const ask = (form: Readonly<Record<string, string>>) =>
+      token({ grant_type: 'client_credentials', ...form }, WORKER);
+    expect(await refusalOf(() => ask({ resource: OTHER }))).toMatch(/resource refused .*received=https:\/\/other/);
+    const nothing = await refusalOf(() => ask({ resource: FILES, scope: 'events.read' }));
+    expect(nothing).toContain(`resource refused code=invalid_target client=${WORKER} received=${FILES}`);
+  });
+
+  test('at the token endpoint: of a code, a refresh token and a device code', async () => {
+    const form = { grant_type: 'authorization_code', code: await code('openid', [FILES]), redirect_uri: CALLBACK };
+    const ofCode = await refusalOf(() => token({ ...form, resource: OTHER }));
+    expect(ofCode).toMatch(
+      /authorization code refused code=resource client=\S+ received=https:\/\/other\.example\/path/,
+    );
+    const { body } = await token(form);
+    const refresh = { grant_type: 'refresh_token', refresh_token: String(body['refresh_token']) };
+    const ofRefresh = await refusalOf(() => token({ ...refresh, resource: [CALENDAR, OTHER] }));
+    expect(ofRefresh).toMatch(
+      /refresh token refused code=resource client=\S+ received="https:\/\/calendar.* https:\/\/other/,
+    );
+    const device = await post('/oauth2/device', { client_id: TV, scope: 'openid', resource: FILES });
+    await browser.open(`/link?code=${device.body['user_code']}`);
+    await browser.submit({}, { action: '/link' });
+    await browser.open(browser.shown.location ?? '');
+    await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.shown.url).pathname });
+    const poll = { grant_type: DEVICE_GRANT, client_id: TV, device_code: String(device.body['device_code']) };
+    const ofDevice = await refusalOf(() => post('/oauth2/token', { ...poll, resource: OTHER }));
+    expect(ofDevice).toMatch(/device code refused code=resource client=\S+ received=https:\/\/other\.example\/path/);
+  });
+
+  test('escaped and cut', async () => {
+    const resource = `https://other.example/${'a'.repeat(300)}`;
+    const line = await refusalOf(() => post('/oauth2/device', { client_id: TV, resource: ['x\ny', resource] }));
+    expect(line).toContain(`received="x\\ny ${resource.slice(0, 200)}..."`);
   });
 });

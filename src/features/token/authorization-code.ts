@@ -79,7 +79,7 @@ export async function exchangeCode(
   }
 
   const key = bindingKey(deps.scopeRules, client, verdict.row.scope, provenKey);
-  const target = tokenTarget(deps, verdict.row, resources, key);
+  const target = tokenTarget(deps, client, verdict.row, resources, key);
   const redeeming = {
     row: verdict.row,
     client,

@@ -3,7 +3,7 @@ import { issueTokenToClient } from '#domain/oauth-sessions/issue-client-token.ts
 import { bindingKey, type ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import { refusingSetting } from '#domain/policy/violations.ts';
-import { acceptedResources } from '#oauth-endpoint/oauth-form.ts';
+import { acceptedResources, refusedResources } from '#oauth-endpoint/oauth-form.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -39,12 +39,11 @@ export async function issueForClient(
   const resources = acceptedResources(deps, form, client);
   // No person and no operator decided that it may use them (RFC 8707 2), and some servers look at nothing but `aud`.
   if (!client.isStatic && deps.resourceRules.shown(resources).length > 0) {
-    throw new LatchkeyError('invalid_target', {
-      description: 'A client that registered itself gets no token of its own for a resource server.',
-    });
+    const description = 'A client that registered itself gets no token of its own for a resource server.';
+    throw refusedResources(deps, client, resources, description);
   }
   const key = bindingKey(deps.scopeRules, client, granted, provenKey);
-  const target = tokenTarget(deps, { scope: granted, resources }, [], key);
+  const target = tokenTarget(deps, client, { scope: granted, resources }, [], key);
   await provenKey?.consume();
   const now = deps.clock.now();
   const token = await issueTokenToClient(deps.database, client, target, context.userAgent, deps.settings, now);

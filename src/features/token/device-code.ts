@@ -70,7 +70,7 @@ export async function exchangeDeviceCode(
 
   const { row } = verdict;
   const key = bindingKey(deps.scopeRules, client, row.scope, provenKey);
-  const target = tokenTarget(deps, row, resources, key);
+  const target = tokenTarget(deps, client, row, resources, key);
   const redeeming = {
     row,
     client,

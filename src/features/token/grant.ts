@@ -7,7 +7,7 @@ import { type Actor, actorClaim } from '#domain/oauth-sessions/actor.ts';
 import type { RedeemableRow, RedeemingDevice, Redemption, TokenTarget } from '#domain/oauth-sessions/open-session.ts';
 import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import type { JudgedGrant } from '#domain/policy/judge-grant.ts';
-import { LatchkeyError } from '#platform/base/errors.ts';
+import { refusedResources } from '#oauth-endpoint/oauth-form.ts';
 import { fromUuid, type OAuth2SessionId, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -15,7 +15,6 @@ import { type HttpResponse, json } from '#platform/http/response.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { ACCESS_TOKEN_JWT_TYPE, accessTokenClaims } from '#protocol/oauth/access-token-jwt.ts';
 import type { GrantType } from '#protocol/oauth/client-metadata.ts';
-import type { ResourceRules } from '#protocol/oauth/resource-rules.ts';
 import { NO_EXTRA_CLAIMS } from '#protocol/oidc/extra-claims.ts';
 import { idTokenClaims } from '#protocol/oidc/id-token-claims.ts';
 import { fittingClaims, personClaims, type UserClaimName, type UserFacts } from '#protocol/oidc/user-claims.ts';
@@ -38,29 +37,25 @@ export function tokenDeps(core: Core): TokenDeps {
  */
 export function tokenTarget(
   deps: TokenDeps,
+  client: Client,
   granted: { readonly scope: readonly string[]; readonly resources: readonly string[] },
   asked: readonly string[],
   key: string | undefined,
 ): TokenTarget {
   const resources = asked.length === 0 ? granted.resources : asked;
-  requireOneFormat(deps.resourceRules, resources);
+  if (deps.resourceRules.formatOf(resources) === 'mixed') {
+    throw refusedResources(deps, client, resources, MIXED_FORMATS);
+  }
   const scope = deps.resourceRules.scopeAt(resources, granted.scope);
   if (scope.length === 0 && granted.scope.length > 0) {
-    throw new LatchkeyError('invalid_target', { description: 'Nothing of the granted scope is for this resource.' });
+    throw refusedResources(deps, client, resources, 'Nothing of the granted scope is for this resource.');
   }
   return { resources, scope, key };
 }
 
 /** A token is opaque or signed with one algorithm, whatever the number of resource servers that it is for. */
-export function requireOneFormat(rules: ResourceRules, resources: readonly string[]): void {
-  if (rules.formatOf(resources) === 'mixed') throw mixedFormats();
-}
-
-export function mixedFormats(): LatchkeyError {
-  return new LatchkeyError('invalid_target', {
-    description: 'These resources take access tokens of different formats: ask for a token for each with resource.',
-  });
-}
+export const MIXED_FORMATS =
+  'These resources take access tokens of different formats: ask for a token for each with resource.';
 
 /** An access token that is stored, or about to be. Times in milliseconds since the epoch. */
 interface IssuedToken {

@@ -11,7 +11,7 @@ import { parseScope, type ScopeRules } from '#protocol/oauth/scopes.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { claimsFromJson } from '#protocol/oidc/claims-parameter.ts';
 import type { TokenDeps } from './grant.ts';
-import { issuedAccessToken, mixedFormats, signIdToken, tokenResponse } from './grant.ts';
+import { issuedAccessToken, MIXED_FORMATS, signIdToken, tokenResponse } from './grant.ts';
 
 /**
  * RFC 6749 6, with rotation (RFC 9700 4.14.2). A session with `openid` gets an ID token too (OpenID Connect Core 12.2),
@@ -48,7 +48,8 @@ export async function refreshTokens(
   );
   if (!outcome.ok) {
     if (outcome.reason === 'client-changed') return outcome.reason;
-    const received = outcome.reason === 'resource' ? valuesForLog(form.all('resource')) : undefined;
+    const isAboutResources = outcome.reason === 'resource' || outcome.reason === 'mixed-formats';
+    const received = isAboutResources ? valuesForLog(form.all('resource')) : undefined;
     throw refusal(deps.log, client, outcome, received);
   }
   deps.activity.recordOAuth2Session(outcome.session.id, now, context.clientAddress, context.userAgent);
@@ -143,7 +144,7 @@ function refusal(log: Log, client: Client, refused: Refused, received: string | 
           'The scope goes beyond what the session was granted, or its client API and device scopes do not fit together.',
       });
     case 'mixed-formats':
-      return mixedFormats();
+      return new LatchkeyError('invalid_target', { description: MIXED_FORMATS });
     case 'resource':
       return new LatchkeyError('invalid_target', {
         description: 'The resource was not granted to the session, or nothing of its scope is for it.',

@@ -18,7 +18,7 @@ import { comparable, MAX_RESOURCES } from '#protocol/oauth/resource-rules.ts';
 import { parseScope } from '#protocol/oauth/scopes.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { sortedGroups } from '#protocol/oidc/group-names.ts';
-import { issuedAccessToken, requireOneFormat, type TokenDeps, tokenResponse } from './grant.ts';
+import { issuedAccessToken, MIXED_FORMATS, type TokenDeps, tokenResponse } from './grant.ts';
 
 type Subject = SubjectRow & { readonly user_id: string; readonly username: string };
 
@@ -172,7 +172,9 @@ function targetOf(
     const description = `audience and resource must name up to ${MAX_RESOURCES} of those configured for this client.`;
     throw refusal(deps, client, 'target', description, 'invalid_target', undefined, valuesForLog(asked));
   }
-  requireOneFormat(deps.resourceRules, known);
+  if (deps.resourceRules.formatOf(known) === 'mixed') {
+    throw refusal(deps, client, 'target', MIXED_FORMATS, 'invalid_target', undefined, valuesForLog(asked));
+  }
   // A token for some resource servers must not become one for all.
   if (known.length === 0 && subject.resources.length > 0) {
     const description = 'The subject_token is for certain resource servers: name an audience for the new one.';
