@@ -22,7 +22,7 @@ test('a start says that mails would not be taken, and why, without the password 
   const log = new RecordingLog();
   smtp.reactions = { greeting: 554 };
   await testTransport(transport(smtp.port, 'hush'), log);
-  const reason = 'the SMTP server answered 554 to the connection';
+  const reason = 'the SMTP server answered 554 to the connection: 554 as told';
   expect(log.lines).toMatchObject([{ level: 'warn', event: 'mail.failed', fields: { reason } }]);
   await testTransport(transport(1), log);
   expect(log.lines[1]).toMatchObject({ level: 'warn', fields: { reason: 'no SMTP answer (ECONNREFUSED)' } });
