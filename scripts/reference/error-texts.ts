@@ -115,7 +115,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   homeserver_unavailable: {
     meaning:
-      'The homeserver does not answer, or not now: a registration cannot be finished, as nobody knows whether the name is free there, and a client cannot sign in on a device that is not known there. Nothing was changed. The line `homeserver.failed` says why.',
+      'The homeserver does not answer, or not now: a client cannot sign in on a device that is not known there. Nothing was changed. The line `homeserver.failed` says why.',
     remedy: 'Look whether this machine reaches `homeserver.endpoint`, and whether both sides have the same secret.',
   },
   insufficient_scope: {

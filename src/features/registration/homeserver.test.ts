@@ -176,20 +176,25 @@ describe('while the homeserver does not answer', () => {
     expect(await count('user_registrations', 'unstuck')).toBe(0);
   });
 
-  test('the end waits: nothing is created, and the same address finishes later', async () => {
+  test.each([
+    ['refuses connections', { kind: 'refuse' }],
+    ['never answers', { kind: 'hang' }],
+  ] as const)('(it %s) the end waits: nothing is created, and a button repeats it', async (_, fault) => {
+    const username = `late-${fault.kind}`;
     const browser = service.browser();
-    const finish = await registerUpToFinish(browser, 'late');
-    await homeserver.setFault({ kind: 'refuse' });
+    const finish = await registerUpToFinish(browser, username);
+    await homeserver.setFault(fault);
     const answer = await browser.get(finish);
-    expect(answer).toMatchObject({ status: 503, errorCodes: ['homeserver_unavailable'] });
-    expect(answer.headers['retry-after']).toBe('5');
-    expect(answer.body).toContain(`href="${new URL(finish).pathname}"`);
+    expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
+    expect(answer.body).toContain('Nothing is lost: please try again in a moment.');
+    expect(answer.body).toMatch(new RegExp(`<a [^>]*href="${new URL(finish).pathname}"[^>]*>Try again</a>`));
     expectCleanPage(answer.body);
     expect(service.lastRequest().requester).toBeUndefined();
-    expect(await count('users', 'late')).toBe(0);
+    expect(await count('users', username)).toBe(0);
     await homeserver.setFault(undefined);
+    service.clock.advanceSeconds(11);
     expect(await browser.get(finish)).toMatchObject({ status: 303, location: `${ORIGIN}/` });
-    expect(await count('users', 'late')).toBe(1);
+    expect(await count('users', username)).toBe(1);
   });
 
   test('registrations that are over are not held up by it', async () => {

@@ -27,6 +27,7 @@ import type { Route } from '#platform/http/route.ts';
 import type { Transaction } from '#platform/postgres/database.ts';
 import { showDisplayName, submitDisplayName } from './display-name.tsx';
 import { showEmailInUse } from './email-in-use.tsx';
+import { showHomeserverLate } from './homeserver-late.tsx';
 import { showRegister, submitRegister } from './register.tsx';
 import { showPasswordForm, submitPasswordForm } from './register-with-password.tsx';
 import { showRequesterBanned } from './requester-banned.tsx';
@@ -34,9 +35,6 @@ import { expired, notFound, type RegistrationDeps, registrationDeps } from './st
 import { showToken, submitToken } from './token.tsx';
 import { showUsername, submitUsername } from './username.tsx';
 import { showVerifyEmail, submitVerifyEmail } from './verify-email.tsx';
-
-/** Of a homeserver that could not be asked. */
-const RETRY_AFTER_SECONDS = 5;
 
 export function mount(core: Core, browser: Browser): Route[] {
   const deps = registrationDeps(core, browser);
@@ -100,7 +98,7 @@ export async function finish(deps: RegistrationDeps, context: RequestContext): P
     case 'unknown':
       throw notFound(deps);
     case 'homeserver-unavailable':
-      throw new LatchkeyError('homeserver_unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      return showHomeserverLate(deps, context, id);
     case 'completed':
       return redirect(urls.afterAuthentication(outcome.action));
     case 'expired':

@@ -5,6 +5,7 @@ import { pageSample, type SampleContext, sampleCaptcha } from '#browser/sample.t
 import { rejectedName } from '#browser/username-problems.ts';
 import { DisplayNamePage } from './display-name.tsx';
 import { EmailInUsePage } from './email-in-use.tsx';
+import { HomeserverLatePage } from './homeserver-late.tsx';
 import { ChoicePage, ClosedPage, RegisterPage } from './register.page.tsx';
 import { emailCodeProblem, refusalProblem, submissionProblem, tokenProblem } from './registration-problems.ts';
 import { RequesterBannedPage } from './requester-banned.tsx';
@@ -157,6 +158,12 @@ export const samples = [
       ),
     })),
   ),
+  pageSample('homeserver-late', ({ translations }) => ({
+    title: translations.t('problem.homeserver_unavailable.title'),
+    content: (
+      <HomeserverLatePage translations={translations} retryPath="/register/steps/01JD3Q5Z8W2N4K6M7P9R0S1T2V/finish" />
+    ),
+  })),
   pageSample('requester-banned', ({ translations }) => ({
     title: translations.t('problem.refused.title'),
     content: <RequesterBannedPage translations={translations} loginPath="/login" />,
