@@ -60,7 +60,10 @@ async function send(source: MailSource, deps: MailQueueDeps, job: Job): Promise<
     job.signal,
   );
   if (outcome.kind === 'sent') return DONE;
-  return { kind: outcome.kind === 'refused' ? 'failed' : 'retry', reason: outcome.reason };
+  const { reason } = outcome;
+  if (outcome.kind === 'retry') return { kind: 'retry', reason };
+  log.warn('mail.failed', 'a mail was refused for good', { queue: source.queue, reason });
+  return { kind: 'failed', reason };
 }
 
 /** `email.max_per_minute`, of all processes together. */

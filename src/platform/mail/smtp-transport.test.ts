@@ -70,6 +70,55 @@ function headOf(source: string): string[] {
   return (source.split('\r\n\r\n')[0] ?? '').replaceAll(/\r\n[ \t]/g, ' ').split('\r\n');
 }
 
+describe('an internationalized address (RFC 6531)', () => {
+  const TO = { ...MAIL, to: { name: 'jürgen', address: 'jürgen@xn--bcher-kva.example' } };
+
+  test('gets its mail from a server that announces SMTPUTF8', async () => {
+    const utf8: (boolean | undefined)[] = [];
+    const { port, mails } = await peer({
+      onRcptTo: (_, session, done) => {
+        utf8.push(session.envelope.smtpUtf8);
+        done();
+      },
+    });
+    const used = transport(port);
+    expect(await sendMail(used, TO, NEVER)).toEqual({ kind: 'sent' });
+    // The test's server decodes the domain.
+    expect(mails).toMatchObject([{ recipients: ['jürgen@bücher.example'] }]);
+    expect(headOf(mails[0]?.source ?? '').find((line) => line.startsWith('To:'))).toMatch(/<jürgen@bücher\.example>$/);
+    expect(await sendMail(used, MAIL, NEVER)).toEqual({ kind: 'sent' });
+    expect(utf8).toEqual([true, false]);
+  });
+
+  test('is refused for good by one that does not, before anything is sent', async () => {
+    const commands: string[] = [];
+    const { port, mails } = await peer({
+      hideSMTPUTF8: true,
+      onMailFrom: ({ address }, _, done) => {
+        commands.push(address);
+        done();
+      },
+    });
+    const used = transport(port);
+    expect(await sendMail(used, TO, NEVER)).toEqual({
+      kind: 'refused',
+      reason:
+        'the address has characters other than ASCII before the @, and the SMTP server does not announce SMTPUTF8',
+    });
+    expect(commands).toEqual([]);
+    expect(await sendMail(used, MAIL, NEVER)).toEqual({ kind: 'sent' });
+    expect(mails).toHaveLength(1);
+  });
+
+  test('is checked as sender before the first mail', async () => {
+    const sender = 'büro@club.example';
+    const with8 = await peer();
+    expect(await transport(with8.port, { sender }).test(NEVER)).toBeUndefined();
+    const without = await peer({ hideSMTPUTF8: true });
+    expect(await transport(without.port, { sender }).test(NEVER)).toMatch(/does not announce SMTPUTF8$/);
+  });
+});
+
 describe('a mail', () => {
   test('arrives as text and HTML with the headers of browser-flows 11', async () => {
     const { port, mails } = await peer();

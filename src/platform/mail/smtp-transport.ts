@@ -1,9 +1,11 @@
 import { connect, type Socket } from 'node:net';
+import type { SMTPConnectionCustomAuthHandler } from 'nodemailer/lib/smtp-connection';
 import { foreignText } from '#platform/base/foreign-text.ts';
 import { lookUpHost } from '#platform/base/host-names.ts';
 import type { Secret } from '#platform/base/secret.ts';
 import { outside } from '#platform/base/tasks.ts';
 import type { MailOutcome, MailTransport, Message } from './mail.ts';
+import { isInternationalized, readAnnouncement, WITHOUT_SMTPUTF8 } from './smtp-utf8.ts';
 
 export interface SmtpOptions {
   readonly hostname: string;
@@ -37,9 +39,13 @@ export class SmtpTransport implements MailTransport {
     return await this.#attempt<MailOutcome>(
       signal,
       async (opening) => {
-        const { createTransport } = await outside(import('nodemailer'));
-        const connection = speak(createTransport, this.#options, opening);
-        await outside(connection.sendMail({ envelope: { from: sender, to: [recipient] }, raw: content }));
+        const { default: SmtpConnection } = await outside(import('nodemailer/lib/smtp-connection'));
+        const session = await openSession(SmtpConnection, this.#options, opening);
+        const takesUtf8 = await session.takesUtf8();
+        if (!takesUtf8 && (isInternationalized(sender) || isInternationalized(recipient))) throw new Utf8Missing();
+        const envelope = { from: sender, to: [recipient] };
+        await session.step((done) => session.connection.send(envelope, content, done));
+        session.connection.quit();
         return { kind: 'sent' };
       },
       judge,
@@ -122,53 +128,33 @@ function loginOf({ credentials }: SmtpOptions): { readonly user: string; readonl
   return credentials === undefined ? undefined : { user: credentials.username, pass: credentials.password.reveal() };
 }
 
-function speak(createTransport: typeof import('nodemailer').createTransport, options: SmtpOptions, opening: Opening) {
-  const { socket, opened, milliseconds } = opening;
-  const auth = loginOf(options);
-  return createTransport({
-    ...connectionOptions(options, milliseconds),
-    getSocket: (_options, done) => {
-      opened.then(
-        () => done(null, { connection: socket }),
-        (error: Error) => done(error),
-      );
-    },
-    disableFileAccess: true,
-    disableUrlAccess: true,
-    ...(auth !== undefined && { auth }),
-  });
-}
+type SmtpConnectionClass = typeof import('nodemailer/lib/smtp-connection').default;
+type Commands = SMTPConnectionCustomAuthHandler;
 
 /** Name of what the library takes for a way to sign in, so that it sends commands of ours. */
-const ENVELOPE = 'ENVELOPE';
+const COMMANDS = 'COMMANDS';
+
+/** A connection on which a mail can be sent. */
+interface Session {
+  readonly connection: InstanceType<SmtpConnectionClass>;
+  /** @throws what `judge` reads */
+  step(start: (done: (error?: Error | null) => void) => void): Promise<void>;
+  run(commands: Commands): Promise<void>;
+  takesUtf8(): Promise<boolean>;
+}
 
 /** @throws what `judge` reads */
-async function tryEnvelope(
-  SmtpConnection: typeof import('nodemailer/lib/smtp-connection').default,
+async function openSession(
+  SmtpConnection: SmtpConnectionClass,
   options: SmtpOptions,
   { socket, opened, milliseconds }: Opening,
-): Promise<void> {
+): Promise<Session> {
   await opened;
-  const { sender } = options;
-  let refused: RefusedCommand | undefined;
+  let current: Commands | undefined;
   const connection = new SmtpConnection({
     ...connectionOptions(options, milliseconds),
     connection: socket,
-    customAuth: {
-      [ENVELOPE]: async ({ sendCommand, resolve }) => {
-        const steps = [
-          ['MAIL FROM', `<${sender}>`],
-          ['RCPT TO', `<postmaster@${sender.slice(sender.lastIndexOf('@') + 1)}>`],
-        ] as const;
-        for (const [command, path] of steps) {
-          const { status = 0 } = await outside(sendCommand(`${command}:${path}`));
-          if (status < 200 || status > 299) refused ??= new RefusedCommand(command, status);
-          if (refused !== undefined) break;
-        }
-        await outside(sendCommand('RSET'));
-        resolve();
-      },
-    },
+    customAuth: { [COMMANDS]: (context) => current?.(context) },
   });
   const ended = outside(
     new Promise<never>((_, reject) => {
@@ -177,7 +163,7 @@ async function tryEnvelope(
     }),
   );
   ended.catch(() => {});
-  const step = async (start: (done: (error?: Error | null) => void) => void): Promise<void> => {
+  const step: Session['step'] = async (start) => {
     const done = outside(
       new Promise<void>((resolve, reject) => {
         start((error) => (error === undefined || error === null ? resolve() : reject(error)));
@@ -185,13 +171,49 @@ async function tryEnvelope(
     );
     await Promise.race([done, ended]);
   };
+  const run: Session['run'] = async (commands) => {
+    current = commands;
+    await step((done) => connection.login({ method: COMMANDS }, done));
+  };
+  const takesUtf8: Session['takesUtf8'] = async () => {
+    let takes = false;
+    await run(({ extensions, resolve }) => {
+      takes = readAnnouncement(options, extensions);
+      resolve();
+    });
+    return takes;
+  };
   await step((done) => connection.connect(done));
   const login = loginOf(options);
   if (login !== undefined && connection.allowsAuth) await step((done) => connection.login({ ...login }, done));
-  await step((done) => connection.login({ method: ENVELOPE }, done));
+  return { connection, step, run, takesUtf8 };
+}
+
+/** @throws what `judge` reads */
+async function tryEnvelope(SmtpConnection: SmtpConnectionClass, options: SmtpOptions, opening: Opening): Promise<void> {
+  const { connection, run, takesUtf8 } = await openSession(SmtpConnection, options, opening);
+  const { sender } = options;
+  const needsUtf8 = isInternationalized(sender);
+  if (!(await takesUtf8()) && needsUtf8) throw new Utf8Missing();
+  let refused: RefusedCommand | undefined;
+  await run(async ({ sendCommand, resolve }) => {
+    const steps = [
+      ['MAIL FROM', `<${sender}>${needsUtf8 ? ' SMTPUTF8' : ''}`],
+      ['RCPT TO', `<postmaster@${sender.slice(sender.lastIndexOf('@') + 1)}>`],
+    ] as const;
+    for (const [command, path] of steps) {
+      const { status = 0 } = await outside(sendCommand(`${command}:${path}`));
+      if (status < 200 || status > 299) refused ??= new RefusedCommand(command, status);
+      if (refused !== undefined) break;
+    }
+    await outside(sendCommand('RSET'));
+    resolve();
+  });
   connection.quit();
   if (refused !== undefined) throw refused;
 }
+
+class Utf8Missing extends Error {}
 
 class RefusedCommand extends Error {
   readonly command: string;
@@ -210,6 +232,7 @@ const COMMANDS_OF_MAIL = ['RCPT TO', 'DATA'];
 /** What the error of an attempt means (operations 6.2): 5xx about the mail is final, all else may pass. */
 function judge(error: unknown): Extract<MailOutcome, { readonly reason: string }> {
   if (error instanceof TimeOut) return { kind: 'retry', reason: 'the attempt took too long' };
+  if (error instanceof Utf8Missing) return { kind: 'refused', reason: WITHOUT_SMTPUTF8 };
   const { code, command, response, responseCode } = factsOf(error);
   if (responseCode === undefined) return { kind: 'retry', reason: `no SMTP answer (${code ?? 'unknown'})` };
   const isAboutMail = command !== undefined && COMMANDS_OF_MAIL.includes(command);
