@@ -512,6 +512,8 @@ export const FORM_TEXTS: Readonly<Record<string, string>> = {
   'email-domain-banned': 'The policy forbids the domain of the address (`policy.data.banned_domains`).',
   'email-domain-not-allowed': 'The policy allows other domains only (`policy.data.allowed_domains`).',
   'email-not-allowed': 'The policy allows other addresses only (`policy.data.emails.allowed_addresses`).',
+  'email-unreachable':
+    'The address has characters other than ASCII before the @, and the SMTP server does not announce SMTPUTF8.',
   exists: 'The username is taken.',
   invalid: 'The field holds something that cannot be used.',
   invalid_action: 'The button or method is not one that the form offers.',

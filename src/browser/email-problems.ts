@@ -10,6 +10,7 @@ const MESSAGES: Record<Extract<'required' | EmailProblem, string>, MessageKey> =
   'email-domain-banned': 'email.domain_banned',
   'email-domain-not-allowed': 'email.domain_not_allowed',
   'email-not-allowed': 'email.not_allowed',
+  'email-unreachable': 'email.unreachable',
 };
 
 /** A problem of the field `email`, with the codes of browser-flows 5.6. */

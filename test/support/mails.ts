@@ -8,6 +8,7 @@
  *     expect(await mails.deliver(pages.core)).toMatchObject([{ to: 'amira@mail.example', subject: '...' }]);
  *     await mails.stop();
  */
+import type { SMTPServerOptions } from 'smtp-server';
 import { createMailWorker } from '#app/jobs.ts';
 import type { Config } from '#config/config.ts';
 import type { Core } from '#domain/core.ts';
@@ -32,8 +33,9 @@ export interface Mails {
   stop(): Promise<void>;
 }
 
-export async function startMails(): Promise<Mails> {
-  const { port, mails, stop } = await startSmtpPeer();
+/** @param options of the recipient's server */
+export async function startMails(options: SMTPServerOptions = {}): Promise<Mails> {
+  const { port, mails, stop } = await startSmtpPeer(options);
   const server = { hostname: '127.0.0.1', port, mode: 'plain' } as const;
   let seen = 0;
   return {

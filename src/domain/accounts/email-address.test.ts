@@ -12,6 +12,16 @@ describe('e-mail addresses (browser-flows 5.6)', () => {
       "o'brien!#$%&*/=?^_`{|}~@example.net",
       "o'brien!#$%&*/=?^_`{|}~@example.net",
     ],
+    ['Jürgen@Example.net', 'Jürgen@example.net', 'jürgen@example.net'],
+    ['Ju\u0308rgen@bu\u0308cher.example', 'Jürgen@xn--bcher-kva.example', 'jürgen@xn--bcher-kva.example'],
+    ['jürgen@XN--BCHER-KVA.example', 'jürgen@xn--bcher-kva.example', 'jürgen@xn--bcher-kva.example'],
+    ['用户@例え.jp', '用户@xn--r8jz45g.jp', '用户@xn--r8jz45g.jp'],
+    ['น้ำ@example.net', 'น้ำ@example.net', 'น้ำ@example.net'],
+    ['ΝΙΚΟΣ@example.net', 'ΝΙΚΟΣ@example.net', 'νικοσ@example.net'],
+    ['νικος@example.net', 'νικος@example.net', 'νικοσ@example.net'],
+    // The Kelvin sign is another way to write the letter, in every form of Unicode.
+    ['\u212aing@example.net', 'King@example.net', 'king@example.net'],
+    [`${'ü'.repeat(32)}@example.net`, `${'ü'.repeat(32)}@example.net`, `${'ü'.repeat(32)}@example.net`],
   ])('%j is sent to %j and compared as %j', (text, address, key) => {
     expect(parseEmailAddress(text)).toEqual({ address, key });
   });
@@ -28,7 +38,26 @@ describe('e-mail addresses (browser-flows 5.6)', () => {
     ['ada.@example.net'],
     ['a..da@example.net'],
     ['a da@example.net'],
-    ['ädä@example.net'],
+    // Invisible, bidirectional, not assigned.
+    ['jürgen\u200b@example.net'],
+    ['jürg\u00adn@example.net'],
+    ['jürgen\u202e@example.net'],
+    ['jürgen\u061c@example.net'],
+    ['\u3164@example.net'],
+    ['ü\ufe0f@example.net'],
+    ['ü\u0378@example.net'],
+    ['ü\u00a0ü@example.net'],
+    ['\ud800@example.net'],
+    // Other ways to write ASCII characters.
+    ['ａda@example.net'],
+    ['ﬁn@example.net'],
+    ['ü＠example.org@example.net'],
+    // A mark without a character of its own.
+    ['\u0308u@example.net'],
+    ['u.\u0308u@example.net'],
+    ['☃@example.net'],
+    [`${'ü'.repeat(33)}@example.net`],
+    [`${'ü'.repeat(32)}@${'b.'.repeat(94)}net`],
     ['ada@example..net'],
     ['ada@-example.net'],
     ['ada@example.net/path'],

@@ -4,6 +4,7 @@ import {
   checkEmail,
   type EmailPolicy,
   type EmailProblem,
+  isUnreachable,
 } from '#domain/accounts/email-authentications/email-policy.ts';
 import type { Template } from '#platform/templates/template.ts';
 import { type ClaimAttribute, type ClaimDeps, renderClaim } from './claim-templates.ts';
@@ -95,7 +96,7 @@ function readEmail(
   const email = parseEmailAddress(text, emailPolicy.allowSingleLabelDomains);
   if (email === undefined) return undefined;
   const isProven = isEmailProven(provider, answer, email);
-  if (!isProven && !sendsMail) return undefined;
+  if (!isProven && (!sendsMail || isUnreachable(email, emailPolicy))) return undefined;
   const judged = checkEmail(text, emailPolicy);
   return { email, isProven, problems: judged.ok ? [] : judged.problems };
 }

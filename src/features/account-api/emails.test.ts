@@ -121,6 +121,32 @@ const to = (arrived: readonly ReceivedMail[]): string[] => arrived.map((mail) =>
 const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/POST-\d+/g, 'POST')}`;
 
 describe('an address', () => {
+  test('may have letters of any script, and belongs to one account however it is typed (RFC 6531)', async () => {
+    const ada = await person();
+    const { status, authentication } = await begin(ada, 'Zoë@Bücher.example');
+    expect(status).toBe('STARTED');
+    expect(authentication.email).toBe('Zoë@xn--bcher-kva.example');
+    const code = codeSentTo('Zoë@bücher.example', await mails.deliver(service.core));
+    expect(await complete(ada, authentication.id, code)).toBe('COMPLETED');
+    expect(await emailsOf(ada)).toContain('Zoë@xn--bcher-kva.example');
+    expect(await begin(ada, 'ZOE\u0308@xn--bcher-kva.EXAMPLE')).toMatchObject({ status: 'IN_USE' });
+    expect(await begin(ada, 'zo\u200bë@mail.example')).toMatchObject({ status: 'INVALID_EMAIL_ADDRESS' });
+  });
+
+  test('is denied with the reason where the mail server is known not to take its letters', async () => {
+    const old = await startMails({ hideSMTPUTF8: true });
+    const other = await start({ email: old.settings });
+    const ada = await person(other);
+    await begin(ada, 'ada.second@mail.example');
+    await old.deliver(other.core);
+    expect(await begin(ada, 'zoë@mail.example')).toMatchObject({
+      status: 'DENIED',
+      violations: [expect.stringContaining('cannot send email to addresses with letters such as “ü”')],
+    });
+    await other.stop();
+    await old.stop();
+  });
+
   test('is added once its code is entered, which the addresses from before are told', async () => {
     const ada = await person();
     const { status, violations, authentication } = await begin(ada, 'Ada.New@Mail.example');

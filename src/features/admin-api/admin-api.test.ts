@@ -355,6 +355,21 @@ describe('all sessions of an account (operations 4.4)', () => {
 });
 
 describe('addresses (operations 4.5)', () => {
+  test('may have letters of any script, and are found in any form of Unicode and of the domain (RFC 6531)', async () => {
+    const { id } = await person();
+    const added = await admin.post('user-emails', { user_id: id, email: 'Jürgen@Bücher.example' });
+    expect(added).toMatchObject({ status: 201 });
+    expect(added.body.data?.attributes).toMatchObject({ email: 'Jürgen@xn--bcher-kva.example' });
+    for (const typed of ['jürgen@bücher.example', 'JU\u0308RGEN@XN--BCHER-KVA.example']) {
+      const found = await admin.get(`user-emails?filter[email]=${encodeURIComponent(typed)}`);
+      expect(found.body.data).toHaveLength(1);
+      const taken = await admin.post('user-emails', { user_id: id, email: typed });
+      expect([taken.status, codes(taken)]).toEqual([409, ['email_in_use']]);
+    }
+    const invisible = await admin.post('user-emails', { user_id: id, email: 'jürgen\u200b@mail.example' });
+    expect(codes(invisible)).toEqual(['invalid_email']);
+  });
+
   test('are added, found in any case, and taken away', async () => {
     const { id } = await person();
     const added = await admin.post('user-emails', { user_id: id, email: 'Maren@Mail.Example' });

@@ -34,7 +34,7 @@ const NAMES = [
 ] as const;
 const EMAILS = [
   ...(['required', 'invalid', 'email-domain-not-allowed', 'email-domain-banned'] as const),
-  ...(['email-not-allowed', 'email-banned'] as const),
+  ...(['email-not-allowed', 'email-banned', 'email-unreachable'] as const),
 ];
 const OTHERS = [
   { field: 'password', problem: 'required' },

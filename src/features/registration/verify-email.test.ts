@@ -251,6 +251,69 @@ describe('the field of the first form', () => {
     );
   });
 
+  test('takes letters of any script, and knows the address in another form (RFC 6531)', async () => {
+    const { browser, username } = person();
+    await beginRegistration(browser, { username, email: 'Jürgen@bücher.example', accept_terms: 'on' });
+    await browser.follow();
+    expect(browser.shown.text).toContain('Jürgen@xn--bcher-kva.example');
+    await enter(browser, codeSentTo('Jürgen@bücher.example', await mails.deliver(service.core)));
+    await browser.follow();
+    await browser.submit({ action: 'skip' });
+    await browser.follow();
+    const stored = await rows(
+      'select e.email, e.email_key from user_emails e join users u on u.id = e.user_id where u.username = $1',
+      username,
+    );
+    expect(stored).toEqual([{ email: 'Jürgen@xn--bcher-kva.example', email_key: 'jürgen@xn--bcher-kva.example' }]);
+    const other = person();
+    const decomposed = 'JU\u0308RGEN@XN--BCHER-KVA.example';
+    await beginRegistration(other.browser, { username: other.username, email: decomposed, accept_terms: 'on' });
+    await other.browser.follow();
+    expect(await mails.deliver(service.core)).toMatchObject([
+      { to: 'Jürgen@bücher.example', subject: expect.not.stringMatching(/\d{6}/) },
+    ]);
+  });
+
+  test.each(['jürgen\u200b@mail.example', 'jürgen\u202e@mail.example', 'ｊürgen@mail.example'])(
+    'refuses %j, whose characters nobody can tell from others',
+    async (email) => {
+      const { browser, username } = person();
+      await beginRegistration(browser, { username, email, accept_terms: 'on' });
+      expect(browser.shown).toMatchObject({ status: 200, errorCodes: ['invalid'] });
+    },
+  );
+
+  test('says that the mail server takes no such letters, once that is known', async () => {
+    const old = await startMails({ hideSMTPUTF8: true });
+    await withService(
+      {},
+      async (local) => {
+        const first = person(local);
+        await beginRegistration(first.browser, { username: first.username, email: 'björn@mail.example' });
+        expect(first.browser.shown.status).toBe(303);
+        expect(await old.deliver(local.core)).toEqual([]);
+        const second = person(local);
+        await beginRegistration(second.browser, { username: second.username, email: 'björn@mail.example' });
+        expect(second.browser.shown).toMatchObject({ status: 200, errorCodes: ['email-unreachable'] });
+        expect(second.browser.shown.forms[0]?.inputs.get('email')).toBe('björn@mail.example');
+        expect(second.browser.shown.text).toContain('cannot send email to addresses with letters such as “ü”');
+        // Without a letter of that kind the server is asked as before.
+        await second.browser.submit({
+          email: 'bjorn@mail.example',
+          password: NEW_PASSWORD,
+          password_confirm: NEW_PASSWORD,
+        });
+        expect(second.browser.shown.status).toBe(303);
+        expect(await old.deliver(local.core)).toMatchObject([{ to: 'bjorn@mail.example' }]);
+        const failed = local.lines.filter((line) => line.includes('mail.failed'));
+        expect(failed).toEqual([expect.stringContaining('the SMTP server does not announce SMTPUTF8')]);
+        expect(failed.join()).not.toContain('björn');
+      },
+      { email: old.config },
+    );
+    await old.stop();
+  });
+
   test('makes words of the address weak in a password', async () => {
     const { browser, username } = person();
     const email = 'marzipan.velociraptor@mail.example';

@@ -254,6 +254,13 @@ describe.each(ACTIONS)('an e-mail address with the action %s', (action) => {
     expect(account?.email).toBe(isUsed ? email : null);
   });
 
+  test('with letters of any script that it has verified as well (RFC 6531)', async () => {
+    const name = newName();
+    const browser = await comeBack(provider, { email: `zoë-${name}@Bücher.example`, email_verified: true });
+    const { account } = await register(browser, { username: newName() });
+    expect(account?.email).toBe(isUsed ? `zoë-${name}@xn--bcher-kva.example` : null);
+  });
+
   test('that it has not verified takes a code (check 23)', async () => {
     const email = `${newName()}@mail.example`;
     const browser = await comeBack(provider, { email, email_verified: false });

@@ -5,15 +5,17 @@ import type { PolicyData, TextMatcher } from '#config/sections/policy.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import { isEmpty, matches } from '#domain/policy/text-matcher.ts';
+import { isInternationalized, lacksSmtpUtf8 } from '#platform/mail/smtp-utf8.ts';
 import { type EmailAddress, parseEmailAddress } from '../email-address.ts';
 
-/** Why an address cannot be used; the codes of policies but for the first. */
+/** Why an address cannot be used; the codes of policies but for `invalid` and `email-unreachable`. */
 export type EmailProblem =
   | 'invalid'
   | 'email-domain-not-allowed'
   | 'email-domain-banned'
   | 'email-not-allowed'
   | 'email-banned'
+  | 'email-unreachable'
   | ModuleViolation;
 
 export interface EmailPolicy {
@@ -25,6 +27,8 @@ export interface EmailPolicy {
   readonly bannedAddresses: TextMatcher;
   /** Domains without a dot that are accepted all the same. */
   readonly allowSingleLabelDomains: readonly string[];
+  /** Whether the SMTP server is known to take no address with other characters than ASCII before the @. */
+  readonly lacksSmtpUtf8: boolean;
   readonly moduleRules: Pick<ModuleRules, 'judge' | 'replaces'>;
 }
 
@@ -44,6 +48,9 @@ export function emailPolicyOf({ config, policy, moduleRules }: EmailPolicyDeps):
       return policy.data.emails.bannedAddresses;
     },
     allowSingleLabelDomains: config.email.allowSingleLabelDomains,
+    get lacksSmtpUtf8() {
+      return lacksSmtpUtf8(config.email.transport);
+    },
     moduleRules,
   };
 }
@@ -62,11 +69,17 @@ export type JudgedEmail =
 export async function judgeEmail(text: string, policy: EmailPolicy): Promise<JudgedEmail> {
   const checked = checkEmail(text, policy);
   if (!checked.ok) return checked;
+  if (isUnreachable(checked.email, policy)) return { ok: false, problems: ['email-unreachable'] };
   const problems = await policy.moduleRules.judge('email', { email: checked.email.address });
   return problems.length === 0 ? checked : { ok: false, problems };
 }
 
-/** The same without asking the operator's own rule. */
+/** Whether no mail can be sent there, so that nobody can prove that it is theirs. */
+export function isUnreachable({ address }: EmailAddress, policy: Pick<EmailPolicy, 'lacksSmtpUtf8'>): boolean {
+  return isInternationalized(address) && policy.lacksSmtpUtf8;
+}
+
+/** The same without asking the operator's own rule, nor whether mails arrive there. */
 export function checkEmail(text: string, policy: EmailPolicy): JudgedEmail {
   const email = parseEmailAddress(text, policy.allowSingleLabelDomains);
   if (email === undefined) return { ok: false, problems: ['invalid'] };

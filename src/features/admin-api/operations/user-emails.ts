@@ -61,7 +61,7 @@ export const userEmailOperations: readonly Operation[] = [
         'maren@mail.example',
       ),
     }),
-    select: ({ user, email }) => ({ user, key: email?.toLowerCase() }),
+    select: ({ user, email }) => ({ user, key: email === undefined ? undefined : keyOfFilter(email) }),
     check: async ({ core }, { user }) => {
       if (user !== undefined && (await users.find(core.database, fromUuid(user))) === undefined) throw missing('user');
     },
@@ -117,6 +117,11 @@ export const userEmailOperations: readonly Operation[] = [
     },
   }),
 ];
+
+/** What is no address finds nothing. */
+function keyOfFilter(email: string): string {
+  return parseStoredEmailAddress(email)?.key ?? email.toLowerCase();
+}
 
 function changedBy({ caller }: AdminCall): ChangedBy {
   return { client: caller.clientId, admin: caller.user?.id };
