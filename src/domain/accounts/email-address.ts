@@ -39,7 +39,7 @@ export function parseEmailAddress(text: string, singleLabelDomains: readonly str
   // Numbers are read as the address of a host (`1.2` becomes 1.0.0.2), which is not a mail domain.
   if (/^[0-9.]+$/.test(domain)) return undefined;
   const address = `${local}@${domain}`;
-  return Buffer.byteLength(address) > MAX_BYTES ? undefined : { address, key: keyOf(address) };
+  return Buffer.byteLength(address) > MAX_BYTES ? undefined : { address, key: address.toLowerCase().normalize('NFC') };
 }
 
 function isLocalPart(local: string): boolean {
@@ -47,11 +47,6 @@ function isLocalPart(local: string): boolean {
   if (Buffer.byteLength(local) > MAX_LOCAL_BYTES) return false;
   // Another way to write an ASCII character, such as a full-width letter: some systems would deliver to that one.
   return ![...local].some((character) => NOT_ASCII.test(character) && ASCII.test(character.normalize('NFKC')));
-}
-
-/** The final sigma has the capital letter of the other one. */
-function keyOf(address: string): string {
-  return address.toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }
 
 /** The address in part, for somebody who need not know it: `a…@example.org`. */

@@ -128,6 +128,7 @@ describe('an address', () => {
     expect(authentication.email).toBe('Zoë@xn--bcher-kva.example');
     const code = codeSentTo('Zoë@bücher.example', await mails.deliver(service.core));
     expect(await complete(ada, authentication.id, code)).toBe('COMPLETED');
+    expect(to(await mails.deliver(service.core))).toEqual([ada.email]);
     expect(await emailsOf(ada)).toContain('Zoë@xn--bcher-kva.example');
     expect(await begin(ada, 'ZOE\u0308@xn--bcher-kva.EXAMPLE')).toMatchObject({ status: 'IN_USE' });
     expect(await begin(ada, 'zo\u200bë@mail.example')).toMatchObject({ status: 'INVALID_EMAIL_ADDRESS' });

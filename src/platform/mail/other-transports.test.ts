@@ -58,6 +58,14 @@ describe('a program in the place of sendmail', () => {
     expect(read('environment')).not.toContain('hush');
   });
 
+  test('gets an internationalized address in UTF-8 (RFC 6531)', async () => {
+    const command = program(`cd ${directory}`, `printf '%s\\n' "$@" > arguments`, 'cat > mail');
+    const to = { address: 'jürgen@xn--bcher-kva.example' };
+    expect(await sendMail(transport(command), { ...MAIL, to }, NEVER)).toEqual({ kind: 'sent' });
+    expect(readFileSync(join(directory, 'arguments'), 'utf8')).toContain('--\njürgen@xn--bcher-kva.example\n');
+    expect(readFileSync(join(directory, 'mail'), 'utf8')).toContain('To: jürgen@bücher.example\n');
+  });
+
   test.each(['--help', '-oQ/tmp', 'a@b.example -oQ/tmp', '; touch x'])(
     'is not started for %j (S-76)',
     async (address) => {

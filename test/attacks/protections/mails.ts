@@ -17,6 +17,37 @@ export const MAILS: readonly Protection[] = [
     testName: '(S-76)',
   },
   {
+    name: 'mail-smtputf8',
+    what: 'a server that does not announce SMTPUTF8 gets no internationalized address',
+    attack: 76,
+    removals: [
+      {
+        text: 'if (!takesUtf8 && (isInternationalized(sender) || isInternationalized(recipient))) throw new Utf8Missing();',
+      },
+    ],
+    test: 'src/platform/mail/smtp-transport.test.ts',
+    testName: 'is refused for good by one that does not, before anything is sent',
+  },
+  {
+    name: 'email-visible',
+    what: 'no address has invisible characters, or marks that change the direction of text',
+    attack: 128,
+    removals: [{ text: ' || INVISIBLE.test(local)' }],
+    test: 'src/domain/accounts/email-address.test.ts',
+    testName: 'is none',
+  },
+  {
+    name: 'email-one-form',
+    what: 'an address exists once, in whatever form of Unicode it is typed',
+    attack: 128,
+    removals: [
+      { text: "trimmed.slice(0, Math.max(at, 0)).normalize('NFC')", instead: 'trimmed.slice(0, Math.max(at, 0))' },
+      { text: "key: address.toLowerCase().normalize('NFC')", instead: 'key: address.toLowerCase()' },
+    ],
+    test: EMAILS_TEST,
+    testName: 'belongs to one account however it is typed (RFC 6531)',
+  },
+  {
     name: 'notices-limited',
     what: 'notices of an account take a token each',
     attack: 94,
