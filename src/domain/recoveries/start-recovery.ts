@@ -1,5 +1,7 @@
+import type { Config } from '#config/config.ts';
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
+import { isUnreachable } from '#domain/accounts/email-authentications/email-policy.ts';
 import type { Captcha, CaptchaAnswer, CaptchaRefusal } from '#domain/captcha/captcha.ts';
 import { MAIL_QUEUES, type QueueState } from '#domain/rate-limits/late-mails.ts';
 import {
@@ -16,6 +18,7 @@ import type { FlowResult } from '#platform/base/metric-labels.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { INSERT_JOB, ON_WAITING_JOB, queuedBy } from '#platform/jobs/queue.ts';
+import { lacksSmtpUtf8 } from '#platform/mail/smtp-utf8.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { recoverySessionIsOpen } from './liveness.ts';
@@ -25,6 +28,7 @@ import type { RecoverySession } from './recovery-session.ts';
 export const RECOVERY_MAIL_QUEUE = MAIL_QUEUES.recovery;
 
 export interface StartRecoveryDeps {
+  readonly config: { readonly email: Pick<Config['email'], 'transport'> };
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -46,7 +50,7 @@ export interface RecoveryRequest {
 
 export type StartRecoveryOutcome =
   | { readonly ok: true; readonly id: RecoverySessionId }
-  | { readonly ok: false; readonly reason: 'invalid' }
+  | { readonly ok: false; readonly reason: 'invalid' | 'unreachable' }
   | CaptchaRefusal;
 
 /** Open at once for one address; the oldest beyond them are closed. */
@@ -111,6 +115,7 @@ function resultOf(outcome: StartRecoveryOutcome): FlowResult {
   if (outcome.ok) return 'started';
   switch (outcome.reason) {
     case 'invalid':
+    case 'unreachable':
     case 'captcha-unsolved':
       return 'rejected';
     case 'rate-limited':
@@ -123,6 +128,9 @@ function resultOf(outcome: StartRecoveryOutcome): FlowResult {
 async function start(deps: StartRecoveryDeps, request: RecoveryRequest): Promise<StartRecoveryOutcome> {
   const email = parseStoredEmailAddress(request.email);
   if (email === undefined) return { ok: false, reason: 'invalid' };
+  // Of every such address, whoever has it.
+  const isLacking = lacksSmtpUtf8(deps.config.email.transport);
+  if (isUnreachable(email, { lacksSmtpUtf8: isLacking })) return { ok: false, reason: 'unreachable' };
   const solved = await deps.captcha.check('recover', request.captcha, request.address);
   if (!solved.ok) return solved;
   const taken = await chargeMail(deps, email.key, request.address);

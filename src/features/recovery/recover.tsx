@@ -5,6 +5,7 @@ import { CaptchaField } from '#browser/components/captcha-field.tsx';
 import { TextField } from '#browser/components/fields.tsx';
 import { ErrorSummary, Form, type FormProblem } from '#browser/components/form.tsx';
 import { Alternative, Heading } from '#browser/components/text.tsx';
+import { emailProblem } from '#browser/email-problems.ts';
 import { commonRefusalProblem } from '#browser/form-problems.ts';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { bindRecovery } from '#browser/recoveries-cookie.ts';
@@ -48,6 +49,8 @@ function problemOf(
   switch (outcome.reason) {
     case 'invalid':
       return { code: 'invalid', field: 'email', message: translations.t('recover.email_invalid') };
+    case 'unreachable':
+      return emailProblem(translations, 'email-unreachable');
     case 'captcha-unsolved':
     case 'captcha-unavailable':
       return captchaProblem(translations, outcome.reason);

@@ -245,3 +245,33 @@ describe('an address that everybody asks about (S-94)', () => {
     }
   }, 300_000);
 });
+
+describe('an internationalized address (RFC 6531)', () => {
+  test('gets its mail in whatever form it is typed', async () => {
+    await person({ email: 'renée@mail.example' });
+    await ask('RENE\u0301E@mail.example');
+    expect(await mails.deliver(service.core)).toMatchObject([{ to: 'renée@mail.example' }]);
+  });
+
+  test('is refused, whoever has it, once the mail server is known not to take it', async () => {
+    const old = await startMails({ hideSMTPUTF8: true });
+    const local = await startPages(testDatabase.database, {
+      registration: { estimator },
+      recovery: {},
+      email: old.config,
+      clock: service.clock,
+    });
+    const ascii = await person();
+    await ask(ascii, local.browser());
+    expect(await old.deliver(local.core)).toMatchObject([{ to: ascii }]);
+    for (const email of ['renée@mail.example', 'nobodý@mail.example']) {
+      const browser = local.browser();
+      await browser.get('/recover');
+      const shown = await browser.submit({ email }, { action: '/recover' });
+      expect(shown).toMatchObject({ status: 200, errorCodes: ['email-unreachable'] });
+      expect(shown.body).toContain(`value="${email}"`);
+    }
+    await local.stop();
+    await old.stop();
+  });
+});
