@@ -94,8 +94,10 @@ test.each<[string, () => string | Promise<string>]>([
     const page = await ask(request);
     expect(page).toMatchObject({ status: 400, location: undefined });
     expect(page.text).toContain('invalid_request_object');
-    const { searchParams } = new URL((await ask(request, { redirect_uri: CALLBACK })).location ?? '');
-    expect(searchParams.get('error')).toBe('invalid_request_object');
+    // The client registered itself: the visitor sees the host before the refusal goes back to it.
+    const named = await ask(request, { redirect_uri: CALLBACK });
+    expect(named).toMatchObject({ status: 400, location: undefined });
+    expect(named.body).toContain('error=invalid_request_object');
     expect(await ask(request, { redirect_uri: 'https://evil.example/' })).toMatchObject({
       status: 400,
       location: undefined,
