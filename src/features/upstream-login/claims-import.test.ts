@@ -548,7 +548,6 @@ test('with trust_provider an account that somebody made beforehand loses its for
   const name = newName();
   const userId = await service.registerUser(name, PASSWORD);
   await linkAccount(service.database, { providerId: OTHER_ID, userId, subject: `former ${name}` });
-  await giveAuthenticatorApp(service.core, userId);
   for (const address of [`attacker-${name}@mail.example`, `${name}@mail.example`]) {
     await sql(
       service.database,
@@ -559,6 +558,8 @@ test('with trust_provider an account that somebody made beforehand loses its for
   const former = newBrowser();
   await former.get('/login');
   await former.submit({ username: name, password: PASSWORD });
+  expect(former.shown.status).toBe(303);
+  await giveAuthenticatorApp(service.core, userId);
   const subject = `new ${name}`;
   const browser = await comeBack('trusted', {
     ...{ sub: subject, preferred_username: name },

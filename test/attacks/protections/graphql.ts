@@ -173,8 +173,8 @@ export const GRAPHQL: readonly Protection[] = [
     what: 'what is asked of the schema counts as other fields do',
     attack: 136,
     removals: [{ text: 'if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;' }],
-    test: TEST,
-    testName: 'introspection (1.7, S-136)',
+    test: 'src/features/account-api/complexity.test.ts',
+    testName: 'what is asked of the schema counts',
   },
   {
     name: 'graphql-introspection-kept',

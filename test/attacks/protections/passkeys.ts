@@ -16,7 +16,7 @@ export const PASSKEYS: readonly Protection[] = [
       },
     ],
     test: 'src/features/login/passkey.test.ts',
-    testName: 'with %s is refused (acceptance 9)',
+    testName: 'is refused (acceptance 9)',
   },
   {
     name: 'passkey-origin',
