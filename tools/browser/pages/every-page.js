@@ -13,7 +13,7 @@ import { UpstreamProvider } from '../upstream-provider.js';
 import { redirectUris, upstreamServices } from '../upstream-services.js';
 import { SERVICES as CAPTCHA_SERVICES } from './captcha.js';
 import { checkPages } from './check-pages.js';
-import { linkAmira } from './upstream-sign-in.js';
+import { linkAccounts } from './upstream-sign-in.js';
 
 /** Examines every page. @param part of the names of the pages; @param share which of so many parts of them */
 export async function checkEveryPage(checks, { browser, folder, relyingParty, pictures }, which) {
@@ -46,7 +46,7 @@ export async function checkEveryPage(checks, { browser, folder, relyingParty, pi
         PASSWORD,
       );
     }
-    await linkAmira(latchkey);
+    await linkAccounts(latchkey);
     const bases = {
       strictBase: strict.base,
       closedBase: closed.base,

@@ -77,7 +77,7 @@ export const upstreamRegisterPages = [
     name: 'upstream-name-linked',
     status: 409,
     codes: ['upstream_user_has_link'],
-    reach: (page, site) => comeNew(page, site, 'amira@elsewhere.example', linking),
+    reach: (page, site) => comeNew(page, site, 'bo@elsewhere.example', linking),
   },
   {
     name: 'upstream-name-rejected',

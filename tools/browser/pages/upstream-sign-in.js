@@ -105,11 +105,13 @@ async function callBack(page, { upstreamBase }, answer) {
   await page.goto(`${upstreamBase}upstream/callback/${UPSTREAM_IDS.there}?${new URLSearchParams(answer)}`);
 }
 
-/** Links `amira` to who has this name at two of the services. */
-export async function linkAmira(latchkey) {
+/** Links `amira` to who has this name at two of the services, and `bo`, who is no administrator, at one of them. */
+export async function linkAccounts(latchkey) {
   await latchkey.sql(
     `insert into upstream_links (id, provider_id, user_id, subject, created_at)
-     select gen_random_uuid(), p.id, u.id, 'amira', now()
-       from users u, upstream_providers p where u.username = 'amira' and p.human_name in ('Quayside Club', 'Net Loft')`,
+     select gen_random_uuid(), p.id, u.id, u.username, now()
+       from users u, upstream_providers p
+      where (u.username = 'amira' and p.human_name = 'Quayside Club')
+         or (u.username in ('amira', 'bo') and p.human_name = 'Net Loft')`,
   );
 }
