@@ -996,6 +996,21 @@ const ROWS: Readonly<Record<string, Row>> = {
   'limits.password_hash_concurrency': integer(8, 'from 1 to 64'),
   'limits.password_hash_queue': integer(8, 'from 1 to 10000'),
   'limits.max_in_flight': integer(8, 'from 1 to 1000000'),
+  'limits.work.per_address.burst': { ...duration('5s', 5000, 'from 0s to 1h'), as: 'limits.work.perAddress.burstMs' },
+  'limits.work.per_address.per_second': {
+    ...duration('50ms', 50, 'from 1ms to 1s'),
+    as: 'limits.work.perAddress.perSecondMs',
+  },
+  'limits.work.per_account.burst': { ...duration('5s', 5000, 'from 0s to 1h'), as: 'limits.work.perAccount.burstMs' },
+  'limits.work.per_account.per_second': {
+    ...duration('50ms', 50, 'from 1ms to 1s'),
+    as: 'limits.work.perAccount.perSecondMs',
+  },
+  'limits.work.per_client.burst': { ...duration('5s', 5000, 'from 0s to 1h'), as: 'limits.work.perClient.burstMs' },
+  'limits.work.per_client.per_second': {
+    ...duration('50ms', 50, 'from 1ms to 1s'),
+    as: 'limits.work.perClient.perSecondMs',
+  },
   'limits.max_db_waiters': integer(8, 'from 1 to 1000000'),
   'limits.drain_delay': duration('10s', 10, 'from 0s to 10m'),
   'limits.shutdown_timeout': duration('10s', 10, 'from 1s to 1h'),
@@ -1542,6 +1557,11 @@ test('without any source, the defaults are those of the manual', () => {
       passwordHashConcurrency: Math.min(8, Math.max(2, availableParallelism())),
       passwordHashQueue: 64,
       maxInFlight: 1000,
+      work: {
+        perAddress: { burstMs: 10_000, perSecondMs: 10 },
+        perAccount: { burstMs: 60_000, perSecondMs: 100 },
+        perClient: { burstMs: 0, perSecondMs: 100 },
+      },
       maxDbWaiters: 200,
       drainDelaySeconds: 0,
       shutdownTimeoutSeconds: 30,
