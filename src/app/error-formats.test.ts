@@ -101,7 +101,7 @@ const DESCRIPTIONS: ReadonlyMap<ErrorCode, string> = new Map([
 
 const LINKS = {
   home: '<a class="button button-primary" href="/">Go to the start page</a>',
-  form: '<a class="button button-primary" href="/login?kind=x">Open the form again</a>',
+  form: '<a class="button button-primary" href="https://auth.example.test/login?kind=x">Open the form again</a>',
   retry: '<a class="button button-primary" href="/login?kind=x">Try again</a>',
 };
 

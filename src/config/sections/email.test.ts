@@ -93,7 +93,7 @@ describe('the start warns of', () => {
   });
 
   test('a sender that others refuse', () => {
-    expect(warningsOf('email: {transport: file, from: noreply@localhost}')).toEqual([
+    expect(warningsOf('email: {transport: sendmail, from: noreply@localhost}')).toEqual([
       'email.from: other mail servers refuse mails of noreply@localhost',
     ]);
   });

@@ -23,7 +23,7 @@ describe.each(catalog.languages)('the sign-in page in language %s', (language) =
   });
 });
 
-test.each(samples.slice(3))('the sign-in page says what is wrong: $name', (sample) => {
+test.each(samples.slice(4))('the sign-in page says what is wrong: $name', (sample) => {
   expect(renderSample(sample)).toContain('data-error-code=');
 });
 

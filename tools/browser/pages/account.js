@@ -22,7 +22,7 @@ export const accountPages = [
     reach: (page, site) =>
       withEmails(site, 2, async () => {
         await open(page, site, '', '.rows .button-quiet');
-        await page.locator('.rows .button-quiet').first().click();
+        await page.locator('.rows .row').first().locator('.button-quiet').last().click();
         await page.locator('dialog #password').waitFor();
       }),
   },
