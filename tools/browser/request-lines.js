@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { loadTypeScript } from './load-typescript.js';
 
 /** Requests that are not part of the journey itself; browser and application make any number of them. */
-const NOT_IN_JOURNEY = /^\/(?:health|assets\/.*|\.well-known\/.*|oauth2\/keys\.json)$/;
+const NOT_IN_JOURNEY = /^\/(?:health|(?:assets|client-logos)\/.*|\.well-known\/.*|oauth2\/keys\.json)$/;
 
 /**
  * Holds the request lines of a log against the expression of the service's own tests, and against what was done.
