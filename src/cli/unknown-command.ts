@@ -74,4 +74,8 @@ const MEANT: ReadonlyMap<string, string> = new Map(
   }).flatMap(([command, words]) => words.split(' ').map((word) => [word.replace('/', ' '), command] as const)),
 );
 
+/**
+ * Every command that is suggested.
+ * @internal
+ */
 export const SUGGESTED_COMMANDS: readonly string[] = [...new Set(MEANT.values())];

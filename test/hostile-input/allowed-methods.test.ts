@@ -18,7 +18,8 @@ function addresses(): ReadonlySet<string> {
 }
 
 async function statusAndAllow(method: string, path: string): Promise<{ status: number; allow: string | undefined }> {
-  const answer = await sendRequest(service.address, { method, target: path, headers: [] });
+  const { host } = new URL(service.publicBase);
+  const answer = await sendRequest(service.address, { method, target: path, headers: [['Host', host]] });
   return { status: answer.status, allow: headerOf(answer, 'allow') };
 }
 

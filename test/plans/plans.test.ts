@@ -11,6 +11,7 @@ const MAY_SCAN: Readonly<Record<string, string>> = {
   'list-admins': 'a command of the operator; its index holds administrators only',
   'count-live-sessions':
     'asked every five minutes while metrics are wanted, not by requests; ends at 100,000 rows of an index that holds live sessions only',
+  'list-usernames-that-are-identifiers': 'asked by `latchkey doctor` only, by hand',
   'list-users': 'a command of the operator, which may ask for any part of a name',
   'is-any-admin': 'ends at the first row; its index holds administrators only',
   'is-any-user': 'asked once at start, and ends at the first row',

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Browser, Shown } from '#test/support/browser.ts';
+import { Browser, type Shown } from '#test/support/browser.ts';
 import { NEW_PASSWORD, registerWholly } from '#test/support/registering.ts';
 import { PASSWORD, PROVIDER, type World } from '../world.ts';
 import { expectRefusal, type Sequence } from './sequence.ts';
@@ -12,7 +12,18 @@ const REPLAY_SECONDS = 20;
 async function begin(url: string): Promise<string> {
   const { status, headers } = await fetch(url, { redirect: 'manual' });
   expect(status).toBe(303);
-  return headers.get('location') ?? expect.fail('no location');
+  const location = headers.get('location') ?? expect.fail('no location');
+  // The tests reach the service by its address, and are sent to the same page at its public base first.
+  return new URL(location).pathname === new URL(url).pathname ? await beginAtHome(location) : location;
+}
+
+async function beginAtHome(url: string): Promise<string> {
+  const { protocol, port } = new URL(url);
+  const { location } = await new Browser({
+    listener: `${protocol}//127.0.0.1:${port}`,
+    publicBase: new URL(url).origin,
+  }).get(url);
+  return location ?? expect.fail('no location');
 }
 
 /** Agrees on the page shown. @returns the address of the client */
