@@ -78,7 +78,8 @@ describe('guide "Mail"', () => {
       'the SMTP server answered 550 to RCPT TO',
     ]);
     for (const [index, reason] of reasons.entries()) {
-      const shown = index === 1 ? 'no SMTP answer (ETLS)' : (reason ?? '').replace(/AUTH \w+/, 'AUTH ...').replace(/: \d+ no$/, '');
+      const shown =
+        index === 1 ? 'no SMTP answer (ETLS)' : (reason ?? '').replace(/AUTH \w+/, 'AUTH ...').replace(/: \d+ no$/, '');
       expect(page.text).toContain(shown);
     }
   });
