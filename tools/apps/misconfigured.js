@@ -59,10 +59,7 @@ export const misconfigured = [
     'it shows that PKCE is to be turned on, and the log says what was expected and received',
     async ({ page, application, latchkey }) => {
       await page.goto(`${application.base}/login`);
-      assert.match(
-        await page.innerText('body'),
-        /code_challenge is required of public clients: turn on PKCE with S256/,
-      );
+      assert.match(await page.innerText('body'), /code_challenge is required of this client: turn on PKCE with S256/);
       const line = refusal(latchkey, application);
       assert.match(line, /expected="code_challenge_method=S256 with a code_challenge of 43 characters"/);
       assert.match(line, /received="no code_challenge, no code_challenge_method"/);

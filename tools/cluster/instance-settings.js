@@ -18,7 +18,6 @@ export function instanceSettings({ dataDir, database, port, level }) {
         ...{ redirect_uris: [CALLBACK], first_party: true },
       },
     ],
-    limits: { work: { per_address: { burst: 0 }, per_account: { burst: 0 } } },
     rate_limiting: { login: { per_ip: plenty, per_account: plenty, per_known_browser: plenty } },
     // Far above what the test takes, so that no token ends by itself.
     experimental: { access_token_ttl: 86_400 },

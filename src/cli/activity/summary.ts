@@ -73,8 +73,9 @@ class Counts {
 }
 
 function orderOf({ name = '' }: Count): number {
-  const index = ACTIVITIES.findIndex((activity) => activity === name.split(':', 1)[0]);
-  return index === -1 ? ACTIVITIES.length : index;
+  const order: readonly string[] = ACTIVITIES;
+  const index = order.indexOf(name.split(':', 1)[0] ?? '');
+  return index === -1 ? order.length : index;
 }
 
 function compare(one = '', other = ''): number {
