@@ -213,6 +213,8 @@ create table oauth2_clients (
   created_at timestamp with time zone not null,
   last_used_at timestamp with time zone,
   disabled_at timestamp with time zone,
+  document_url text,
+  document_fresh_until timestamp with time zone,
   constraint oauth2_clients_pkey PRIMARY KEY (id),
   constraint oauth2_clients_metadata_digest_key UNIQUE (metadata_digest),
   constraint oauth2_clients_registration_token_hash_key UNIQUE (registration_token_hash)

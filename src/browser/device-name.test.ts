@@ -17,7 +17,18 @@ function called(client_name: Readonly<Record<string, string>>): Client {
     client_name,
   };
   const id = '01930000-0000-7000-8000-000000000000';
-  return clientOfRow({ id, is_static: true, version: 1, client_secret_sealed: null, metadata }, TEST_KEYS);
+  return clientOfRow(
+    {
+      id,
+      is_static: true,
+      version: 1,
+      client_secret_sealed: null,
+      document_url: null,
+      document_fresh_until: null,
+      metadata,
+    },
+    TEST_KEYS,
+  );
 }
 
 describe('the name of a device at the homeserver', () => {

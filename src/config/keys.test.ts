@@ -832,6 +832,13 @@ const ROWS: Readonly<Record<string, Row>> = {
   'oauth.remember_consent': bool(false),
   'oauth.introspection_callers': choice('own', 'confidential', 'static', 'own'),
   'oauth.dynamic_registration.enabled': bool(false),
+  'oauth.client_id_metadata_documents.enabled': bool(true),
+  'oauth.client_id_metadata_documents.allowed_hosts': {
+    good: '[apps.example.org, "*.example.com"]',
+    reads: ['apps.example.org', '*.example.com'],
+    bad: 'apps.example.org',
+    problem: 'expected a list, got "apps.example.org"',
+  },
   'oauth.dynamic_registration.initial_access_token': {
     good: 'a-token-for-registering',
     reads: 'a-token-for-registering',
@@ -1481,6 +1488,7 @@ test('without any source, the defaults are those of the manual', () => {
       resources: [],
       introspectionCallers: 'static',
       dynamicRegistration: { enabled: true, initialAccessToken: undefined, softwareStatementIssuers: [] },
+      clientIdMetadataDocuments: { enabled: false, allowedHosts: [] },
       serviceDocumentation: undefined,
     },
     policy: {

@@ -82,5 +82,5 @@ function pairwiseSubject(text: string): string | undefined {
 
 function subjectOfHint(deps: HintDeps, client: Client, hint: string): string | undefined {
   const token = readIdTokenHint(deps, hint);
-  return token?.audience === client.id ? token.subject : undefined;
+  return token?.audience === client.identifier ? token.subject : undefined;
 }

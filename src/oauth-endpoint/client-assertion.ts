@@ -1,7 +1,7 @@
 import type { Client } from '#domain/clients/client.ts';
+import { isNameOf } from '#domain/clients/client-names.ts';
 import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { type ClientId, parseId } from '#platform/base/ids.ts';
 import { type CompactJws, isMacOf, parseCompactJws } from '#protocol/jose/compact-jws.ts';
 import { readAssertion } from '#protocol/oauth/client-assertion.ts';
 import { assertionAlgorithms } from '#protocol/oauth/client-metadata.ts';
@@ -11,7 +11,8 @@ import { FAPI2_ALGORITHMS } from '#protocol/oauth/fapi2.ts';
 export interface ClaimedAssertion {
   /** Undefined: not a signed JWT. */
   readonly jws: CompactJws | undefined;
-  readonly clientId: ClientId | undefined;
+  /** The client that it claims to come from. */
+  readonly name: string | undefined;
 }
 
 /** Names of this service in assertions. */
@@ -43,11 +44,11 @@ export type AssertionOutcome =
 export function claimedAssertion(assertion: string, clientId: string | undefined): ClaimedAssertion {
   const jws = parseCompactJws(assertion);
   const subject = jws?.claims['sub'];
-  if (typeof subject !== 'string') return { jws, clientId: undefined };
+  if (typeof subject !== 'string') return { jws, name: undefined };
   if (clientId !== undefined && clientId.toUpperCase() !== subject.toUpperCase()) {
     throw new LatchkeyError('invalid_request', { description: 'client_id differs from the sub of the assertion.' });
   }
-  return { jws, clientId: parseId<'client'>(subject) };
+  return { jws, name: subject };
 }
 
 /**
@@ -58,10 +59,10 @@ export function claimedAssertion(assertion: string, clientId: string | undefined
  */
 export async function verifyAssertion(
   deps: Pick<Core, 'clients' | 'clientKeys' | 'clock'>,
-  { jws, clientId }: ClaimedAssertion,
+  { jws, name }: ClaimedAssertion,
   { issuer, endpoints }: AssertionAudiences,
 ): Promise<AssertionOutcome> {
-  const client = clientId === undefined ? undefined : await deps.clients.find(clientId);
+  const client = name === undefined ? undefined : await deps.clients.findNamed(name);
   if (client === undefined || jws === undefined) return { ok: false, reason: 'unknown_client', client: undefined };
   if (!mayUse(client, jws.algorithm)) return { ok: false, reason: 'wrong_auth_method', client };
   const signature = await judgeSignature(deps, client, jws);
@@ -70,7 +71,7 @@ export async function verifyAssertion(
     return { ok: false, reason: 'client_keys_unavailable', client, problem };
   }
   if (signature === 'bad') return { ok: false, reason: 'bad_client_assertion', client };
-  const isClient = (text: string) => parseId<'client'>(text) === client.id;
+  const isClient = (text: string) => isNameOf(client, text);
   const { isFapi2 } = client;
   const audiences = isFapi2 ? [issuer] : [issuer, ...endpoints];
   const claims = readAssertion(jws, { isClient, audiences, needsSingleAudience: isFapi2, now: deps.clock.now() });

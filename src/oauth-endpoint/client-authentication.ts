@@ -4,16 +4,19 @@
  */
 
 import type { Client } from '#domain/clients/client.ts';
+import { namedClientId } from '#domain/clients/client-names.ts';
 import type { Core } from '#domain/core.ts';
 import { isReplay, onceFor } from '#domain/replayed-values/replayed-values.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { type ClientId, parseId } from '#platform/base/ids.ts';
+import type { ClientId } from '#platform/base/ids.ts';
 import { Secret } from '#platform/base/secret.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Database, GuardedDatabase } from '#platform/postgres/database.ts';
 import { isMissingReference } from '#platform/postgres/failures.ts';
+import { isClientIdUrl } from '#protocol/oauth/client-id-url.ts';
 import { type PresentedCredentials, presentedCredentials } from '#protocol/oauth/presented-credentials.ts';
+import { uriForLog } from '#protocol/oauth/uris-in-logs.ts';
 import {
   type AssertionAudiences,
   type AssertionOutcome,
@@ -21,6 +24,7 @@ import {
   claimedAssertion,
   verifyAssertion,
 } from './client-assertion.ts';
+import type { ClientDocuments } from './client-documents.ts';
 
 /** A secret, or none, to be compared with what a client is registered with. */
 type SecretOrNone = Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>;
@@ -46,10 +50,15 @@ const REFUSED = 'The client is unknown, or its credentials or their method are n
 export class ClientAuthentication {
   readonly #core: Core;
   readonly #audiences: AssertionAudiences;
+  readonly #documents: ClientDocuments | undefined;
 
-  /** @param path of the endpoint */
-  constructor(core: Core, path: string) {
+  /**
+   * @param path of the endpoint
+   * @param documents where clients begin something: those that publish what they are are known from then on
+   */
+  constructor(core: Core, path: string, documents?: ClientDocuments) {
     this.#core = core;
+    this.#documents = documents;
     const { issuer, publicBase } = core.config.http;
     const absolute = (below: string) => publicBase.replace(/\/$/, '') + below;
     this.#audiences = { issuer, endpoints: [absolute('/oauth2/token'), absolute(path)] };
@@ -68,6 +77,7 @@ export class ClientAuthentication {
     work: (client: Client, database: Database) => Promise<T | 'client-changed'>,
   ): Promise<T> {
     const presented = this.#presented(context, form);
+    await this.#documents?.refresh(context, claimedName(presented));
     let once: GuardedDatabase | undefined;
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       const { client, method, oneTime } = await this.#verifyLimited(context, presented);
@@ -128,7 +138,7 @@ export class ClientAuthentication {
   }
 
   #replayed(client: Client, method: string): LatchkeyError {
-    const fields = { code: 'replayed_client_assertion', client: client.id, method };
+    const fields = { code: 'replayed_client_assertion', client: client.identifier, method };
     this.#core.log.warn('auth.refused', 'client authentication refused', fields);
     return this.#refusal('The client assertion was used before.');
   }
@@ -145,7 +155,7 @@ export class ClientAuthentication {
     if (attempt.ok) {
       const { client, method } = attempt;
       if (client.authMethod !== method) {
-        const fields = { client: client.id, method, registered: client.authMethod };
+        const fields = { client: client.identifier, method, registered: client.authMethod };
         log.debug('auth.method', 'client authenticated otherwise than registered', fields);
       }
       return attempt;
@@ -157,7 +167,7 @@ export class ClientAuthentication {
     }
     log.info('auth.refused', 'client authentication refused', {
       code: reason,
-      client: claimed,
+      client: nameForLog(presented),
       method: presented.method,
       registered: client?.authMethod,
       ...(problem === undefined ? {} : { problem }),
@@ -178,12 +188,11 @@ export class ClientAuthentication {
         : [{ clientId: presented.clientId, secret: presented.method === 'none' ? '' : presented.secret }];
     let refused: Attempt = { ok: false, reason: 'unknown_client', client: undefined };
     for (const { clientId, secret } of candidates) {
-      const id = parseId<'client'>(clientId);
-      const recalled = id === undefined ? undefined : this.#core.clients.recall(id);
+      const recalled = this.#core.clients.recallNamed(clientId);
       if (recalled !== undefined && reasonAgainst(recalled, presented, secret) === undefined) {
         return { ok: true, client: recalled, method: presented.method };
       }
-      const client = id === undefined ? undefined : await this.#core.clients.find(id);
+      const client = await this.#core.clients.findNamed(clientId);
       const reason = reasonAgainst(client, presented, secret);
       if (client === undefined) continue;
       if (reason === undefined) return { ok: true, client, method: presented.method };
@@ -259,9 +268,19 @@ function hasSecret(presented: Verifiable): boolean {
   }
 }
 
+/** What is not the name of a client may be a secret. */
+function nameForLog(presented: Verifiable): string | undefined {
+  const name = claimedName(presented);
+  return name !== undefined && isClientIdUrl(name) ? uriForLog(name) : claimedId(presented);
+}
+
 /** The client that the credentials name; undefined when it cannot be an id of ours. */
 function claimedId(presented: Verifiable): ClientId | undefined {
-  if (presented.method === 'assertion') return presented.clientId;
-  const text = presented.method === 'client_secret_basic' ? presented.candidates[0]?.clientId : presented.clientId;
-  return text === undefined ? undefined : parseId<'client'>(text);
+  const name = claimedName(presented);
+  return name === undefined ? undefined : namedClientId(name);
+}
+
+function claimedName(presented: Verifiable): string | undefined {
+  if (presented.method === 'assertion') return presented.name;
+  return presented.method === 'client_secret_basic' ? presented.candidates[0]?.clientId : presented.clientId;
 }

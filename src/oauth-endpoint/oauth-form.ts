@@ -60,7 +60,7 @@ export function refusedResources(
 ): LatchkeyError {
   log.info('auth.refused', 'resource refused', {
     code: 'invalid_target',
-    client: client.id,
+    client: client.identifier,
     received: valuesForLog(received),
     expected: expected === undefined ? undefined : valuesForLog(expected),
   });

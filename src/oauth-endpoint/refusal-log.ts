@@ -1,6 +1,7 @@
 import type { Client } from '#domain/clients/client.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
+import { isClientIdUrl } from '#protocol/oauth/client-id-url.ts';
 import { cutForLog, uriForLog, urisForLog, valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 
 /** Shorter than any secret of a client. */
@@ -40,7 +41,7 @@ export function logRefusal(log: Log, refused: RefusedRequest): void {
   log.info('auth.refused', 'authorization request refused', {
     code,
     description,
-    client: client?.id ?? shortened(parameters?.get('client_id')),
+    client: client?.identifier ?? shortened(parameters?.get('client_id')),
     redirect_uri: redirectUri === undefined ? undefined : uriForLog(redirectUri),
     registered: client === undefined ? undefined : urisForLog(client.redirectUris),
     expected: expected === undefined ? undefined : cutForLog(expected),
@@ -51,6 +52,7 @@ export function logRefusal(log: Log, refused: RefusedRequest): void {
 
 /** A `client_id` that may be none: a secret sent in its place stays unreadable. */
 function shortened(clientId: string | undefined): string | undefined {
+  if (clientId !== undefined && isClientIdUrl(clientId)) return uriForLog(clientId);
   if (clientId === undefined || clientId.length <= SAFE_CHARACTERS || /^[0-9A-HJKMNP-TV-Z]{26}$/.test(clientId))
     return clientId;
   return `${clientId.slice(0, 6)}... (${clientId.length} characters)`;

@@ -1,6 +1,6 @@
 import type { Client } from '#domain/clients/client.ts';
+import { isNameOf } from '#domain/clients/client-names.ts';
 import type { Core } from '#domain/core.ts';
-import { parseId } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { parseCompactJws } from '#protocol/jose/compact-jws.ts';
 import { isSigningAlgorithm } from '#protocol/jose/signing-algorithms.ts';
@@ -36,7 +36,7 @@ export async function verifyRequestObject(
   if (!signature.ok) {
     return refuse(SIGNATURE_PROBLEMS[signature.reason]);
   }
-  const isClient = (text: string) => parseId<'client'>(text) === client.id;
+  const isClient = (text: string) => isNameOf(client, text);
   const { issuer } = config.http;
   return readRequestObject(jws, { isClient, issuer, needsNotBefore: client.isFapi2, now: clock.now(), plain });
 }

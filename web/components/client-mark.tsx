@@ -5,22 +5,27 @@ import { useConfig } from '../frame/config-context.ts';
 
 /** What is known of an application, as the account API gives it. */
 interface NamedClient {
+  /** Of the API: a prefix, and the id that the address of its logo has. */
+  readonly id: string;
   readonly clientId: string;
   readonly clientName: string | null;
   readonly logoUri: string | null;
 }
 
 /** What people know an application by. */
-export function nameOfClient({ clientId, clientName }: Omit<NamedClient, 'logoUri'>): string {
+export function nameOfClient({ clientId, clientName }: Pick<NamedClient, 'clientId' | 'clientName'>): string {
   const shown = cleanName(clientName ?? '');
-  return shown === '' ? clientId : shown;
+  if (shown === '') return clientId;
+  // Anybody can publish any name, but only on a host of their own.
+  const publisher = clientId.startsWith('https://') ? new URL(clientId).host : undefined;
+  return publisher === undefined ? shown : `${shown} (${publisher})`;
 }
 
 /** The logo of an application, or a letter for one that has none. */
 export function ClientMark({ client }: { client: NamedClient }): VNode {
   const { clientLogos } = useConfig();
   return clientLogos !== undefined && client.logoUri !== null ? (
-    <img class="client-logo" src={clientLogos + client.clientId} alt="" />
+    <img class="client-logo" src={clientLogos + client.id.slice(client.id.indexOf(':') + 1)} alt="" />
   ) : (
     <span class="avatar" aria-hidden="true">
       {initialOf(nameOfClient(client))}

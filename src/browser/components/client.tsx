@@ -1,6 +1,8 @@
 import type { VNode } from 'preact';
 import { type Client, clientName } from '#domain/clients/client.ts';
 import { parseUrl } from '#platform/base/url.ts';
+import { clientIdHost } from '#protocol/oauth/client-id-url.ts';
+import { isLoopbackRedirectUri } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { Translations } from '../i18n/translations.ts';
 import { Button } from './buttons.tsx';
@@ -14,6 +16,10 @@ export interface ShownClient {
   readonly name: string;
   /** Host of its home page. */
   readonly host: string | undefined;
+  /** Host that published what it says of itself; undefined: it registered. */
+  readonly publisher?: string | undefined;
+  /** Every answer goes to the machine of the browser, where any program can say that it is this client. */
+  readonly isLocal?: boolean;
   /** Where its logo is, on this origin. */
   readonly logoPath?: string | undefined;
   /** Set up by the people who run the service. */
@@ -30,8 +36,10 @@ export function shownClient(
 ): ShownClient {
   const { clientUri } = client;
   return {
-    name: visibleName(clientName(client, language)) ?? client.id,
+    name: visibleName(clientName(client, language)) ?? client.identifier,
     host: clientUri === undefined ? undefined : parseUrl(clientUri)?.host,
+    publisher: client.document === undefined ? undefined : clientIdHost(client.document.url),
+    isLocal: client.redirectUris.length > 0 && client.redirectUris.every(isLoopbackRedirectUri),
     logoPath: clientLogoPath(client),
     isVerified: client.isStatic,
     policyUri: client.policyUri,
@@ -62,9 +70,16 @@ export function ClientFacts({
   client: ShownClient;
   withoutHost?: string;
 }): VNode {
-  const host = client.host === undefined ? withoutHost : <bdi>{client.host}</bdi>;
+  const { publisher } = client;
+  const without = publisher === undefined ? withoutHost : undefined;
+  const host = client.host === undefined || client.host === publisher ? without : <bdi>{client.host}</bdi>;
   return (
     <>
+      {publisher !== undefined && (
+        <Fact name={translations.t('consent.publisher')}>
+          <bdi class="name">{publisher}</bdi>
+        </Fact>
+      )}
       {host !== undefined && <Fact name={translations.t('consent.website')}>{host}</Fact>}
       <ClientRules translations={translations} client={client} />
     </>
@@ -74,7 +89,20 @@ export function ClientFacts({
 /** Says whether anybody here knows the client (security R-20). */
 export function ClientTrust({ translations, client }: { translations: Translations; client: ShownClient }): VNode {
   if (client.isVerified) return <p class="meta">{translations.t('consent.verified')}</p>;
-  return <Notice kind="warning">{translations.t('consent.unverified')}</Notice>;
+  const { publisher } = client;
+  if (publisher === undefined) return <Notice kind="warning">{translations.t('consent.unverified')}</Notice>;
+  return (
+    <>
+      <Notice kind="warning">
+        {translations.rich('consent.published', { host: <bdi class="name">{publisher}</bdi> })}
+      </Notice>
+      {client.isLocal === true && (
+        <Notice kind="warning">
+          {translations.rich('consent.loopback', { host: <bdi class="name">{publisher}</bdi> })}
+        </Notice>
+      )}
+    </>
+  );
 }
 
 /** Links to what the client itself says it does with data. In a new tab: the decision stays open. */

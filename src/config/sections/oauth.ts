@@ -7,6 +7,12 @@ import { comparable } from '#protocol/oauth/resource-rules.ts';
 import { isReservedScope } from '#protocol/oauth/scopes.ts';
 import { keySet } from './key-set.ts';
 
+const documentHost = text({
+  maximum: 255,
+  pattern: /^(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
+  expected: 'expected a host name in small letters, or *. and a host name',
+});
+
 const resourceScope = text({
   maximum: 255,
   // RFC 6749 3.3: scope-token
@@ -115,6 +121,20 @@ export const oauthSection = mapping({
   })
     .prefault({})
     .describe('Clients that are not configured (RFC 7591).'),
+  client_id_metadata_documents: mapping({
+    enabled: bool()
+      .prefault(false)
+      .describe('Applications may use the https address of a metadata document that they publish as `client_id`.'),
+    allowed_hosts: list(documentHost)
+      .prefault([])
+      .describe(
+        'Hosts that such addresses may have; `*.example.org` stands for all hosts below `example.org`. Default: every host.',
+      ),
+  })
+    .prefault({})
+    .describe(
+      'Clients that publish what they are instead of registering (OAuth Client ID Metadata Document), as MCP prefers it. `policy.data.client_registration` holds for them too. See [Agents, editors and MCP](../guides/mcp.md#client-id-metadata-documents).',
+    ),
   service_documentation: webUrl().optional().describe('Page for developers, named in the discovery document.'),
 });
 
@@ -147,6 +167,11 @@ export function oauthConfig(parsed: z.output<typeof oauthSection>) {
       /** Undefined: everybody may register. */
       initialAccessToken: initial_access_token === undefined ? undefined : new Secret(initial_access_token),
       softwareStatementIssuers: software_statement_issuers,
+    },
+    clientIdMetadataDocuments: {
+      enabled: parsed.client_id_metadata_documents.enabled,
+      /** Empty: every host. */
+      allowedHosts: parsed.client_id_metadata_documents.allowed_hosts,
     },
     serviceDocumentation: parsed.service_documentation,
   };

@@ -6,6 +6,8 @@ import { ms } from '#platform/postgres/statement.ts';
 /** As it was registered. Times in milliseconds since the epoch. */
 export interface ClientRecord {
   readonly id: string;
+  /** Null: others name it by its id. */
+  readonly document_url: string | null;
   readonly client_name: string | null;
   readonly client_uri: string | null;
   readonly logo_uri: string | null;
@@ -31,6 +33,7 @@ const text = (name: string) => `c.metadata -> '${name}' ->> ''`;
 export const clients = new Listing<ClientRecord, ClientFilters>('admin-clients', {
   columns: {
     id: 'c.id',
+    document_url: 'c.document_url',
     client_name: text('client_name'),
     client_uri: text('client_uri'),
     logo_uri: text('logo_uri'),

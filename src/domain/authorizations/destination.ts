@@ -7,6 +7,7 @@ import { fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { ssoTarget } from '#protocol/chat/sso-redirect.ts';
+import { clientIdHost } from '#protocol/oauth/client-id-url.ts';
 import { redirectTarget } from '#protocol/oauth/redirect-uris.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { deviceCodeGrantIsPending, grantIsPending } from './liveness.ts';
@@ -94,6 +95,7 @@ const pendingSsoLogin = statement<DestinationRow, { readonly id: string; readonl
  */
 export function destinationName({ client, redirectUri }: Destination, language: string): string | undefined {
   if (client === undefined) return redirectUri === undefined ? undefined : ssoTarget(redirectUri).name;
+  if (client.document !== undefined) return clientIdHost(client.document.url);
   const name = client.isStatic ? clientName(client, language) : undefined;
   const address = redirectUri ?? client.clientUri;
   return name ?? (address === undefined ? undefined : redirectTarget(address));

@@ -4,7 +4,8 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import { outside, resumeTask } from '#platform/base/tasks.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
-import { type Client, type ClientRow, clientOfRow } from './client.ts';
+import { type Client, type ClientRow, clientColumns, clientOfRow } from './client.ts';
+import { isNameOf, namedClientId } from './client-names.ts';
 import { clientIsEnabled } from './liveness.ts';
 
 const KNOWN_MS = 60_000;
@@ -77,6 +78,21 @@ export class ClientDirectory {
   }
 
   /**
+   * The client that others name so (see `client-names.ts`). The id of one that is named by an address names nobody:
+   * there is one name for each client.
+   */
+  async findNamed(name: string): Promise<Client | undefined> {
+    const id = namedClientId(name);
+    return id === undefined ? undefined : ifNamed(await this.find(id), name);
+  }
+
+  /** `recall` by that name. */
+  recallNamed(name: string): Client | undefined {
+    const id = namedClientId(name);
+    return id === undefined ? undefined : ifNamed(this.recall(id), name);
+  }
+
+  /**
    * The client as it was known up to ten minutes ago, without waiting; it is read again once that was a minute ago.
    * Nobody may be refused on its word: who is not who it says is judged by `find`.
    */
@@ -128,6 +144,10 @@ export class ClientDirectory {
   }
 }
 
+function ifNamed(client: Client | undefined, name: string): Client | undefined {
+  return client !== undefined && isNameOf(client, name) ? client : undefined;
+}
+
 function dropOldest(map: Map<ClientId, unknown>, maximum: number): void {
   if (map.size <= maximum) return;
   const oldest = map.keys().next();
@@ -137,7 +157,7 @@ function dropOldest(map: Map<ClientId, unknown>, maximum: number): void {
 /** Primary key; a disabled client is unknown everywhere. */
 const findClient = statement<ClientRow & { readonly metadata_bytes: number }, { readonly id: string }>(
   'client-by-id',
-  `select id, is_static, version, client_secret_sealed, metadata, octet_length(metadata::text) as metadata_bytes
+  `select ${clientColumns('oauth2_clients')}, octet_length(metadata::text) as metadata_bytes
      from oauth2_clients
     where id = :id::uuid and ${clientIsEnabled('oauth2_clients')}`,
 );

@@ -32,7 +32,15 @@ function clientOf(more: Pick<ClientMetadata, 'jwks' | 'jwks_uri'>): Client {
     id_token_signed_response_alg: 'RS256',
     ...more,
   };
-  const row = { id: toUuid(newId(0)), is_static: true, version: 1, client_secret_sealed: null, metadata };
+  const row = {
+    id: toUuid(newId(0)),
+    is_static: true,
+    version: 1,
+    client_secret_sealed: null,
+    metadata,
+    document_url: null,
+    document_fresh_until: null,
+  };
   return clientOfRow(row, keyRing);
 }
 

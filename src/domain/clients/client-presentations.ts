@@ -2,11 +2,14 @@ import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import type { ApplicationType } from '#protocol/oauth/registered-uris.ts';
+import { clientIdentifier } from './client-names.ts';
 import { clientIsEnabled } from './liveness.ts';
 
 /** How a client presents itself to people. As it was registered: pages clean it before they show it. */
 export interface ClientPresentation {
   readonly id: ClientId;
+  /** Its `client_id`. */
+  readonly identifier: string;
   readonly name: string | undefined;
   readonly clientUri: string | undefined;
   readonly logoUri: string | undefined;
@@ -21,6 +24,7 @@ export interface ClientPresentation {
 
 /** What `presentationColumn` selects. */
 export interface PresentationJson {
+  readonly document_url: string | null;
   readonly client_name: string | null;
   readonly client_uri: string | null;
   readonly logo_uri: string | null;
@@ -36,12 +40,14 @@ export function presentationColumn(client: string): string {
   const texts = ['client_name', 'client_uri', 'logo_uri', 'tos_uri', 'policy_uri'];
   const members = texts.map((name) => `'${name}', ${client}.metadata -> '${name}' ->> ''`);
   const others = ['redirect_uris', 'application_type'].map((name) => `'${name}', ${client}.metadata -> '${name}'`);
-  return `jsonb_build_object(${[...members, ...others, `'is_static', ${client}.is_static`].join(', ')})`;
+  const columns = ['is_static', 'document_url'].map((name) => `'${name}', ${client}.${name}`);
+  return `jsonb_build_object(${[...members, ...others, ...columns].join(', ')})`;
 }
 
 export function clientPresentation(id: ClientId, json: PresentationJson): ClientPresentation {
   return {
     id,
+    identifier: clientIdentifier(id, json.document_url),
     name: json.client_name ?? undefined,
     clientUri: json.client_uri ?? undefined,
     logoUri: json.logo_uri ?? undefined,

@@ -2,6 +2,7 @@
  * OAuth clients: tables `oauth2_clients` and `oauth2_consents` (what people allowed a client, in `consents.ts`).
  *
  * A client is static (of the configuration, see `sync-static-clients.ts`) or dynamic, and current until it is disabled.
+ * Dynamic ones registered themselves (`register-client.ts`), or publish what they are (`store-client-document.ts`).
  * Requests get clients from the cache of `ClientDirectory`; statements that act for one compare the version of its row.
  * Authorization requests, sessions and tokens of a client belong to modules that import this one.
  */
@@ -9,17 +10,23 @@ import { type ClientId, fromUuid } from '#platform/base/ids.ts';
 import { randomBase64Url, randomBytes } from '#platform/base/random.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { Secret } from '#platform/base/secret.ts';
+import { ms } from '#platform/postgres/statement.ts';
 import { MANDATORY_ALGORITHM, settledName } from '#protocol/jose/signing-algorithms.ts';
 import { CLIENT_AUTH_METHODS, type ClientAuthMethod, usesSecret } from '#protocol/oauth/client-metadata.ts';
 import type { ClientProfile } from '#protocol/oauth/fapi2.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
 import type { ApplicationType } from '#protocol/oauth/registered-uris.ts';
 import { type ExtraClaims, extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
+import { clientIdentifier } from './client-names.ts';
 import { sectorHost, sectorUri } from './subjects.ts';
 
 /** An OAuth client (application), as cached from its row. */
 export interface Client {
   readonly id: ClientId;
+  /** Its `client_id`, by which others name it: the id, or the address of its metadata document. */
+  readonly identifier: string;
+  /** Published by the client itself; undefined: it is configured, or registered itself. */
+  readonly document: ClientDocument | undefined;
   /** Raised by every change; statements that act on the word of a cached client compare it. */
   readonly version: number;
   /** Defined by the operator's configuration, and so shown as verified. */
@@ -78,6 +85,13 @@ export interface Client {
   readonly jwks: unknown;
   /** Where it publishes them instead. */
   readonly jwksUri: string | undefined;
+}
+
+/** Where metadata come from that were not registered (OAuth Client ID Metadata Document). */
+export interface ClientDocument {
+  readonly url: string;
+  /** Milliseconds since the epoch; from then on it is fetched again before something new begins. */
+  readonly freshUntil: number;
 }
 
 /**
@@ -160,6 +174,16 @@ export interface ClientRow {
   readonly version: number;
   readonly client_secret_sealed: Buffer | null;
   readonly metadata: ClientMetadata;
+  /** Null, as the next: not published by the client. */
+  readonly document_url: string | null;
+  readonly document_fresh_until: number | null;
+}
+
+/** The columns of a `ClientRow`. @param client alias of `oauth2_clients` */
+export function clientColumns(client: string): string {
+  const columns = ['id', 'is_static', 'version', 'client_secret_sealed', 'metadata', 'document_url'];
+  const fresh = ms(`${client}.document_fresh_until`);
+  return `${columns.map((name) => `${client}.${name}`).join(', ')}, ${fresh} as document_fresh_until`;
 }
 
 /**
@@ -168,8 +192,12 @@ export interface ClientRow {
  */
 export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
   const { metadata } = row;
+  const id = fromUuid<'client'>(row.id);
+  const url = row.document_url;
   return {
-    id: fromUuid(row.id),
+    id,
+    identifier: clientIdentifier(id, url),
+    document: url === null ? undefined : { url, freshUntil: row.document_fresh_until ?? 0 },
     version: row.version,
     isStatic: row.is_static,
     authMethod: authMethod(metadata.token_endpoint_auth_method),

@@ -9,7 +9,7 @@ import { type Secret, sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
-import { type ClientMetadata, type ClientRow, openSecret } from './client.ts';
+import { type ClientMetadata, type ClientRow, clientColumns, openSecret } from './client.ts';
 import { clientIsEnabled } from './liveness.ts';
 
 /** What a caller shows to manage a client. */
@@ -65,7 +65,7 @@ async function find(
   return { ok: true, client: { id: fromUuid(row.id), createdAt: row.created_ms, metadata, secret } };
 }
 
-const byIdAndToken = `select id, is_static, version, client_secret_sealed, metadata, ${ms('created_at')} as created_ms,
+const byIdAndToken = `select ${clientColumns('oauth2_clients')}, ${ms('created_at')} as created_ms,
        registration_token_hash is not distinct from :tokenHash::bytea as is_token_of_client
   from oauth2_clients
  where id = :id::uuid and ${clientIsEnabled('oauth2_clients')}`;

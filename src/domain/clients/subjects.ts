@@ -28,12 +28,14 @@ export function isPairwiseSubject(text: string): boolean {
   return PAIRWISE_SUBJECT.test(text);
 }
 
-/** The address whose host is the sector of a client; null: its subjects are public. */
-export function sectorUri(metadata: {
+interface SectorMembers {
   readonly redirect_uris: readonly string[];
   readonly subject_type?: 'public' | 'pairwise';
   readonly sector_identifier_uri?: string;
-}): string | null {
+}
+
+/** The address whose host is the sector of a client; null: its subjects are public. */
+export function sectorUri(metadata: SectorMembers): string | null {
   if (metadata.subject_type !== 'pairwise') return null;
   return metadata.sector_identifier_uri ?? metadata.redirect_uris[0] ?? '';
 }
@@ -57,4 +59,13 @@ export function sectorHost(uri: string | null): string | undefined {
   const host = parseUrl(uri)?.hostname ?? '';
   if (host === '') throw new Error('a client with pairwise subjects is stored without a sector');
   return host;
+}
+
+/**
+ * The sector that a client would leave by new metadata; undefined: it leaves none. Users who were promised a subject that
+ * nobody can compare keep it: a client that could leave its sector would learn at the next refresh who they are elsewhere.
+ */
+export function sectorLeft(former: SectorMembers, metadata: SectorMembers): string | undefined {
+  const sector = sectorHost(sectorUri(former));
+  return sector === undefined || sectorHost(sectorUri(metadata)) === sector ? undefined : sector;
 }

@@ -1,5 +1,5 @@
 /**
- * Clients that registered themselves and are not used any more (oauth 4.5). Whether a client is used is seen from the
+ * Clients that registered themselves, or publish what they are, and are not used any more (oauth 4.5). Whether a client is used is seen from the
  * rows that refer to it; `last_used_at` is brought up once a day while there are any, so that it still counts after
  * those rows were cleaned up, and no request has to write it.
  */
@@ -29,13 +29,24 @@ const noteUses = statement<WalkRow, { readonly fromId: string; readonly usedBefo
   }),
 );
 
+/**
+ * Anybody can have the documents of many addresses read. One that led to nothing goes after a day, and is read again when
+ * it is needed; what users allowed such a client keeps it as long as the others.
+ */
+const isPublishedInVain = `t.document_url is not null and ${lastUse} < :documentUsedBefore::timestamptz
+  and not exists (select from oauth2_consents consent where consent.client_id = t.id)`;
+
 // One that an operator has disabled stays: registered again with the same words it would be back.
-const sweepUnused = statement<WalkRow, { readonly fromId: string; readonly usedBefore: Date }>(
+const sweepUnused = statement<
+  WalkRow,
+  { readonly fromId: string; readonly usedBefore: Date; readonly documentUsedBefore: Date }
+>(
   'sweep-oauth2-clients',
   walkSql({
     table: 'oauth2_clients',
     range: 't.id > :fromId::uuid',
-    isDue: `not t.is_static and ${clientIsEnabled('t')} and ${lastUse} < :usedBefore::timestamptz and not ${isInUse}`,
+    isDue: `not t.is_static and ${clientIsEnabled('t')}
+      and (${lastUse} < :usedBefore::timestamptz or ${isPublishedInVain}) and not ${isInUse}`,
     action: 'delete from oauth2_clients t',
   }),
 );
@@ -55,6 +66,10 @@ export const clientSweeps: readonly Sweep[] = [
     name: 'cleanup-oauth2-clients',
     minute: 52,
     sweep: (database, now, { unusedClientsSeconds }, from) =>
-      sweepSome(database, sweepUnused, { fromId: from.id, usedBefore: secondsBefore(now, unusedClientsSeconds) }),
+      sweepSome(database, sweepUnused, {
+        fromId: from.id,
+        usedBefore: secondsBefore(now, unusedClientsSeconds),
+        documentUsedBefore: secondsBefore(now, DAY_SECONDS),
+      }),
   },
 ];

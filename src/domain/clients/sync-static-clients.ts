@@ -7,7 +7,7 @@ import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 import { RESPONSE_TYPES } from '#protocol/oauth/client-metadata.ts';
 import type { Localized } from '#protocol/oauth/metadata-members.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { type ClientMetadata, type ClientRow, openSecret, sealSecret } from './client.ts';
+import { type ClientMetadata, type ClientRow, clientColumns, openSecret, sealSecret } from './client.ts';
 import { deleteClient, type SessionEnder } from './delete-client.ts';
 import { endOutdatedConsentsAndGrants, type GrantCanceller } from './outdated-consents.ts';
 
@@ -211,7 +211,7 @@ function untagged<Name extends string>(name: Name, value: string | undefined): P
 /** The clients of the configuration, and those that it is about to take over; partial index and primary key. */
 const findStaticClients = statement<ClientRow, { readonly configuredIds: readonly string[] }>(
   'static-clients',
-  `select id, is_static, version, client_secret_sealed, metadata
+  `select ${clientColumns('oauth2_clients')}
      from oauth2_clients
     where is_static or id = any(:configuredIds::uuid[])`,
 );
@@ -236,5 +236,7 @@ const upsertStaticClient = statement<
           client_secret_sealed = excluded.client_secret_sealed,
           registration_token_hash = null,
           metadata_digest = null,
+          document_url = null,
+          document_fresh_until = null,
           metadata = excluded.metadata`,
 );

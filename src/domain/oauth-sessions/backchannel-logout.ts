@@ -3,6 +3,7 @@
  * written by the statement that ends the session; the token is made when the job runs, for it is good for two minutes.
  * By then session and client may be deleted, so the job has what the token needs.
  */
+import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { type Subjects, sectorHost, sectorUriColumn } from '#domain/clients/subjects.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
@@ -44,6 +45,7 @@ const RECEIVER = [
   ['uri', `client.metadata ->> 'backchannel_logout_uri'`],
   ['algorithm', `client.metadata ->> 'id_token_signed_response_alg'`],
   ['sector_uri', sectorUriColumn('client')],
+  ['document_url', 'client.document_url'],
 ] as const;
 
 /**
@@ -82,7 +84,7 @@ async function sendLogoutToken(deps: BackchannelLogoutDeps, payload: unknown): P
   if (session.uri === null) return DONE;
   const claims = logoutTokenClaims({
     issuer,
-    clientId: fromUuid(session.client_id),
+    clientId: clientIdentifier(fromUuid(session.client_id), session.document_url),
     subject: subjects.of(fromUuid(session.user_id), sectorHost(session.sector_uri)),
     sessionId: fromUuid(session.session_id),
     now: clock.now(),
@@ -109,6 +111,8 @@ type LogoutRow =
       readonly uri: string | null;
       readonly algorithm: string;
       readonly sector_uri: string | null;
+      /** Null, also in jobs of an older version: others name the client by its id. */
+      readonly document_url: string | null;
     }
   | { readonly session_id: null };
 
@@ -118,7 +122,8 @@ const readLogout = statement<LogoutRow, { readonly payload: string }>(
   `select told.session_id, told.user_id, told.client_id,
           ${RECEIVER.map(([name, column]) => `case when client.id is null then told.${name} else ${column} end as ${name}`).join(', ')}
      from jsonb_to_record(:payload::jsonb) as told (
-       session_id uuid, user_id uuid, client_id uuid, is_static boolean, uri text, algorithm text, sector_uri text
+       session_id uuid, user_id uuid, client_id uuid, is_static boolean, uri text, algorithm text, sector_uri text,
+       document_url text
      )
      left join oauth2_clients client on client.id = told.client_id`,
 );

@@ -1,3 +1,4 @@
+import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { type ClientId, fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -24,6 +25,8 @@ export interface LiveToken {
   readonly id: string;
   readonly sessionId: OAuth2SessionId;
   readonly clientId: ClientId;
+  /** Its `client_id`. */
+  readonly clientIdentifier: string;
   readonly user: { readonly id: UserId; readonly username: string } | undefined;
   /** Without admin scopes that their holder may no longer have. */
   readonly scope: readonly string[];
@@ -105,11 +108,13 @@ async function readToken(
 }
 
 function liveToken(kind: TokenKind, row: IntrospectionRow, rights: AdminRights): LiveToken {
+  const clientId = fromUuid<'client'>(row.client_id);
   return {
     kind,
     id: fromUuid(row.token_id),
     sessionId: fromUuid(row.session_id),
-    clientId: fromUuid(row.client_id),
+    clientId,
+    clientIdentifier: clientIdentifier(clientId, row.client_document_url),
     user:
       row.user_id === null || row.username === null ? undefined : { id: fromUuid(row.user_id), username: row.username },
     scope: rights.remainingScope(row.scope, row),
@@ -136,6 +141,8 @@ interface IntrospectionRow {
   readonly token_id: string;
   readonly session_id: string;
   readonly client_id: string;
+  /** Null: others name it by its id. */
+  readonly client_document_url: string | null;
   readonly user_id: string | null;
   readonly username: string | null;
   readonly can_request_admin: boolean | null;
@@ -174,6 +181,7 @@ const introspectAccessToken = statement<IntrospectionRow, IntrospectionParams & 
   `select t.id as token_id,
           s.id as session_id,
           s.client_id,
+          c.document_url as client_document_url,
           s.user_id,
           u.username,
           u.can_request_admin,
@@ -200,6 +208,7 @@ const introspectRefreshToken = statement<IntrospectionRow, IntrospectionParams>(
   `select t.id as token_id,
           s.id as session_id,
           s.client_id,
+          c.document_url as client_document_url,
           s.user_id,
           u.username,
           u.can_request_admin,

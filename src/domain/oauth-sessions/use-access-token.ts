@@ -40,6 +40,8 @@ export interface UserOfTokenRow extends UserFactsRow {
   /** Asked for one by one; see `claimsFromJson`. */
   readonly claims: unknown;
   readonly client_id: string;
+  /** Null: others name the client by its id. */
+  readonly client_document_url: string | null;
   readonly client_scope: string | null;
   /** See `sectorHost`. */
   readonly sector_uri: string | null;
@@ -74,6 +76,7 @@ const useAccessToken = statement<
            u.groups as own_groups,
            case when 'profile' = any(t.scope) then u.claims end as extra_claims,
            c.id as client_id,
+           c.document_url as client_document_url,
            c.metadata ->> 'scope' as client_scope,
            ${sectorUriColumn('c')} as sector_uri,
            c.metadata ->> 'userinfo_signed_response_alg' as userinfo_alg,
@@ -105,6 +108,7 @@ const useAccessToken = statement<
          p.updated_at,
          p.can_request_admin,
          p.client_id,
+         p.client_document_url,
          p.client_scope,
          p.sector_uri,
          p.userinfo_alg,

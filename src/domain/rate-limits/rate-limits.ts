@@ -192,6 +192,7 @@ interface AddressCharge {
   readonly name:
     | 'captcha'
     | 'captcha-login'
+    | 'client_registration'
     | 'login'
     | 'passkey'
     | 'registration'

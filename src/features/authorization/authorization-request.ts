@@ -54,7 +54,7 @@ export async function answerRequest(deps: AuthorizationDeps, context: RequestCon
     logRefusal(deps.log, { code: 'invalid_request', description, client: undefined });
     throw unknownClient();
   }
-  const asked = await identifyClient(deps, parameters);
+  const asked = await identifyClient(deps, context, parameters);
   const stored = asked.reference === undefined ? undefined : await readStored(deps, context, asked);
   const accepted = await acceptRequest(deps, context, asked, stored);
   if (!('client' in accepted)) return accepted;
@@ -72,7 +72,7 @@ export async function answerPostedRequest(
   context: RequestContext,
   parameters: FormParameters,
 ): Promise<HttpResponse> {
-  const asked = await identifyClient(deps, parameters);
+  const asked = await identifyClient(deps, context, parameters);
   const pushed = asked.reference === undefined ? undefined : await readPushed(deps, asked);
   const accepted = await acceptRequest(deps, context, asked, pushed);
   if (!('client' in accepted)) return accepted;

@@ -1,9 +1,9 @@
 import { matchLanguages } from '#browser/i18n/negotiate-language.ts';
 import type { Client } from '#domain/clients/client.ts';
+import { namedClientId } from '#domain/clients/client-names.ts';
 import { judgeAuthorizationRequest, targetOfUnreadable } from '#oauth-endpoint/authorization-request.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { parseId } from '#platform/base/ids.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
@@ -35,14 +35,18 @@ export interface AcceptedRequest extends AskedRequest {
 }
 
 /** Steps 1 and 2 of oauth 6.3. Throws what is answered by a page; refusals are logged. */
-export async function identifyClient(deps: AuthorizationDeps, plain: FormParameters): Promise<AskedRequest> {
+export async function identifyClient(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  plain: FormParameters,
+): Promise<AskedRequest> {
   const repeated = repeatedDecisiveParameter(plain);
   if (repeated !== undefined) {
     const description = `${repeated} is given more than once`;
     logRefusal(deps.log, { code: 'invalid_request', description, client: undefined, parameters: plain });
     throw new LatchkeyError('invalid_request', { description });
   }
-  const client = await findClient(deps, plain);
+  const client = await findClient(deps, context, plain);
   return { client, plain, reference: pushedReference(plain.get('request_uri')) };
 }
 
@@ -102,14 +106,21 @@ export async function refuseUnreadable(
   return await refuseClient(deps, context, { client, target, isSilent: false }, { error, description }, locale);
 }
 
-async function findClient(deps: AuthorizationDeps, parameters: FormParameters): Promise<Client> {
-  const id = parseId<'client'>(parameters.get('client_id') ?? '');
-  const client = id === undefined ? undefined : await deps.clients.find(id);
+async function findClient(
+  deps: AuthorizationDeps,
+  context: RequestContext,
+  parameters: FormParameters,
+): Promise<Client> {
+  const name = parameters.get('client_id') ?? '';
+  await deps.clientDocuments.refresh(context, name);
+  const client = await deps.clients.findNamed(name);
   if (client !== undefined) return client;
   logRefusal(deps.log, {
     code: 'invalid_request',
     description:
-      id === undefined ? 'client_id is not an id of a client' : 'client_id names no client, or a disabled one',
+      namedClientId(name) === undefined
+        ? 'client_id is not an id of a client'
+        : 'client_id names no client, or a disabled one',
     client: undefined,
     parameters,
     expected: 'a client_id of the configuration, 26 characters',

@@ -106,18 +106,18 @@ export async function answerClient(
   });
 }
 
-type AnsweredClient = Pick<Client, 'id' | 'authorizationSignedResponseAlg'>;
+type AnsweredClient = Pick<Client, 'identifier' | 'authorizationSignedResponseAlg'>;
 
 /** The parameters themselves, or `response` with all of them in a JWT (JARM 2.1, 2.3). */
 async function fieldsFor(
   { clock, config, signingKeys }: PageDeps,
-  { id, authorizationSignedResponseAlg: alg }: AnsweredClient,
+  { identifier, authorizationSignedResponseAlg: alg }: AnsweredClient,
   target: ResponseTarget,
   result: AuthorizationResult,
 ): Promise<ResponseFields> {
   const fields = responseFields(target, config.http.issuer, result);
   if (!isSignedMode(target.responseMode)) return fields;
-  const claims = signedResponseClaims(fields, { audience: id, now: clock.now() });
+  const claims = signedResponseClaims(fields, { audience: identifier, now: clock.now() });
   return [['response', await signingKeys.signJwt(claims, { alg })]];
 }
 

@@ -11,8 +11,11 @@ import { nextStep, type StepFacts, type StepRules } from './next-step.ts';
 const NOW = Date.UTC(2026, 5, 1, 12);
 const SECOND = 1000;
 
+const CLIENT_ID = newId<'client'>(NOW);
 const CLIENT: Client = {
-  id: newId(NOW),
+  id: CLIENT_ID,
+  identifier: CLIENT_ID,
+  document: undefined,
   version: 1,
   isStatic: true,
   authMethod: 'client_secret_basic',

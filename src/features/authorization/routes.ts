@@ -14,6 +14,7 @@ import type { Browser } from '#browser/browser.ts';
 import type { Decision } from '#domain/authorizations/authorization-grant.ts';
 import { recordDecision } from '#domain/authorizations/record-progress.ts';
 import type { Core } from '#domain/core.ts';
+import { ClientDocuments } from '#oauth-endpoint/client-documents.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
@@ -36,6 +37,7 @@ export function mount(core: Core, browser: Browser): Route[] {
     ...browser,
     reauthMaxAgeSeconds: account.reauthMaxAgeSeconds,
     rememberConsent: oauth.rememberConsent,
+    clientDocuments: new ClientDocuments(core),
   };
   const page = { resource: 'human', errorFormat: 'page' } as const;
   return [

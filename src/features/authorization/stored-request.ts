@@ -23,6 +23,7 @@ import {
 import { type FactorRow, factorColumns } from '#domain/pending-logins/due-factor.ts';
 import { judgeGrant } from '#domain/policy/judge-grant.ts';
 import type { Violation } from '#domain/policy/violations.ts';
+import type { ClientDocuments } from '#oauth-endpoint/client-documents.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type AuthorizationGrantId, parseId, toUuid } from '#platform/base/ids.ts';
@@ -36,7 +37,8 @@ import { opensBindTicket } from './browser-binding.ts';
 import type { StepFacts, StepRules } from './next-step.ts';
 
 /** Core and browser, with the rules of `nextStep`. */
-export type AuthorizationDeps = PageDeps & StepRules & { readonly sessionLimit: SessionLimit };
+export type AuthorizationDeps = PageDeps &
+  StepRules & { readonly sessionLimit: SessionLimit; readonly clientDocuments: ClientDocuments };
 
 /** A request that has a row, so that it can go on. */
 export interface StoredRequest {

@@ -8,17 +8,18 @@ import {
   type RegistrationAccess,
 } from '#domain/clients/managed-client.ts';
 import { replaceRegistration } from '#domain/clients/replace-registration.ts';
-import { sectorHost, sectorUri } from '#domain/clients/subjects.ts';
+import { sectorLeft } from '#domain/clients/subjects.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
+import { acceptMetadata } from '#oauth-endpoint/accept-metadata.ts';
+import { requireSectorMember } from '#oauth-endpoint/sector-identifier.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import { invalidMetadata, MetadataMembers } from '#protocol/oauth/metadata-members.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
-import { acceptMetadata, logRefusal, type RegistrationDeps, readObject } from './accept-metadata.ts';
+import { logRefusal, type RegistrationDeps, readObject } from './registration.ts';
 import { registrationResponse } from './registration-response.ts';
-import { requireSectorMember } from './sector-identifier.ts';
 
 /** RFC 7592 2.1. */
 export async function readClient(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
@@ -105,13 +106,9 @@ function refuseOtherIdentity(body: object, client: ManagedClient): void {
   throw invalidMetadata('client_secret', 'must be the current one: only the service chooses secrets');
 }
 
-/**
- * People who were promised a subject that nobody can compare keep it: a client that could leave its sector would learn
- * at the next refresh who they are elsewhere.
- */
 function refuseOtherSector(metadata: ClientMetadata, former: ClientMetadata): void {
-  const sector = sectorHost(sectorUri(former));
-  if (sector === undefined || sectorHost(sectorUri(metadata)) === sector) return;
+  const sector = sectorLeft(former, metadata);
+  if (sector === undefined) return;
   throw invalidMetadata('subject_type', `must stay pairwise, for the host ${sector}`);
 }
 

@@ -1,11 +1,12 @@
 import { type RegistrationOutcome, registerClient } from '#domain/clients/register-client.ts';
+import { acceptMetadata } from '#oauth-endpoint/accept-metadata.ts';
+import { requireSectorMember } from '#oauth-endpoint/sector-identifier.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
-import { acceptMetadata, logRefusal, type RegistrationDeps, readObject } from './accept-metadata.ts';
+import { logRefusal, type RegistrationDeps, readObject } from './registration.ts';
 import { registrationResponse } from './registration-response.ts';
-import { requireSectorMember } from './sector-identifier.ts';
 
 export async function register(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const { config, log, urls } = deps;

@@ -5,23 +5,16 @@
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
+import { metadataDeps } from '#oauth-endpoint/accept-metadata.ts';
 import { countResult } from '#oauth-endpoint/count-results.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { Route } from '#platform/http/route.ts';
-import { DEVICE_CODE_GRANT_TYPE, GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
 import { deleteClient, readClient, replaceClient } from './manage.ts';
 import { register } from './register.ts';
-import { SoftwareStatements } from './software-statement.ts';
 
 export function mount(core: Core, { urls }: Browser): Route[] {
-  const rules = {
-    grantTypes: GRANT_TYPES.filter(
-      (type) => type !== DEVICE_CODE_GRANT_TYPE || core.config.oauth.deviceCodeGrantEnabled,
-    ),
-  };
-  const statements = new SoftwareStatements(core.config.oauth.dynamicRegistration.softwareStatementIssuers);
-  const deps = { ...core, urls, rules, statements };
+  const deps = { ...metadataDeps(core), urls };
   const format = { resource: 'oauth', errorFormat: 'oauth-json' } as const;
   const own = { ...format, path: '/oauth2/registration/:client_id', cors: 'get-put-delete' } as const;
   return [

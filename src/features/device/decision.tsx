@@ -191,7 +191,7 @@ async function showDecision(
       code: 'access_denied',
       description: describeViolations(violations),
       setting: refusingSetting(violations),
-      client: waiting.client.id,
+      client: waiting.client.identifier,
       user: viewer.user.id,
     });
     return deps.pages.answer({

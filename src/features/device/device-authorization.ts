@@ -56,7 +56,10 @@ async function issueCodes(
   );
   if (!created.ok) {
     if (created.reason === 'client-changed') return created.reason;
-    log.info('auth.refused', 'too many requests of devices', { code: 'rate_limited', client: request.client.id });
+    log.info('auth.refused', 'too many requests of devices', {
+      code: 'rate_limited',
+      client: request.client.identifier,
+    });
     throw new LatchkeyError('rate_limited', {
       description: 'Too many device authorization requests from this address.',
       retryAfterSeconds: created.retryAfterSeconds,

@@ -12,13 +12,14 @@ import type { Browser } from '#browser/browser.ts';
 import { UserCodes } from '#domain/authorizations/user-codes.ts';
 import type { Core } from '#domain/core.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { ClientDocuments } from '#oauth-endpoint/client-documents.ts';
 import type { Route } from '#platform/http/route.ts';
 import { showDevice, submitDevice } from './decision.tsx';
 import { authorizeDevice } from './device-authorization.ts';
 import { showLink, submitLink } from './link.tsx';
 
 export function mount(core: Core, browser: Browser): Route[] {
-  const authentication = new ClientAuthentication(core, '/oauth2/device');
+  const authentication = new ClientAuthentication(core, '/oauth2/device', new ClientDocuments(core));
   const deps = { ...core, ...browser };
   const machine: Route = {
     method: 'POST',

@@ -36,6 +36,7 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
     token_endpoint: urls.absolute('oauth2/token'),
     jwks_uri: urls.absolute('oauth2/keys.json'),
     registration_endpoint: config.oauth.dynamicRegistration.enabled ? urls.absolute('oauth2/registration') : undefined,
+    client_id_metadata_document_supported: config.oauth.clientIdMetadataDocuments.enabled || undefined,
     userinfo_endpoint: urls.absolute('oauth2/userinfo'),
     introspection_endpoint: urls.absolute('oauth2/introspect'),
     revocation_endpoint: urls.absolute('oauth2/revoke'),

@@ -54,12 +54,11 @@ async function findClient(
   const given = parameters.get('client_id');
   const named = given ?? hint?.audience;
   if (named === undefined) return undefined;
-  const id = parseId<'client'>(named);
-  const client = id === undefined ? undefined : await deps.clients.find(id);
+  const client = await deps.clients.findNamed(named);
   if (client === undefined) {
     throw refusal(deps, parameters, `${given === undefined ? 'id_token_hint' : 'client_id'} names no client here`);
   }
-  if (hint !== undefined && hint.audience !== client.id) {
+  if (hint !== undefined && hint.audience !== client.identifier) {
     throw refusal(deps, parameters, 'id_token_hint was issued to another client than client_id names', client);
   }
   return client;

@@ -47,9 +47,9 @@ export function introspectionResponse(
   return {
     active: true,
     scope: token.scope.length === 0 ? undefined : scopeRules.normalizeForIntrospection(token.scope).join(' '),
-    client_id: token.clientId,
+    client_id: token.clientIdentifier,
     username: mayNameUser ? user?.username : undefined,
-    sub: user === undefined ? token.clientId : subjects.of(user.id, sector),
+    sub: user === undefined ? token.clientIdentifier : subjects.of(user.id, sector),
     token_type: token.kind === 'refresh-token' ? 'refresh_token' : token.key === undefined ? 'Bearer' : 'DPoP',
     cnf: token.key === undefined ? undefined : { jkt: token.key },
     iat: issuedAt,
@@ -69,7 +69,7 @@ export function introspectionResponse(
 /** A refresh token is for this service alone. */
 function audience(token: LiveToken): readonly string[] | undefined {
   if (token.kind === 'refresh-token') return undefined;
-  return token.resources.length === 0 ? [token.clientId] : token.resources;
+  return token.resources.length === 0 ? [token.clientIdentifier] : token.resources;
 }
 
 function seconds(milliseconds: number): number {

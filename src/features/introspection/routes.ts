@@ -159,7 +159,7 @@ function countIntrospection(form: FormParameters, { body }: Introspection): void
 async function signedResponse(deps: IntrospectionDeps, client: Client, { body }: Introspection): Promise<HttpResponse> {
   const claims = {
     iss: deps.config.http.issuer,
-    aud: client.id,
+    aud: client.identifier,
     iat: epochSeconds(deps.clock.now()),
     token_introspection: body,
   };

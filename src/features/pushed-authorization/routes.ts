@@ -10,6 +10,7 @@ import type { Core } from '#domain/core.ts';
 import type { ProvenKey } from '#domain/oauth-sessions/proven-key.ts';
 import { judgeAuthorizationRequest } from '#oauth-endpoint/authorization-request.ts';
 import { ClientAuthentication } from '#oauth-endpoint/client-authentication.ts';
+import { ClientDocuments } from '#oauth-endpoint/client-documents.ts';
 import { DpopProofs } from '#oauth-endpoint/dpop-proofs.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
 import { logRefusal } from '#oauth-endpoint/refusal-log.ts';
@@ -28,7 +29,7 @@ import { MULTIPLE_PARAMETERS, SINGLE_PARAMETERS } from '#protocol/oauth/request-
 const PATH = 'oauth2/par';
 
 export function mount(core: Core): Route[] {
-  const authentication = new ClientAuthentication(core, `/${PATH}`);
+  const authentication = new ClientAuthentication(core, `/${PATH}`, new ClientDocuments(core));
   const proofs = new DpopProofs(core);
   return [
     {

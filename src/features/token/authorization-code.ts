@@ -101,7 +101,7 @@ export async function exchangeCode(
     const reason = outcome.reason === 'lost' ? 'redeemed-just-now' : outcome.reason;
     deps.log.info('auth.refused', 'authorization code refused', {
       code: reason.replaceAll('-', '_'),
-      client: client.id,
+      client: client.identifier,
       user: fromUuid(verdict.row.user_id),
     });
     throw refusal(reason);
@@ -170,14 +170,14 @@ async function settleRefusal(
     const syncsDevices = deps.homeserver.isConnected;
     await endOAuth2Session(deps.database, session, { reason: 'code_reused', now, address, userAgent, syncsDevices });
     deps.log.warn('token.reuse', 'an authorization code was presented again: its session is ended', {
-      client: client.id,
+      client: client.identifier,
       session,
     });
     return;
   }
   deps.log.info('auth.refused', 'authorization code refused', {
     code: reason.replaceAll('-', '_'),
-    client: client.id,
+    client: client.identifier,
     setting,
     received,
   });

@@ -31,7 +31,7 @@ export async function issueForClient(
   if (refusals.length > 0) {
     deps.log.info('auth.refused', 'a token for a client refused', {
       code: refusals.some(({ code }) => code === 'requester-banned') ? 'requester_banned' : 'policy',
-      client: client.id,
+      client: client.identifier,
       setting: refusingSetting(refusals),
     });
     throw new LatchkeyError('invalid_scope', { description: 'The policy here forbids it to this requester.' });

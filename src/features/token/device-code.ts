@@ -139,7 +139,7 @@ function refusal(
     default:
       deps.log.info('auth.refused', 'device code refused', {
         code: reason.replaceAll('-', '_'),
-        client: client.id,
+        client: client.identifier,
         setting: reason === 'requester-banned' ? bannedBy : undefined,
         received,
       });

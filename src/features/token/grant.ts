@@ -81,8 +81,8 @@ export async function issuedAccessToken(deps: TokenDeps, client: Client, token: 
   const claims = accessTokenClaims({
     issuer: deps.config.http.issuer,
     storedHash: sha256(token.text),
-    subject: userId === undefined ? client.id : subjectOf(userId),
-    clientId: client.id,
+    subject: userId === undefined ? client.identifier : subjectOf(userId),
+    clientId: client.identifier,
     resources: target.resources,
     scope: target.scope,
     issuedAt: token.issuedAt,
@@ -200,14 +200,14 @@ export async function signIdToken(
   const fitting = fittingClaims(personClaims(subject.user, shown, subject.namedClaims, ofClient));
   if (fitting.leftOut.length > 0) {
     deps.log.warn('id_token.claims_left_out', 'an ID token would be too large; userinfo has what is left out', {
-      client: client.id,
+      client: client.identifier,
       user: subject.userId,
       left_out: fitting.leftOut.join(' '),
     });
   }
   const claims = idTokenClaims({
     issuer: deps.config.http.issuer,
-    clientId: client.id,
+    clientId: client.identifier,
     subject: deps.subjects.of(subject.userId, client.sector),
     now: subject.now,
     lifetimeSeconds: deps.config.oauth.idTokenTtlSeconds,

@@ -123,13 +123,13 @@ type Refused = Extract<RefreshOutcome, { ok: false }>;
 function refusal(log: Log, client: Client, refused: Refused, received: string | undefined): LatchkeyError {
   if (refused.reason === 'reuse') {
     log.warn('token.reuse', 'a refresh token was presented again after its successor was used: session ended', {
-      client: client.id,
+      client: client.identifier,
       session: refused.sessionId,
     });
   } else {
     log.info('auth.refused', 'refresh token refused', {
       code: refused.reason.replaceAll('-', '_'),
-      client: client.id,
+      client: client.identifier,
       received,
     });
   }

@@ -61,7 +61,7 @@ export async function exchangeForToken(
   }
   deps.activity.recordOAuth2Session(token.sessionId, now, address, userAgent);
   deps.log.info('token.exchanged', 'a client got a token for that of a person', {
-    client: client.id,
+    client: client.identifier,
     user: fromUuid(subject.user_id),
     subject_client: fromUuid(subject.client_id),
     session: token.sessionId,
@@ -94,7 +94,12 @@ function readSubject(
   }
   const claims = readIdTokenHint(deps, token);
   const sessionId = parseId<'oauth2-session'>(claims?.sessionId ?? '');
-  if (claims === undefined || sessionId === undefined || claims.audience !== client.id || claims.expiresAt <= now) {
+  if (
+    claims === undefined ||
+    sessionId === undefined ||
+    claims.audience !== client.identifier ||
+    claims.expiresAt <= now
+  ) {
     throw refusal(deps, client, 'subject_token', UNUSABLE_SUBJECT);
   }
   return { kind: 'session', id: toUuid(sessionId), endsAt: claims.expiresAt };
@@ -238,6 +243,11 @@ function refusal(
   setting?: RefusingSetting,
   received?: string,
 ): LatchkeyError {
-  log.info('auth.refused', 'an exchange of tokens refused', { code: reason, client: client.id, setting, received });
+  log.info('auth.refused', 'an exchange of tokens refused', {
+    code: reason,
+    client: client.identifier,
+    setting,
+    received,
+  });
   return new LatchkeyError(code, { description });
 }

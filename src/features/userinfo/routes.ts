@@ -4,6 +4,7 @@
  */
 
 import { userFacts } from '#domain/accounts/user-facts.ts';
+import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { type Subjects, sectorHost } from '#domain/clients/subjects.ts';
 import type { Core } from '#domain/core.ts';
 import { accessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
@@ -154,7 +155,11 @@ async function signedResponse(
   claims: UserinfoClaims,
 ): Promise<HttpResponse> {
   const { config, clock, signingKeys } = core;
-  const issued = { iss: config.http.issuer, aud: fromUuid(row.client_id), iat: epochSeconds(clock.now()) };
+  const issued = {
+    iss: config.http.issuer,
+    aud: clientIdentifier(fromUuid(row.client_id), row.client_document_url),
+    iat: epochSeconds(clock.now()),
+  };
   const jwt = await signingKeys.signJwt({ ...claims, ...issued }, { alg });
   return { status: 200, headers: { 'content-type': 'application/jwt', ...noStore, pragma: 'no-cache' }, body: jwt };
 }

@@ -72,6 +72,8 @@ export interface GetOptions {
   readonly isConfigured?: boolean;
   /** For the metrics; `clients` unless given. */
   readonly server?: CalledServer | undefined;
+  /** Of the decoded body; 256 KiB unless given. */
+  readonly maxBodyBytes?: number;
 }
 
 /** A document, sent with status 200. */
@@ -124,6 +126,8 @@ interface Message extends Omit<Call, 'totalMs' | 'hasBreaker'> {
   readonly signal?: AbortSignal;
 }
 
+type FetchOptions = Required<Pick<GetOptions, 'accept' | 'isConfigured'>> & Pick<Message, 'server' | 'maxBodyBytes'>;
+
 interface Remembered {
   readonly failure: NotSent;
   readonly until: number;
@@ -151,14 +155,17 @@ export class OutboundHttp {
   }
 
   /** Fetches a document. After a failure the same is answered for a minute without a request. */
-  async get(url: string, { accept, isConfigured = false, server = 'clients' }: GetOptions): Promise<Fetched | NotSent> {
-    const key = `${isConfigured} ${accept} ${url}`;
+  async get(
+    url: string,
+    { accept, isConfigured = false, server = 'clients', ...bounds }: GetOptions,
+  ): Promise<Fetched | NotSent> {
+    const key = `${isConfigured} ${bounds.maxBodyBytes ?? ''} ${accept} ${url}`;
     const failed = this.#failures.get(key);
     if (failed !== undefined && this.#options.clock.now() < failed.until) return failed.failure;
     const pending = this.#pending.get(key);
     // Another task's promise: continue as a stretch of our own.
     if (pending !== undefined) return outside(pending);
-    const fetching = this.#fetch(url, { accept, isConfigured, server });
+    const fetching = this.#fetch(url, { accept, isConfigured, server, ...bounds });
     this.#pending.set(key, fetching);
     const fetched = await fetching.finally(() => this.#pending.delete(key));
     // That too much was under way says nothing about the document.
@@ -205,11 +212,8 @@ export class OutboundHttp {
     return breaker;
   }
 
-  async #fetch(
-    url: string,
-    { accept, isConfigured, server }: Required<Pick<GetOptions, 'accept' | 'isConfigured'>> & Pick<Message, 'server'>,
-  ): Promise<Fetched | NotSent> {
-    const message = { server, method: 'GET', headers: { accept }, needsBody: true } as const;
+  async #fetch(url: string, { accept, isConfigured, ...options }: FetchOptions): Promise<Fetched | NotSent> {
+    const message = { ...options, method: 'GET', headers: { accept }, needsBody: true } as const;
     const answer = await this.#send(url, isConfigured, message);
     if (answer instanceof OutboundFailure) return notSent(answer);
     const { headers, body } = answer;

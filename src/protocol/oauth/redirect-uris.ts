@@ -70,6 +70,11 @@ export function redirectTarget(redirectUri: string): string {
   return host === '' ? protocol.slice(0, -1) : `${protocol}//${host}`;
 }
 
+/** Whether the answer goes to a program on the machine of the browser, which any program there can pose as. */
+export function isLoopbackRedirectUri(uri: string): boolean {
+  return loopbackWithoutPort(uri) !== undefined;
+}
+
 /** The address without its port; undefined when it is not an http loopback address with a usable one. */
 function loopbackWithoutPort(uri: string): string | undefined {
   const match = LOOPBACK.exec(uri);

@@ -122,23 +122,28 @@ function isAllowed(scheme: string, { allowPrivateUseSchemes, knownSchemes }: Red
   return allowPrivateUseSchemes || knownSchemes.has(scheme);
 }
 
-/** The host of a client's `client_uri`, which its other addresses are compared with. */
+/** The host of a client, which its addresses are compared with. */
 export class ClientHost {
   readonly #host: string | undefined;
+  readonly #member: string;
 
-  /** @param clientUri a valid one; undefined: the client has none */
-  constructor(clientUri: string | undefined) {
-    this.#host = clientUri === undefined ? undefined : withoutDots(new URL(clientUri).hostname);
+  /**
+   * @param uri a valid one; undefined: the client has none
+   * @param member which names it
+   */
+  constructor(uri: string | undefined, member: 'client_id' | 'client_uri') {
+    this.#host = uri === undefined ? undefined : withoutDots(new URL(uri).hostname);
+    this.#member = member;
   }
 
   /** Why an address on this host is not the client's. */
   problem(host: string, policy: PageUriPolicy): MetadataProblem | undefined {
     if (policy.allowHostMismatch) return undefined;
     const setting = 'allow_host_mismatch';
-    if (this.#host === undefined) return { text: 'needs a client_uri, whose host it is compared with', setting };
+    if (this.#host === undefined) return { text: `needs a ${this.#member}, whose host it is compared with`, setting };
     const name = withoutDots(host);
     if (name === this.#host || (!isIpAddress(name) && name.endsWith(`.${this.#host}`))) return undefined;
-    return { text: 'must have the host of client_uri or one below it', setting };
+    return { text: `must have the host of ${this.#member} or one below it`, setting };
   }
 
   /** Label by label: `com.example` and `com.example.app` for `example.com`. */

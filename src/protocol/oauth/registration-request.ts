@@ -13,6 +13,7 @@ import {
   RESPONSE_TYPES,
   SUBJECT_TYPES,
   type SubjectType,
+  usesSecret,
 } from './client-metadata.ts';
 import {
   CLIENT_PROFILES,
@@ -86,12 +87,14 @@ export interface RegisteredMetadata {
   readonly default_acr_values?: readonly string[];
 }
 
-/** What a registration is judged by. */
+/** What a registration is judged by. A document that the client publishes about itself is judged as one. */
 export interface RegistrationRules extends RegistrationSwitches {
   /** Grant types that work here. */
   readonly grantTypes: readonly GrantType[];
   /** With which answers to a client can be signed. */
   readonly signingAlgorithms: readonly string[];
+  /** Where the metadata were fetched from, which is the `client_id`; undefined: the client sent them. */
+  readonly documentUrl?: string | undefined;
 }
 
 const MAX_URIS = 20;
@@ -135,17 +138,21 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
   const read = readMembers(members);
   const grantTypes = grantTypesOf(read.grantTypes, rules);
   const usesCode = grantTypes.includes('authorization_code');
-  const authMethod = read.authMethod ?? 'client_secret_basic';
+  const { documentUrl } = rules;
+  const authMethod = read.authMethod ?? (documentUrl === undefined ? 'client_secret_basic' : 'none');
+  if (documentUrl !== undefined) refuseSharedSecret(members, authMethod);
   const policy = registrationPolicy(rules);
   const redirectUris = [...new Set(read.redirectUris ?? [])];
   const applicationType = read.applicationType ?? likelyType(redirectUris, authMethod, policy);
 
   const clientUri = read.clientUri?.[''];
-  if (clientUri === undefined && !policy.allowMissingClientUri) {
+  if (clientUri === undefined && documentUrl === undefined && !policy.allowMissingClientUri) {
     check('client_uri', { text: 'is required', setting: 'allow_missing_client_uri' });
   }
-  for (const uri of Object.values(read.clientUri ?? {})) check('client_uri', pageUriProblem(uri, policy));
-  const clientHost = new ClientHost(clientUri);
+  // Where a document lies proves a host, which `client_uri` only claims.
+  const provenHost = documentUrl === undefined ? undefined : new ClientHost(documentUrl, 'client_id');
+  for (const uri of Object.values(read.clientUri ?? {})) check('client_uri', pageUriProblem(uri, policy, provenHost));
+  const clientHost = provenHost ?? new ClientHost(clientUri, 'client_uri');
 
   checkRedirectUris(redirectUris, usesCode, (uri) =>
     registeredRedirectUriProblem(uri, applicationType, policy, clientHost),
@@ -412,6 +419,16 @@ function acrValuesOf(members: MetadataMembers): readonly string[] | undefined {
     );
   }
   return values;
+}
+
+/** Whoever can read the document would know it, and nobody could have agreed on one (Client ID Metadata Document 4.1). */
+function refuseSharedSecret(members: MetadataMembers, authMethod: ClientAuthMethod): void {
+  for (const name of ['client_secret', 'client_secret_expires_at']) {
+    if (members.get(name) !== undefined) throw invalidMetadata(name, 'must not be in a client metadata document');
+  }
+  if (!usesSecret(authMethod)) return;
+  const possible = CLIENT_AUTH_METHODS.filter((method) => !usesSecret(method));
+  throw invalidMetadata('token_endpoint_auth_method', `must be one of ${possible.join(', ')} in a document`);
 }
 
 /** RFC 7591 3.2.2; nobody's statements are trusted here. */

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { usePageQuery } from '../../api/page-query.ts';
 import { type PageInfo, pagingOf } from '../../api/paging.ts';
+import { nameOfClient } from '../../components/client-mark.tsx';
 import { Moment } from '../../components/facts.tsx';
 import { PageLinks, useFirstPageInstead } from '../../components/page-links.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
@@ -135,7 +136,7 @@ function About({ event: { kind, client, subject } }: { event: SecurityEvent }): 
     <p class="facts">
       {application !== null && (
         <a href={pathTo(`clients/${application.id}`)}>
-          <bdi>{application.clientName ?? application.clientId}</bdi>
+          <bdi>{nameOfClient(application)}</bdi>
         </a>
       )}
       {subject !== null && <bdi>{subject}</bdi>}

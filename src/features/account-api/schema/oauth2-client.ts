@@ -10,7 +10,9 @@ builder.objectType(Oauth2Client, {
   description: 'An application.',
   interfaces: [Node],
   fields: (t) => ({
-    clientId: t.string({ resolve: ({ id }) => id }),
+    clientId: t.exposeString('identifier', {
+      description: 'What it sends as `client_id`: its id, or the address of its metadata document.',
+    }),
     clientName: t.exposeString('name', { nullable: true }),
     clientUri: t.expose('clientUri', { type: 'Url', nullable: true }),
     logoUri: t.expose('logoUri', { type: 'Url', nullable: true }),

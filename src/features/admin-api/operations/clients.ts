@@ -1,6 +1,7 @@
 /** Applications (operations 4.9). Never a secret. */
 import { z } from 'zod';
 import { type ClientRecord, clients } from '#domain/administration/client-listing.ts';
+import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { deleteDynamicClient } from '#domain/clients/delete-client.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -22,7 +23,9 @@ const CLIENT: Resource<ClientRecord> = {
   path: 'oauth2-clients',
   description: 'An application that signs people in here.',
   attributes: z.object({
-    client_id: z.string().describe('The id once more, as the application sends it.'),
+    client_id: z
+      .string()
+      .describe('What the application sends: the id once more, or the address of its metadata document.'),
     client_name: z.string().nullable().describe('What people see; null: it gave no name.'),
     client_uri: z.string().nullable().describe('Its home page.'),
     logo_uri: z.string().nullable().describe('Its picture.'),
@@ -33,8 +36,8 @@ const CLIENT: Resource<ClientRecord> = {
     created_at: z.iso.datetime().describe('When it registered, or was first seen in the configuration.'),
     last_used_at: z.iso.datetime().nullable().describe('When it was last used; null: never, or that is not known.'),
   }),
-  attributesOf: ({ id, created_at, last_used_at, ...shown }) => ({
-    client_id: fromUuid(id),
+  attributesOf: ({ id, document_url, created_at, last_used_at, ...shown }) => ({
+    client_id: clientIdentifier(fromUuid(id), document_url),
     ...shown,
     created_at: time(created_at),
     last_used_at: timeOrNull(last_used_at),
@@ -82,7 +85,8 @@ export const clientOperations: readonly Operation[] = [
   getOperation({
     id: 'getOAuth2Client',
     summary: 'Reads an application',
-    description: 'One application by its id, which is its `client_id`. Never its secret.',
+    description:
+      'One application by its id, which is its `client_id` unless it publishes a metadata document. Never its secret.',
     ...SHARED,
   }),
   actionOperation({

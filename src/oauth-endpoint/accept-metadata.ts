@@ -1,38 +1,39 @@
-import type { Urls } from '#browser/urls.ts';
 import type { Core } from '#domain/core.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import { requesterInput } from '#domain/policy/module/rule-inputs.ts';
 import { moduleSetting } from '#domain/policy/violations.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
+import { DEVICE_CODE_GRANT_TYPE, GRANT_TYPES } from '#protocol/oauth/client-metadata.ts';
 import {
   parseRegistration,
   type RegisteredMetadata,
   type RegistrationRules,
 } from '#protocol/oauth/registration-request.ts';
-import type { SoftwareStatements } from './software-statement.ts';
+import { SoftwareStatements } from './software-statement.ts';
 
-export interface RegistrationDeps extends Core {
-  readonly urls: Urls;
+export interface MetadataDeps extends Core {
   readonly rules: Pick<RegistrationRules, 'grantTypes'>;
   readonly statements: SoftwareStatements;
 }
 
-/** @throws LatchkeyError `invalid_request` */
-export async function readObject(context: RequestContext): Promise<object> {
-  const body = await context.readJson();
-  if (body !== null && typeof body === 'object' && !Array.isArray(body)) return body;
-  throw new LatchkeyError('invalid_request', { description: 'The body must be a JSON object.' });
+export function metadataDeps(core: Core): MetadataDeps {
+  const { deviceCodeGrantEnabled, dynamicRegistration } = core.config.oauth;
+  const grantTypes = GRANT_TYPES.filter((type) => type !== DEVICE_CODE_GRANT_TYPE || deviceCodeGrantEnabled);
+  const statements = new SoftwareStatements(dynamicRegistration.softwareStatementIssuers);
+  return { ...core, rules: { grantTypes }, statements };
 }
 
 /**
- * What a client may say of itself, from this requester.
+ * What a client may say of itself, in its registration or in the document that it publishes, from this requester.
+ * @param documentUrl where it was fetched from; undefined: the client sent it
  * @throws LatchkeyError for the developer of the application
  */
 export async function acceptMetadata(
-  { clock, moduleRules, policy, requesterPolicy, rules, signingKeys, statements }: RegistrationDeps,
+  { clock, moduleRules, policy, requesterPolicy, rules, signingKeys, statements }: MetadataDeps,
   { clientAddress, userAgent }: RequestContext,
   body: object,
+  documentUrl?: string,
 ): Promise<RegisteredMetadata> {
   const setting = requesterPolicy.ban('clientRegistration', clientAddress, userAgent);
   if (setting !== undefined) {
@@ -46,10 +47,11 @@ export async function acceptMetadata(
     ...rules,
     ...(isReplaced ? LEFT_TO_MODULE : policy.data.clientRegistration),
     signingAlgorithms: signingKeys.algorithms(),
+    documentUrl,
   });
   const requester = requesterInput(clientAddress, userAgent);
   const found = await moduleRules.judge('clientRegistration', {
-    client_metadata: structuredClone(metadata),
+    client_metadata: { ...(documentUrl !== undefined && { client_id: documentUrl }), ...structuredClone(metadata) },
     requester,
   });
   if (found.length > 0) throw refusedByModule(found);
@@ -72,17 +74,4 @@ function refusedByModule(found: readonly ModuleViolation[]): LatchkeyError {
     description: texts.join(' '),
     details: { refusal: 'policy', setting: moduleSetting(found) ?? '' },
   });
-}
-
-/** Runs `work`, and says to the operator what the developer of the application is told when it is refused. */
-export async function logRefusal<T>({ log }: RegistrationDeps, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof LatchkeyError) {
-      const { code, description, details } = error;
-      log.info('auth.refused', 'registration of a client refused', { code, reason: description, ...details });
-    }
-    throw error;
-  }
 }

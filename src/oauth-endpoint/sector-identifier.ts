@@ -2,17 +2,17 @@ import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { invalidMetadata } from '#protocol/oauth/metadata-members.ts';
 import type { RegisteredMetadata } from '#protocol/oauth/registration-request.ts';
-import type { RegistrationDeps } from './accept-metadata.ts';
+import type { MetadataDeps } from './accept-metadata.ts';
 
 /**
- * Fetches the `sector_identifier_uri` of a registration, if it has one, and requires that the list there holds every
+ * Fetches the `sector_identifier_uri` of a client's metadata, if they have one, and requires that the list there holds every
  * redirect URI: the owner of the host of a sector says who belongs to it. Each fetch takes a token of the caller's
  * address, since a stranger says what is fetched.
  * @throws LatchkeyError `invalid_client_metadata` without a word about what the address answered (security S-52)
  * @see OpenID Connect Dynamic Client Registration 1.0 section 5
  */
 export async function requireSectorMember(
-  deps: RegistrationDeps,
+  deps: MetadataDeps,
   { sector_identifier_uri: uri, redirect_uris: redirectUris }: RegisteredMetadata,
   address: string | undefined,
 ): Promise<void> {

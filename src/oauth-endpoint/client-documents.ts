@@ -1,0 +1,310 @@
+/**
+ * Clients that name themselves by the https address of their metadata (OAuth Client ID Metadata Document). The document is
+ * fetched where a client begins something: at the authorization endpoint, for a pushed request and for a device. What was
+ * begun goes on without it, so tokens and sessions never wait for the host of a client.
+ *
+ * A stranger says what is fetched. So each fetch takes a token of the caller's address, few are under way at once, and an
+ * address that gave no document is left alone for a minute. Callers learn nothing of what a host answered unless it
+ * answered with a document that names itself (security S-52); the log has the reason.
+ */
+import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
+import type { Client } from '#domain/clients/client.ts';
+import { documentClientId } from '#domain/clients/client-names.ts';
+import { type StoredClientDocument, storeClientDocument } from '#domain/clients/store-client-document.ts';
+import type { Core } from '#domain/core.ts';
+import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
+import { LatchkeyError } from '#platform/base/errors.ts';
+import { parseJson } from '#platform/http/json-body.ts';
+import type { RequestContext } from '#platform/http/request-context.ts';
+import { clientIdHost, clientIdUrlProblem, isClientIdUrl } from '#protocol/oauth/client-id-url.ts';
+import { uriForLog } from '#protocol/oauth/uris-in-logs.ts';
+import { acceptMetadata, type MetadataDeps, metadataDeps } from './accept-metadata.ts';
+import { requireSectorMember } from './sector-identifier.ts';
+
+/** The draft recommends 5 KB at least; a set of keys may be larger than that. */
+const MAX_BYTES = 16 * 1024;
+const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]{1,64}\+)?json$/;
+/** How long a document serves while no newer one can be had. */
+const MAX_STALE_MS = 86_400_000;
+/** For so long an address that gave no usable document is not asked again. */
+const REFUSED_MS = 60_000;
+const MAX_REFUSED = 1_000;
+/** Requests that wait for hosts of clients, for one host and in all: a slow host must not hold ours up with many. */
+const MAX_WAITING_FOR_HOST = 4;
+const MAX_WAITING = 32;
+const BUSY_RETRY_SECONDS = 5;
+
+/** What callers hear as long as nothing proves that a document is there. */
+const NO_DOCUMENT =
+  'client_id does not lead to a client metadata document that names it; the log of the service says what is wrong.';
+
+/** Why a client cannot be used. */
+interface Refusal {
+  /** For the caller. */
+  readonly description: string;
+  /** For the log. */
+  readonly reason: string;
+  readonly expected?: string;
+  readonly received?: string;
+  readonly details?: LatchkeyError['details'];
+}
+
+type LoggedRefusal = Omit<Refusal, 'description' | 'reason'> & { readonly reason: string | undefined };
+
+interface RememberedRefusal {
+  readonly refusal: Refusal;
+  readonly until: number;
+  /** A document that was fetched before may serve. */
+  readonly isPassing: boolean;
+}
+
+class DocumentRefused extends Error {
+  readonly refusal: Refusal;
+  /** The document could not be had now. Otherwise the publisher, the policy or an operator says no. */
+  readonly isPassing: boolean;
+  /** Whoever else asks may hear otherwise. */
+  readonly isAboutRequester: boolean;
+
+  constructor(refusal: Refusal, { isPassing = false, isAboutRequester = false } = {}) {
+    super(refusal.reason);
+    this.refusal = refusal;
+    this.isPassing = isPassing;
+    this.isAboutRequester = isAboutRequester;
+  }
+}
+
+export class ClientDocuments {
+  readonly #deps: MetadataDeps;
+  /** By address, in the order in which they were refused. */
+  readonly #refused = new Map<string, RememberedRefusal>();
+  /** Requests that wait, by host. */
+  readonly #waiting = new Map<string, number>();
+  #waitingCount = 0;
+
+  constructor(core: Core) {
+    this.#deps = metadataDeps(core);
+  }
+
+  /**
+   * Sees to it that the directory of clients knows a client that is named by an address, as its document says now. Does
+   * nothing for other names. May fetch for five seconds: never to be called in a transaction.
+   * @param name the `client_id` of a request that begins something
+   * @throws LatchkeyError `invalid_client`, `rate_limited`, `temporarily_unavailable`; all of them are logged
+   */
+  async refresh(context: RequestContext, name: string | undefined): Promise<void> {
+    if (name === undefined || !isClientIdUrl(name)) return;
+    this.#requireAdmitted(name);
+    const { clients, clock } = this.#deps;
+    let client = await clients.findNamed(name);
+    if (isFresh(client, clock.now())) return;
+    const refused = this.#refusedBefore(name);
+    if (refused !== undefined) {
+      if (refused.isPassing && maySoonBeFresh(client, clock.now())) return;
+      throw this.#refuse(name, refused.refusal);
+    }
+    if (client !== undefined) {
+      // Another instance may have fetched it.
+      clients.forget(client.id);
+      client = await clients.findNamed(name);
+      if (isFresh(client, clock.now())) return;
+    }
+    try {
+      await this.#fetchWithinBounds(context, name);
+    } catch (error) {
+      if (isPassing(error) && maySoonBeFresh(client, clock.now())) return;
+      if (error instanceof DocumentRefused) throw this.#refuse(name, error.refusal);
+      if (error instanceof LatchkeyError) this.#logRefusal(name, error.code, { reason: error.description });
+      throw error;
+    }
+  }
+
+  /** What needs no look-up. */
+  #requireAdmitted(name: string): void {
+    const { enabled, allowedHosts } = this.#deps.config.oauth.clientIdMetadataDocuments;
+    const setting = 'oauth.client_id_metadata_documents';
+    if (!enabled) {
+      const reason = 'client_id is an address, and clients are not known by addresses here';
+      throw this.#refuse(name, { description: NO_DOCUMENT, reason, details: { setting: `${setting}.enabled` } });
+    }
+    const problem = clientIdUrlProblem(name);
+    if (problem !== undefined) {
+      throw this.#refuse(name, { description: `client_id ${problem}.`, reason: `client_id ${problem}` });
+    }
+    const host = new URL(name).hostname;
+    if (allowedHosts.length > 0 && !allowedHosts.some((allowed) => isWithin(host, allowed))) {
+      throw this.#refuse(name, {
+        description: 'The host of client_id is not among those that are admitted here.',
+        reason: 'the host of client_id is not admitted',
+        received: host,
+        expected: allowedHosts.join(' '),
+        details: { setting: `${setting}.allowed_hosts` },
+      });
+    }
+  }
+
+  async #fetchWithinBounds(context: RequestContext, url: string): Promise<void> {
+    const host = clientIdHost(url);
+    const waiting = this.#waiting.get(host) ?? 0;
+    if (waiting >= MAX_WAITING_FOR_HOST || this.#waitingCount >= MAX_WAITING) {
+      throw new LatchkeyError('temporarily_unavailable', {
+        description: 'Too many requests wait for the metadata documents of clients. Try again later.',
+        retryAfterSeconds: BUSY_RETRY_SECONDS,
+      });
+    }
+    this.#waiting.set(host, waiting + 1);
+    this.#waitingCount += 1;
+    try {
+      await this.#charge(context);
+      await this.#read(context, url);
+    } catch (error) {
+      if (error instanceof DocumentRefused && !error.isAboutRequester) this.#remember(url, error);
+      throw error;
+    } finally {
+      this.#waitingCount -= 1;
+      const left = (this.#waiting.get(host) ?? 1) - 1;
+      if (left === 0) this.#waiting.delete(host);
+      else this.#waiting.set(host, left);
+    }
+  }
+
+  /** From the bucket of registrations: a document is one that its client did not have to send. */
+  async #charge({ clientAddress: address }: RequestContext): Promise<void> {
+    const limiter = this.#deps.config.rateLimiting.clientRegistration.perIp;
+    const taken = await chargeAddress(this.#deps, { name: 'client_registration', limiter, address });
+    if (taken.ok) return;
+    throw new LatchkeyError('rate_limited', {
+      description: 'Too many metadata documents of clients were fetched for this address.',
+      retryAfterSeconds: taken.retryAfterSeconds,
+    });
+  }
+
+  async #read(context: RequestContext, url: string): Promise<void> {
+    const { clients, log, outbound } = this.#deps;
+    const fetched = await outbound.get(url, { accept: 'application/json', maxBodyBytes: MAX_BYTES });
+    if (!fetched.ok) throw notThere(`fetch failed: ${fetched.reason}`, true);
+    if (!JSON_TYPE.test(fetched.mediaType ?? '')) {
+      throw notThere('the document has another content type', false, fetched.mediaType, 'application/json');
+    }
+    const metadata = await this.#accept(context, url, memberObject(fetched.body));
+    const { freshForSeconds } = fetched;
+    const stored = await storeClientDocument(
+      { ...this.#deps, cancelGrantsOutsideRedirectUris },
+      { url, metadata, freshForSeconds },
+    );
+    const id = documentClientId(url);
+    clients.forget(id);
+    if (!stored.ok) throw new DocumentRefused(refusalOf(stored));
+    if (stored.change === 'unchanged') return;
+    log.info('client.document_read', 'metadata document of a client read', {
+      client: uriForLog(url),
+      id,
+      change: stored.change,
+      method: metadata.token_endpoint_auth_method,
+    });
+  }
+
+  /** The same judgement as of a registration. */
+  async #accept(context: RequestContext, url: string, document: ReadonlyMap<string, unknown>) {
+    const named = document.get('client_id');
+    if (named !== url) {
+      const received = typeof named === 'string' ? uriForLog(named) : typeof named;
+      throw notThere('client_id in the document is not its address', false, received, uriForLog(url));
+    }
+    try {
+      const metadata = await acceptMetadata(this.#deps, context, Object.fromEntries(document), url);
+      await requireSectorMember(this.#deps, metadata, context.clientAddress);
+      return metadata;
+    } catch (error) {
+      if (!(error instanceof LatchkeyError) || error.code === 'rate_limited') throw error;
+      const { description = error.code, details } = error;
+      const refusal = { description: `The client metadata document is refused: ${description}`, details };
+      const { moduleRules } = this.#deps;
+      const isAboutRequester = details['refusal'] === 'requester_banned' || moduleRules.replaces('clientRegistration');
+      throw new DocumentRefused({ ...refusal, reason: description }, { isAboutRequester });
+    }
+  }
+
+  #refuse(name: string, { description, reason, ...fields }: Refusal): LatchkeyError {
+    this.#logRefusal(name, 'invalid_client', { reason, ...fields });
+    return new LatchkeyError('invalid_client', { description });
+  }
+
+  #logRefusal(name: string, code: string, { details, ...fields }: LoggedRefusal): void {
+    const { log } = this.#deps;
+    log.info('auth.refused', 'metadata document of a client refused', {
+      code,
+      client: uriForLog(name),
+      ...fields,
+      ...details,
+    });
+  }
+
+  #refusedBefore(url: string): RememberedRefusal | undefined {
+    const refused = this.#refused.get(url);
+    if (refused === undefined || this.#deps.clock.now() < refused.until) return refused;
+    this.#refused.delete(url);
+    return undefined;
+  }
+
+  #remember(url: string, { refusal, isPassing: passing }: DocumentRefused): void {
+    this.#refused.delete(url);
+    this.#refused.set(url, { refusal, isPassing: passing, until: this.#deps.clock.now() + REFUSED_MS });
+    const oldest = this.#refused.keys().next();
+    if (this.#refused.size > MAX_REFUSED && oldest.done !== true) this.#refused.delete(oldest.value);
+  }
+}
+
+function isFresh(client: Client | undefined, now: number): boolean {
+  return client?.document !== undefined && now < client.document.freshUntil;
+}
+
+/** While its document cannot be had, a client goes on for a day with the one that is known. */
+function maySoonBeFresh(client: Client | undefined, now: number): boolean {
+  return client?.document !== undefined && now < client.document.freshUntil + MAX_STALE_MS;
+}
+
+/** Nothing was learned of what the publisher says now. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof DocumentRefused) return error.isPassing;
+  return error instanceof LatchkeyError && (error.code === 'rate_limited' || error.code === 'temporarily_unavailable');
+}
+
+/** `example.org` is that host alone, `*.example.org` every one below it. */
+function isWithin(host: string, allowed: string): boolean {
+  return allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed;
+}
+
+function notThere(reason: string, isPassing: boolean, received?: string, expected?: string): DocumentRefused {
+  const refusal = {
+    description: NO_DOCUMENT,
+    reason,
+    ...(received !== undefined && { received }),
+    ...(expected !== undefined && { expected }),
+  };
+  return new DocumentRefused(refusal, { isPassing });
+}
+
+function refusalOf(stored: Extract<StoredClientDocument, { readonly ok: false }>): Refusal {
+  switch (stored.reason) {
+    case 'disabled':
+      return { description: 'This client was disabled here.', reason: 'the client was disabled' };
+    case 'taken':
+      return { description: NO_DOCUMENT, reason: 'another client has its id' };
+    case 'other-sector': {
+      const text = `subject_type must stay pairwise, for the host ${stored.sector}`;
+      return { description: `The client metadata document is refused: ${text}.`, reason: text };
+    }
+  }
+}
+
+/** The members of a JSON object; none of what is something else. */
+function memberObject(body: Buffer): ReadonlyMap<string, unknown> {
+  try {
+    const value = parseJson(body);
+    const isObject = value !== null && typeof value === 'object' && !Array.isArray(value);
+    if (isObject) return new Map(Object.entries(value));
+  } catch (error) {
+    if (!(error instanceof LatchkeyError)) throw error;
+  }
+  throw notThere('the document is not a JSON object', false);
+}
