@@ -1,21 +1,86 @@
 import assert from 'node:assert/strict';
 import { watch } from './journey.js';
-import { checkWithAxe } from './pages/examine.js';
+import { tabTo } from './keyboard.js';
+import { checkWithAxe, unseenFocus } from './pages/examine.js';
 import { send } from './pages/steps.js';
 import { PASSWORD } from './settings.js';
 
-/** The reference as it opens, with all operations closed. */
+/** The reference as it opens, with operations open, with a response, and with the dialog for sign-in. */
 export async function examineReference({ browser, base }) {
   for (const colorScheme of ['light', 'dark']) {
-    const context = await browser.newContext({ locale: 'en', colorScheme, reducedMotion: 'reduce' });
-    try {
-      const page = await context.newPage();
-      await page.goto(`${base}api/doc/`);
-      await page.locator('.opblock').last().waitFor();
-      await checkWithAxe(page);
-    } finally {
-      await context.close();
+    for (const width of [1280, 390]) {
+      const viewport = { width, height: 900 };
+      const context = await browser.newContext({ locale: 'en', colorScheme, viewport, reducedMotion: 'reduce' });
+      try {
+        await examineSteps(await context.newPage(), base);
+      } catch (error) {
+        throw new Error(`${colorScheme}, ${width} px: ${error.message}`, { cause: error });
+      } finally {
+        await context.close();
+      }
     }
+  }
+}
+
+async function examineSteps(page, base) {
+  const examine = async () => {
+    await checkWithAxe(page);
+    const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(excess <= 0, `the page is ${excess} px too wide`);
+  };
+  await page.goto(`${base}api/doc/`);
+  await page.locator('.opblock').last().waitFor();
+  await examine();
+  // Of the others nothing else is seen, and axe takes a second for them each time.
+  await page.locator('.operation-filter-input').fill('user');
+  await page.locator('.opblock-tag[data-tag=server]').waitFor({ state: 'detached' });
+  const operations = ['user-listUsers', 'user-createUser', 'user-email-deleteUserEmail'].map((id) =>
+    page.locator(`#operations-${id}`),
+  );
+  for (const operation of operations) {
+    await operation.locator('.opblock-summary-control').click();
+    await operation.locator('.responses-table').waitFor();
+  }
+  await examine();
+  const [list] = operations;
+  await list.getByRole('tab', { name: 'Schema' }).first().click();
+  for (const operation of operations) await operation.getByRole('button', { name: 'Try it out' }).click();
+  await list.getByRole('button', { name: 'Execute' }).click();
+  await list.locator('.live-responses-table').waitFor();
+  await examine();
+  await page.locator('.auth-wrapper > .authorize').click();
+  await page.getByRole('dialog', { name: 'Available authorizations' }).waitFor();
+  await examine();
+}
+
+/** Somebody without a mouse opens the dialog for sign-in and closes it, opens an operation, and calls it. */
+export async function callByKeyboard({ browser, base }) {
+  const context = await browser.newContext({ locale: 'en', reducedMotion: 'reduce' });
+  try {
+    const page = await context.newPage();
+    const press = async (locator, key = 'Enter') => {
+      await tabTo(page, locator, async () => assert.equal(await unseenFocus(page), undefined, 'the focus is seen'));
+      await page.keyboard.press(key);
+    };
+    await page.goto(`${base}api/doc/`);
+    await page.locator('.opblock').last().waitFor();
+    const authorize = page.locator('.auth-wrapper > .authorize');
+    await press(authorize);
+    const dialog = page.getByRole('dialog', { name: 'Available authorizations' });
+    await press(dialog.getByLabel('client_id').first(), 'Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.ok(await authorize.evaluate((button) => button === document.activeElement), 'the focus returns');
+    const operation = page.locator('#operations-user-listUsers');
+    await press(operation.locator('.opblock-summary-control'));
+    await press(operation.getByRole('button', { name: 'Try it out' }));
+    await press(operation.getByRole('combobox', { name: 'filter[status]' }), 'ArrowDown');
+    await press(operation.getByRole('button', { name: 'Execute' }));
+    const body = operation.getByRole('group', { name: 'Response body' });
+    await press(body, 'PageDown');
+    assert.match(await body.innerText(), /"errors"/);
+    assert.match(await operation.locator('.request-url').innerText(), /filter(\[|%5B)status(\]|%5D)=active/);
+  } finally {
+    await context.close();
   }
 }
 
@@ -98,7 +163,7 @@ async function authorize(page, clientId, inWindow) {
   const scope = form.locator('.scopes input[type=checkbox]').first();
   if (!(await scope.isChecked())) await form.locator('.scopes label').first().click();
   const opened = page.waitForEvent('popup');
-  await form.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click();
+  await form.getByRole('button', { name: 'Authorize' }).click();
   const window = await opened;
   await window.waitForLoadState();
   const closed = window.waitForEvent('close');

@@ -5,6 +5,7 @@ import { checkOperations, lookAfterAccount } from './account-journey.js';
 import { LINKED_OPERATIONS, linkAndUnlink } from './account-linked.js';
 import { checkPaint } from './account-paint.js';
 import {
+  callByKeyboard,
   callFromReference,
   examineReference,
   hideAnswerFromOthers,
@@ -80,6 +81,7 @@ export async function checkApiReference(checks, { browser, folder, relyingParty 
   try {
     await latchkey.command(['manage', 'register-user', '--yes', '--password-file', '-', how.username], PASSWORD);
     await checks.that('axe finds nothing on the reference of the admin API', () => examineReference(how));
+    await checks.that('the keyboard calls an operation of the reference', () => callByKeyboard(how));
     await checks.that('an administrator calls the API from its reference', () => callFromReference(how));
     await checks.that('the reference takes no answer that it did not ask for', () => refuseForeignAnswers(how));
     await checks.that('its callback tells no other page the answer', () => hideAnswerFromOthers(how));

@@ -1,11 +1,15 @@
 const MAX_STOPS = 60;
 
-/** Presses Tab until the element has the focus, as a person without a mouse does. */
-export async function tabTo(page, locator) {
+/**
+ * Presses Tab until the element has the focus, as a person without a mouse does.
+ * @param atStop runs after each press
+ */
+export async function tabTo(page, locator, atStop = undefined) {
   const wanted = await locator.elementHandle();
   for (let stops = 0; stops < MAX_STOPS; stops += 1) {
     if (await wanted.evaluate((element) => element === document.activeElement)) return;
     await page.keyboard.press('Tab');
+    await atStop?.();
   }
   throw new Error(`the keyboard does not reach ${locator}`);
 }

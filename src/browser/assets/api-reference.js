@@ -18,18 +18,30 @@ const ui = SwaggerUI({
   filter: true,
   persistAuthorization: false,
   validatorUrl: null,
+  // Its colors are too faint, and each becomes an element of its own.
+  syntaxHighlight: { activated: false },
   requestInterceptor: withoutEmptySecret,
   plugins: [accessible],
 });
 ui.initOAuth({ scopes: 'urn:mas:admin', usePkceWithAuthorizationCodeGrant: true });
 
 /**
- * What axe finds in the markup of Swagger UI (WCAG 2.2 1.3.1, 2.4.6, 4.1.2): links inside buttons, levels of headings
- * that are left out, parts outside of landmarks, and a list of servers without a name.
+ * Repairs the markup of Swagger UI (WCAG 2.2 1.3.1, 2.1.1, 2.4.3, 2.4.6, 4.1.2): links inside buttons, skipped heading
+ * levels, content outside of landmarks, a table that is announced as a region, fields and buttons without names, and a
+ * dialog that lets the focus leave.
  */
-function accessible({ React: { createElement, cloneElement } }) {
+function accessible({ React }) {
+  const { createElement, cloneElement, createContext, useContext, useLayoutEffect, useRef } = React;
+  /** Name of the parameter that a field sets. */
+  const FieldName = createContext('Request body');
   const region = (label) => (Original) => (props) =>
     createElement('section', { 'aria-label': label }, createElement(Original, props));
+  /** Repairs what a component renders where no part of it can be replaced. */
+  const repaired = (repair) => (Original) => (props) => {
+    const element = useRef(null);
+    useLayoutEffect(() => repair(element.current));
+    return createElement('div', { ref: element }, createElement(Original, props));
+  };
   return {
     wrapComponents: {
       // The button around it opens the operation, and sets the address.
@@ -47,8 +59,87 @@ function accessible({ React: { createElement, cloneElement } }) {
       Models: region('Schemas'),
       operations: (Original) => (props) =>
         createElement('div', null, createElement('h2', null, 'Operations'), createElement(Original, props)),
+      JsonSchemaForm: (Original) => (props) =>
+        createElement(FieldName.Provider, { value: props.description }, createElement(Original, props)),
+      Select: (Original) =>
+        class extends Original {
+          static contextType = FieldName;
+          render() {
+            return cloneElement(super.render(), { 'aria-label': this.context });
+          }
+        },
+      // The button that opens a schema is named by its title.
+      JSONSchema202012KeywordTitle: (Original) => (props) =>
+        createElement(Original, { ...props, title: props.title || props.schema?.title || 'Schema' }),
+      TextArea: () => (props) => createElement('textarea', { 'aria-label': useContext(FieldName), ...props }),
+      // Its name is what it shows (2.5.3).
+      Button:
+        (Original) =>
+        ({ 'aria-label': _name, ...props }) =>
+          createElement(Original, props),
+      // The body of a response scrolls, so that it needs the focus. Examples and commands are shown whole.
+      PlainTextViewer:
+        () =>
+        ({ className, children }) =>
+          createElement(
+            'pre',
+            className === undefined
+              ? { className: 'microlight', tabIndex: 0, role: 'group', 'aria-label': 'Response body' }
+              : { className: `microlight ${className}` },
+            children,
+          ),
+      responses: repaired((element) => {
+        // As a region it would be no table.
+        for (const table of element.querySelectorAll('table[role=region]')) table.removeAttribute('role');
+        // The button inside has the name.
+        for (const copy of element.querySelectorAll('div.copy-to-clipboard')) copy.removeAttribute('aria-label');
+      }),
+      authorizationPopup: () => AuthorizationDialog,
+      auths: repaired((element) => {
+        for (const [selector, level] of [
+          ['h4', 3],
+          ['h2, h6', 4],
+        ]) {
+          for (const heading of element.querySelectorAll(selector)) heading.setAttribute('aria-level', level);
+        }
+      }),
     },
   };
+
+  /** A modal dialog of the browser keeps the focus inside, closes with Escape and returns the focus to its button. */
+  function AuthorizationDialog({ authSelectors, authActions, getComponent, errSelectors, specSelectors, fn }) {
+    const dialog = useRef(null);
+    useLayoutEffect(() => {
+      const { current } = dialog;
+      current.showModal();
+      return () => current.close();
+    }, []);
+    const close = () => authActions.showDefinitions(false);
+    const Definition = getComponent('auths');
+    const parts = { AST: fn.AST ?? {}, getComponent, errSelectors, authSelectors, authActions, specSelectors };
+    const closeButton = { type: 'button', className: 'close-modal', 'aria-label': 'Close', onClick: close };
+    return createElement(
+      'dialog',
+      { ref: dialog, className: 'dialog-ux', 'aria-labelledby': 'authorizations', onClose: close },
+      createElement(
+        'div',
+        { className: 'modal-ux' },
+        createElement(
+          'div',
+          { className: 'modal-ux-header' },
+          createElement('h2', { id: 'authorizations' }, 'Available authorizations'),
+          createElement('button', closeButton, createElement(getComponent('CloseIcon'))),
+        ),
+        createElement(
+          'div',
+          { className: 'modal-ux-content' },
+          ...authSelectors
+            .shownDefinitions()
+            .map((definitions) => createElement(Definition, { ...parts, definitions })),
+        ),
+      ),
+    );
+  }
 }
 
 /** A public client has no secret; an empty one would count as a wrong one. */
