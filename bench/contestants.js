@@ -10,8 +10,8 @@ import { SINGLE_USE } from './single-use.js';
 import { startWorker } from './worker.js';
 
 /**
- * A contestant: `name`, `pid`, `port`, `usesDatabase`, `inputs(workload, count)` (undefined: those from
- * before go on).
+ * A contestant: `name`, `pid`, `port`, `usesDatabase`, `inputs(workload, count)` (undefined: those from before go on),
+ * and `work(count)` of one that is no server.
  * @param opened is told of each process as soon as it runs, so that none is left when a later one does not start
  */
 export async function startContestants({ checkout, rival, folder, postgres, data, opened }) {
@@ -141,7 +141,7 @@ function startArgon2id(opened) {
     kind: 'peer',
     pid: worker.pid,
     usesDatabase: false,
-    run: (count) => worker.ask({ password: PASSWORD, count }),
+    work: (count) => worker.ask({ password: PASSWORD, count }),
   };
 }
 

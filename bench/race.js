@@ -41,7 +41,7 @@ async function measure({ workload, concurrency, count, contestant, driver, postg
   });
   const before = cpuOf();
   const order = { workload, pool, port: contestant.port, concurrency, count };
-  const run = contestant.run === undefined ? await driver.drive(order) : await contestant.run(count);
+  const run = await (contestant.work?.(count) ?? driver.drive(order));
   const after = cpuOf();
   const spent = { server: after.server - before.server, database: after.database - before.database };
   const driverCpu = run.cpuSeconds ?? 0;

@@ -4,7 +4,7 @@
  * without a build.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { root } from '../../scripts/steps/places.js';
@@ -54,9 +54,8 @@ export class Program {
     this.#file = join(folder, name);
     this.#main = join(checkout, 'dist/main.js');
     if (!existsSync(this.#main)) throw new Error(`${this.#main} does not exist: run "npm run build" first`);
-    // An older version does not know the setting.
     const given = typeof settings['limits'] === 'object' ? settings['limits'] : {};
-    const limits = checkout === root ? { limits: { work: UNLIMITED_WORK, ...given } } : {};
+    const limits = knowsWork(checkout) ? { limits: { work: UNLIMITED_WORK, ...given } } : {};
     writeFileSync(this.#file, JSON.stringify({ ...settings, ...limits }), { mode: 0o600 });
   }
 
@@ -162,4 +161,13 @@ export async function killProcess(child) {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');
   await ended;
+}
+
+/**
+ * Whether the version in `checkout` has the setting `limits.work`.
+ * @param {string} checkout
+ */
+function knowsWork(checkout) {
+  const schema = JSON.parse(readFileSync(join(checkout, 'share/config.schema.json'), 'utf8'));
+  return schema.properties.limits?.properties.work !== undefined;
 }
