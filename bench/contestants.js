@@ -30,6 +30,16 @@ export async function startContestants({ checkout, rival, folder, postgres, data
   ];
 }
 
+/** Latchkey with what the machine can do at all: the bare server and the bare hash. */
+export async function startShortField({ checkout, folder, postgres, data, opened }) {
+  const place = { checkout, folder, database: postgres.asConfiguration };
+  const own = opened(await startLatchkey({ name: 'latchkey', ...place }));
+  const client = await postgres.connect();
+  opened({ stop: () => client.end() });
+  const bare = await startBare(postgres, data.sessions, opened);
+  return { latchkey: asLatchkey(own, client, data), bare, argon2id: startArgon2id(opened) };
+}
+
 /** Each has sessions of its own, or one would present what the other has rotated away. */
 function halvesOf(data) {
   const first = (list) => list.slice(0, Math.ceil(list.length / 2));

@@ -30,7 +30,9 @@ export async function race({ workload, concurrency, count, rounds, contestants, 
   return measured;
 }
 
-async function measure({ workload, concurrency, count, contestant, driver, postgres }) {
+/** One measurement of one contestant, which may have a `workload` and a `count` of its own. */
+async function measure({ contestant, driver, postgres, concurrency, ...task }) {
+  const { workload, count } = { ...task, ...contestant.own };
   const pool = `${contestant.name}:${poolOf(workload)}`;
   const items = await contestant.inputs?.(workload, count);
   if (items !== undefined) await driver.fillPool(pool, items);

@@ -2,7 +2,7 @@
  * `npm run bench`: races Latchkey against its peers and against itself, and writes what came out to `bench/results/`.
  * Options: `--quick` (few rounds, small tables), `--only a,b` (workloads), `--rounds N`, `--checkout FOLDER` (another
  * built checkout in place of this one), `--rival FOLDER` (races against that one in place of itself), `--dry`
- * (writes no results).
+ * (writes no results). `--smoke` measures nothing but whether everything works within its budget (`smoke.js`).
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,8 @@ import { measureOverload } from './overload.js';
 import { startPostgres } from './postgres.js';
 import { raceAll } from './races.js';
 import { writeResults } from './report.js';
-import { SIZES } from './settings.js';
+import { SIZES, SMOKE } from './settings.js';
+import { smoke } from './smoke.js';
 import { measureStarts } from './starts.js';
 import { measureTiming } from './timing.js';
 
@@ -38,6 +39,7 @@ const { values: options } = parseArgs({
     checkout: { type: 'string', default: root },
     rival: { type: 'string' },
     dry: { type: 'boolean', default: false },
+    smoke: { type: 'boolean', default: false },
   },
 });
 
@@ -45,8 +47,9 @@ await run(() => withOpened(bench));
 
 async function bench(opened) {
   if (options.checkout === root) await prepare({ withTools: false });
-  if (!arePeersInstalled()) await runToEnd('npm ci', 'npm', ['ci', '--no-audit', '--no-fund'], join(root, 'tools'));
-  const size = { ...SIZES[options.quick ? 'quick' : 'full'] };
+  if (!options.smoke && !arePeersInstalled())
+    await runToEnd('npm ci', 'npm', ['ci', '--no-audit', '--no-fund'], join(root, 'tools'));
+  const size = options.smoke ? SMOKE : { ...SIZES[options.quick ? 'quick' : 'full'] };
   if (options.rounds !== undefined) size.rounds = Number(options.rounds);
   const only = options.only?.split(',');
   const wants = (name) => only === undefined || only.includes(name);
@@ -70,6 +73,7 @@ async function bench(opened) {
     loadAverage: { before: loadBefore },
   };
   const driver = opened(startDriver());
+  if (options.smoke) return await smoke({ ...place, postgres, data, driver, size, wants, opened, say });
   if (wants('starts')) result.starts = await measureStarts({ ...place, count: size.starts, say });
   if (wants('memory')) result.memory = await measureMemory({ ...place, driver, data, ...size.memory, say });
   const contestants = await startContestants({ ...place, rival: options.rival, postgres, data, opened });

@@ -6,6 +6,7 @@ import { connect } from 'node:net';
  */
 export class Connection {
   #socket;
+  #host;
   #received = '';
   #resolve;
   #reject;
@@ -20,6 +21,8 @@ export class Connection {
   isLast = false;
 
   #open(port) {
+    // The host of `public_base`: a page that is asked for by another name sends the browser there.
+    this.#host = `\r\nHost: 127.0.0.1:${port}`;
     return new Promise((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       this.#socket = socket;
@@ -35,12 +38,13 @@ export class Connection {
     });
   }
 
-  /** @param request the whole request, ASCII. @returns `{ status, head, body }` */
+  /** @param request the whole request but its `Host`, ASCII. @returns `{ status, head, body }` */
   exchange(request) {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      this.#socket.write(request, 'latin1');
+      const lineEnd = request.indexOf('\r\n');
+      this.#socket.write(request.slice(0, lineEnd) + this.#host + request.slice(lineEnd), 'latin1');
     });
   }
 

@@ -4,7 +4,7 @@
  */
 import { strict as assert } from 'node:assert';
 
-const HOST = 'Host: 127.0.0.1\r\nUser-Agent: latchkey-bench/1\r\nAccept: application/json\r\n';
+const HEADERS = 'User-Agent: latchkey-bench/1\r\nAccept: application/json\r\n';
 
 const INTROSPECT = {
   request: (input) => post('/oauth2/introspect', `token=${input.accessToken}`, input.authorization),
@@ -120,7 +120,7 @@ export const WORKLOADS = {
     },
   },
   userinfo: {
-    request: (input) => `GET /oauth2/userinfo HTTP/1.1\r\n${HOST}Authorization: Bearer ${input.accessToken}\r\n\r\n`,
+    request: (input) => `GET /oauth2/userinfo HTTP/1.1\r\n${HEADERS}Authorization: Bearer ${input.accessToken}\r\n\r\n`,
     check: (answer, input) => {
       assert.equal(jsonBody(answer).sub, input.sub);
       return input;
@@ -180,7 +180,7 @@ function post(path, body, authorization, more = '') {
 
 function send(path, type, body, headers = '') {
   return (
-    `POST ${path} HTTP/1.1\r\n${HOST}${headers}` +
+    `POST ${path} HTTP/1.1\r\n${HEADERS}${headers}` +
     `Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   );
 }
@@ -208,7 +208,7 @@ function loginPage() {
 }
 
 function get(path) {
-  return `GET ${path} HTTP/1.1\r\n${HOST}\r\n`;
+  return `GET ${path} HTTP/1.1\r\n${HEADERS}\r\n`;
 }
 
 /** Sends a form that the connection has read before. */
