@@ -851,4 +851,6 @@ comment on table webauthn_challenges is 'what authenticators of passkeys are ask
 
 -- also: function note_profile_change()
 
+-- also: function session_ancestors_are_live(uuid)
+
 -- also: trigger users_updated_at on users

@@ -7,7 +7,6 @@
  * live, the client of the session enabled and its user, if it has one, usable: ask for all of them.
  */
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
-import { clientIsEnabled } from '#domain/clients/liveness.ts';
 
 /** @param session alias of `oauth2_sessions` */
 export function oauthSessionIsLive(session: string): string {
@@ -17,20 +16,10 @@ export function oauthSessionIsLive(session: string): string {
 /**
  * None of the sessions that it grew out of, by exchanges of tokens, has ended, and their clients are enabled. Child
  * sessions end with them; one that begins in that very instant is not seen by the statement that ends them, so
- * every statement that accepts a token asks. Nothing is read for a session without a parent.
+ * every statement that accepts a token asks. Nothing is read, or prepared, for a session without a parent.
  */
 export function ancestorsAreLive(session: string): string {
-  return `(${session}.parent_session_id is null or not exists (
-    with recursive ancestor (id, parent_session_id, is_live) as (
-      select p.id, p.parent_session_id, ${oauthSessionIsLive('p')} and ${clientIsEnabled('pc')}
-        from oauth2_sessions p join oauth2_clients pc on pc.id = p.client_id where p.id = ${session}.parent_session_id
-      union all
-      select p.id, p.parent_session_id, ${oauthSessionIsLive('p')} and ${clientIsEnabled('pc')}
-        from ancestor a join oauth2_sessions p on p.id = a.parent_session_id
-        join oauth2_clients pc on pc.id = p.client_id
-    )
-    select from ancestor where not is_live
-  ))`;
+  return `(${session}.parent_session_id is null or session_ancestors_are_live(${session}.parent_session_id))`;
 }
 
 /**
