@@ -10,7 +10,7 @@ import { connect, connectWithRetries } from './connect.ts';
 
 const ACCESS = `
 local all tests trust
-hostssl auth by_scram all scram-sha-256
+hostssl auth,missing by_scram all scram-sha-256
 hostssl auth by_md5 all password
 hostssl auth by_trust all trust
 `;
@@ -124,6 +124,12 @@ describe('where only TLS is let in, sslmode=prefer names the failure with TLS fi
     const message = await refusal('by_scram', 'sslmode=prefer');
     expect(message).toContain('with TLS: the server asks for a password, and none is set; without TLS: ');
     expect(message).toContain('Set database.password or database.password_file');
+  });
+
+  test('a database that does not exist', async () => {
+    const message = await refusal(`by_scram:${PASSWORD}`, 'sslmode=prefer', 'missing');
+    expect(message).toContain('with TLS: database "missing" does not exist (3D000)');
+    expect(message).toMatch(WITHOUT);
   });
 
   test('a server that asks for the password in clear, and none is set', async () => {

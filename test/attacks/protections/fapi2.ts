@@ -42,7 +42,7 @@ export const FAPI2: readonly Protection[] = [
     what: 'a request object of a FAPI 2.0 client is of the last hour',
     attack: 13,
     removals: [
-      { text: "if (nbf < seconds - FAPI2_REQUEST_OBJECT_SECONDS) return 'has an nbf of more than an hour ago';" },
+      { text: "if (exp > nbf + FAPI2_REQUEST_OBJECT_SECONDS) return 'must expire within an hour of its nbf';" },
     ],
     test: TEST,
     testName: 'with an nbf of eight hours ago',
