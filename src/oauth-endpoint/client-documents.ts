@@ -123,7 +123,7 @@ export class ClientDocuments {
     const { enabled, allowedHosts } = this.#deps.config.oauth.clientIdMetadataDocuments;
     const setting = 'oauth.client_id_metadata_documents';
     if (!enabled) {
-      const reason = 'client_id is an address, and clients are not known by addresses here';
+      const reason = 'client_id is an address, and client ID metadata documents are off';
       throw this.#refuse(name, { description: NO_DOCUMENT, reason, details: { setting: `${setting}.enabled` } });
     }
     const problem = clientIdUrlProblem(name);

@@ -30,8 +30,8 @@ const noteUses = statement<WalkRow, { readonly fromId: string; readonly usedBefo
 );
 
 /**
- * Anybody can have the documents of many addresses read. One that led to nothing goes after a day, and is read again when
- * it is needed; what users allowed such a client keeps it as long as the others.
+ * Anybody can have the documents of many addresses read. One that led to nothing goes a day after its last request was
+ * deleted, and is read again when it is needed. What users allowed such a client keeps it as long as the others.
  */
 const isPublishedInVain = `t.document_url is not null and ${lastUse} < :documentUsedBefore::timestamptz
   and not exists (select from oauth2_consents consent where consent.client_id = t.id)`;

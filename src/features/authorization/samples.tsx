@@ -47,6 +47,11 @@ const expiredTitle = (translations: Translations) => translations.t('problem.exp
 
 export const samples = [
   decision('consent', consentTitle, (context) => <ConsentPage {...decisionProps(context)} problems={[]} />),
+  decision('consent-published', consentTitle, (context) => {
+    const { client, ...props } = decisionProps(context);
+    const published = { ...client, publisher: 'apps.example.org', isLocal: true };
+    return <ConsentPage {...props} client={published} problems={[]} />;
+  }),
   decision('consent-rejected', consentTitle, (context) => (
     <ConsentPage {...decisionProps(context)} problems={[{ code: 'invalid_action', message: context.text }]} />
   )),

@@ -98,8 +98,8 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
     attack: 56,
     removals: [
       {
-        text: '  return <Notice kind="warning">{translations.t(\'consent.unverified\')}</Notice>;',
-        instead: "  return <p>{translations.t('consent.verified')}</p>;",
+        text: '<Notice kind="warning">{translations.t(\'consent.unverified\')}</Notice>;',
+        instead: "<p>{translations.t('consent.verified')}</p>;",
       },
     ],
     test: 'test/attacks/client-registration.test.ts',

@@ -14,6 +14,7 @@ import { CHAT_COMPAT } from './chat-compat.ts';
 import { CHAT_DEVICES } from './chat-devices.ts';
 import { CHAT_SSO } from './chat-sso.ts';
 import { CLIENT_AUTHENTICATION } from './client-authentication.ts';
+import { CLIENT_DOCUMENTS } from './client-documents.ts';
 import { CLIENT_REGISTRATION } from './client-registration.ts';
 import { CODES } from './codes.ts';
 import { DATA_EXPORT } from './data-export.ts';
@@ -53,6 +54,7 @@ export const PROTECTIONS: readonly Protection[] = [
   ...CODES,
   ...CLIENT_AUTHENTICATION,
   ...CLIENT_REGISTRATION,
+  ...CLIENT_DOCUMENTS,
   ...TOKENS,
   ...CHAT_COMPAT,
   ...DPOP,

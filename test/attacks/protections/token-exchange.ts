@@ -21,7 +21,10 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
     name: 'exchange-id-token-audience',
     what: 'an ID token is exchanged by the client that it was issued to',
     attack: 36,
-    removals: [{ text: ' || claims.audience !== client.id' }, { text: '? owner === client.id', instead: '? true' }],
+    removals: [
+      { text: '    claims.audience !== client.identifier ||\n' },
+      { text: '? owner === client.id', instead: '? true' },
+    ],
     test: TEST,
     testName: 'of an ID token',
   },

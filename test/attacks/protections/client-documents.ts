@@ -1,0 +1,152 @@
+import type { Protection } from './protection.ts';
+
+const DOCUMENTS = 'src/oauth-endpoint/client-documents.test.ts';
+const CLIENTS = 'test/journeys/published-clients.test.ts';
+
+/** Clients that publish what they are, so that strangers name addresses to be fetched. */
+export const CLIENT_DOCUMENTS: readonly Protection[] = [
+  {
+    name: 'document-names-itself',
+    what: 'a document counts for the address that it names alone',
+    attack: 6,
+    removals: [{ text: '    if (named !== url) {', instead: '    if (named === url.length) {' }],
+    test: DOCUMENTS,
+    testName: 'client_id is another address',
+  },
+  {
+    name: 'document-inner-address',
+    what: 'the document of a client is fetched as an address that a stranger named',
+    attack: 52,
+    removals: [
+      {
+        text: "{ accept: 'application/json', maxBodyBytes: MAX_BYTES }",
+        instead: "{ accept: 'application/json', maxBodyBytes: MAX_BYTES, isConfigured: true }",
+      },
+    ],
+    test: DOCUMENTS,
+    testName: 'private addresses are not asked',
+  },
+  {
+    name: 'document-size',
+    what: 'no more than 16 KiB of a document are read',
+    attack: 52,
+    removals: [
+      {
+        text: "{ accept: 'application/json', maxBodyBytes: MAX_BYTES }",
+        instead: "{ accept: 'application/json', maxBodyBytes: 16 * MAX_BYTES }",
+      },
+    ],
+    test: DOCUMENTS,
+    testName: 'it is too large',
+  },
+  {
+    name: 'document-host',
+    what: 'a document proves the host where it lies, whatever it says of itself',
+    attack: 1,
+    removals: [
+      {
+        text: "documentUrl === undefined ? undefined : new ClientHost(documentUrl, 'client_id');",
+        instead: "documentUrl === '' ? new ClientHost(documentUrl, 'client_id') : undefined;",
+      },
+    ],
+    test: DOCUMENTS,
+    testName: 'it claims the host of somebody else',
+  },
+  {
+    name: 'document-redirect-uri',
+    what: 'an answer goes to an address of the document alone',
+    attack: 1,
+    removals: [
+      {
+        text: '  if (registered.includes(requested)) return true;',
+        instead: '  if (registered.length > 0) return true;',
+      },
+    ],
+    test: DOCUMENTS,
+    testName: 'an address that is not in the document',
+  },
+  {
+    name: 'document-secret',
+    what: 'no client has a secret that it has published',
+    attack: 28,
+    removals: [{ text: '  if (documentUrl !== undefined) refuseSharedSecret(members, authMethod);\n' }],
+    test: DOCUMENTS,
+    testName: 'it has a secret',
+  },
+  {
+    name: 'document-fetches',
+    what: 'an address causes as many fetches of documents as it may register clients',
+    attack: 52,
+    removals: [{ text: '      await this.#charge(context);\n' }],
+    test: DOCUMENTS,
+    testName: 'each fetch counts as a registration',
+  },
+  {
+    name: 'document-asked-again',
+    what: 'a host that gave no document is left alone for a minute',
+    attack: 52,
+    removals: [
+      {
+        text: '!error.isAboutRequester) this.#remember(url, error);',
+        instead: '!error.isAboutRequester) error.stack;',
+      },
+    ],
+    test: DOCUMENTS,
+    testName: 'is left alone for a minute',
+  },
+  {
+    name: 'document-second-name',
+    what: 'a client that is named by an address has no other name',
+    attack: 6,
+    removals: [
+      {
+        text: 'return client !== undefined && isNameOf(client, name) ? client : undefined;',
+        instead: 'return client !== undefined && name.length > 0 ? client : undefined;',
+      },
+    ],
+    test: DOCUMENTS,
+    testName: 'its id inside is not a second name',
+  },
+  {
+    name: 'document-admitted-hosts',
+    what: 'documents of other hosts than the admitted ones are not fetched',
+    attack: 52,
+    removals: [
+      { text: 'if (allowedHosts.length > 0 && !allowedHosts', instead: 'if (allowedHosts.length > 9 && !allowedHosts' },
+    ],
+    test: DOCUMENTS,
+    testName: 'hosts may be listed',
+  },
+  {
+    name: 'document-of-disabled-client',
+    what: 'a client that was disabled does not come back by its document',
+    attack: 6,
+    removals: [{ text: "      if (stored.is_disabled) return { ok: false, reason: 'disabled' };\n" }],
+    test: CLIENTS,
+    testName: 'one that an operator has disabled',
+  },
+  {
+    name: 'document-sector',
+    what: 'a client with pairwise subjects keeps them, whatever its document says later',
+    attack: 49,
+    removals: [{ text: "      if (sector !== undefined) return { ok: false, reason: 'other-sector', sector };\n" }],
+    test: CLIENTS,
+    testName: 'other subjects is refused',
+  },
+  {
+    name: 'document-rows',
+    what: 'strangers do not fill the table of clients with documents',
+    attack: 52,
+    removals: [{ text: ' or ${isPublishedInVain}' }],
+    test: CLIENTS,
+    testName: 'what strangers had read',
+  },
+  {
+    name: 'document-marks',
+    what: 'users read which host published a client, and that other local programs can pose as it',
+    attack: 56,
+    removals: [{ text: '      {client.isLocal === true && (', instead: '      {client.isLocal === false && (' }],
+    test: DOCUMENTS,
+    testName: 'the consent page and the sign-in page name the host',
+  },
+];
