@@ -20,6 +20,8 @@ export class Application {
   clientId;
   /** The secret of that client. */
   clientSecret;
+  /** What its operator types. */
+  settings;
   #child;
   #output;
 
@@ -30,6 +32,7 @@ export class Application {
   static async start(definition, settings) {
     const application = new Application();
     application.base = `http://localhost:${settings.PORT}`;
+    application.settings = settings;
     application.clientId = settings.CLIENT_ID;
     application.clientSecret = settings.CLIENT_SECRET;
     mkdirSync(settings.FOLDER, { recursive: true, mode: 0o755 });

@@ -2,14 +2,19 @@
  * The applications: unmodified libraries and servers with the settings of their manuals. Each is given an issuer, a
  * client id and a secret as environment variables, and answers `/me` with the `sub`, `name` and `email` it learned.
  */
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../../test/support/free-port.js';
+import { configurationFile } from './configuration-file.js';
 import { debianPackages, goProgram, python, run } from './install.js';
 import { toolChecks } from './mcp/checks.js';
 import { groupChecks } from './mod-auth-openidc/checks.js';
 import { singlePageChecks } from './oidc-client-ts/checks.js';
 import { tokenChecks } from './pyjwt/checks.js';
+import { mailChecks } from './roundcube/checks.js';
 import { homeserverChecks } from './synapse/checks.js';
+
+const MAIL_SERVER = { id: '01JD3Q5Z8W2N4K6M7P9R0S1T11', secret: 'a-secret-of-the-mail-server' };
 
 const node = () => [process.execPath, 'app.js'];
 const inPython = async () => [await python(), 'app.py'];
@@ -126,6 +131,37 @@ export const applications = [
     checks: groupChecks,
   },
   {
+    name: 'Roundcube with Dovecot',
+    folder: 'roundcube',
+    callback: '/index.php/login/oauth',
+    client: () => ({ client_auth_method: 'client_secret_post' }),
+    furtherClients: () => ({
+      client_id: MAIL_SERVER.id,
+      client_name: 'Dovecot',
+      client_auth_method: 'client_secret_basic',
+      client_secret: MAIL_SERVER.secret,
+      grant_types: ['client_credentials'],
+    }),
+    resources: () => ({ identifier: 'https://mail.example.org/', scopes: ['mail'] }),
+    settings: async (issuer) => ({
+      IMAP_PORT: String(await freePort()),
+      INTROSPECTION: `${issuer.replace('://', `://${MAIL_SERVER.id}:${MAIL_SERVER.secret}@`)}/oauth2/introspect`,
+    }),
+    command: async (settings) => {
+      const packages = ['roundcube-core', 'roundcube-sqlite3', 'php-cli', 'php-cgi', 'dovecot-imapd'];
+      await debianPackages(packages, '/usr/share/roundcube/index.php');
+      for (const name of ['dovecot.conf', 'dovecot-oauth2.conf.ext', 'config.inc.php']) {
+        configurationFile(`roundcube/${name}`, settings);
+      }
+      cpSync('/etc/roundcube/defaults.inc.php', join(settings.FOLDER, 'defaults.inc.php'));
+      const mail = join(settings.FOLDER, 'mail');
+      mkdirSync(mail, { recursive: true });
+      await run('chown', ['mail:', mail]);
+      return node();
+    },
+    checks: mailChecks,
+  },
+  {
     name: 'oidc-client-ts in a single-page application',
     folder: 'oidc-client-ts',
     callback: '/callback',
@@ -139,10 +175,7 @@ export const applications = [
     folder: 'synapse',
     callback: '/_synapse/client/oidc/callback',
     command: async (settings) => {
-      const file = join(import.meta.dirname, 'synapse', 'homeserver.yaml');
-      const text = readFileSync(file, 'utf8').replaceAll(/\$\{(\w+)\}/g, (_, name) => settings[name]);
-      const own = join(settings.FOLDER, 'homeserver.yaml');
-      writeFileSync(own, text);
+      const own = configurationFile('synapse/homeserver.yaml', settings);
       const program = await python();
       await run(program, ['-m', 'synapse.app.homeserver', '--config-path', own, '--generate-keys']);
       return [program, '-m', 'synapse.app.homeserver', '--config-path', own];

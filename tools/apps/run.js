@@ -65,7 +65,7 @@ const clients = entries.map(({ definition, settings }) => ({
 /** Every definition may add to these settings of Latchkey. */
 const collected = (member) => entries.flatMap(({ definition, settings }) => definition[member]?.(settings) ?? []);
 const configuration = {
-  clients,
+  clients: [...clients, ...collected('furtherClients')],
   oauth: { resources: collected('resources') },
   policy: { data: { client_registration: { preset: 'mcp' } } },
   upstream_oauth2: { providers: collected('providers') },
@@ -77,7 +77,7 @@ try {
   await latchkey.command([...account, '--email', email, username], PASSWORD);
   const issuer = latchkey.base.slice(0, -1);
   for (const { definition, settings } of entries) {
-    const all = { ...settings, ISSUER: issuer, ...definition.settings?.(issuer) };
+    const all = { ...settings, ISSUER: issuer, ...(await definition.settings?.(issuer)) };
     await checks.group(definition.name, (own) => checkApplication(own, definition, all));
   }
 } finally {

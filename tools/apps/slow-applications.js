@@ -1,6 +1,6 @@
 /** Applications that take minutes to download and build; `.ci/nightly` runs them. */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { configurationFile } from './configuration-file.js';
 import { dexChecks } from './dex/checks.js';
 import { goModuleFolder, goProgram, javaProgram, releasedGoProgram } from './install.js';
 import { groupChecks } from './oauth2-proxy/checks.js';
@@ -60,14 +60,3 @@ export const slowApplications = [
     checks: springChecks,
   },
 ];
-
-/** A copy of a configuration file in the folder of the application, with its `${NAME}` replaced by the settings. */
-function configurationFile(path, settings) {
-  const text = readFileSync(join(import.meta.dirname, path), 'utf8');
-  const own = join(settings.FOLDER, path.split('/').at(-1));
-  writeFileSync(
-    own,
-    text.replaceAll(/\$\{(\w+)\}/g, (_, name) => settings[name]),
-  );
-  return own;
-}

@@ -47,9 +47,9 @@ export class Latchkey {
     return this.#log.split('\n').slice(0, -1);
   }
 
-  /** Runs a command of the program to its end. */
+  /** Runs a command of the program to its end. @returns what it printed */
   async command(args, input) {
-    await this.#program.run(args, input);
+    return await this.#program.run(args, input);
   }
 
   /** Runs one statement on the service's database, for what time or an administrator would do. */

@@ -1,0 +1,13 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A copy of a configuration file in the folder of the application, with its `${NAME}` replaced by the settings. */
+export function configurationFile(path, settings) {
+  const text = readFileSync(join(import.meta.dirname, path), 'utf8');
+  const own = join(settings.FOLDER, path.split('/').at(-1));
+  writeFileSync(
+    own,
+    text.replaceAll(/\$\{(\w+)\}/g, (_, name) => settings[name]),
+  );
+  return own;
+}

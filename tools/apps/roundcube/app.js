@@ -1,0 +1,16 @@
+/** Roundcube on PHP's own web server, and Dovecot, the mail server that it signs in to with the access tokens of users. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const { FOLDER, PORT } = process.env;
+process.env.ROUNDCUBE_CONFIG_DIR = FOLDER;
+// They end with this process, whatever ends it.
+const start = (...command) => spawn('setpriv', ['--pdeathsig', 'TERM', ...command], { stdio: 'inherit' });
+const servers = [
+  start('/usr/sbin/dovecot', '-F', '-c', join(FOLDER, 'dovecot.conf')),
+  start('php', '-q', '-S', `127.0.0.1:${PORT}`, '-t', '/var/lib/roundcube'),
+];
+for (const server of servers) server.once('exit', (code) => process.exit(code ?? 1));
+process.once('SIGTERM', () => {
+  for (const server of servers) server.kill('SIGTERM');
+});
