@@ -804,6 +804,8 @@ describe('the description (operations 4.13)', () => {
       for (const code of errors) {
         const status = adminStatus(code);
         expect(example(responses[status]), `${id} ${status}`).toMatchObject({ errors: [{ status: String(status) }] });
+        const named: readonly string[] = responses[status].description.split(', ');
+        expect(named, `${id} ${status}`).toEqual([...new Set(named)]);
       }
     }
   });

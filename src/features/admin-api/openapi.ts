@@ -220,7 +220,8 @@ function errorResponses(codes: readonly ErrorCode[]) {
     [...byStatus].map(([status, those]) => [
       status,
       {
-        description: those.map(adminCode).join(', '),
+        // Several errors of the service have one code in this API.
+        description: [...new Set(those.map(adminCode))].join(', '),
         content: { [JSON_TYPE]: { schema, example: exampleOfErrors(status, those) } },
       },
     ]),
