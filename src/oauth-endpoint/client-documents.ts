@@ -17,7 +17,7 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import { parseJson } from '#platform/http/json-body.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { clientIdHost, clientIdUrlProblem, isClientIdUrl } from '#protocol/oauth/client-id-url.ts';
-import { uriForLog } from '#protocol/oauth/uris-in-logs.ts';
+import { uriForLog, valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { acceptMetadata, type MetadataDeps, metadataDeps } from './accept-metadata.ts';
 import { requireSectorMember } from './sector-identifier.ts';
 
@@ -99,7 +99,7 @@ export class ClientDocuments {
     if (isFresh(client, clock.now())) return;
     const refused = this.#refusedBefore(name);
     if (refused !== undefined) {
-      if (refused.isPassing && maySoonBeFresh(client, clock.now())) return;
+      if (refused.isPassing && mayServeStale(client, clock.now())) return;
       throw this.#refuse(name, refused.refusal);
     }
     if (client !== undefined) {
@@ -111,7 +111,7 @@ export class ClientDocuments {
     try {
       await this.#fetchWithinBounds(context, name);
     } catch (error) {
-      if (isPassing(error) && maySoonBeFresh(client, clock.now())) return;
+      if (isPassing(error) && mayServeStale(client, clock.now())) return;
       if (error instanceof DocumentRefused) throw this.#refuse(name, error.refusal);
       if (error instanceof LatchkeyError) this.#logRefusal(name, error.code, { reason: error.description });
       throw error;
@@ -136,7 +136,7 @@ export class ClientDocuments {
         description: 'The host of client_id is not among those that are admitted here.',
         reason: 'the host of client_id is not admitted',
         received: host,
-        expected: allowedHosts.join(' '),
+        expected: valuesForLog(allowedHosts),
         details: { setting: `${setting}.allowed_hosts` },
       });
     }
@@ -259,7 +259,7 @@ function isFresh(client: Client | undefined, now: number): boolean {
 }
 
 /** While its document cannot be had, a client goes on for a day with the one that is known. */
-function maySoonBeFresh(client: Client | undefined, now: number): boolean {
+function mayServeStale(client: Client | undefined, now: number): boolean {
   return client?.document !== undefined && now < client.document.freshUntil + MAX_STALE_MS;
 }
 
