@@ -10,6 +10,7 @@ import { launchChromium } from '../browser/chromium.js';
 import { Latchkey } from '../browser/latchkey.js';
 import { Application } from './application.js';
 import { applications } from './applications.js';
+import { startPublisher } from './mcp/publisher.js';
 import { misconfigured } from './misconfigured.js';
 import { PASSWORD, PERSON } from './person.js';
 import { signInChecks } from './sign-in-checks.js';
@@ -40,6 +41,7 @@ const folder = mkdtempSync(join(tmpdir(), 'latchkey-apps-'));
 // Run by root, the database and Apache have accounts of their own, which have to get there.
 chmodSync(folder, 0o711);
 const browser = await launchChromium();
+const publisher = await startPublisher(folder);
 const entries = [];
 for (const [index, definition] of wanted.entries()) {
   const settings = {
@@ -66,11 +68,12 @@ const clients = entries.map(({ definition, settings }) => ({
 const collected = (member) => entries.flatMap(({ definition, settings }) => definition[member]?.(settings) ?? []);
 const configuration = {
   clients: [...clients, ...collected('furtherClients')],
-  oauth: { resources: collected('resources') },
+  oauth: { resources: collected('resources'), client_id_metadata_documents: { enabled: true } },
+  outbound: publisher.outbound,
   policy: { data: { client_registration: { preset: 'mcp' } } },
   upstream_oauth2: { providers: collected('providers') },
 };
-const latchkey = await Latchkey.start(folder, 'latchkey', configuration, 'localhost');
+const latchkey = await Latchkey.start(folder, 'latchkey', configuration, 'localhost', publisher.environment);
 try {
   const { username, name, email } = PERSON;
   const account = ['manage', 'register-user', '--yes', '--password-file', '-', '--display-name', name];
@@ -83,6 +86,7 @@ try {
 } finally {
   await browser.close();
   await latchkey.stop();
+  publisher.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 process.exitCode = checks.close();
@@ -103,7 +107,7 @@ async function checkApplication(checks, definition, settings) {
   try {
     for (const [claim, check] of (definition.checks ?? signInChecks)(definition)) {
       await checks.that(`${definition.name}: ${claim}`, () =>
-        inBrowser(application, (page) => check({ page, application, latchkey })),
+        inBrowser(application, (page) => check({ page, application, latchkey, publisher })),
       );
     }
   } finally {

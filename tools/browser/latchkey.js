@@ -16,6 +16,7 @@ export class Latchkey {
   /** `http.public_base`, with a trailing slash. */
   base;
   #folder;
+  #environment;
   #program;
   #child;
   /** Resolves when the whole log is read. */
@@ -25,12 +26,14 @@ export class Latchkey {
   /**
    * @param settings of the configuration file; listener, public base and data directory are added
    * @param host of the public base
+   * @param environment variables in addition to those of this process
    */
-  static async start(folder, name, settings, host = '127.0.0.1') {
+  static async start(folder, name, settings, host = '127.0.0.1', environment = {}) {
     const latchkey = new Latchkey();
     const port = await freePort();
     latchkey.base = `http://${host}:${port}/`;
     latchkey.#folder = folder;
+    latchkey.#environment = environment;
     const listener = {
       resources: ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'],
       binds: [{ address: `127.0.0.1:${port}` }],
@@ -79,7 +82,10 @@ export class Latchkey {
   }
 
   async #serve() {
-    const child = this.#program.launch(['serve'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = this.#program.launch(['serve'], {
+      environment: this.#environment,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     this.#child = child;
     running.add(child);
     this.#closed = new Promise((resolve) => child.once('close', resolve)).then(() => running.delete(child));

@@ -1,4 +1,4 @@
-/** MCP clients that register themselves, sign a person in and call a tool of the MCP server. */
+/** MCP clients that register themselves or publish a document, sign a person in and call a tool of the MCP server. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -6,16 +6,17 @@ import { python } from '../install.js';
 import { decide, signIn, subjectOf } from '../person.js';
 
 const CLIENTS = [
-  ['the SDK for TypeScript', () => [process.execPath, 'client.js']],
-  ['the SDK for Python', async () => [await python(), 'client.py']],
+  ['the SDK for TypeScript registers itself', () => [process.execPath, 'client.js']],
+  ['the SDK for Python registers itself', async () => [await python(), 'client.py']],
+  ['the SDK for TypeScript publishes a document', () => [process.execPath, 'client.js'], ({ clientId }) => [clientId]],
 ];
 
 export function toolChecks() {
-  return CLIENTS.map(([name, command]) => [
-    `a client with ${name} registers itself, a person signs in, and the tool knows who it is`,
-    async ({ page, application, latchkey }) => {
+  return CLIENTS.map(([name, command, identity = () => []]) => [
+    `a client with ${name}, a person signs in, and the tool knows who it is`,
+    async ({ page, application, latchkey, publisher }) => {
       const [program, ...args] = await command();
-      const client = spawn(program, [...args, `${application.base}/mcp`], {
+      const client = spawn(program, [...args, `${application.base}/mcp`, ...identity(publisher)], {
         cwd: import.meta.dirname,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
@@ -35,6 +36,8 @@ export function toolChecks() {
         await signIn(page, latchkey.base);
         await decide(page, latchkey.base, 'consent');
         assert.equal(await next('answer'), subjectOf(latchkey));
+        const isRead = latchkey.logLines().some((line) => line.includes(`client=${publisher.clientId} `));
+        if (identity(publisher).length > 0) assert.ok(isRead, 'the document was read');
       } finally {
         client.kill();
         await ended;

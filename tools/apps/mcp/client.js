@@ -4,7 +4,8 @@ import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-const [, , serverUrl] = process.argv;
+/** @see OAuth Client ID Metadata Document; without one the client registers itself */
+const [, , serverUrl, clientMetadataUrl] = process.argv;
 
 let answer;
 const answered = new Promise((resolve) => {
@@ -21,6 +22,7 @@ const redirectUrl = `http://localhost:${listener.address().port}/callback`;
 const kept = {};
 const authProvider = {
   redirectUrl,
+  clientMetadataUrl,
   clientMetadata: {
     client_name: 'Notes in TypeScript',
     redirect_uris: [redirectUrl],
