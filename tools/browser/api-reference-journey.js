@@ -1,56 +1,60 @@
 import assert from 'node:assert/strict';
 import { watch } from './journey.js';
 import { tabTo } from './keyboard.js';
-import { checkWithAxe, unseenFocus } from './pages/examine.js';
+import { appear, checkWithAxe, unseenFocus } from './pages/examine.js';
 import { send } from './pages/steps.js';
 import { PASSWORD } from './settings.js';
 
+const APPEARANCES = ['light', 'dark'].flatMap((colorScheme) =>
+  [1280, 390].map((width) => ({ colorScheme, viewport: { width, height: 900 } })),
+);
+
 /** The reference as it opens, with operations open, with a response, and with the dialog for sign-in. */
 export async function examineReference({ browser, base }) {
-  for (const colorScheme of ['light', 'dark']) {
-    for (const width of [1280, 390]) {
-      const viewport = { width, height: 900 };
-      const context = await browser.newContext({ locale: 'en', colorScheme, viewport, reducedMotion: 'reduce' });
-      try {
-        await examineSteps(await context.newPage(), base);
-      } catch (error) {
-        throw new Error(`${colorScheme}, ${width} px: ${error.message}`, { cause: error });
-      } finally {
-        await context.close();
-      }
+  const context = await browser.newContext({ locale: 'en', reducedMotion: 'reduce' });
+  try {
+    const page = await context.newPage();
+    await page.goto(`${base}api/doc/`);
+    await page.locator('.opblock').last().waitFor();
+    await examine(page);
+    // Of the others nothing else is seen, and axe takes a second for them each time.
+    await page.locator('.operation-filter-input').fill('user');
+    await page.locator('.opblock-tag[data-tag=server]').waitFor({ state: 'detached' });
+    const operations = ['user-listUsers', 'user-createUser', 'user-email-deleteUserEmail'].map((id) =>
+      page.locator(`#operations-${id}`),
+    );
+    for (const operation of operations) {
+      await operation.locator('.opblock-summary-control').click();
+      await operation.locator('.responses-table').waitFor();
     }
+    await examine(page);
+    const [list] = operations;
+    await list.getByRole('tab', { name: 'Schema' }).first().click();
+    for (const operation of operations) await operation.getByRole('button', { name: 'Try it out' }).click();
+    await list.getByRole('button', { name: 'Execute' }).click();
+    await list.locator('.live-responses-table').waitFor();
+    await examine(page);
+    await page.locator('.auth-wrapper > .authorize').click();
+    await page.getByRole('dialog', { name: 'Available authorizations' }).waitFor();
+    await examine(page);
+  } finally {
+    await context.close();
   }
 }
 
-async function examineSteps(page, base) {
-  const examine = async () => {
+/** Looks at the page in every appearance. */
+async function examine(page) {
+  for (const appearance of APPEARANCES) {
+    await appear(page, appearance);
+    // Its script follows the browser.
+    await page.waitForFunction(
+      (isDark) => document.documentElement.classList.contains('dark-mode') === isDark,
+      appearance.colorScheme === 'dark',
+    );
     await checkWithAxe(page);
     const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(excess <= 0, `the page is ${excess} px too wide`);
-  };
-  await page.goto(`${base}api/doc/`);
-  await page.locator('.opblock').last().waitFor();
-  await examine();
-  // Of the others nothing else is seen, and axe takes a second for them each time.
-  await page.locator('.operation-filter-input').fill('user');
-  await page.locator('.opblock-tag[data-tag=server]').waitFor({ state: 'detached' });
-  const operations = ['user-listUsers', 'user-createUser', 'user-email-deleteUserEmail'].map((id) =>
-    page.locator(`#operations-${id}`),
-  );
-  for (const operation of operations) {
-    await operation.locator('.opblock-summary-control').click();
-    await operation.locator('.responses-table').waitFor();
+    assert.ok(excess <= 0, `${JSON.stringify(appearance)}: the page is ${excess} px too wide`);
   }
-  await examine();
-  const [list] = operations;
-  await list.getByRole('tab', { name: 'Schema' }).first().click();
-  for (const operation of operations) await operation.getByRole('button', { name: 'Try it out' }).click();
-  await list.getByRole('button', { name: 'Execute' }).click();
-  await list.locator('.live-responses-table').waitFor();
-  await examine();
-  await page.locator('.auth-wrapper > .authorize').click();
-  await page.getByRole('dialog', { name: 'Available authorizations' }).waitFor();
-  await examine();
 }
 
 /** Somebody without a mouse opens the dialog for sign-in and closes it, opens an operation, and calls it. */
