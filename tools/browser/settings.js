@@ -30,7 +30,10 @@ export function settings(callback) {
         redirect_uris: [callback],
       },
     ],
-    oauth: { resources: [{ identifier: 'https://api.harbour.example/', scopes: [LONG_SCOPE] }] },
+    oauth: {
+      resources: [{ identifier: 'https://api.harbour.example/', scopes: [LONG_SCOPE] }],
+      client_id_metadata_documents: { enabled: true },
+    },
     homeserver: { kind: 'none', homeserver: 'example.org' },
     account: { password_registration_enabled: true, password_recovery_enabled: true, client_logos: 'proxy' },
     policy: {

@@ -155,7 +155,7 @@ async function deliver(one = worker()): Promise<void> {
 }
 
 /** What a relying party makes of a logout token (2.6). */
-async function verified(index = 0, audience = client): Promise<Readonly<Record<string, unknown>>> {
+async function verified(index = 0, audience: string = client): Promise<Readonly<Record<string, unknown>>> {
   const token = received[index]?.form.get('logout_token') ?? '';
   const { keys } = TEST_SIGNING_KEYS.publicJwks();
   const { payload } = await jwtVerify(token, createLocalJWKSet({ keys: [...keys] }), {
@@ -181,6 +181,20 @@ function jobs() {
 }
 
 describe('signing out in the browser', () => {
+  test('a client that is named by the address of its metadata document finds that address as audience', async () => {
+    const told = await signIn(client);
+    const url = 'https://apps.example.org/client.json';
+    const rename = 'update oauth2_clients set document_url = $2 where id = $1::uuid returning id';
+    await sql(testDatabase.database, rename, [toUuid(client), url]);
+    try {
+      await signOut(told.browser);
+      await deliver();
+      expect(await verified(0, url)).toMatchObject({ aud: url });
+    } finally {
+      await sql(testDatabase.database, rename, [toUuid(client), null]);
+    }
+  });
+
   test('the client gets a logout token for its session, which ends; a client that does not ask keeps its own', async () => {
     const told = await signIn(client);
     const other = await signIn(silentClient, { browser: told.browser });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { BANNED_USER_AGENT, LONG_SCOPE } from '../settings.js';
 import { arrive, crowd, postForm, send, signInAtHome } from './steps.js';
 
@@ -22,6 +23,12 @@ export const authorizationPages = [
     name: 'consent-nameless',
     reach: async (page, site) => {
       await arrive(page, site, 'bo', { client_id: await selfRegisteredClient(site), scope: 'openid' });
+    },
+  },
+  {
+    name: 'consent-published',
+    reach: async (page, site) => {
+      await arrive(page, site, 'bo', { client_id: await publishedClient(site, LONG_NAME), scope: 'openid' });
     },
   },
   {
@@ -177,9 +184,24 @@ function idText(uuid) {
 let registered = 0;
 
 /** A client that nobody at the service has set up. @returns its identifier */
-async function selfRegisteredClient({ latchkey, relyingParty }, name) {
+async function selfRegisteredClient(site, name) {
   registered += 1;
   const uuid = `00000000-0000-0000-0000-${registered.toString(16).padStart(12, '0')}`;
+  await insertClient(site, uuid, name);
+  return idText(uuid);
+}
+
+/** One whose metadata document was read a moment ago. @returns its address */
+async function publishedClient(site, name) {
+  registered += 1;
+  const url = `https://applications.${'harbour'.repeat(5)}.example/clients/${registered}.json`;
+  const hash = createHash('sha256').update(`client-document ${url}`).digest('hex');
+  const uuid = hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+  await insertClient(site, uuid, name, url);
+  return url;
+}
+
+async function insertClient({ latchkey, relyingParty }, uuid, name, url) {
   const metadata = {
     token_endpoint_auth_method: 'none',
     redirect_uris: [relyingParty.callback],
@@ -189,8 +211,8 @@ async function selfRegisteredClient({ latchkey, relyingParty }, name) {
     ...(name !== undefined && { client_name: { '': name } }),
   };
   await latchkey.sql(
-    `insert into oauth2_clients (id, is_static, metadata, created_at) values ($1::uuid, false, $2::jsonb, now())`,
-    [uuid, JSON.stringify(metadata)],
+    `insert into oauth2_clients (id, is_static, metadata, created_at, document_url, document_fresh_until)
+     values ($1::uuid, false, $2::jsonb, now(), $3::text, now() + interval '1 day')`,
+    [uuid, JSON.stringify(metadata), url],
   );
-  return idText(uuid);
 }
