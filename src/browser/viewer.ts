@@ -34,6 +34,16 @@ export type ViewerRequest = Pick<
   'cookies' | 'clientAddress' | 'headers' | 'requireWork' | 'setRequester' | 'userAgent'
 >;
 
+/** A request that the account of its viewer pays for, and that is served also when it has used up its work. */
+export function withoutLimit(context: RequestContext): ViewerRequest {
+  const { cookies, clientAddress, headers, userAgent } = context;
+  return {
+    ...{ cookies, clientAddress, headers, userAgent },
+    setRequester: (...named) => context.setRequester(...named),
+    requireWork: () => {},
+  };
+}
+
 export interface ViewerDeps {
   readonly database: Database;
   readonly clock: Clock;
@@ -62,9 +72,7 @@ export class Viewers {
   async read(context: ViewerRequest): Promise<Viewer> {
     const cookie = this.cookie(context);
     if (cookie === undefined) return { kind: 'anonymous' };
-    const viewer = await this.accept(context, await findViewerRow(this.#deps.database, cookie.id));
-    context.requireWork();
-    return viewer;
+    return await this.accept(context, await findViewerRow(this.#deps.database, cookie.id));
   }
 
   /** The same for a row that came with a joined read (`viewerColumns`). */
@@ -77,6 +85,7 @@ export class Viewers {
     if (remark !== undefined) this.forget(context);
     if (viewer.kind !== 'active') return viewer;
     context.setRequester({ kind: 'user', id: viewer.user.id, username: viewer.user.username });
+    context.requireWork();
     activity.recordBrowserSession(viewer.session.id, now, context.clientAddress, context.userAgent);
     this.#rememberLanguage(context, viewer.user);
     if (cookie !== undefined) this.#renew(context, cookie, row);

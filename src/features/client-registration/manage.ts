@@ -78,6 +78,7 @@ async function authorize(
   if (!found.ok) deps.log.info('auth.refused', 'management of a client refused', { code: found.reason, client: id });
   const client = accepted(found);
   context.setRequester({ kind: 'oauth2-client', id });
+  context.requireWork();
   return { access, client };
 }
 

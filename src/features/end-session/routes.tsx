@@ -9,7 +9,7 @@
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { matchLanguages } from '#browser/i18n/negotiate-language.ts';
 import { type LogoutRequest, postLogoutLocation, sealLogoutRequest } from '#browser/logout-request.ts';
-import { SESSION_COOKIE } from '#browser/viewer.ts';
+import { SESSION_COOKIE, withoutLimit } from '#browser/viewer.ts';
 import { type Viewer, type ViewerRow, viewerColumns, viewerJoin } from '#domain/browser-sessions/viewer.ts';
 import { clientName } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
@@ -80,7 +80,7 @@ async function readViewer(
     oauthSessionId: oauthSessionId === undefined ? null : toUuid(oauthSessionId),
     clientId: clientId === undefined ? null : toUuid(clientId),
   });
-  return { viewer: await deps.viewers.accept(context, row), isProven: row?.is_proven ?? false };
+  return { viewer: await deps.viewers.accept(withoutLimit(context), row), isProven: row?.is_proven ?? false };
 }
 
 /** The viewer, and whether the session of the hint is live and grew out of the viewer's; primary keys. */

@@ -11,7 +11,7 @@ import {
   postLogoutLocation,
 } from '#browser/logout-request.ts';
 import { forgetPendingLogin } from '#browser/pending-login.ts';
-import { SESSION_COOKIE } from '#browser/viewer.ts';
+import { SESSION_COOKIE, withoutLimit } from '#browser/viewer.ts';
 import type { Viewer } from '#domain/browser-sessions/viewer.ts';
 import type { Core } from '#domain/core.ts';
 import { signOut } from '#domain/oauth-sessions/sign-out.ts';
@@ -47,7 +47,7 @@ async function submitLogout(deps: PageDeps, context: RequestContext): Promise<Ht
     return answerWithButton(deps, context, { status: 200, expired });
   }
 
-  const viewer = await deps.viewers.read(context);
+  const viewer = await deps.viewers.read(withoutLimit(context));
   if (viewer.kind === 'anonymous' || viewer.kind === 'ended') context.cookies.clear(SESSION_COOKIE);
   else await signOutViewer(deps, context, viewer, isEverywhere);
   forgetPendingLogin(context);
