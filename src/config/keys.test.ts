@@ -1566,7 +1566,7 @@ test('without any source, the defaults are those of the manual', () => {
       passwordHashQueue: 64,
       maxInFlight: 1000,
       work: {
-        perAddress: { burstMs: 10_000, perSecondMs: 10 },
+        perAddress: { burstMs: 30_000, perSecondMs: 50 },
         perAccount: { burstMs: 60_000, perSecondMs: 100 },
         perClient: { burstMs: 0, perSecondMs: 100 },
       },

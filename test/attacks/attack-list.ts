@@ -232,6 +232,8 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [26, 'backup under load, loss of everything, restore'],
   [27, 'exceptions that nobody catches'],
   [28, 'event loop that stands still'],
+  [29, 'flood of the dearest requests from one address'],
+  [30, 'many people who sign in behind one address'],
 ];
 
 /** What tries a fault without naming its number in the name of a test. */

@@ -57,8 +57,11 @@ export const limitsSection = mapping({
         'discovery, keys and introspection, and sign-in apart from them, have a reserve of one for each eight.',
     ),
   work: mapping({
-    per_address: workLimit('10s', '10ms').describe(
-      'For requests from one address (IPv6: one /64) in which nobody proves who they are.',
+    per_address: workLimit('30s', '50ms').describe(
+      'For requests from one address (IPv6: one /64) in which nobody proves who they are. A sign-in costs the address about ' +
+        '5 ms (a sign-in page 1 to 2 ms), and each wrong password 45 ms more: the hash of a right one costs the account. So ' +
+        '500 users behind one address who all sign in within five minutes, every tenth with a typo, cost 5 s of the 45 s ' +
+        'that the defaults allow them.',
     ),
     per_account: workLimit('60s', '100ms').describe('For requests of one account, from anywhere.'),
     per_client: workLimit('0s', '100ms').describe('For requests of one application that authenticates itself.'),
@@ -66,7 +69,8 @@ export const limitsSection = mapping({
     .prefault({})
     .describe(
       'Work that a process does for one caller, over all routes: processor time, and 10 ms for each MiB sent. Beyond it ' +
-        '429. The homeserver and administrators are never limited.',
+        '429. Requests of an address that has used 50 ms, or has three under way, wait for each other before. The ' +
+        'homeserver and administrators are never limited.',
     ),
   max_db_waiters: integer(1, 1_000_000)
     .prefault(200)

@@ -23,6 +23,8 @@ export class Task {
   polls = 0;
   /** Processor time in milliseconds: its stretches, plus what worker threads spent for it. */
   cpuMs = 0;
+  /** The part of it that worker threads spent. */
+  offThreadMs = 0;
   /** Time in milliseconds between handing statements to the driver and their complete results, summed up. */
   dbMs = 0;
   /** Statements sent. */

@@ -7,13 +7,11 @@ import { type HttpResponse, redirect } from './response.ts';
 import { preflightHeaders } from './response-headers.ts';
 import type { EmbeddableRequest, ErrorFormat, Route } from './route.ts';
 import type { Match } from './route-table.ts';
-import type { WorkBudget } from './work-budget.ts';
 
 export interface DispatchSettings {
   readonly limits: HeadLimits;
   readonly formatOfPath: (path: string) => ErrorFormat;
   readonly inFlight: InFlight;
-  readonly work: WorkBudget;
   /** Where pages of a service on this machine are opened. */
   readonly home: LocalHome | undefined;
   /** Whether this route can be served at this moment. */
@@ -58,7 +56,7 @@ export function dispatch(
     exchange.route = route;
     exchange.errorFormat = route.errorFormat;
     exchange.params = match.params;
-    requireWork(exchange, settings.work, route);
+    exchange.requireAddress();
     const isTooMuch = isLagging && settings.inFlight.areSeveral;
     if (isTooMuch && route.errorFormat === 'page' && route.method === 'GET' && route.priority !== true) {
       throw overloaded('lagging');
@@ -70,9 +68,11 @@ export function dispatch(
     const elsewhere = redirectHome(settings.home, route, exchange);
     if (elsewhere !== undefined) return elsewhere;
     exchange.startTimeLimit();
-    return route.handle(exchange);
+    // One with a body waits for its turn once that has arrived.
+    const turn = route.method !== 'GET' && exchange.mayHaveBody ? undefined : exchange.takeTurn();
+    return turn === undefined ? route.handle(exchange) : turn.then(() => route.handle(exchange));
   }
-  requireWork(exchange, settings.work);
+  exchange.requireAddress();
   if (match.kind === 'other-methods') {
     exchange.route = match.routes[0];
     exchange.errorFormat = exchange.route?.errorFormat ?? exchange.errorFormat;
@@ -82,20 +82,6 @@ export function dispatch(
     throw new LatchkeyError('method_not_allowed', { headers: { allow: SERVER_METHODS } });
   }
   throw new LatchkeyError('not_found');
-}
-
-/**
- * The address may have used up its work with requests of nobody in particular. Those with credentials get further, since
- * a client or somebody who is signed in may share it. Who only asks how the service does is always answered.
- * @throws LatchkeyError `rate_limited`
- */
-function requireWork(exchange: Exchange, work: WorkBudget, route?: Route): void {
-  const { errorFormat, headers } = exchange;
-  if (route?.capacity === 'essential' && route.method === 'GET') return;
-  // The credentials of a client may be in the body.
-  const isOfMachine = route?.method === 'POST' && (errorFormat === 'oauth-json' || errorFormat === 'chat-json');
-  const hasCredentials = isOfMachine || headers.authorization !== undefined || headers.cookie !== undefined;
-  work.requireAddress(exchange.clientAddress, headers.authorization, hasCredentials);
 }
 
 /** The prefix of a listener without its slash, as people type it. */

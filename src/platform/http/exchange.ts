@@ -18,7 +18,7 @@ import { countedMethod, isAuthorizationRepeated, loggedMethod, splitTarget } fro
 import type { ErrorFormat, Route } from './route.ts';
 import type { RouteTable } from './route-table.ts';
 import type { UntrustedProxies } from './untrusted-proxies.ts';
-import type { Payer, WorkBudget } from './work-budget.ts';
+import type { AddressRequest, Payer, WorkBudget } from './work-budget.ts';
 
 /** What every request of a server shares. */
 export interface ExchangeSettings {
@@ -50,7 +50,7 @@ export interface ExchangeParts {
 const MAX_USER_AGENT_CHARACTERS = 512;
 
 /** One request on its way to one answer: what the server keeps of it, and the context that handlers see. */
-export class Exchange implements RequestContext, PendingRequest, CountedRequest {
+export class Exchange implements RequestContext, PendingRequest, CountedRequest, AddressRequest {
   readonly task: Task;
   readonly request: ReceivedRequest;
   readonly response: OutgoingResponse;
@@ -71,6 +71,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   isAnswered = false;
   isInFlight = false;
   capacity: CountedRequest['capacity'];
+  turnKey: string | undefined;
   /** `performance.now()` by which the handler must have answered; time spent receiving the body does not count. */
   deadline = Number.POSITIVE_INFINITY;
   readonly #settings: ExchangeSettings;
@@ -82,6 +83,8 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   #client: ClientSource | undefined;
   #abort: AbortController | undefined;
   #payer: Payer | undefined;
+  /** It has waited for its turn, or need not. */
+  #hasTurn = false;
 
   constructor(parts: ExchangeParts) {
     const { path, query } = splitTarget(parts.request.url ?? '/');
@@ -280,6 +283,53 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     return requester.kind === 'homeserver' ? undefined : requester.id;
   }
 
+  get credentials(): string | undefined {
+    const { authorization, cookie } = this.request.headers;
+    return authorization ?? cookie;
+  }
+
+  get isOfMachine(): boolean {
+    if (this.request.headers.authorization !== undefined) return true;
+    // The credentials of a client may be in the body.
+    const { errorFormat, method } = this.route ?? {};
+    return method === 'POST' && (errorFormat === 'oauth-json' || errorFormat === 'chat-json');
+  }
+
+  get mayBeProven(): boolean {
+    return this.isOfMachine || this.credentials !== undefined;
+  }
+
+  /** Who only asks how the service does is answered whatever others at the address do. */
+  get #isAlwaysServed(): boolean {
+    return this.route?.capacity === 'essential' && this.route.method === 'GET';
+  }
+
+  /** @throws WorkUsedUp when the address has used up its work with requests of nobody in particular */
+  requireAddress(): void {
+    if (!this.#isAlwaysServed) this.#settings.work.requireAddress(this);
+  }
+
+  /**
+   * To be called once nothing of the request is missing.
+   * @returns undefined when it can go on at once, else what settles when it is its turn
+   */
+  takeTurn(): Promise<void> | undefined {
+    if (this.#hasTurn || this.#isAlwaysServed) return undefined;
+    this.#hasTurn = true;
+    const turn = this.#settings.work.takeTurn(this);
+    return turn === undefined ? undefined : this.#awaitTurn(turn);
+  }
+
+  async #awaitTurn(turn: Promise<void>): Promise<void> {
+    const { inFlight } = this.#settings;
+    inFlight.leave(this);
+    await turn;
+    if (this.isAborted || this.isAnswered) throw new LatchkeyError('temporarily_unavailable');
+    this.requireAddress();
+    inFlight.enter(this);
+    this.startTimeLimit();
+  }
+
   requireWork(): void {
     const id = this.#payerId;
     if (this.#payer !== undefined && id !== undefined) this.#settings.work.requirePayer(this.#payer, id);
@@ -289,9 +339,10 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
   charge(): void {
     bankCurrentStretch();
     const { work } = this.#settings;
+    const { credentials } = this;
     work.charge(this.#payer, this.#payerId, this.task.cpuMs, this.sentBytes);
-    const { authorization } = this.request.headers;
-    if (this.#payer !== undefined && authorization !== undefined) work.remember(authorization);
+    work.endTurn(this);
+    if (this.#payer !== undefined && credentials !== undefined) work.remember(credentials);
   }
 
   setGraphqlOperation(operation: GraphqlOperation): void {
@@ -332,6 +383,8 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest 
     const bytes = await reading;
     this.#settings.inFlight.enter(this);
     this.startTimeLimit();
+    const turn = this.takeTurn();
+    if (turn !== undefined) await turn;
     return bytes;
   }
 }

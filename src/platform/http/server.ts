@@ -13,7 +13,7 @@
  */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { LatchkeyError } from '#platform/base/errors.ts';
-import { outside, resumeTask, Task } from '#platform/base/tasks.ts';
+import { delay, outside, resumeTask, Task } from '#platform/base/tasks.ts';
 import type { Tracing } from '#platform/base/tracing.ts';
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import type { Connection } from './connection.ts';
@@ -32,7 +32,7 @@ import { InFlight } from './overload.ts';
 import { loggedMethod } from './request-head.ts';
 import { type ServerLimits, type ServerParts, Serving, type ServingOptions } from './serving.ts';
 import { openCertificate } from './tls-pair.ts';
-import { WorkBudget } from './work-budget.ts';
+import { REFUSAL_HOLD_MS, WorkBudget, WorkUsedUp } from './work-budget.ts';
 
 export interface HttpServerOptions extends ServingOptions {
   readonly log: LogWriter;
@@ -62,6 +62,8 @@ const IDLE_WHEN_CLOSING_MS = 250;
 const IDLE_PER_DELAY = 4;
 const MAX_IDLE_WHEN_CLOSING_MS = 2000;
 const HANDLER_TIMEOUT_RETRY_SECONDS = 5;
+/** Refusals that wait; beyond it they cost a connection. */
+const MAX_HELD = 1000;
 
 export class HttpServer {
   readonly #lag: HttpServerOptions['lag'];
@@ -83,6 +85,7 @@ export class HttpServer {
   /** Every answer is the last of its connection. */
   #isClosing = false;
   #answered = 0;
+  #held = 0;
   #counter = 0;
 
   /** Nothing listens until `listen`. */
@@ -356,6 +359,7 @@ export class HttpServer {
       const answer = await dispatch(exchange, settings, this.#lag.isLagging);
       responder.answer(exchange, answer);
     } catch (thrown) {
+      if (thrown instanceof WorkUsedUp && thrown.isRepeated) await this.#hold(exchange);
       responder.answerFailure(exchange, thrown);
     } finally {
       this.#inFlight.leave(exchange);
@@ -363,6 +367,19 @@ export class HttpServer {
       this.#answered += 1;
       exchange.charge();
     }
+  }
+
+  /** Slows down a caller that goes on after a refusal, which costs little, but not nothing. */
+  async #hold(exchange: Exchange): Promise<void> {
+    if (this.#held >= MAX_HELD) {
+      exchange.connection.endAfterCurrent();
+      return;
+    }
+    this.#held += 1;
+    exchange.deadline = Number.POSITIVE_INFINITY;
+    this.#inFlight.leave(exchange);
+    await delay(REFUSAL_HOLD_MS);
+    this.#held -= 1;
   }
 
   #startSweeping(): NodeJS.Timeout {

@@ -86,7 +86,7 @@ export class Serving {
       inFlight,
       work,
     };
-    this.dispatch = { limits, formatOfPath, inFlight, isAvailable, work, home: localHome(address.origin) };
+    this.dispatch = { limits, formatOfPath, inFlight, isAvailable, home: localHome(address.origin) };
     this.responder = new Responder({
       log,
       address,

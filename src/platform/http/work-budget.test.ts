@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { newId } from '#platform/base/ids.ts';
+import { outside } from '#platform/base/tasks.ts';
 import { type RouteServer, startRouteServer, TEST_LIMITS } from '#test/support/route-server.ts';
 import type { Route } from './route.ts';
 import type { WorkLimits } from './work-budget.ts';
@@ -13,6 +14,9 @@ const CLIENT = { kind: 'oauth2-client', id: newId<'client'>(0) } as const;
 
 let running: RouteServer | undefined;
 let handled = 0;
+/** Requests that have begun and wait to be let go. */
+let held: (() => void)[] = [];
+let begunAt: number[] = [];
 
 afterEach(async () => await running?.close());
 
@@ -35,19 +39,27 @@ function route(path: string, more: Partial<Route> = {}): Route {
   };
 }
 
-const dear = (asker?: Parameters<Parameters<Route['handle']>[0]['setRequester']>): Route['handle'] => {
+const dear = (asker?: Parameters<Parameters<Route['handle']>[0]['setRequester']>, ms = 40): Route['handle'] => {
   return (context) => {
     if (asker !== undefined) context.setRequester(...asker);
     context.requireWork();
     handled += 1;
-    spin(40);
+    spin(ms);
     return { status: 200, headers: {} };
   };
 };
 
 const ROUTES = [
   route('/cheap'),
+  route('/held', {
+    handle: async () => {
+      begunAt.push(performance.now());
+      await outside(new Promise<void>((resolve) => held.push(resolve)));
+      return { status: 200, headers: {} };
+    },
+  }),
   route('/dear', { handle: dear() }),
+  route('/dearest', { handle: dear(undefined, 150) }),
   route('/large', { handle: () => ({ status: 200, headers: {}, body: 'x'.repeat(4 * 1024 * 1024) }) }),
   route('/account', { handle: dear([USER]) }),
   route('/client', { handle: dear([CLIENT]) }),
@@ -64,6 +76,7 @@ const ROUTES = [
 
 async function start(work: Partial<WorkLimits>): Promise<void> {
   handled = 0;
+  [held, begunAt] = [[], []];
   running = await startRouteServer(ROUTES, {
     limits: { ...TEST_LIMITS, work: { perAddress: NONE, perAccount: NONE, perClient: NONE, ...work } },
     http: { trustedProxies: [LOOPBACK] },
@@ -135,10 +148,10 @@ test.each([
 ])(
   'who comes with %s gets further, in case they share the address with a flood, up to a reserve',
   async (_, path, init) => {
-    await start({ perAddress: { burstMs: 400, perSecondMs: 1 } });
-    await servedUntilRefused('/dear', '192.0.2.1');
+    await start({ perAddress: { burstMs: 700, perSecondMs: 1 } });
+    await servedUntilRefused('/dearest', '192.0.2.1');
     expect((await ask(path, '192.0.2.1', init)).status).toBe(200);
-    await servedUntilRefused('/dear', '192.0.2.1', { headers: { cookie: 'a=b' } });
+    await servedUntilRefused('/dearest', '192.0.2.1', { headers: { cookie: 'a=b' } });
     expect((await ask(path, '192.0.2.1', init)).status).toBe(429);
   },
 );
@@ -151,6 +164,43 @@ test('who has proved who they are by a header is served there whatever a flood d
   for (let index = 0; index < 10; index += 1) {
     expect((await ask('/client-by-header', '192.0.2.1', known)).status).toBe(200);
   }
+});
+
+test('what proved somebody once, and proves nobody any more, is soon forgotten', async () => {
+  await start({ perAddress: SMALL });
+  const known = { headers: { authorization: 'Bearer known' } };
+  await ask('/client-by-header', '192.0.2.1', known);
+  await servedUntilRefused('/dear', '192.0.2.1', { headers: { authorization: 'Bearer unknown' } });
+  expect(await servedUntilRefused('/cheap', '192.0.2.1', known)).toBeLessThan(100);
+});
+
+test('beyond three at once, requests of one address begin one after another', async () => {
+  await start({ perAddress: { burstMs: 10_000, perSecondMs: 1 } });
+  const asked = Array.from({ length: 24 }, async () => (await ask('/held', '192.0.2.1')).status);
+  await expect.poll(() => begunAt.length).toBe(24);
+  expect((begunAt[23] ?? 0) - (begunAt[2] ?? 0)).toBeGreaterThan(300);
+  for (const letGo of held) letGo();
+  expect(await Promise.all(asked)).toEqual(Array.from({ length: 24 }, () => 200));
+});
+
+test('behind each dear request of an address that has used much the event loop is free for others', async () => {
+  await start({ perAddress: { burstMs: 5000, perSecondMs: 1 } });
+  while (handled < 3) await ask('/dearest', '192.0.2.1');
+  const endedAt = await Promise.all(
+    [1, 2].map(async () => {
+      expect((await ask('/dearest', '192.0.2.1')).status).toBe(200);
+      return performance.now();
+    }),
+  );
+  expect(Math.abs((endedAt[1] ?? 0) - (endedAt[0] ?? 0))).toBeGreaterThan(800);
+});
+
+test('whoever goes on after a refusal waits for the next one', async () => {
+  await start({ perAddress: SMALL });
+  await servedUntilRefused('/dear', '192.0.2.1');
+  const from = performance.now();
+  expect((await ask('/cheap', '192.0.2.1')).status).toBe(429);
+  expect(performance.now() - from).toBeGreaterThan(900);
 });
 
 test('an account pays for itself, wherever it asks from; clients and homeservers are not limited', async () => {

@@ -1,7 +1,7 @@
 /**
  * What requests cost, in one bucket for all routes (security 4.17): the processor time of their task, and the bytes sent.
- * An address pays for requests in which nobody proves who they are, and an account or a client for its own. Whoever has
- * used up a bucket is refused before any work, so that others are served as before.
+ * An address pays for requests in which nobody proves who they are, and an account or a client for its own. The requests
+ * of an address that uses much wait for each other. Whoever has used up a bucket is refused before any work.
  *
  * It is kept in memory, since processor time is a resource of one process.
  */
@@ -11,6 +11,7 @@ import { addressKey } from '#platform/base/ip-address.ts';
 import type { Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import { randomBytes } from '#platform/base/random.ts';
+import { Turns, type TurnTaker } from './turns.ts';
 
 /** A bucket that holds so much work, and gets so much back each second. */
 export interface WorkLimit {
@@ -33,9 +34,18 @@ const MS_PER_MEBIBYTE = 10;
 const MEBIBYTE = 1024 * 1024;
 /** What an address with an empty bucket may use for requests with credentials, which may belong to somebody else there. */
 const RESERVED_SHARE = 1 / 4;
+/** Requests of an address that has used so much wait for their turn. */
+const BUSY_MS = 50;
+/** The same where the bucket is small. */
+const MAX_BUSY_SHARE = 1 / 4;
 const SWEEP_AFTER = 1000;
 const QUIET_MS = 60_000;
 const MAX_PROVEN = 10_000;
+/** Requests with credentials that have proved somebody before and prove nobody now; the next one counts as any other. */
+const MAX_UNPROVEN_USES = 50;
+/** Whoever is refused again within that time has to wait as long for the answer. */
+export const REFUSAL_HOLD_MS = 1000;
+const MAX_KEYS = 1000;
 
 /** Work that was used, which leaks away by the share of the limit. */
 interface Used {
@@ -43,13 +53,36 @@ interface Used {
   /** `performance.now()` of the last change. */
   at: number;
   toldAt: number;
+  refusedAt: number;
+}
+
+/** A bucket is used up. */
+export class WorkUsedUp extends LatchkeyError {
+  /** The caller was refused just before, and does not heed it. */
+  readonly isRepeated: boolean;
+
+  constructor(retryAfterSeconds: number, isRepeated: boolean) {
+    super('rate_limited', { retryAfterSeconds });
+    this.isRepeated = isRepeated;
+  }
+}
+
+/** A request as its address pays for it. */
+export interface AddressRequest extends TurnTaker {
+  readonly clientAddress: string | undefined;
+  /** The header by which somebody may prove who they are. */
+  readonly credentials: string | undefined;
+  /** A program sent it, by which many may be served. */
+  readonly isOfMachine: boolean;
+  /** It may turn out to belong to an account or a client. */
+  readonly mayBeProven: boolean;
 }
 
 class Buckets {
   readonly #used = new Map<string, Used>();
   #limit: WorkLimit;
-  /** Some bucket may be empty; so long as none is, nothing has to be looked up. */
-  isAnyEmpty = false;
+  /** Some bucket may be used so far that it matters; so long as none is, nothing has to be looked up. */
+  isAnyBusy = false;
   #sweepAt = SWEEP_AFTER;
 
   constructor(limit: WorkLimit) {
@@ -60,6 +93,14 @@ class Buckets {
     this.#limit = limit;
   }
 
+  get #busyMs(): number {
+    return Math.min(BUSY_MS, this.#limit.burstMs * MAX_BUSY_SHARE);
+  }
+
+  get isUnlimited(): boolean {
+    return this.#limit.burstMs === 0;
+  }
+
   charge(key: string, ms: number, now: number): void {
     const { burstMs, perSecondMs } = this.#limit;
     if (burstMs === 0) return;
@@ -67,14 +108,20 @@ class Buckets {
     // What a flood had under way when its bucket ran dry does not shut it for longer.
     const max = burstMs * (1 + 2 * RESERVED_SHARE);
     if (used === undefined) {
-      this.#used.set(key, { ms: Math.min(ms, max), at: now, toldAt: Number.NEGATIVE_INFINITY });
-      if (ms > burstMs) this.isAnyEmpty = true;
+      const never = Number.NEGATIVE_INFINITY;
+      this.#used.set(key, { ms: Math.min(ms, max), at: now, toldAt: never, refusedAt: never });
+      if (ms > this.#busyMs) this.isAnyBusy = true;
       if (this.#used.size > this.#sweepAt) this.#sweep(now);
       return;
     }
     used.ms = Math.min(max, leaked(used, perSecondMs, now) + ms);
     used.at = now;
-    if (used.ms > burstMs) this.isAnyEmpty = true;
+    if (used.ms > this.#busyMs) this.isAnyBusy = true;
+  }
+
+  isBusy(key: string, now: number): boolean {
+    const used = this.#used.get(key);
+    return used !== undefined && leaked(used, this.#limit.perSecondMs, now) > this.#busyMs;
   }
 
   /** For how many seconds a key gets nothing; 0: it has work left. @param reserve share of the bucket that it may use beyond it */
@@ -87,6 +134,15 @@ class Buckets {
     return excess > 0 ? excess / perSecondMs : 0;
   }
 
+  /** Notes a refusal. @returns whether one came shortly before */
+  refuse(key: string, now: number): boolean {
+    const used = this.#used.get(key);
+    if (used === undefined) return false;
+    const isRepeated = now - used.refusedAt < REFUSAL_HOLD_MS;
+    used.refusedAt = now;
+    return isRepeated;
+  }
+
   /** Whether a refusal of this key is worth a line. */
   isWorthTelling(key: string, now: number): boolean {
     const used = this.#used.get(key);
@@ -96,12 +152,12 @@ class Buckets {
   }
 
   #sweep(now: number): void {
-    const { burstMs, perSecondMs } = this.#limit;
-    this.isAnyEmpty = false;
+    const { perSecondMs } = this.#limit;
+    this.isAnyBusy = false;
     for (const [key, used] of this.#used) {
       const ms = leaked(used, perSecondMs, now);
       if (ms <= 0) this.#used.delete(key);
-      else if (ms > burstMs) this.isAnyEmpty = true;
+      else if (ms > this.#busyMs) this.isAnyBusy = true;
     }
     this.#sweepAt = Math.max(SWEEP_AFTER, this.#used.size * 2);
   }
@@ -146,8 +202,10 @@ export class WorkBudget {
   readonly #accounts: Buckets;
   readonly #clients: Buckets;
   readonly #processorShare = new ProcessorShare();
-  /** Digests of headers; a collision would only have a request judged by its route. */
-  readonly #proven = new Set<number>();
+  readonly #turns = new Turns(() => this.#processorShare.read(performance.now()));
+  /** Digests of headers, with how often they proved nobody since; a collision would only have a request judged by its route. */
+  readonly #proven = new Map<number, number>();
+  readonly #keys = new Map<string, string>();
   readonly #seed = randomBytes(4).readUInt32LE();
 
   constructor(limits: WorkLimits, log: Log) {
@@ -172,53 +230,103 @@ export class WorkBudget {
    */
   charge(payer: Payer | undefined, id: string | undefined, cpuMs: number, bytes: number): void {
     if (id === undefined || payer === 'free') return;
+    const buckets = payer === undefined ? this.#addresses : this.#bucketsOf(payer);
+    if (buckets.isUnlimited) return;
     const now = performance.now();
     const ms = cpuMs * this.#processorShare.read(now) + (bytes / MEBIBYTE) * MS_PER_MEBIBYTE;
-    if (payer === undefined) this.#addresses.charge(addressKey(id), ms, now);
-    else this.#bucketsOf(payer).charge(id, ms, now);
+    buckets.charge(payer === undefined ? this.#keyOf(id) : id, ms, now);
   }
 
-  /** A header `Authorization` with which somebody has proved who they are: a flood at their address is not theirs. */
-  remember(authorization: string): void {
-    const digest = digestOf(authorization, this.#seed);
-    if (this.#proven.has(digest)) return;
-    this.#proven.add(digest);
-    if (this.#proven.size <= MAX_PROVEN) return;
-    for (const oldest of this.#proven) {
+  /** Headers with which somebody has proved who they are: a flood at their address is not theirs. */
+  remember(credentials: string): void {
+    if (this.#addresses.isUnlimited) return;
+    const digest = digestOf(credentials, this.#seed);
+    const uses = this.#proven.get(digest);
+    if (uses === 0) return;
+    this.#proven.set(digest, 0);
+    if (uses !== undefined || this.#proven.size <= MAX_PROVEN) return;
+    for (const oldest of this.#proven.keys()) {
       this.#proven.delete(oldest);
       return;
     }
   }
 
-  /**
-   * @param hasCredentials the request may turn out to belong to an account or a client
-   * @throws LatchkeyError `rate_limited`
-   */
-  requireAddress(address: string | undefined, authorization: string | undefined, hasCredentials: boolean): void {
-    if (address === undefined || !this.#addresses.isAnyEmpty) return;
-    if (authorization !== undefined && this.#proven.has(digestOf(authorization, this.#seed))) return;
-    const now = performance.now();
-    const key = addressKey(address);
-    const seconds = this.#addresses.secondsShut(key, hasCredentials ? RESERVED_SHARE : 0, now);
-    if (seconds > 0) throw this.#refusal(this.#addresses, key, seconds, { address });
+  /** A request at a busy address belongs to somebody who has proved who they are. What proves nobody any more is forgotten. */
+  #isProven(credentials: string | undefined): boolean {
+    if (credentials === undefined) return false;
+    const digest = digestOf(credentials, this.#seed);
+    const uses = this.#proven.get(digest);
+    if (uses === undefined) return false;
+    if (uses < MAX_UNPROVEN_USES) this.#proven.set(digest, uses + 1);
+    else this.#proven.delete(digest);
+    return true;
   }
 
-  /** @throws LatchkeyError `rate_limited` */
+  /** @throws WorkUsedUp */
+  requireAddress({ clientAddress: address, credentials, mayBeProven }: AddressRequest): void {
+    if (address === undefined || !this.#addresses.isAnyBusy) return;
+    const now = performance.now();
+    const key = this.#keyOf(address);
+    const seconds = this.#addresses.secondsShut(key, mayBeProven ? RESERVED_SHARE : 0, now);
+    if (seconds > 0 && !this.#isProven(credentials)) throw this.#refusal(this.#addresses, key, seconds, { address });
+  }
+
+  /**
+   * Has a request wait while its address has too much under way, or has used much lately.
+   * @returns undefined when it can go on at once
+   * @throws WorkUsedUp when too many wait
+   */
+  takeTurn(request: AddressRequest): Promise<void> | undefined {
+    const { clientAddress: address, credentials, isOfMachine } = request;
+    if (address === undefined || this.#addresses.isUnlimited) return undefined;
+    const mayBeBusy = this.#addresses.isAnyBusy;
+    // A server that asks for many users is no flood, until it turns out to be.
+    if (!mayBeBusy && isOfMachine) return undefined;
+    const key = this.#keyOf(address);
+    const isBusy = mayBeBusy && this.#addresses.isBusy(key, performance.now());
+    if (!isBusy && (isOfMachine || this.#turns.begin(key, request))) return undefined;
+    if (this.#isProven(credentials)) return undefined;
+    // Neither stands behind a flood of the other.
+    const line = isOfMachine ? `${key} machine` : key;
+    const turn = this.#turns.wait(line, request);
+    if (turn === undefined) throw this.#refusal(this.#addresses, key, 1, { address });
+    return turn;
+  }
+
+  /** A request is over that may have taken a turn. */
+  endTurn(request: AddressRequest): void {
+    this.#turns.end(request);
+  }
+
+  /** @throws WorkUsedUp */
   requirePayer(payer: Payer, id: string): void {
+    if (payer === 'free') return;
     const buckets = this.#bucketsOf(payer);
-    if (payer === 'free' || !buckets.isAnyEmpty) return;
+    if (!buckets.isAnyBusy) return;
     const seconds = buckets.secondsShut(id, 0, performance.now());
     if (seconds > 0) throw this.#refusal(buckets, id, seconds, { [payer]: id });
+  }
+
+  /** IPv6 addresses take time to parse. */
+  #keyOf(address: string): string {
+    if (!address.includes(':')) return address;
+    const known = this.#keys.get(address);
+    if (known !== undefined) return known;
+    if (this.#keys.size >= MAX_KEYS) this.#keys.clear();
+    const key = addressKey(address);
+    this.#keys.set(address, key);
+    return key;
   }
 
   #bucketsOf(payer: Payer): Buckets {
     return payer === 'account' ? this.#accounts : this.#clients;
   }
 
-  #refusal(buckets: Buckets, key: string, seconds: number, who: Named): LatchkeyError {
+  #refusal(buckets: Buckets, key: string, seconds: number, who: Named): WorkUsedUp {
     metrics?.count('latchkey_rate_limited_total', { limiter: 'work' });
     const retryAfterSeconds = Math.ceil(seconds);
-    if (buckets.isWorthTelling(key, performance.now())) {
+    const now = performance.now();
+    if (buckets.isWorthTelling(key, now)) {
       this.#log.warn('http.work.exceeded', 'requests refused: limits.work is used up', {
         'client.address': who.address,
         account: who.account,
@@ -226,7 +334,7 @@ export class WorkBudget {
         retry_after: retryAfterSeconds,
       });
     }
-    return new LatchkeyError('rate_limited', { retryAfterSeconds });
+    return new WorkUsedUp(retryAfterSeconds, buckets.refuse(key, now));
   }
 }
 

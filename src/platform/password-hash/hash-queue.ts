@@ -78,7 +78,11 @@ export class HashQueue {
       if (signal?.aborted === true) throw clientLeft();
       return await work();
     } finally {
-      if (task !== undefined) task.cpuMs += performance.now() - startedAt;
+      if (task !== undefined) {
+        const ms = performance.now() - startedAt;
+        task.cpuMs += ms;
+        task.offThreadMs += ms;
+      }
       task?.trace?.record({ name: 'password hash', kind: 'internal', startedAt, attributes: {} });
       this.#running -= 1;
       this.#startWaiting();
