@@ -11,20 +11,21 @@ export class Connection {
   #resolve;
   #reject;
 
-  static async open(port) {
+  /** @param options `localAddress` that it comes from, `host` that it asks for; by default that of the port */
+  static async open(port, options = {}) {
     const connection = new Connection();
-    await connection.#open(port);
+    await connection.#open(port, options);
     return connection;
   }
 
   /** The server has said that this was the last answer here. */
   isLast = false;
 
-  #open(port) {
+  #open(port, { localAddress, host = `127.0.0.1:${port}` }) {
     // The host of `public_base`: a page that is asked for by another name sends the browser there.
-    this.#host = `\r\nHost: 127.0.0.1:${port}`;
+    this.#host = `\r\nHost: ${host}`;
     return new Promise((resolve, reject) => {
-      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true });
       this.#socket = socket;
       socket.setEncoding('latin1');
       socket.once('connect', resolve);
