@@ -17,8 +17,13 @@ export function nameOfClient({ clientId, clientName }: Pick<NamedClient, 'client
   const shown = cleanName(clientName ?? '');
   if (shown === '') return clientId;
   // Anybody can publish any name, but only on a host of their own.
-  const publisher = clientId.startsWith('https://') ? new URL(clientId).host : undefined;
+  const publisher = publisherOf(clientId);
   return publisher === undefined ? shown : `${shown} (${publisher})`;
+}
+
+/** The host that published what an application says of itself; undefined: it did not have to prove one. */
+export function publisherOf(clientId: string): string | undefined {
+  return clientId.startsWith('https://') ? new URL(clientId).host : undefined;
 }
 
 /** The logo of an application, or a letter for one that has none. */

@@ -114,17 +114,10 @@ export const accountPages = [
       await open(page, site, `clients/oauth2_client:${ulid(id)}`, '.fact-list');
     },
   },
+  { name: 'account-client-unverified', reach: (page, site) => openUnverifiedClient(page, site) },
   {
-    name: 'account-client-unverified',
-    reach: async (page, site) => {
-      const [{ id }] = await site.latchkey.sql(
-        `insert into oauth2_clients (id, is_static, metadata, created_at)
-         select gen_random_uuid(), false, metadata, now() from oauth2_clients where is_static limit 1
-         returning id`,
-      );
-      await open(page, site, `clients/oauth2_client:${ulid(id)}`, '.notice-warning');
-      await site.latchkey.sql('delete from oauth2_clients where id = $1', [id]);
-    },
+    name: 'account-client-published',
+    reach: (page, site) => openUnverifiedClient(page, site, 'https://apps.harbour.example/client.json'),
   },
   {
     name: 'account-session-rename',
@@ -286,6 +279,18 @@ export const accountPages = [
     },
   },
 ];
+
+/** Of a client that registered itself, or published what it is at an address. */
+async function openUnverifiedClient(page, site, documentUrl) {
+  const [{ id }] = await site.latchkey.sql(
+    `insert into oauth2_clients (id, is_static, metadata, created_at, document_url)
+     select gen_random_uuid(), false, metadata, now(), $1::text from oauth2_clients where is_static limit 1
+     returning id`,
+    [documentUrl],
+  );
+  await open(page, site, `clients/oauth2_client:${ulid(id)}`, '.notice-warning');
+  await site.latchkey.sql('delete from oauth2_clients where id = $1', [id]);
+}
 
 async function open(page, site, path, content) {
   await signInAtHome(page, site, 'bo');

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Notice } from '../../../src/browser/components/text.tsx';
 import { usePageQuery } from '../../api/page-query.ts';
-import { ClientMark, nameOfClient } from '../../components/client-mark.tsx';
+import { ClientMark, nameOfClient, publisherOf } from '../../components/client-mark.tsx';
 import { FactList, FactRow } from '../../components/facts.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { Loaded } from '../../components/states.tsx';
@@ -35,14 +35,21 @@ export function ClientDetail(): VNode {
 }
 
 function Detail({ client }: { client: NonNullable<OAuth2ClientData['oauth2Client']> }): VNode {
-  const { t } = useTranslations();
+  const { t, rich } = useTranslations();
+  const publisher = publisherOf(client.clientId);
   return (
     <>
       <div class="session-head">
         <ClientMark client={client} />
         <PageTitle title={nameOfClient(client)} />
       </div>
-      {!client.isVerified && <Notice kind="warning">{t('account.client.unverified')}</Notice>}
+      {!client.isVerified && (
+        <Notice kind="warning">
+          {publisher === undefined
+            ? t('account.client.unverified')
+            : rich('account.client.published', { host: <bdi class="name">{publisher}</bdi> })}
+        </Notice>
+      )}
       <FactList>
         <FactRow name={t('account.client.id')}>
           <code>{client.clientId}</code>

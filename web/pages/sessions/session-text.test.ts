@@ -51,6 +51,12 @@ describe('the session of an application is called', () => {
       'Harbour',
     ],
     ['its ID without a name', oauth2({ client: { ...CLIENT, clientName: null } }), '1', undefined],
+    [
+      'the application and the host that published it',
+      oauth2({ client: { ...CLIENT, clientId: 'https://apps.example.org/client.json' } }),
+      'Harbour (apps.example.org)',
+      undefined,
+    ],
     ['by the device of an older chat client', compat({ userAgent: FIREFOX }), 'Firefox on Linux', undefined],
     ['an unknown device, where it is one', compat(), 'Unknown device', undefined],
   ] as const)('%s', ([, session, title, subtitle]) => {
