@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '#test/support/fake-clock.ts';
-import { loopbackOutbound } from '#test/support/https-peer.ts';
+import { loopbackOutbound, startHttpsPeer } from '#test/support/https-peer.ts';
 import {
   authorizeUrl,
   CALLBACK,
@@ -348,6 +348,28 @@ test('each fetch counts as a registration of the address that caused it', async 
     expect(publisher.asked).toBe(2);
   } finally {
     await limited.stop();
+  }
+});
+
+test('a slow host holds up four requests at most', async () => {
+  const held: (() => void)[] = [];
+  const slow = await startHttpsPeer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    held.push(() => response.end(documentOf(`${slow.origin}${request.url}`)));
+  });
+  const outbound = loopbackOutbound([slow], { clock });
+  const other = await start({}, { outbound, expectedErrors: [' 503 Service Unavailable '] });
+  try {
+    const asking = [1, 2, 3, 4, 5, 6].map(async (number) => {
+      return (await newBrowser(other).get(authorizeUrl(`${slow.origin}/${number}`))).status;
+    });
+    expect(await Promise.race(asking)).toBe(503);
+    while (held.length < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (const release of held) release();
+    expect((await Promise.all(asking)).toSorted()).toEqual([303, 303, 303, 303, 503, 503]);
+  } finally {
+    await other.stop();
+    await slow.stop();
   }
 });
 

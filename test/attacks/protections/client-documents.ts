@@ -82,6 +82,16 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
     testName: 'each fetch counts as a registration',
   },
   {
+    name: 'document-waiting',
+    what: 'the owner of a slow host holds up few requests',
+    attack: 52,
+    removals: [
+      { text: 'if (waiting >= MAX_WAITING_FOR_HOST ||', instead: 'if (waiting >= 9 * MAX_WAITING_FOR_HOST ||' },
+    ],
+    test: DOCUMENTS,
+    testName: 'a slow host holds up four requests',
+  },
+  {
     name: 'document-asked-again',
     what: 'a host that gave no document is left alone for a minute',
     attack: 52,
