@@ -63,21 +63,22 @@ export const HASHING = new Set(['password-login', 'chat-login']);
 /**
  * What is raced, in order: the workloads that only read come before those that fill the tables.
  * `goal`: least ratio of rates to a peer, as `performance.md` has it. `budget`: most processor time of this process for a
- * request, as a multiple of a look-up of the bare server, or of a bare hash: a regression of a quarter exceeds it.
+ * request, as a multiple of a look-up of the bare server, or of a bare hash: half again of what was measured with two
+ * processors, where two runs differ by up to a third.
  */
 export const RACES = [
-  { workload: 'introspect', peers: { 'oidc-provider': { goal: 2 }, bare: { goal: 0.6 } }, statements: 1, budget: 9 },
-  { workload: 'chat-introspect', peers: {}, statements: 1, budget: 9 },
-  { workload: 'userinfo', peers: { 'oidc-provider': {} }, statements: 1, budget: 9 },
-  { workload: 'login-page', peers: {}, statements: 0, budget: 9 },
-  { workload: 'device-poll', peers: {}, statements: 1, budget: 9 },
-  { workload: 'client-credentials', peers: { 'oidc-provider': { goal: 2 } }, statements: 2, budget: 9 },
-  { workload: 'client-assertion', peers: {}, statements: 2, budget: 9 },
+  { workload: 'introspect', peers: { 'oidc-provider': { goal: 2 }, bare: { goal: 0.6 } }, statements: 1, budget: 4.5 },
+  { workload: 'chat-introspect', peers: {}, statements: 1, budget: 4.5 },
+  { workload: 'userinfo', peers: { 'oidc-provider': {} }, statements: 1, budget: 4.5 },
+  { workload: 'login-page', peers: {}, statements: 0, budget: 10 },
+  { workload: 'device-poll', peers: {}, statements: 1, budget: 14 },
+  { workload: 'client-credentials', peers: { 'oidc-provider': { goal: 2 } }, statements: 2, budget: 5.5 },
+  { workload: 'client-assertion', peers: {}, statements: 2, budget: 12 },
   { workload: 'refresh', peers: { 'oidc-provider': { goal: 1 }, bare: { goal: 0.5 } }, statements: 2, budget: 9 },
-  { workload: 'refresh-openid', peers: {}, statements: 2, budget: 9 },
+  { workload: 'refresh-openid', peers: {}, statements: 2, budget: 20 },
   { workload: 'chat-refresh', peers: {}, statements: 2, budget: 9 },
-  { workload: 'code-exchange', peers: {}, statements: 2, budget: 9 },
-  { workload: 'registration', peers: {}, statements: 1, budget: 9 },
-  { workload: 'password-login', peers: { argon2id: { goal: 0.9 } }, statements: 3, budget: 9 },
-  { workload: 'chat-login', peers: { argon2id: {} }, statements: 3, budget: 9 },
+  { workload: 'code-exchange', peers: {}, statements: 2, budget: 22 },
+  { workload: 'registration', peers: {}, statements: 1, budget: 13 },
+  { workload: 'password-login', peers: { argon2id: { goal: 0.9 } }, statements: 3, budget: 2 },
+  { workload: 'chat-login', peers: { argon2id: {} }, statements: 3, budget: 2 },
 ];
