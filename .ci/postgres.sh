@@ -1,4 +1,4 @@
-# Starts Debian's PostgreSQL for the tests, in a folder of its own, and prints its address. Sourced by .ci/run.
+# Starts Debian's PostgreSQL for the tests, in a folder of its own, and prints its address. Sourced by .ci/run and .ci/nightly.
 
 # Installs the server when the machine has none.
 find_postgres() {

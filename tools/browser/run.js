@@ -43,11 +43,14 @@ const JOURNEYS = [
 ];
 
 /**
- * `--quick`: the journeys alone; `--mails`: those with mails; `--upstream`: those through another service; `--account`:
- * those of the account area; `--admin`: that of the admin API; `--passkeys`: those with passkeys; `--paint`: how soon pages of the account area show
- * something; a word: the pages alone whose names hold it.
+ * `--short`: everything, but pages in fewer languages; `--quick`: the journeys alone; `--mails`: those with mails;
+ * `--upstream`: those through another service; `--account`: those of the account area; `--admin`: that of the admin API;
+ * `--passkeys`: those with passkeys; `--paint`: how soon pages of the account area show something; a word: the pages alone
+ * whose names hold it.
  */
 const [only] = process.argv.slice(2);
+const isShort = only === '--short';
+const isWhole = only === undefined || isShort;
 
 const checks = new Checks();
 setTimeout(() => {
@@ -76,10 +79,13 @@ async function work() {
 /** What is to be done, that which takes longest first. */
 function parts() {
   const journeys = JOURNEYS.filter(
-    ({ flag, isTimed }) => only === flag || (isTimed !== true && (only === undefined || only === '--quick')),
+    ({ flag, isTimed }) => only === flag || (isTimed !== true && (isWhole || only === '--quick')),
   );
-  const isOfPages = only === undefined || !only.startsWith('--');
-  const shares = isOfPages ? Array.from({ length: LANES }, (_, share) => ({ only, share, shares: LANES })) : [];
+  const word = isWhole ? undefined : only;
+  const isOfPages = isWhole || !only.startsWith('--');
+  const shares = isOfPages
+    ? Array.from({ length: LANES }, (_, share) => ({ only: word, isShort, share, shares: LANES }))
+    : [];
   return [
     // A page that fails is examined once more by itself.
     ...shares.map((which) => ({
