@@ -10,7 +10,16 @@ const servers = [
   start('/usr/sbin/dovecot', '-F', '-c', join(FOLDER, 'dovecot.conf')),
   start('php', '-q', '-S', `127.0.0.1:${PORT}`, '-t', '/var/lib/roundcube'),
 ];
-for (const server of servers) server.once('exit', (code) => process.exit(code ?? 1));
-process.once('SIGTERM', () => {
+let running = servers.length;
+const stop = () => {
   for (const server of servers) server.kill('SIGTERM');
-});
+};
+for (const server of servers) {
+  server.once('exit', () => {
+    running -= 1;
+    // Neither is of use alone, and the next start needs the files of both.
+    if (running === 0) process.exit();
+    stop();
+  });
+}
+process.once('SIGTERM', stop);

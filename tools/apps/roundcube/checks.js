@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
+import { until } from '../../cluster/processes.js';
 import { decide, PERSON, signIn } from '../person.js';
 
 /** Users who sign in here read their mail there, without a password for the mail server. */
@@ -26,7 +27,8 @@ export function mailChecks() {
         assert.match(application.said, new RegExp(`Login: user=<${PERSON.username}>, method=XOAUTH2`));
         await latchkey.command(['manage', 'kill-sessions', PERSON.username]);
         await page.reload();
-        await page.getByText('Connection to storage server failed').waitFor();
+        const refused = new RegExp(`auth failed.* user=<${PERSON.username}>, method=XOAUTH2`);
+        await until(() => refused.test(application.said), 'the refusal of the token by Dovecot');
         assert.equal(await inbox.count(), 0);
       },
     ],
