@@ -59,6 +59,11 @@ afterAll(async () => {
   await publisher.peer.stop();
 });
 
+async function refresh(clientId: string, tokens: Readonly<Record<string, unknown>>) {
+  const fields = { grant_type: 'refresh_token', refresh_token: String(tokens['refresh_token']), client_id: clientId };
+  return await post(service, '/oauth2/token', fields);
+}
+
 async function introspect(token: unknown) {
   const authorization = `Basic ${Buffer.from(`${RESOURCE_SERVER}:${encodeURIComponent(SECRET)}`).toString('base64')}`;
   return (await post(service, '/oauth2/introspect', { token: String(token) }, { authorization })).body;
@@ -85,11 +90,7 @@ describe('a client that is named by the address of its metadata document', () =>
       client_id: clientId,
       aud: [clientId],
     });
-    const refreshed = await post(service, '/oauth2/token', {
-      grant_type: 'refresh_token',
-      refresh_token: String(tokens['refresh_token']),
-      client_id: clientId,
-    });
+    const refreshed = await refresh(clientId, tokens);
     expect(refreshed.status).toBe(200);
     expect(await introspect(refreshed.body['access_token'])).toMatchObject({ client_id: clientId });
     expect(publisher.asked).toBe(1);
@@ -101,11 +102,7 @@ describe('a client that is named by the address of its metadata document', () =>
     publisher.answer = { ...publisher.answer, status: 404 };
     clock.advanceSeconds(30 * 3600);
     publisher.asked = 0;
-    const refreshed = await post(service, '/oauth2/token', {
-      grant_type: 'refresh_token',
-      refresh_token: String(tokens['refresh_token']),
-      client_id: clientId,
-    });
+    const refreshed = await refresh(clientId, tokens);
     expect(refreshed.status).toBe(200);
     expect(await introspect(refreshed.body['access_token'])).toMatchObject({ active: true });
     const userinfo = await fetch(`${service.address}/oauth2/userinfo`, {
