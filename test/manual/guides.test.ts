@@ -316,7 +316,7 @@ test('every guide has the parts that readers look for', () => {
   const guides = ['web-app', 'single-page-app', 'native-app', 'command-line-tool', 'service', 'resource-server'];
   for (const name of guides) {
     const { headings } = readPage(`docs/guides/${name}.md`);
-    const parts = ['Its entry', 'What the person sees', 'When it fails', 'Three common mistakes'];
+    const parts = ['Register the client', 'What the user sees', 'Troubleshooting', 'Common mistakes'];
     expect(headings, name).toEqual(expect.arrayContaining(parts));
   }
 });
