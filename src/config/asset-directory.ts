@@ -9,10 +9,13 @@ import { parseAssetManifest } from './asset-manifest.ts';
 const PATH = ['assets', 'path'];
 const MANIFEST = ['templates', 'assets_manifest'];
 
-/** Where the files are that are served in place of others, unless `assets.path` says it. */
+/** Directory of the assets that ship with the package, used unless `assets.path` is set. */
 export const BUNDLED_ASSETS = join(packageRoot, 'dist/assets');
 
-/** Whether the directory that stands in for the bundled assets is one that a build made, and the manifest one of its files. */
+/**
+ * Checks that `assets.path` is the output directory of a build, or that the configured manifest is valid and its files
+ * exist.
+ */
 export function assetDirectoryProblems(root: MappingNode): Problem[] {
   const directory = pathAt(root, PATH);
   const manifest = pathAt(root, MANIFEST);
@@ -34,7 +37,7 @@ function manifestProblems(root: MappingNode, file: string, directory: string): P
     .map((name) => problem(root, MANIFEST, `${file} names ${name}, which is not in ${directory}`));
 }
 
-/** Anything but a path is left for the check of the schema. */
+/** Returns undefined for anything but a path: the schema check reports it. */
 function pathAt(root: MappingNode, key: Path): string | undefined {
   const node = nodeAt(root, key);
   return node?.kind === 'scalar' && typeof node.value === 'string' && node.value !== '' ? node.value : undefined;

@@ -5,7 +5,7 @@ import { load, problemsOf } from './fixture.test-support.ts';
 const YAML = 'assets:\n  path: build\ntemplates:\n  assets_manifest: build/.vite/manifest.json\n';
 const NAMES = [...ASSET_NAMES, ...['en', 'de', 'fr', 'es', 'ar'].map((language) => `account-${language}.json`)];
 
-/** As Vite writes it, and the files that it names. */
+/** A manifest as Vite writes it, with the files that it names. */
 function build(changes: Readonly<Record<string, unknown>> = {}) {
   const manifest = Object.fromEntries(NAMES.map((name) => [`src/${name}`, { file: `assets/x-${name}` }]));
   const files = Object.fromEntries(NAMES.map((name) => [`build/x-${name}`, '']));

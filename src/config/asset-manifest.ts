@@ -1,7 +1,7 @@
-/** Which file is published for which name: as our build writes it, or as Vite does. */
+/** Maps asset names to published file names. Reads the manifest of our build and the manifest format of Vite. */
 import { BUNDLED_LANGUAGES } from './translation-files.ts';
 
-/** The files that pages name; a manifest has all of them. */
+/** The files that pages reference. Every manifest must contain all of them. */
 export const ASSET_NAMES = [
   'account.css',
   'account.js',
@@ -24,10 +24,10 @@ const NEEDED: readonly string[] = [...ASSET_NAMES, ...BUNDLED_LANGUAGES.map((lan
 const FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
 
 /**
- * Entries are `"pages.css": "pages-3f2a91c0.css"`, or as Vite writes them `"src/pages.css": {"file": "assets/pages-3f2a91c0.css"}`;
- * the plain name is the last part of the key, for a script of TypeScript with `.js`. Other files are published as they
- * are called.
- * @returns what is wrong with the text
+ * Parses a manifest. Entries are `"pages.css": "pages-3f2a91c0.css"`, or in Vite's format
+ * `"src/pages.css": {"file": "assets/pages-3f2a91c0.css"}`. The plain name is the last part of the key; for a
+ * TypeScript source it ends in `.js`. Other files keep their published name.
+ * @returns the manifest, or a description of the problem
  */
 export function parseAssetManifest(text: string): AssetManifest | string {
   let parsed: unknown;
@@ -56,7 +56,7 @@ function plainName(key: string): string {
   return (key.split('/').at(-1) ?? '').replace(/(?:\.browser)?\.tsx?$/, '.js');
 }
 
-/** That of the entry first, then those that belong to it. */
+/** Returns the file of the entry, followed by the other files that belong to it. */
 function filesOf(entry: unknown): readonly string[] | undefined {
   if (typeof entry === 'string') return [entry];
   if (!isObject(entry) || typeof entry['file'] !== 'string') return undefined;

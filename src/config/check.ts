@@ -8,12 +8,12 @@ import { configSchema, type ParsedConfig } from './config.ts';
 const MAX_VALUE_SHOWN = 100;
 
 export interface CheckedTree {
-  /** Present when there are no problems. */
+  /** Present if there are no problems. */
   readonly parsed: ParsedConfig | undefined;
   readonly problems: readonly Problem[];
 }
 
-/** Checks a merged tree against the schema; every problem knows the place of its value. */
+/** Checks a merged tree against the schema. Every problem carries the location of its value. */
 export function checkTree(root: MappingNode, shape: MappingShape): CheckedTree {
   const result = configSchema.safeParse(plain(root));
   if (result.success) return { parsed: result.data, problems: [] };
@@ -42,7 +42,7 @@ function problemsOf(issue: z.core.$ZodIssue, above: Path, root: MappingNode, sha
   ];
 }
 
-/** What is wrong with that alternative to a mapping that is a mapping too. */
+/** Returns the issues of the union's mapping alternative when the value is a mapping. */
 function issuesOfMapping(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] {
   return (
     issue.errors.find((issues) => issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys')) ??
@@ -54,7 +54,7 @@ function keyOrigin(node: Node | undefined, name: string) {
   return node?.kind === 'mapping' ? node.entries.get(name)?.at : undefined;
 }
 
-/** A phrase that says what is accepted is followed by what was found; a broken rule speaks for itself. */
+/** Appends the value found to an "expected ..." message. The message of a rule is complete already. */
 function valueMessage(issue: z.core.$ZodIssue, node: Node | undefined, shape: Shape | undefined): string {
   const { message } = issue;
   if (!message.startsWith('expected')) return message;
@@ -63,7 +63,7 @@ function valueMessage(issue: z.core.$ZodIssue, node: Node | undefined, shape: Sh
   return `${message}, got ${found}${quotesAdvice(issue, node)}`;
 }
 
-/** What YAML made of a text without quotes is no text, however many characters it has. */
+/** Advises quotes when YAML parsed an unquoted value as something other than a string. */
 function quotesAdvice(issue: z.core.$ZodIssue, node: Node): string {
   if (issue.code !== 'invalid_type' || issue.expected !== 'string' || node.kind !== 'scalar') return '';
   if (typeof node.value !== 'number' && typeof node.value !== 'boolean') return '';

@@ -1,10 +1,10 @@
 /**
- * What the service runs with: `configSchema` describes the file and `completeConfig` makes the value that the modules
- * get out of it. Names are the keys of the file in camel case with the unit in the name; paths are absolute. The schema
- * validates, holds the defaults, tells the environment parser the type of each key, and is printed as JSON Schema and
- * as the manual page. It has only the keys that have an effect.
+ * The service configuration. `configSchema` describes the file; `completeConfig` produces the value that modules
+ * receive. Property names are the keys of the file in camel case, with the unit in the name. Paths are absolute. The
+ * schema validates, holds the defaults, gives the environment parser the type of each key, and is printed as JSON
+ * Schema and as the manual page. It contains only keys that have an effect.
  *
- * Every module may import the types; the values are for the command line and the composition only.
+ * Every module may import the types. Only the command line and the composition import the values.
  */
 import { join, resolve } from 'node:path';
 import type { z } from 'zod';
@@ -141,7 +141,7 @@ export type ParsedConfig = z.output<typeof configSchema>;
 
 let shapeRead: MappingShape | undefined;
 
-/** The shape of the whole file, read out of the schema once. */
+/** Returns the shape of the whole file, computed once from the schema. */
 export function configShape(): MappingShape {
   if (shapeRead !== undefined) return shapeRead;
   const shape = shapeOf(configSchema);
@@ -150,7 +150,7 @@ export function configShape(): MappingShape {
   return shape;
 }
 
-/** What defaults depend on besides the checked tree. */
+/** Inputs of the defaults besides the checked tree. */
 export interface Surroundings {
   readonly environment: Environment;
   readonly variables: OtherVariables;
@@ -159,7 +159,7 @@ export interface Surroundings {
   readonly pictures: Pictures;
   readonly templates: Templates;
   readonly isTrial: boolean;
-  /** The file spells the section `homeserver` as `matrix`. */
+  /** The section `homeserver` is spelled `matrix` in the file. */
   readonly isMatrix: boolean;
 }
 
@@ -203,7 +203,7 @@ export function completeConfig(parsed: ParsedConfig, surroundings: Surroundings)
     oauth: oauthConfig(parsed.oauth),
     policy: policyConfig(parsed.policy),
     branding,
-    /** Replace the bundled ones. */
+    /** Replace the bundled templates. */
     templates: surroundings.templates,
     assets: {
       path: parsed.assets.path,

@@ -6,7 +6,7 @@ import { packageRoot } from '#platform/base/package-root.ts';
 
 const SOURCE = join(packageRoot, 'src');
 
-/** Names of properties that a file reads: `x.name`, and `{ name } = x`. What it only writes does not count. */
+/** Returns the property names that a file reads: `x.name` and `{ name } = x`. Writes do not count. */
 function namesRead(file: string): string[] {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
   const names: string[] = [];
@@ -22,7 +22,7 @@ function namesRead(file: string): string[] {
   return names;
 }
 
-/** Names that the functions of the sections give to the values of the configuration, with the file that has them. */
+/** Returns the property names of the configuration value, each with the file of its section. */
 function settings(): { name: string; section: string }[] {
   const sections = readdirSync(join(SOURCE, 'config/sections')).map((name) => `sections/${name}`);
   return ['config.ts', ...sections.filter((name) => !name.endsWith('.test.ts'))].flatMap((section) => {
@@ -32,7 +32,7 @@ function settings(): { name: string; section: string }[] {
   });
 }
 
-/** Keys of the file have underscores where the names of their values have capitals. */
+/** Snake-case keys of the file are camel-case properties of the value. */
 function namesReturned(node: ts.Node, isReturned = false): string[] {
   if (ts.isCallExpression(node) && ['hint', 'mapping'].includes(node.expression.getText())) return [];
   const isProperty = ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node);

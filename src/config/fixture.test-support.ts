@@ -6,7 +6,7 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { type ConfigFlags, type GeneratedSecrets, type LoadedConfig, loadConfig } from './load.ts';
 
 export interface Situation {
-  /** Content by name; the first one is `latchkey.yaml` in most tests. */
+  /** Content by name. Most tests name the first file `latchkey.yaml`. */
   readonly files?: Readonly<Record<string, string | Buffer>>;
   readonly environment?: Readonly<Record<string, string>>;
   readonly flags?: ConfigFlags;
@@ -15,7 +15,7 @@ export interface Situation {
   readonly generated?: (directory: string) => GeneratedSecrets;
 }
 
-/** Writes files into a fresh working directory, removed after the test. */
+/** Writes files into a new working directory, which is removed after the test. */
 export function workingDirectory(files: Readonly<Record<string, string | Buffer>> = {}): string {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-config-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -39,12 +39,12 @@ export function load(situation: Situation = {}): LoadedConfig & { readonly direc
   return { ...loaded, directory };
 }
 
-/** The configuration that a file of this content gives. */
+/** Loads the configuration from YAML text. */
 export function loadYaml(yaml: string) {
   return load({ files: { 'latchkey.yaml': yaml } }).config;
 }
 
-/** Lines of the report below its first one, without their indent; none when the configuration is valid. */
+/** Returns the lines of the error report after the first, unindented. Empty if the configuration is valid. */
 export function problemsOf(situation: Situation): readonly string[] {
   try {
     load(situation);

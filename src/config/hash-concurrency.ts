@@ -3,19 +3,19 @@ import type { PasswordsConfig } from './sections/passwords.ts';
 
 type HashedPasswords = Pick<PasswordsConfig, 'enabled' | 'schemes'>;
 
-/** What hashes of passwords have. */
+/** Resources available for password hashing. */
 interface Machine {
   readonly processors: number;
-  /** Bytes, as `process.constrainedMemory()` says: beyond any machine, 0 or undefined without a limit. */
+  /** In bytes, as returned by `process.constrainedMemory()`: 0, undefined or a huge number when there is no limit. */
   readonly memoryLimit: number | undefined;
 }
 
 const BYTES_PER_KIB = 1024;
 
 /**
- * As many hashes at once as the processors can compute and the memory can hold; a start with less than one is refused
- * later.
- * @param processes that serve on this machine together
+ * Returns how many hashes the processors and the memory can handle concurrently. The start is rejected later if the
+ * result is less than 1.
+ * @param processes number of serving processes on this machine
  */
 export function defaultHashConcurrency(
   processes: number,
@@ -30,13 +30,13 @@ export function defaultHashConcurrency(
   return Math.max(1, Math.min(computed, Math.floor(fitting / processes)));
 }
 
-/** How many hashes fit into half the memory of the container (operations 9.2). */
+/** Returns how many hashes fit into half of the container's memory (operations 9.2). */
 export function fittingHashes(memoryLimit: Machine['memoryLimit'], bytesEach: number): number {
   if (memoryLimit === undefined || memoryLimit === 0 || bytesEach === 0) return Number.POSITIVE_INFINITY;
   return Math.floor(memoryLimit / 2 / bytesEach);
 }
 
-/** Bytes of memory that a hash takes while it is computed, by the scheme that takes the most. */
+/** Returns the memory that one hash needs, in bytes, for the scheme that needs the most. */
 export function hashBytes({ enabled, schemes }: HashedPasswords): number {
   if (!enabled) return 0;
   return Math.max(0, ...schemes.map((one) => (one.algorithm === 'argon2id' ? one.memoryKib * BYTES_PER_KIB : 0)));

@@ -16,24 +16,24 @@ const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA'],
 ];
 
-/** The point of RFC 7517 A.1. */
+/** The public key coordinates of RFC 7517 A.1. */
 const POINT = { x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM' };
 
 const STATEMENT_KEYS = JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', ...POINT }] });
 
 interface Row {
-  /** Accepted, as YAML. */
+  /** A valid value, as YAML. */
   readonly good: string;
-  /** What it becomes in the configuration. */
+  /** The resulting value in the configuration. */
   readonly reads: unknown;
-  /** Where, when the name does not tell. */
+  /** The property path, if it differs from the key. */
   readonly as?: string;
   readonly bad: string;
-  /** How the problem goes on after the key. */
+  /** The problem message after the key. */
   readonly problem: string;
 }
 
-/** A certificate and its key, which belong together in the files below. */
+/** A matching certificate and key for the files below. */
 const PAIR = selfSigned(['auth.example']);
 const ENCRYPTED_KEY = createPrivateKey(PAIR.key).export({
   ...{ type: 'pkcs8', format: 'pem' },
@@ -119,7 +119,7 @@ function mailbox(good: string, reads: unknown): Row {
   return { good: `'${good}'`, reads, bad: 'club.example', problem: `${expected}, got "club.example"` };
 }
 
-/** The lists of a matcher of names. */
+/** Rows for the lists of a name matcher. */
 function names(matcher: string): Record<string, Row> {
   const list = { good: '[eve]', reads: ['eve'], bad: 'eve', problem: 'expected a list, got "eve"' };
   const lists = ['literals', 'prefixes', 'suffixes', 'substrings'].map((name) => `${matcher}.${name}`);
@@ -131,7 +131,7 @@ function names(matcher: string): Record<string, Row> {
   );
 }
 
-/** The same, and the expressions. */
+/** The same rows plus the regular expressions. */
 function matcher(key: string): Record<string, Row> {
   return {
     ...names(key),
@@ -1074,7 +1074,7 @@ const UPSTREAM_PROVIDER = [
 ];
 const without = (name: string) => UPSTREAM_PROVIDER.filter((line) => !line.startsWith(`${name}:`));
 
-/** Other keys that one key needs, so that it can be tried alone. */
+/** Other keys that a key requires, so that it can be tested alone. */
 const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'http.listeners[]': ['resources: [human]', 'binds: [{port: 1}]'],
   'http.listeners[].binds[]': ['port: 1'],
@@ -1096,7 +1096,7 @@ const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
 const SIGNING_CLIENT = [`client_id: ${ULID}`, 'client_auth_method: none', 'jwks_uri: https://app.example/keys'];
 const SMTP_SERVER = ['transport: smtp', 'hostname: mail.example', 'mode: starttls'];
 const CAPTCHA = ['service: hcaptcha', 'site_key: k', 'secret_key: s'];
-/** Instead of the usual neighbours of a key. */
+/** Replaces the usual neighbors of a key. */
 const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'http.listeners[].binds[].address': [],
   'oauth.resources[].identifier': [],
@@ -1166,7 +1166,7 @@ const OWN_NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   'database.ssl_key': ['host: db.example', 'ssl_certificate: PEM'],
 };
 
-/** A file that sets one key, and where in it the value is. */
+/** Returns a file that sets one key, and the location of the value in it. */
 function fileWith(key: string, value: string): { yaml: string; line: number; column: number } {
   const parts = key.split('.');
   let yaml = '';
@@ -1191,7 +1191,7 @@ function written(key: string): string {
   return key.replaceAll('[]', '[0]');
 }
 
-/** The value in the configuration; secrets are revealed, units may be part of the name. */
+/** Returns the value from the configuration. Secrets are revealed; the property name may include a unit. */
 function readAt(config: object, key: string): unknown {
   const steps = key
     .replaceAll('[]', '.0')
@@ -1238,7 +1238,7 @@ describe.each(Object.entries(ROWS))('%s', (key, row) => {
 
 describe('a secret and its file', () => {
   test.each(secretsOf(configShape(), ''))('%s is refused together with %s_file, at its place', (key) => {
-    // The key of Sign in with Apple has no row: any value will do here.
+    // The Sign in with Apple key has no row; any value works here.
     const { yaml, line, column } = fileWith(key, ROWS[key]?.good ?? 'x');
     const name = key.split('.').at(-1) ?? '';
     const lines = yaml.split('\n');
@@ -1250,7 +1250,7 @@ describe('a secret and its file', () => {
   });
 });
 
-/** Keys that have a twin for the path of a file. */
+/** Returns the keys that have a `_file` twin. */
 function secretsOf(shape: Shape, path: string): string[] {
   const element = shape.kind === 'list' ? shape.element : undefined;
   const keys = [...(mappingOf(element ?? shape)?.keys ?? [])];
@@ -1267,7 +1267,7 @@ function variableOf(key: string): string {
 }
 
 test('every key of the schema is tried above', () => {
-  // Files with secrets, pictures and templates have tests of their own.
+  // Secret files, pictures and templates have separate tests.
   const files = [
     'assets.path',
     'branding.logo',
@@ -1277,7 +1277,7 @@ test('every key of the schema is tried above', () => {
     'templates.translations_path',
     'templates.assets_manifest',
   ];
-  // So have those of Sign in with Apple, which need one another: sections/upstream-oauth2.test.ts.
+  // So do the Sign in with Apple keys, which require one another: sections/upstream-oauth2.test.ts.
   const apple = ['private_key', 'team_id', 'key_id'].map((n) => `upstream_oauth2.providers[].sign_in_with_apple.${n}`);
   const tried = [...Object.keys(ROWS), ...files, ...apple, 'secrets.keys_dir', 'secrets.encryption_previous[].file'];
   expect(leavesOf(configShape(), '').filter((key) => !tried.includes(key))).toEqual([]);

@@ -1,7 +1,7 @@
 /**
- * Reads the configuration: defaults, then secrets of the data directory, files, environment and flags, each over the
- * one before it. All problems of all sources are collected before anything is refused. This module is the only reader
- * of files and environment.
+ * Loads the configuration. Sources in ascending precedence: defaults, secrets of the data directory, files,
+ * environment, flags. All problems of all sources are collected before the configuration is rejected. This module is
+ * the only reader of files and environment.
  */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -40,19 +40,19 @@ import { tlsProblems } from './tls-pairs.ts';
 import { defaultLanguageProblems, readTranslations, TRANSLATIONS_KEY } from './translation-files.ts';
 
 export interface ConfigSources {
-  /** As named on the command line; none: `LATCHKEY_CONFIG`, else the usual places. */
+  /** Files named on the command line. If empty: `LATCHKEY_CONFIG`, then the default locations. */
   readonly files: readonly string[];
   readonly environment: Environment;
   readonly flags: ConfigFlags;
-  /** Absolute; where `.env` is looked for and relative names start. */
+  /** Absolute. Location of `.env`, and base of relative paths. */
   readonly workingDirectory: string;
-  /** Secrets of the data directory, for what no source sets. */
+  /** Secrets of the data directory, used where no source sets a value. */
   readonly generated?: GeneratedSecrets;
-  /** What only a start changes, for a process that runs: the tree and the protocol name that it was started with. */
+  /** For a reload: the tree and protocol name at startup, which provide the settings that require a restart. */
   readonly started?: { readonly tree: MappingNode; readonly config: Pick<Config, 'protocolName'> };
-  /** Returns what is wrong with templates instead of refusing it. */
+  /** Return template problems instead of failing on them. */
   readonly collectsTemplateProblems?: true;
-  /** Of this process; for tests. */
+  /** Account of this process; overridden in tests. */
   readonly account?: ProcessAccount;
 }
 
@@ -62,41 +62,44 @@ export interface ConfigFlags {
   readonly logFormat?: string | undefined;
 }
 
-/** What `data-directory/` prepared. */
+/** Secrets prepared by `data-directory/`. */
 export interface GeneratedSecrets {
   /** 64 hexadecimal characters. */
   readonly encryptionKey?: string | undefined;
-  /** Those that open and do not seal; only with the one that seals. */
+  /** Keys that decrypt only. Requires `encryptionKey`. */
   readonly encryptionPrevious?: readonly string[] | undefined;
-  /** Absolute. */
+  /** Absolute path. */
   readonly keysDir?: string | undefined;
 }
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** One sentence each, for the log at the start. */
+  /** One sentence each, logged at startup. */
   readonly warnings: readonly string[];
-  /** Those of them that are about who may read a file. */
+  /** The subset of `warnings` about file permissions. */
   readonly fileWarnings: readonly string[];
-  /** One sentence for each key in use that is to go away. */
+  /** One sentence for each deprecated key in use. */
   readonly deprecations: readonly string[];
-  /** No file and no public base: the service is being tried out (operations 2.1). */
+  /** Trial mode: neither a file nor a public base is configured (operations 2.1). */
   readonly trial: boolean;
-  /** The files that were read, as they were named. */
+  /** The files that were read, as named by the operator. */
   readonly files: readonly string[];
-  /** Those of them that say nothing. */
+  /** The subset of `files` without any settings. */
   readonly emptyFiles: readonly string[];
-  /** What is wrong with templates, where that is collected; those are left out. */
+  /** Problems of templates, if collected. The affected templates are left out. */
   readonly templateProblems: readonly TemplateFileProblem[];
-  /** With the variables of `.env`. */
+  /** Includes the variables of `.env`. */
   readonly environment: Environment;
-  /** What the sources say together, secrets still named by file. */
+  /** The merged sources. Secrets in files are still file references. */
   readonly tree: MappingNode;
-  /** The same with the content of secrets that are named by file, which is compared at a reload. */
+  /** The same tree with the content of secret files, compared on reload. */
   readonly completeTree: MappingNode;
 }
 
-/** @throws ExitError 78 with every problem of every source */
+/**
+ * Loads the configuration from all sources.
+ * @throws ExitError 78 with all problems of all sources
+ */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const { workingDirectory } = sources;
   const shape = configShape();
@@ -133,7 +136,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     ...tlsProblems(complete),
     ...problems.filter(isNotConsequence(secretFiles)),
   ];
-  // A file that cannot be read says nothing of its keys, so a key that seems to be missing may be in it.
+  // A key that seems to be missing may be in the file that could not be read.
   if (reading.isUnreadable) throw configurationError([...reading.problems]);
   if (parsed === undefined || found.length > 0) throw configurationError(found);
 
@@ -165,9 +168,9 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
 }
 
 /**
- * The section `secrets` with its files as they are now; what the sources said at `loadConfig` stays. Keys are replaced
- * this way while the service runs.
- * @throws ExitError 78 with everything that is wrong with the files
+ * Reads the files of the section `secrets` again; all other settings stay as loaded by `loadConfig`. Used to rotate
+ * keys while the service runs.
+ * @throws ExitError 78 with all problems of the files
  */
 export function rereadSecrets({ tree }: Pick<LoadedConfig, 'tree'>, account = processAccount()): Config['secrets'] {
   const { directoryKeys, parsed } = rereadSection(tree, 'secrets', account);
@@ -175,8 +178,8 @@ export function rereadSecrets({ tree }: Pick<LoadedConfig, 'tree'>, account = pr
 }
 
 /**
- * The listeners with the files of their certificates as they are now.
- * @throws ExitError 78 with everything that is wrong with the files
+ * Reads the certificate files of the listeners again.
+ * @throws ExitError 78 with all problems of the files
  */
 export function rereadListeners({ tree }: Pick<LoadedConfig, 'tree'>): Config['http']['listeners'] {
   const { parsed } = rereadSection(tree, 'http', processAccount());
@@ -195,13 +198,13 @@ function rereadSection(tree: MappingNode, section: string, account: ProcessAccou
   return { parsed, directoryKeys };
 }
 
-/** The sources laid over one another, lowest first, and what is wrong with them. */
+/** Merges the sources in ascending precedence and collects their problems. */
 class Reading {
   readonly problems: Problem[] = [];
   readonly warnings: string[] = [];
   readonly aliases = new Set<string>();
   readonly emptyFiles: string[] = [];
-  /** A file holds text that is no YAML, or could not be read at all. */
+  /** A file is not valid YAML or could not be read. */
   isUnreadable = false;
   tree: MappingNode;
   readonly #shape: MappingShape;
@@ -235,7 +238,7 @@ class Reading {
     }
   }
 
-  /** A file that holds secrets itself is to be read and written by nobody else. */
+  /** Checks the owner and mode of a file that contains secrets: only its owner may read or write it. */
   #judgeFile(name: string, at: Origin): void {
     const path = resolve(this.#directory, name);
     const { error, warning } = judgeOwnership(path, statSync(path), this.#account);
@@ -277,23 +280,26 @@ class Reading {
   }
 }
 
-/** The tree with what only a start changes as it was at the start. */
+/** Returns the tree with the startup values of settings that require a restart. */
 function withStartSettings(tree: MappingNode, started: NonNullable<ConfigSources['started']>): MappingNode {
   const origin = tree.at;
   let result: Node | undefined = tree;
   const kept = withReplacedOf(started.tree, tree);
   for (const path of pathsToKeep(tree, started.tree)) {
     const value = nodeAt(kept, path);
-    // Without a mapping around it that nobody wrote.
+    // Avoids adding a mapping that the sources do not contain.
     if (value !== undefined || nodeAt(tree, path) !== undefined) result = withValue(result, path, value, origin);
   }
-  // Also follows from the name of a section.
+  // The protocol name also depends on how the section is spelled.
   const protocolName = nodeOf(started.config.protocolName, origin);
   result = withValue(result, ['protocol_name'], protocolName, origin);
   return result?.kind === 'mapping' ? result : tree;
 }
 
-/** The rest of the section of the homeserver means nothing for one of another kind; without the section there is none. */
+/**
+ * The other keys of the homeserver section apply to one kind of homeserver only. Without the section there is no
+ * homeserver.
+ */
 function pathsToKeep(tree: MappingNode, started: MappingNode): readonly Path[] {
   const kindOf = (root: MappingNode): string => {
     const section = nodeAt(root, ['homeserver']);
@@ -303,7 +309,7 @@ function pathsToKeep(tree: MappingNode, started: MappingNode): readonly Path[] {
   return kindOf(tree) === kindOf(started) ? START_SETTINGS : [...START_SETTINGS, ['homeserver']];
 }
 
-/** Lays the data directory's secrets below the other sources: only what none of them sets. */
+/** Adds the secrets of the data directory where no other source sets a value. */
 function withGenerated(tree: MappingNode, generated: GeneratedSecrets = {}): MappingNode {
   const has = (key: string) => nodeAt(tree, ['secrets', key]) !== undefined;
   const needsKey = !has('encryption') && !has('encryption_file');
@@ -323,7 +329,7 @@ function withGenerated(tree: MappingNode, generated: GeneratedSecrets = {}): Map
   return complete?.kind === 'mapping' ? complete : tree;
 }
 
-/** Certificates that the address of the database names by file (`sslrootcert` and so on), below what settings say. */
+/** Adds the certificate files that the database URI names (`sslrootcert` and so on). Settings take precedence. */
 function withFilesOfUris(tree: MappingNode, readFiles: (root: MappingNode) => MappingNode): MappingNode {
   let result = tree;
   for (const key of ['uri', 'migration_uri']) {
@@ -345,7 +351,7 @@ function withFilesOfUris(tree: MappingNode, readFiles: (root: MappingNode) => Ma
   return result;
 }
 
-/** What the sources list comes first; a value that is no list is left for the check to refuse. */
+/** Items from the sources come first. A value that is not a list is left for the schema check to reject. */
 function withItems(listed: Node | undefined, more: ListNode): Node {
   if (listed === undefined) return more;
   return listed.kind === 'list' ? { ...listed, items: [...listed.items, ...more.items] } : listed;
@@ -358,7 +364,7 @@ function isNotConsequence(files: SecretFiles) {
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 const ADVISED_SECRET_LENGTH = 16;
 
-/** What is allowed and still worth a word at the start. */
+/** Returns warnings about settings that are valid but risky. */
 function configWarnings(config: Config): string[] {
   return [
     ...redirectWarnings(config),
@@ -378,7 +384,7 @@ function redirectWarnings({ clients }: Config): string[] {
   );
 }
 
-/** Whoever reaches such a listener chooses the address that limits and the log know them by. */
+/** Warns about listeners where any client can choose the address that rate limits and logs use. */
 function proxyWarnings({ http: { listeners } }: Config): string[] {
   return listeners.flatMap(({ binds, proxyProtocol }, index) => {
     const isOpen = binds.some((bind) =>
@@ -469,7 +475,7 @@ function providerWarnings(config: Config): string[] {
   });
 }
 
-/** Strangers can choose a name here. */
+/** Returns true if anyone can register and choose a username. */
 function opensRegistration({ account, passwords, upstreamOauth2 }: Config): boolean {
   const { passwordRegistrationEnabled, passwordRegistrationTokenRequired } = account;
   return (

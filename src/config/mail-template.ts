@@ -1,4 +1,7 @@
-/** Mails as an operator may write them (browser-flows 11): a subject, a text and an HTML document, each by itself. */
+/**
+ * Mail templates that operators can provide (browser-flows 11): a subject, a text and an HTML part, each replaceable
+ * separately.
+ */
 import {
   countOf,
   escapeHtml,
@@ -33,7 +36,7 @@ export type MailName = (typeof MAIL_NAMES)[number];
 export const MAIL_PARTS = ['subject', 'txt', 'html'] as const;
 export type MailPartName = (typeof MAIL_PARTS)[number];
 
-/** Made by the service: markup in the HTML. */
+/** Variables that the service renders: markup in the HTML part. */
 const MARKUP = ['details', 'paragraphs'] as const;
 const TEXTS = [
   'address',
@@ -52,13 +55,13 @@ const TEXTS = [
 export type MailVariable = (typeof MARKUP)[number] | (typeof TEXTS)[number];
 export type MailValues = Readonly<Record<MailVariable, string>>;
 export type MailTemplate = Template<MailVariable>;
-/** What takes the place of the bundled parts. */
+/** Operator templates by mail and part, replacing the bundled parts. */
 export type MailTemplates = Readonly<Partial<Record<MailName, Readonly<Partial<Record<MailPartName, MailTemplate>>>>>>;
 
-/** Without it nobody could go on. */
+/** Variables without which the user cannot continue. */
 const NEEDED: Readonly<Partial<Record<MailName, MailVariable>>> = { recovery: 'link', verification: 'code' };
 
-/** Programs for mails drop them, or they tell others that the mail was read. */
+/** Mail clients drop these elements, or third parties learn from them that the mail was opened. */
 const REFUSED =
   /<(script|iframe|object|embed|form|link|base|img|video|audio|svg|picture)\b|\s(?:on[a-z]+|src|srcset|background)\s*=|url\s*\(|@import/gi;
 
@@ -82,7 +85,10 @@ export function parseMailTemplate(
   return { template, problems };
 }
 
-/** @param values `details` and `paragraphs` as markup when the part is `html` */
+/**
+ * Renders one part of a mail.
+ * @param values `details` and `paragraphs` are markup if the part is `html`
+ */
 export function renderMailTemplate(template: MailTemplate, part: MailPartName, values: MailValues): string {
   const rendered = renderPlaceholders(template, (variable) => {
     const isMarkup = MARKUP.some((name) => name === variable);

@@ -1,32 +1,34 @@
-/** Reads HTML as the service and its operators write it: tags that are closed in order, and values in quotes. */
+/**
+ * Parses the subset of HTML that the service and its operators write: tags closed in order and quoted attribute values.
+ */
 import type { TemplateProblem } from './placeholders.ts';
 
 export interface Attribute {
-  /** In lower case. */
+  /** In lowercase. */
   readonly name: string;
-  /** As written; empty when it has none. */
+  /** As written; empty for an attribute without a value. */
   readonly value: string;
   readonly offset: number;
 }
 
-/** Where an element begins. */
+/** The start tag of an element. */
 export interface Tag {
-  /** In lower case. */
+  /** In lowercase. */
   readonly name: string;
   readonly attributes: readonly Attribute[];
   readonly offset: number;
-  /** Where its content begins. */
+  /** Offset of the element's content. */
   readonly end: number;
 }
 
-/** Elements without an end. */
+/** Void elements, which have no end tag. */
 const VOID = new Set([
   ...['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input'],
   ...['link', 'meta', 'source', 'track', 'wbr'],
 ]);
-/** Elements in which any other may end itself. */
+/** Foreign elements: their descendants may be self-closing. */
 const FOREIGN = new Set(['svg', 'math']);
-/** Elements whose content is text, up to the tag that closes them. */
+/** Elements whose content is text up to their end tag. */
 const RAW = new Set(['script', 'style', 'textarea', 'title']);
 
 const ATTRIBUTES = /\s+([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/y;
@@ -35,7 +37,7 @@ const TAG_END = /\s*(\/?)>/y;
 const DOCTYPE = /^<!doctype html>/i;
 const CODE_ADDRESS = /^\s*(?:javascript|vbscript|data):/i;
 
-/** The elements of a text, and where they are not well formed; reading stops at what is no tag. */
+/** Returns the elements of a text and its syntax errors. Parsing stops at an invalid tag. */
 export function readMarkup(text: string): {
   readonly tags: readonly Tag[];
   readonly problems: readonly TemplateProblem[];
@@ -56,8 +58,9 @@ export function readMarkup(text: string): {
 }
 
 /**
- * What the policy of the pages would not let work: an attribute with code, with style, or with an address that is code.
- * @param holdsAddress whether its value may be an address
+ * Reports an attribute that the Content-Security-Policy of the pages blocks: inline code, inline style, or a URL that
+ * is code.
+ * @param holdsAddress whether the value may be a URL
  */
 export function inlineProblem({ name, value }: Attribute, holdsAddress = true): string | undefined {
   if (name === 'style') return 'inline style is refused by the browser; use the classes of the pages';
@@ -81,7 +84,7 @@ interface Found {
   readonly open: Tag[];
 }
 
-/** @returns where the tag ends; undefined when it is none */
+/** @returns the offset after the tag, or undefined if it is not a valid tag */
 function readTag(text: string, offset: number, { tags, problems, open }: Found): number | undefined {
   TAG.lastIndex = offset;
   const [, slash, written = ''] = TAG.exec(text) ?? [];

@@ -1,9 +1,9 @@
-/** What a text of the pages has to keep when an operator words it: what it is filled in with, and forms that exist. */
+/** Rules for operator translations: a text must use the arguments of the original and valid ICU formats. */
 import { IntlMessageFormat } from 'intl-messageformat';
 
 type Element = ReturnType<IntlMessageFormat['getAst']>[number];
 
-/** Kinds of elements in ICU message format, as the parser numbers them. */
+/** Element types of the ICU message parser. */
 const ARGUMENT = 1;
 const NUMBER = 2;
 const DATE = 3;
@@ -14,12 +14,12 @@ const TAKES_VALUE = new Set<number>([ARGUMENT, NUMBER, DATE, TIME, SELECT, PLURA
 
 const FORMS = new Set(['zero', 'one', 'two', 'few', 'many', 'other']);
 
-/** The values that a text is filled in with; `isNumber`: it is counted somewhere, so it is one. */
+/** Arguments of a text. `isNumber`: used as a number in some place, so the value is a number. */
 type Arguments = ReadonlyMap<string, { readonly isNumber: boolean }>;
 
 /**
- * What is wrong with a text of a language.
- * @param english what it stands for
+ * Returns the problem of a translated text, if any.
+ * @param english the English text that it translates
  */
 export function messageProblem(language: string, text: string, english: string): string | undefined {
   let format: IntlMessageFormat;
@@ -49,7 +49,7 @@ function parse(language: string, text: string): IntlMessageFormat {
   return new IntlMessageFormat(text, language, undefined, { ignoreTag: true });
 }
 
-/** The first line: further ones repeat the text. */
+/** Returns the first line of the error message; further lines repeat the text. */
 function reasonOf(error: unknown): string {
   return (
     (error instanceof Error ? error.message : String(error)).split('\n')[0]?.toLowerCase().replaceAll('_', ' ') ?? ''
@@ -80,7 +80,7 @@ function argumentsOf(elements: readonly Element[], found = new Map<string, { isN
   return found;
 }
 
-/** Styles of numbers are looked at only when one is written. */
+/** Formats with sample values, because number styles are validated only when a number is formatted. */
 function fillingProblem(format: IntlMessageFormat, names: Arguments): string | undefined {
   try {
     format.formatToParts(Object.fromEntries([...names.keys()].map((name) => [name, 1])));

@@ -8,13 +8,13 @@ import { SSL_MODES } from '#platform/postgres/database-options.ts';
 import { parseDsn } from '#platform/sentry/dsn.ts';
 import { DSN_EXPECTED } from './sections/sentry.ts';
 
-/** What the variables outside the `LATCHKEY__` tree say (operations 1.4). */
+/** Settings from environment variables outside the `LATCHKEY__` tree (operations 1.4). */
 export interface OtherVariables {
   readonly dataDir: string | undefined;
   /** Host and port of the default listener. */
   readonly host: string | undefined;
   readonly port: number | undefined;
-  /** Sockets that a service manager passes. */
+  /** Sockets passed by the service manager. */
   readonly listen: ListenVariables;
   readonly log: LogLevels;
   readonly problems: readonly Problem[];
@@ -46,7 +46,7 @@ export function otherVariables(environment: Environment, origin: Omit<Origin, 's
   }
   read('PGSSLMODE', `one of ${SSL_MODES.join(', ')}`, (text) => SSL_MODES.find((mode) => mode === text));
   return {
-    // A service manager may name several directories.
+    // A service manager may pass several directories.
     dataDir: environment['LATCHKEY_DATA_DIR'] || environment['STATE_DIRECTORY']?.split(':')[0] || undefined,
     host: environment['LATCHKEY_HOST'] || undefined,
     port: read('PORT', 'an integer from 0 to 65535', (text) => portOf(text, 0)),
@@ -65,7 +65,7 @@ const KNOWN = new Set([
   ...['LATCHKEY_ADMIN_PASSWORD', 'LATCHKEY_ADMIN_PASSWORD_FILE', 'LATCHKEY_WORKER_HEALTH', 'LATCHKEY_SERVING_PROCESS'],
 ]);
 
-/** A sentence for each variable that looks like one of this program and is not. Tests have some of their own. */
+/** Returns a warning for each unknown variable with the program's prefix. Variables of the tests are exempt. */
 export function unknownVariables(environment: Environment): readonly string[] {
   return Object.keys(environment)
     .filter((name) => /^LATCHKEY_(?!_|TEST_)/.test(name) && !KNOWN.has(name))

@@ -1,2 +1,2 @@
-/** Texts of the operator by key, by BCP 47 tag. In a file of its own: code for the browser knows it too. */
+/** Operator translations: texts by key, by BCP 47 tag. A separate file because browser code imports it. */
 export type OwnTranslations = Readonly<Record<string, Readonly<Record<string, string>>>>;

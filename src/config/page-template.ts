@@ -1,6 +1,6 @@
 /**
- * What stands around the content of every page, as an operator may write it: HTML in which `{{ name }}` stands for a
- * variable. Nothing is computed and nothing that a stranger chose is among the variables.
+ * The page layout that operators can provide: HTML with `{{ name }}` variables around the content of every page.
+ * Templates contain no logic, and no variable holds user input.
  */
 
 import {
@@ -12,9 +12,9 @@ import {
   type TemplateProblem,
 } from './placeholders.ts';
 
-/** Markup that the service makes. */
+/** Variables with markup rendered by the service. */
 const PARTS = ['brand', 'content', 'footer'] as const;
-/** Plain text; escaped where it is put. */
+/** Plain-text variables, escaped on insertion. */
 const TEXTS = ['index_path', 'language', 'page_class', 'service_name'] as const;
 
 export type TemplateVariable = (typeof PARTS)[number] | (typeof TEXTS)[number];

@@ -7,14 +7,16 @@ import { PICTURE_KEYS, type PictureConfig, type Pictures } from './sections/bran
 const MAX_BYTES = 256 * 1024;
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Reads the pictures that the section `branding` names. Their kind is told by their content, not by their names. */
+/**
+ * Reads the pictures named in the section `branding`. The type is detected from the content, not from the file name.
+ */
 export function readPictures(root: MappingNode): { readonly pictures: Pictures; readonly problems: Problem[] } {
   const pictures: { -readonly [Key in keyof Pictures]: Pictures[Key] } = {};
   const problems: Problem[] = [];
   for (const name of PICTURE_KEYS) {
     const key = ['branding', name];
     const node = nodeAt(root, key);
-    // Anything but a path is left for the check of the schema.
+    // The schema check reports anything but a path.
     if (node?.kind !== 'scalar' || typeof node.value !== 'string' || node.value === '') continue;
     const found = readPicture(node.value);
     if (typeof found === 'string') problems.push({ key: pathText(key), message: found, at: node.at });
@@ -23,7 +25,7 @@ export function readPictures(root: MappingNode): { readonly pictures: Pictures; 
   return { pictures, problems };
 }
 
-/** @returns what is wrong with the file when it is not a picture */
+/** @returns the picture, or a description of the problem */
 function readPicture(path: string): PictureConfig | string {
   let content: Buffer;
   try {
@@ -41,14 +43,14 @@ function readPicture(path: string): PictureConfig | string {
 }
 
 const SVG_NAMESPACE = /^<svg\s[^>]*\bxmlns\s*=\s*["']http:\/\/www\.w3\.org\/2000\/svg["']/;
-/** What may come before the root element, by how it begins and ends. */
+/** Constructs allowed before the root element, each with its start and end. */
 const PROLOGUE = [
   ['<?', '?>'],
   ['<!--', '-->'],
   ['<!DOCTYPE', '>'],
 ] as const;
 
-/** Whether browsers would draw it: UTF-8 whose root is an `svg` element of the namespace. */
+/** Returns true if browsers can render the file: UTF-8 with an `svg` root element in the SVG namespace. */
 function isSvg(content: Buffer): boolean {
   let rest: string;
   try {

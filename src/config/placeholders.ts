@@ -1,20 +1,23 @@
 /**
- * Text of an operator in which `{{ name }}` stands for a variable. Nothing is computed: there are no conditions, no loops
- * and no names but the given ones.
+ * Operator text with `{{ name }}` placeholders. There are no conditions, loops or expressions, and only the given
+ * variables exist.
  */
 
-/** Text as written, and variables between it. */
+/** Literal text and variables. */
 export type Template<Name extends string> = readonly (string | { readonly variable: Name })[];
 
 export interface TemplateProblem {
-  /** Where it begins in the text. */
+  /** Offset in the text. */
   readonly offset: number;
   readonly message: string;
 }
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
-/** @param names of the variables that there are */
+/**
+ * Parses a text with placeholders.
+ * @param names the available variables
+ */
 export function parsePlaceholders<Name extends string>(
   text: string,
   names: readonly Name[],
@@ -40,7 +43,7 @@ function unknownVariable(name: string, names: readonly string[]): string {
   return `there is no variable "${name}"; there are ${names.join(', ')}`;
 }
 
-/** How often a variable stands in a template. */
+/** Counts the occurrences of a variable in a template. */
 export function countOf<Name extends string>(template: Template<Name>, name: Name): number {
   return template.filter((part) => typeof part === 'object' && part.variable === name).length;
 }
@@ -60,7 +63,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Plain text for a place in HTML. */
+/** Escapes plain text for HTML. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -1,18 +1,18 @@
-/** Policy data that administrators store, added to `policy.data` of the configuration (operations 1.18). */
+/** Policy data that administrators store, merged into `policy.data` of the configuration (operations 1.18). */
 import type { z } from 'zod';
 import { type PolicyData, policyConfig, policySection } from './sections/policy.ts';
 
 export type AddedPolicyData =
   | { readonly ok: true; readonly data: PolicyData }
-  /** `path` begins with `data`. */
+  /** `path` starts with `data`. */
   | { readonly ok: false; readonly path: readonly string[]; readonly problem: string };
 
-/** Texts and switches in all; each regular expression is compiled. */
+/** Maximum number of values in total; every regular expression is compiled. */
 const MAX_VALUES = 10_000;
 
 /**
- * Mappings are merged and lists are put together; what else is given replaces what was configured, and null brings the
- * default back. Every value is held to the rules of the configuration.
+ * Merges stored policy data into the configured data. Mappings are merged and lists are concatenated. Other values
+ * replace the configured value, and null restores the default. All values are validated like the configuration.
  */
 export function addPolicyData(configured: PolicyData, added: unknown): AddedPolicyData {
   if (countValues(added) > MAX_VALUES) {
@@ -27,7 +27,7 @@ export function addPolicyData(configured: PolicyData, added: unknown): AddedPoli
   return { ok: false, path: [...path, issue.keys[0] ?? ''], problem: 'there is no such key' };
 }
 
-/** As a file would have it. */
+/** Returns the data in the format of the configuration file. */
 export function writtenPolicyData(data: PolicyData) {
   const { adminUsers, adminClients, clientRegistration, registration, emails, requester } = data;
   return {

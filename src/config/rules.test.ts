@@ -3,7 +3,7 @@ import { loadYaml, problemsOfYaml } from './fixture.test-support.ts';
 
 const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 
-/** Problems of a file without their places. */
+/** Returns the problems of a file without their locations. */
 function complaints(yaml: string): string[] {
   return problemsOfYaml(yaml).map((problem) => problem.replace(/ \([^()]*\)$/, ''));
 }

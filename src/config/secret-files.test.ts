@@ -165,7 +165,7 @@ describe('signing keys', () => {
 describe('files of secrets that others reach (operations 1.3, security S-184)', () => {
   const root = { uid: 0, groups: [0] };
   const isRoot = process.getuid?.() === 0;
-  /** A directory with these files, each of them of another user than root. */
+  /** Creates a directory with these files, all owned by a user other than root. */
   function foreign(files: Readonly<Record<string, string>>): string {
     const directory = workingDirectory(files);
     if (isRoot) for (const name of Object.keys(files)) chownSync(join(directory, name), 65_534, 65_534);

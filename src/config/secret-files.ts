@@ -11,16 +11,19 @@ import { isKeyFileName } from './sections/key-file-names.ts';
 import { DER_PREFIX, type KeyFile } from './sections/secrets.ts';
 
 const MAX_BYTES = 64 * 1024;
-/** Addresses of databases are secrets for the passwords in them. */
+/** Database URIs are secrets because they may contain a password. This matches those that do not. */
 const ADDRESS_WITHOUT_PASSWORD = /^(?:embedded:|postgres(?:ql)?:\/\/(?!.*(?::[^/@]*@|[?&]password=)))/;
 const WRITE_BITS = 0o222;
 const KEYS_DIR = ['secrets', 'keys_dir'];
 
-/** Reads the secrets that the configuration names by file; collects what is wrong with the files. */
+/** Reads the secret files named in the configuration and collects their problems. */
 export class SecretFiles {
   readonly problems: Problem[] = [];
   readonly warnings: string[] = [];
-  /** Keys whose value is unknown, and the mappings around them: what is said of their absence is not the cause. */
+  /**
+   * Keys whose value is unknown, and the mappings that contain them. Errors about their absence are misleading and not
+   * reported.
+   */
   readonly unread = new Set<string>();
 
   readonly #account: ProcessAccount | undefined;
@@ -29,7 +32,10 @@ export class SecretFiles {
     this.#account = account;
   }
 
-  /** The tree with the content of each `k_file` at `k`, and of each `{file}` in a list of secrets in its place. */
+  /**
+   * Returns the tree with each `k_file` replaced by its content at `k`, and each `{file}` in a list of secrets by its
+   * content.
+   */
   contents(root: MappingNode, shape: Shape): MappingNode {
     return transformRoot(root, shape, (node, nodeShape, path) => {
       if (node.kind !== 'mapping') return node;
@@ -38,7 +44,7 @@ export class SecretFiles {
     });
   }
 
-  /** The keys of `secrets.keys_dir` in byte order of their names. */
+  /** Returns the keys of `secrets.keys_dir`, sorted by name in byte order. */
   keyDirectory(root: MappingNode): readonly KeyFile[] {
     const node = nodeAt(root, KEYS_DIR);
     if (node?.kind !== 'scalar' || typeof node.value !== 'string') return [];
@@ -79,7 +85,7 @@ export class SecretFiles {
         entries.delete(fileKey);
         continue;
       }
-      // Anything but a path is left for the check of the schema.
+      // The schema check reports anything but a path.
       if (entry.value.kind !== 'scalar' || typeof entry.value.value !== 'string') continue;
       const keyHints = mappingOf(shape)?.keys.get(key)?.hints ?? {};
       const content = this.#read(entry.value.value, keyHints, [...path, fileKey], entry.value);
@@ -93,7 +99,10 @@ export class SecretFiles {
     return { ...node, entries };
   }
 
-  /** Twins are one setting: a higher source wins, and within one source both are an error. */
+  /**
+   * A key and its `_file` twin are one setting: the source with higher precedence wins. Setting both in one source is
+   * an error.
+   */
   #isOverruled(file: Entry, direct: Entry | undefined, key: Path, fileKey: Path): boolean {
     if (direct === undefined || direct.at.rank < file.at.rank) return false;
     if (direct.at.rank === file.at.rank) {
@@ -120,9 +129,9 @@ export class SecretFiles {
     return hints.trimmed === true ? text.trim() : text.replace(/\r?\n$/, '');
   }
 
-  /** Whether nobody else decides what the file, or the directory of keys, holds. */
+  /** Returns true if no other account can change the file or the key directory. */
   #isTrusted(path: string, { mode, uid, gid }: Stats, key: Path, node: Node, hints: Hints = {}): boolean {
-    // Orchestrators mount secrets read-only, in directories that everybody could write to otherwise.
+    // Orchestrators mount secrets on read-only file systems in directories with world-writable modes.
     const effective = isReadOnly(path) ? mode & ~WRITE_BITS : mode;
     const { error, warning } = judgeOwnership(path, { mode: effective, uid, gid }, this.#account);
     if (error !== undefined) this.#report(key, error, node);
@@ -135,7 +144,7 @@ export class SecretFiles {
   }
 }
 
-/** Whether the file system refuses every change, for every user. */
+/** Returns true if the file system is read-only for every user. */
 function isReadOnly(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
@@ -145,7 +154,7 @@ function isReadOnly(path: string): boolean {
   }
 }
 
-/** Whether a file spells out a secret, rather than name the file of one. */
+/** Returns true if a file contains a secret itself rather than the path of a secret file. */
 export function holdsSecrets(root: Node, shape: Shape): boolean {
   let isFound = false;
   transform(root, shape, (node, { hints }) => {

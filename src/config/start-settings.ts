@@ -1,12 +1,12 @@
-/** What a reload of the configuration takes over, and what needs a restart (operations 8.6). */
+/** Which settings a configuration reload applies, and which need a restart (operations 8.6). */
 import type { MappingNode, Node, Path } from '#platform/config/tree.ts';
 import { nodeAt, pathText, withValue } from '#platform/config/tree.ts';
 import type { Config } from './config.ts';
 import { tlsPaths } from './tls-pairs.ts';
 
 /**
- * Settings that only a start changes: others were opened, bound or published by them. The root key is one of them as
- * well; it may be in a file, so its value decides.
+ * Settings that need a restart, because connections, listeners or published values depend on them. The root key is one
+ * of them; it may be in a file, so its value is compared.
  */
 export const START_SETTINGS: readonly Path[] = [
   ['data_dir'],
@@ -26,21 +26,21 @@ export const START_SETTINGS: readonly Path[] = [
   ['limits', 'max_db_waiters'],
 ];
 
-/** A configuration as it is compared: its values, and what it says by the files that it names. */
+/** A configuration for comparison: its values, and the content of the files that it names. */
 export interface Comparable {
   readonly completeTree: MappingNode;
   readonly config: Pick<Config, 'branding' | 'homeserver' | 'protocolName' | 'secrets' | 'templates'>;
 }
 
-/** Where the password of the database stands, as long as it is no part of an address. */
+/** Paths of the database password outside the URI. */
 const PASSWORD: readonly Path[] = [
   ['database', 'password'],
   ['database', 'password_file'],
 ];
 
 /**
- * The tree of the start with what a reload takes over of another one in between: certificates, and the password of the
- * database, where there were some before.
+ * Returns the startup tree with the values that a reload replaces: certificates and the database password, if they were
+ * set at startup.
  */
 export function withReplacedOf(started: MappingNode, next: MappingNode): MappingNode {
   const places = new Map(tlsPaths(next).map((path) => [listenerName(next, path), path]));
@@ -59,13 +59,13 @@ function hasPassword(root: MappingNode): boolean {
   return PASSWORD.some((path) => nodeAt(root, path) !== undefined);
 }
 
-/** @param path of its certificate */
+/** @param path of the listener's certificate */
 function listenerName(root: MappingNode, path: Path): string {
   const name = nodeAt(root, [...path.slice(0, -1), 'name']);
   return name?.kind === 'scalar' ? String(name.value) : String(path.at(-2));
 }
 
-/** Keys of settings that need a restart and differ from those of the start. */
+/** Returns the keys of settings that need a restart and differ from startup. */
 export function changedStartSettings(started: Comparable, next: Comparable): readonly string[] {
   const kept = withReplacedOf(started.completeTree, next.completeTree);
   const changed = START_SETTINGS.flatMap((path) =>
@@ -78,7 +78,7 @@ export function changedStartSettings(started: Comparable, next: Comparable): rea
   return [...new Set(changed)];
 }
 
-/** Keys of settings that a reload takes over and that differ, never values. */
+/** Returns the keys, never the values, of changed settings that a reload applies. */
 export function changedSettings(before: Comparable, next: Comparable): readonly string[] {
   const changed = differences(before.completeTree, next.completeTree, []).filter((key) => !isStartSetting(key));
   if (textOf(before.config.templates) !== textOf(next.config.templates)) changed.push('templates');
@@ -103,7 +103,7 @@ function isStartSetting(key: string): boolean {
   });
 }
 
-/** The deepest keys that say something else, or that only one of the two has. */
+/** Returns the deepest keys that differ or exist in only one of the two. */
 function differences(one: Node | undefined, other: Node | undefined, path: Path): string[] {
   if (one === undefined && other === undefined) return [];
   if (one?.kind === 'mapping' && other?.kind === 'mapping') {
@@ -113,7 +113,7 @@ function differences(one: Node | undefined, other: Node | undefined, path: Path)
   if (one?.kind === 'list' && other?.kind === 'list' && one.items.length === other.items.length)
     return one.items.flatMap((item, index) => differences(item, other.items[index], [...path, index]));
   if (one?.kind === 'scalar' && other?.kind === 'scalar' && one.value === other.value) return [];
-  // A section that is new or gone is named by its keys.
+  // An added or removed section is reported by its keys.
   const only = one ?? other;
   if ((one === undefined || other === undefined) && only?.kind === 'mapping' && only.entries.size > 0)
     return [...only.entries].flatMap(([key, { value }]) => differences(value, undefined, [...path, key]));

@@ -4,7 +4,7 @@ import { BUNDLED_PAGE_TEMPLATE } from './page-template.ts';
 
 const YAML = 'templates:\n  path: looks\n';
 
-/** What is said of a template, without the folder and the place of the setting. */
+/** Returns the problems of a template without the directory and the location of the setting. */
 function complaints(template: string | Buffer, name = 'page.html'): string[] {
   const found = problemsOf({ files: { 'latchkey.yaml': YAML, [`looks/${name}`]: template } });
   return found.map((line) => {

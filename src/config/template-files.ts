@@ -22,26 +22,28 @@ export const TEMPLATES_KEY = ['templates', 'path'];
 const PAGE = 'page.html';
 const MAILS = 'emails';
 
-/** What is wrong with one file. */
+/** A problem in one template file. */
 export interface TemplateFileProblem {
   readonly file: string;
-  /** From 1 on. */
+  /** 1-based. */
   readonly line: number;
-  /** Undefined: of the whole file, which `text` names. */
+  /** Undefined: applies to the whole file, which `text` names. */
   readonly column: number | undefined;
   readonly text: string;
 }
 
 export interface Templates {
-  /** In place of the bundled one. */
+  /** Replaces the bundled page layout. */
   readonly page: PageTemplate | undefined;
-  /** In place of parts of bundled ones. */
+  /** Replace parts of bundled mails. */
   readonly mails: MailTemplates;
-  /** In place of bundled texts, and further languages. */
+  /** Replace bundled texts and add languages. */
   readonly translations: OwnTranslations;
 }
 
-/** Reads the templates of the operator, which have the names of those that they replace. One with problems is left out. */
+/**
+ * Reads the operator's templates, named like the bundled ones that they replace. Templates with problems are left out.
+ */
 export function readTemplates(root: MappingNode): {
   readonly templates: Pick<Templates, 'mails' | 'page'>;
   readonly problems: readonly TemplateFileProblem[];
@@ -54,7 +56,7 @@ export function readTemplates(root: MappingNode): {
     try {
       for (const name of readdirSync(node.value).toSorted()) {
         const file = join(node.value, name);
-        // A name with a mistake would leave the bundled template in its place without a word.
+        // Unknown names are problems: a misspelled one would silently leave the bundled template in use.
         if (name === PAGE) page = readPage(file, problems);
         else if (name === MAILS) mails = readMails(file, problems);
         else if (name.endsWith('.html'))
@@ -67,7 +69,7 @@ export function readTemplates(root: MappingNode): {
   return { templates: { page, mails }, problems };
 }
 
-/** As problems of the setting that names the files. */
+/** Converts the problems of files into problems of the setting that names the files. */
 export function fileSettingProblems(root: MappingNode, key: Path, problems: readonly TemplateFileProblem[]): Problem[] {
   const at = nodeAt(root, key)?.at;
   return problems.map(({ file, line, column, text }) => {
@@ -84,7 +86,7 @@ function readPage(path: string, problems: TemplateFileProblem[]): PageTemplate |
   return all.length === 0 ? template : undefined;
 }
 
-/** Files `NAME.subject`, `NAME.txt` and `NAME.html`. */
+/** Reads the files `NAME.subject`, `NAME.txt` and `NAME.html`. */
 function readMails(directory: string, problems: TemplateFileProblem[]): MailTemplates {
   const found = new Map<MailName, Partial<Record<MailPartName, MailTemplate>>>();
   for (const file of readdirSync(directory).toSorted()) {
@@ -105,7 +107,7 @@ function readMails(directory: string, problems: TemplateFileProblem[]): MailTemp
   return Object.fromEntries(found);
 }
 
-/** A file that is text and no larger than a person writes. */
+/** Reads a text file with a size limit. */
 export function readTemplateText(
   path: string,
   problems: TemplateFileProblem[],
@@ -113,7 +115,7 @@ export function readTemplateText(
 ): string | undefined {
   try {
     const stats = statSync(path);
-    // Reading a pipe would wait for ever.
+    // Reading a named pipe would block forever.
     if (!stats.isFile() || stats.size > maxBytes) {
       problems.push(
         ofFile(
@@ -132,7 +134,10 @@ export function readTemplateText(
   }
 }
 
-/** Of a file as a whole. @param text names it */
+/**
+ * Creates a problem of a whole file.
+ * @param text message that names the file
+ */
 export function ofFile(file: string, text: string): TemplateFileProblem {
   return { file, line: 1, column: undefined, text };
 }
@@ -142,13 +147,16 @@ function placed(file: string, content: string, { offset, message }: TemplateProb
   return { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1, text: message };
 }
 
-/** What the policy of the pages would not let work, and what a page may have only once and has already. */
+/**
+ * Elements that the Content-Security-Policy of the pages blocks, and elements that a page may contain only once and
+ * already has.
+ */
 const REFUSED = new Set([
   ...['script', 'style', 'link', 'meta', 'base', 'iframe', 'object', 'embed', 'form', 'template'],
   ...['html', 'head', 'title', 'body', 'main', 'h1'],
 ]);
 
-/** What is wrong with the markup of a template: elements that are not closed in order, and inline code or style. */
+/** Returns the markup problems of a template: elements not closed in order, and inline code or style. */
 function markupProblems(text: string): readonly TemplateProblem[] {
   const { tags, problems } = readMarkup(text);
   const refused = tags.flatMap(({ name, attributes, offset }) => [

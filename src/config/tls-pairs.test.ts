@@ -44,7 +44,7 @@ describe('the certificate of a listener (operations 1.7.3)', () => {
     };
     expect(problems(encrypted, '')).toContain('an encrypted key needs its password');
     expect(problems(encrypted, ', password: wrong')).toContain('or the password is wrong');
-    // The next thing that is wrong with it.
+    // The next problem.
     expect(problems(encrypted, ', password_file: pw')).toContain('does not belong');
     expect(problems(PAIR.key, ', password: hush')).toContain('password: the key is not encrypted');
   });

@@ -1,4 +1,4 @@
-/** The certificates of listeners as the sources name them: whether they can be used, and which files they are in. */
+/** Checks the certificates and keys of listeners, and lists their files. */
 import type { Problem } from '#platform/config/problems.ts';
 import { type MappingNode, type Node, nodeAt, type Path, pathText } from '#platform/config/tree.ts';
 import { judgePair } from '#platform/http/tls-pair.ts';
@@ -7,12 +7,15 @@ import { keyContent } from './sections/secrets.ts';
 const LISTENERS: Path = ['http', 'listeners'];
 const FILES = ['certificate_file', 'key_file', 'password_file'] as const;
 
-/** Why pairs of certificate and key cannot be used. @param root with the content of the files */
+/**
+ * Returns why certificate and key pairs cannot be used.
+ * @param root tree with the content of the files
+ */
 export function tlsProblems(root: MappingNode): Problem[] {
   return tlsPaths(root).flatMap((path) => {
     const certificate = textAt(root, [...path, 'certificate']);
     const key = textAt(root, [...path, 'key']);
-    // What is missing, and anything but a text, is left for the check of the schema.
+    // The schema check reports missing values and values that are not text.
     if (certificate === undefined || key === undefined) return [];
     const content = keyContent(key);
     const found = judgePair({
@@ -26,12 +29,15 @@ export function tlsProblems(root: MappingNode): Problem[] {
   });
 }
 
-/** Absolute paths. @param root with paths that were made absolute */
+/**
+ * Returns the certificate and key files of listeners.
+ * @param root tree with absolute paths
+ */
 export function tlsFiles(root: MappingNode): readonly string[] {
   return tlsPaths(root).flatMap((path) => FILES.flatMap((name) => textAt(root, [...path, name]) ?? []));
 }
 
-/** Where listeners have certificates. */
+/** Returns the paths of listener certificates in the tree. */
 export function tlsPaths(root: MappingNode): readonly Path[] {
   const listeners = nodeAt(root, LISTENERS);
   if (listeners?.kind !== 'list') return [];

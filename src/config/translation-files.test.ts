@@ -3,7 +3,7 @@ import { load, problemsOf } from './fixture.test-support.ts';
 
 const YAML = 'templates:\n  translations_path: texts\n';
 
-/** What is said of a file, without the folder and the place of the setting. */
+/** Returns the problems of a file without the directory and the location of the setting. */
 function complaints(content: unknown, name = 'nb.json'): string[] {
   const text = typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content);
   return problemsOf({ files: { 'latchkey.yaml': YAML, [`texts/${name}`]: text } }).map((line) => {

@@ -1,4 +1,4 @@
-/** Texts of the operator: one file for each language, in place of bundled texts and in further languages. */
+/** Operator translations: one file per language, which overrides bundled texts or adds a language. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { distance } from 'fastest-levenshtein';
@@ -17,7 +17,7 @@ const DEFAULT_LANGUAGE_KEY = ['i18n', 'default_language'];
 const EXTENSION = '.json';
 const MAX_BYTES = 1024 * 1024;
 
-/** Reads the files `TAG.json`. A text with a mistake is left out. */
+/** Reads the files `TAG.json`. Invalid texts are left out. */
 export function readTranslations(root: MappingNode): {
   readonly translations: OwnTranslations;
   readonly problems: readonly TemplateFileProblem[];
@@ -44,7 +44,7 @@ export function readTranslations(root: MappingNode): {
   return { translations, problems };
 }
 
-/** Pages are shown only in a language that there is. */
+/** Checks that the default language is available. */
 export function defaultLanguageProblems(root: MappingNode, own: OwnTranslations): Problem[] {
   const node = nodeAt(root, DEFAULT_LANGUAGE_KEY);
   const languages = [...new Set([...BUNDLED_LANGUAGES, ...Object.keys(own)])];
@@ -128,7 +128,7 @@ function placeOf(content: string, offset: number): { readonly line: number; read
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** The message repeats a piece of the file, which needs no telling where there is a place. */
+/** Returns the location instead of the parser's message, which quotes the file. */
 function placeOfSyntaxError(content: string, error: unknown) {
   const message = error instanceof Error ? error.message : '';
   const offset = /at position (\d+)/.exec(message)?.[1];

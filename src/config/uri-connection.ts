@@ -3,9 +3,9 @@ import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 import { completeServers, connectionDefaults, readPostgresUri } from './sections/postgres-uri.ts';
 
 /**
- * The database that an option of a command names; what its address leaves out follows libpq.
- * @param readFile of certificates and keys that the address names
- * @throws ExitError 2 when it is no address of a PostgreSQL database
+ * Returns the connection for a database URI passed to a command. Omitted parts follow libpq.
+ * @param readFile reads the certificates and keys that the URI names
+ * @throws ExitError 2 if it is not a PostgreSQL URI
  */
 export function uriConnection(
   uri: string,

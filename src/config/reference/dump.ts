@@ -1,4 +1,4 @@
-/** The merged configuration as a file would hold it. Only commands load this module. */
+/** Prints the merged configuration in the format of the file. Only commands import this module. */
 import { stringify } from 'yaml';
 import { networkText } from '#platform/base/ip-address.ts';
 import { mappingOf, type Shape } from '#platform/config/shape.ts';
@@ -11,12 +11,12 @@ import { EMAIL_DEFAULTS } from '../sections/email.ts';
 const REDACTED = '<redacted>';
 
 export interface DumpOptions {
-  /** Also what no source sets. */
+  /** Include defaults. */
   readonly defaults: boolean;
   readonly showSecrets: boolean;
 }
 
-/** As YAML. */
+/** Returns the merged configuration as YAML. */
 export function dumpedConfig(loaded: LoadedConfig, options: DumpOptions): string {
   return stringify(dumpedSettings(loaded, options), { lineWidth: 0 });
 }
@@ -27,7 +27,7 @@ export function dumpedSettings(loaded: LoadedConfig, options: DumpOptions): unkn
   return complete ?? {};
 }
 
-/** Undefined when no source and no default says anything. */
+/** Returns undefined if neither a source nor a default sets a value. */
 function dumped(node: Node | undefined, shape: Shape, options: DumpOptions): unknown {
   if (shape.hints.secret === true && node !== undefined && !isFileReference(node)) {
     return options.showSecrets ? plain(node) : REDACTED;
@@ -44,7 +44,7 @@ function dumped(node: Node | undefined, shape: Shape, options: DumpOptions): unk
 }
 
 function dumpedMapping(node: Node | undefined, shape: Shape, options: DumpOptions): unknown {
-  // Left out, such a section means something else than with the defaults of its keys.
+  // Omitting an optional section without a default differs from setting all its keys to their defaults.
   if (node === undefined && !shape.isRequired && shape.defaultValue === undefined) return undefined;
   const entries = [...(mappingOf(shape)?.keys ?? [])]
     .map(([key, keyShape]) => {
@@ -54,16 +54,16 @@ function dumpedMapping(node: Node | undefined, shape: Shape, options: DumpOption
     .filter(([, value]) => value !== undefined);
   if (node === undefined && entries.length === 0) return undefined;
   const settings = Object.fromEntries(entries);
-  // A section that is left out may have a default of its own, which wins over those of its keys.
+  // The default of an omitted section takes precedence over the defaults of its keys.
   return node === undefined && options.defaults ? filledIn(shape.defaultValue, settings) : settings;
 }
 
-/** `{file: path}` names a secret without being one. */
+/** Returns true for `{file: path}`, which names a secret but does not contain it. */
 function isFileReference(node: Node): boolean {
   return node.kind === 'mapping' && [...node.entries.keys()].every((key) => key === 'file');
 }
 
-/** Defaults that depend on other settings or on the machine, in the form of a file. */
+/** Returns the defaults that depend on other settings or on the machine, in the format of the file. */
 function derivedDefaults({ config, tree }: LoadedConfig): unknown {
   const isSet = (...path: string[]) => nodeAt(tree, path) !== undefined;
   const isEmbedded = config.database.server.kind === 'embedded' && !isSet('database', 'uri_file');
@@ -95,7 +95,7 @@ function derivedDefaults({ config, tree }: LoadedConfig): unknown {
   };
 }
 
-/** Keys that only this transport takes. */
+/** Returns the defaults of keys that only this transport supports. */
 function transportDefaults(transport: Config['email']['transport']): object {
   if (transport.kind === 'smtp') return { port: transport.port, ehlo_name: transport.ehloName };
   return transport.kind === 'sendmail' ? { command: transport.command } : {};
@@ -118,7 +118,7 @@ function writtenBind(bind: Bind): unknown {
   return bind.mode === undefined ? { socket: bind.socket } : { ...bind, mode: bind.mode.toString(8) };
 }
 
-/** What is set stays; what is missing comes from the defaults. */
+/** Fills in missing values from the defaults; existing values are kept. */
 function filledIn(value: unknown, defaults: unknown): unknown {
   if (value === undefined) return defaults;
   if (Array.isArray(value) && Array.isArray(defaults))

@@ -1,5 +1,5 @@
 /**
- * The JSON Schema of the file for editors, out of the schema that validates. Only commands load this module.
+ * Generates the JSON Schema of the file for editors from the validating schema. Only commands import this module.
  * @see https://json-schema.org/draft/2020-12
  */
 import { z } from 'zod';
@@ -15,17 +15,17 @@ export function configJsonSchema(): JsonSchema {
     $schema,
     title: 'Configuration of Latchkey',
     ...annotated(schema, configShape(), ''),
-    // A place for anchors.
+    // Allows extension keys, a place for YAML anchors.
     patternProperties: { '^x-': true },
   };
 }
 
-/** The JSON Schema as it ships in `share/`. */
+/** Returns the JSON Schema that ships in `share/`. */
 export function configJsonSchemaText(): string {
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }
 
-/** Adds what zod does not know: titles, defaults that depend on others, other spellings, deprecation. */
+/** Adds what zod does not know: titles, dependent defaults, aliases and deprecations. */
 function annotated(schema: JsonSchema, shape: Shape, path: string): JsonSchema {
   const description = [shape.description, defaultSentence(shape)].filter((part) => part !== undefined).join(' ');
   const { description: _, default: defaultValue, ...rest } = schema;
@@ -69,7 +69,7 @@ function defaultSentence({ hints, defaultValue }: Shape): string | undefined {
   return hints.defaultText === undefined || defaultValue !== undefined ? undefined : `Default: ${hints.defaultText}.`;
 }
 
-/** zod bounds every integer by what JavaScript can hold, which says nothing to a reader. */
+/** Removes the safe-integer bounds that zod adds to every integer. */
 function withoutSafeIntegerBound(schema: JsonSchema): JsonSchema {
   const { maximum, ...rest } = schema;
   const nested = Array.isArray(rest['anyOf'])

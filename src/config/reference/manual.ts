@@ -1,4 +1,4 @@
-/** The manual page of the configuration keys, out of the schema that validates. Only commands load this module. */
+/** Generates the manual page of the configuration keys from the validating schema. Only commands import this module. */
 import { stringify } from 'yaml';
 import { type MappingShape, mappingOf, type Shape } from '#platform/config/shape.ts';
 import { configShape } from '../config.ts';
@@ -38,7 +38,7 @@ A setting comes from the first of these that has it: a command-line flag, the en
 \`latchkey config schema\` prints the JSON Schema for editors.
 `;
 
-/** The page as `docs/reference/configuration.md` holds it. */
+/** Returns the page stored as `docs/reference/configuration.md`. */
 export function configManualText(): string {
   const root = configShape();
   const scalars = new Map([...root.keys].filter(([, shape]) => shape.kind === 'scalar'));
@@ -75,7 +75,7 @@ type Row = readonly [key: string, type: string, defaultValue: string, meaning: s
 
 function rowsOf(mapping: MappingShape, path: string): Row[] {
   return [...mapping.keys].flatMap(([name, shape]) => {
-    // The twins of secrets are explained once, at the top.
+    // `_file` twins of secrets are explained once, at the top.
     if (shape.hints.fileOf !== undefined) return [];
     const key = path === '' ? name : `${path}.${name}`;
     if (shape.kind === 'mapping') return rowsOf(shape, key);

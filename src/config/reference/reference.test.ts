@@ -51,7 +51,7 @@ function member(schema: JsonSchema, name: string): JsonSchema {
   return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 }
 
-/** Keys of the shape that the JSON Schema lacks or says too little of. */
+/** Returns the keys of the shape that the JSON Schema lacks or describes incompletely. */
 function missing(schema: JsonSchema, shape: Shape, path: string): string[] {
   if (shape.kind === 'list') return missing(member(schema, 'items'), shape.element, `${path}[]`);
   const keys = shape.kind === 'mapping' ? [...(mappingOf(shape)?.keys ?? [])] : [];

@@ -1,6 +1,6 @@
 /**
- * The file that `config generate` writes: every key with its meaning, the given values set, all others commented out
- * with their defaults.
+ * Generates the file that `config generate` writes: every key with its description, the given values set, and all other
+ * keys commented out with their defaults.
  */
 import { Document, stringify, YAMLSeq } from 'yaml';
 import { newId } from '#platform/base/ids.ts';
@@ -11,10 +11,13 @@ import { configShape } from '../config.ts';
 
 const COLUMNS = 100;
 
-/** Values of a file by key, nested like the file. */
+/** Values by key, nested like the file. */
 export type SampleValues = { readonly [key: string]: unknown };
 
-/** @param schemaPath where editors find the JSON Schema: a path or address */
+/**
+ * Returns the text of the sample file.
+ * @param schemaPath path or URL of the JSON Schema for editors
+ */
 export function sampleConfig(values: SampleValues, schemaPath: string): string {
   const lines = [
     `# yaml-language-server: $schema=${schemaPath}`,
@@ -27,7 +30,7 @@ export function sampleConfig(values: SampleValues, schemaPath: string): string {
 
 function mappingLines(shape: MappingShape, values: SampleValues, indent: string): string[] {
   return [...shape.keys].flatMap(([key, keyShape]) => {
-    // The twins of secrets would double the file.
+    // `_file` twins would double the size of the file.
     if (keyShape.hints.fileOf !== undefined) return [];
     const blank = indent === '' ? [''] : [];
     return [...blank, ...commentLines(keyShape, indent), ...settingLines(key, keyShape, values[key], indent)];
@@ -68,7 +71,7 @@ function isValues(value: unknown): value is SampleValues {
 const EXAMPLE_URI = 'https://app.example.org/callback';
 
 /**
- * What `config generate --client` writes: an entry for an application that keeps a secret, as most of them do.
+ * Returns the output of `config generate --client`: an entry for a confidential client.
  * @param now milliseconds since the epoch
  */
 export function sampleClient(now: number, redirectUris: readonly string[]): string {
@@ -94,8 +97,8 @@ export function sampleClient(now: number, redirectUris: readonly string[]): stri
 const UNCOMMON = ': remove it when an application cannot read the key set, since some do not know secp256k1';
 
 /**
- * Fresh keys as entries of `secrets.keys`, in the order in which they sign: RSA, P-256, P-384, Ed25519, secp256k1. Every
- * key is published, and some libraries refuse a set for a curve that they do not know: so that entry says what it is.
+ * Generates entries of `secrets.keys`, in order of signing preference: RSA, P-256, P-384, Ed25519, secp256k1. Every key
+ * is published. Some libraries reject a key set with an unknown curve, so the secp256k1 entry has a comment.
  */
 export async function sampleKeys(): Promise<YAMLSeq> {
   const types = ['rsa2048', 'p256', 'p384', 'ed25519', 'k256'] as const;

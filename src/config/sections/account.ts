@@ -80,40 +80,40 @@ export const accountSection = mapping({
   registration_ttl: duration('10m', '24h').prefault('1h').describe('How long a person has to finish a registration.'),
 });
 
-/** What defaults depend on. */
+/** Inputs of the defaults. */
 interface AccountSurroundings {
-  /** Nothing is configured: people are let in (operations 2.1). */
+  /** Trial mode: nothing is configured, so registration is open (operations 2.1). */
   readonly isTrial: boolean;
-  /** Mails leave, so that people can be asked to prove an address. */
+  /** Mail is delivered, so users can be required to verify an email address. */
   readonly sendsMails: boolean;
 }
 
 export function accountConfig(parsed: z.output<typeof accountSection>, { isTrial, sendsMails }: AccountSurroundings) {
   return {
     loginWithEmailAllowed: parsed.login_with_email_allowed,
-    /** Undefined: sensitive actions never ask for a fresh authentication. */
+    /** Undefined: sensitive actions never require reauthentication. */
     reauthMaxAgeSeconds: parsed.reauth_max_age ?? undefined,
     secondFactor: parsed.second_factor,
     secondFactorAfterUpstream: parsed.second_factor_after_upstream,
     secondFactorOnReauth: parsed.second_factor_on_reauth,
     secondFactorTrustDays: parsed.second_factor_trust_days,
-    /** No effect while passwords are switched off. */
+    /** No effect if passwords are disabled. */
     passwordRegistrationEnabled: parsed.password_registration_enabled ?? isTrial,
-    /** Making an account with a password takes a proven e-mail address. */
+    /** Registration with a password requires a verified email address. */
     passwordRegistrationEmailRequired: parsed.password_registration_email_required ?? (sendsMails && !isTrial),
-    /** Making an account with a password takes a registration token. */
+    /** Registration with a password requires a registration token. */
     passwordRegistrationTokenRequired: parsed.password_registration_token_required,
-    /** No effect while passwords are switched off. */
+    /** No effect if passwords are disabled. */
     passwordChangeAllowed: parsed.password_change_allowed,
     emailChangeAllowed: parsed.email_change_allowed,
-    /** Without another way in. */
+    /** Applies to users without another sign-in method. */
     keepsOneEmail: parsed.keep_one_email,
     displayNameChangeAllowed: parsed.displayname_change_allowed,
     deactivationAllowed: parsed.account_deactivation_allowed,
     passkeysEnabled: parsed.passkeys_enabled,
     dataExportEnabled: parsed.data_export_enabled,
     totpEnabled: parsed.totp_enabled,
-    /** No effect while passwords are switched off. */
+    /** No effect if passwords are disabled. */
     passwordRecoveryEnabled: parsed.password_recovery_enabled ?? isTrial,
     recoveryTicketTtlSeconds: parsed.recovery_ticket_ttl,
     recoverySessionTtlSeconds: parsed.recovery_session_ttl,

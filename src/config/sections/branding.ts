@@ -44,7 +44,7 @@ export const brandingSection = rule(
   },
 );
 
-/** `#rrggbb` that can be read on every background of the theme. */
+/** `#rrggbb` with sufficient contrast on every background of the theme. */
 function accentColor(theme: Theme) {
   const error = 'expected a color in quotes: "#" and six hexadecimal digits';
   const schema = z
@@ -60,7 +60,7 @@ function accentColor(theme: Theme) {
 }
 
 function contrastMessage(color: string, theme: Theme, ratio: number): string {
-  // Rounded down, so that what is refused never reads as enough.
+  // Rounded down, so that a rejected ratio is never displayed as sufficient.
   const found = (Math.floor(ratio * 10) / 10).toFixed(1);
   const needed = `a contrast of ${MIN_TEXT_CONTRAST}:1 on ${theme} pages`;
   return `${color} is hard to read: it needs ${needed} and has ${found}:1; "${readable(color, theme)}" would do`;
@@ -81,7 +81,7 @@ export function brandingConfig(parsed: z.output<typeof brandingSection>, publicB
     /** Replaces `logo` on dark pages. */
     logoDark: pictures.logo_dark,
     favicon: pictures.favicon,
-    /** `#rrggbb` in lower case, readable on every background of its theme. */
+    /** `#rrggbb` in lowercase, with sufficient contrast on every background of its theme. */
     accentColor: accent,
     accentColorDark: parsed.accent_color_dark ?? (accent === undefined ? undefined : readable(accent, 'dark')),
   };

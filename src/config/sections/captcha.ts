@@ -22,7 +22,7 @@ export const captchaSection = rule(
   ['service', 'site_key', 'secret_key'],
   ({ service, site_key, secret_key }, problem) => {
     if (service !== null && (site_key === undefined || secret_key === undefined))
-      // Of the section, not of a key: when the file of the secret cannot be read, only that is said.
+      // Reported for the section rather than a key: if the secret file is unreadable, only that is reported.
       problem([], `the service "${service}" needs "site_key" and "secret_key"`);
     if (service !== null) return;
     if (site_key !== undefined) problem(['site_key'], 'has no effect without "service"');
@@ -32,14 +32,14 @@ export const captchaSection = rule(
 
 export type CaptchaConfig = NonNullable<Immutable<ReturnType<typeof captchaConfig>>>;
 
-/** Undefined: no puzzles. */
+/** Undefined: CAPTCHA is disabled. */
 export function captchaConfig({ service, site_key, secret_key, on }: z.output<typeof captchaSection>) {
   if (service === null || site_key === undefined || secret_key === undefined) return undefined;
   return {
     service,
     siteKey: site_key,
     secretKey: new Secret(secret_key),
-    /** Forms that have one. */
+    /** Forms with a CAPTCHA. */
     forms: on,
   };
 }

@@ -7,19 +7,19 @@ import {
   TemplateSyntaxError,
 } from '#platform/templates/template.ts';
 
-/** What templates of claims may read. */
+/** Variables available to claim templates. */
 export const CLAIM_VARIABLES = ['user', 'id_token_claims', 'userinfo_claims', 'extra_callback_parameters'] as const;
-/** What templates of parameters may read. */
+/** Variables available to parameter templates. */
 const PARAMETER_VARIABLES = ['params', 'logged_out'] as const;
 
 const MAX_PARAMETERS = 20;
-/** What a request to a provider consists of, and what would be read in place of it. */
+/** Parameters of an authorization request to a provider, and parameters that would override them. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...['response_type', 'client_id', 'redirect_uri', 'scope', 'state', 'nonce', 'response_mode'],
   ...['code_challenge', 'code_challenge_method', 'request', 'request_uri'],
 ]);
 
-/** A template (docs/reference/claim-templates.md), compiled when the configuration is read. */
+/** A template (docs/reference/claim-templates.md), compiled when the configuration is loaded. */
 export function template(variables: readonly string[], bounds: Pick<CompileOptions, 'maxOutputBytes'> = {}) {
   const error = 'expected a template';
   const schema = z.string({ error }).transform((source, context): Template => {
@@ -34,7 +34,7 @@ export function template(variables: readonly string[], bounds: Pick<CompileOptio
   return hint(schema, { type: '[template](claim-templates.md)' });
 }
 
-/** Templates by name of parameter, as a mapping, or as JSON text out of the environment. */
+/** Templates by parameter name, as a mapping or as JSON text from the environment. */
 export function parameterTemplates() {
   const error = 'expected a mapping of parameter names to templates';
   const schema = z

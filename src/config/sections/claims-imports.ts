@@ -1,10 +1,10 @@
-/** What the claims of a person at a sign-in provider are used for: `upstream_oauth2.providers[].claims_imports`. */
+/** How claims from a sign-in provider are imported: `upstream_oauth2.providers[].claims_imports`. */
 import type { z } from 'zod';
 import { rule } from '#platform/config/rule.ts';
 import { bool, choice, mapping } from '#platform/config/values.ts';
 import { CLAIM_VARIABLES, template } from './claim-template.ts';
 
-/** What is done with an attribute of somebody who has no account here. */
+/** What happens to an attribute when a new user registers. */
 const ACTIONS = ['ignore', 'suggest', 'force', 'require'] as const;
 
 function attribute(source: string) {
@@ -18,7 +18,7 @@ function attribute(source: string) {
   };
 }
 
-/** 200 names of more than 255 letters each. */
+/** 200 names of more than 255 characters each. */
 const MAX_GROUPS_BYTES = 65_536;
 
 const localpart = rule(
@@ -118,7 +118,7 @@ export function claimsImportsConfig(parsed: z.output<typeof claimsImports>) {
     displayName: { action: displayname.action, template: displayname.template },
     email: { action: email.action, template: email.template, setEmailVerification: email.set_email_verification },
     groups: { action: parsed.groups.action, template: parsed.groups.template },
-    /** The page that asks for consent is left out. */
+    /** Skip the page that asks the user to confirm. */
     skipsConfirmation: parsed.skip_confirmation,
   };
 }

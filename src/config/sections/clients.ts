@@ -49,7 +49,7 @@ const redirectUri = text({ expected: 'expected an absolute URI' }).superRefine((
 
 const MIN_SIGNING_SECRET_BYTES = 32;
 
-/** Keys whose value is the algorithm of a signature of the client, or for it. */
+/** Keys whose value is a signing algorithm that the client uses or requests. */
 const ALGORITHM_KEYS = [
   'authorization_signed_response_alg',
   'id_token_signed_response_alg',
@@ -63,7 +63,7 @@ function isHttps(url: string): boolean {
   return /^https:/i.test(url);
 }
 
-/** What a token that was exchanged may never do: act as an administrator, or as a chat client. */
+/** A scope for exchanged tokens. Admin and chat client scopes are not allowed. */
 const exchangeableScope = text({
   maximum: 255,
   pattern: /^[\x21\x23-\x5b\x5d-\x7e]+$/,
@@ -249,7 +249,7 @@ const withKeysRule = rule(withSecretRule, ['client_auth_method', 'jwks', 'jwks_u
   }
 });
 
-/** Without a key nobody could verify what the client signs. What it publishes elsewhere is looked at when it is used. */
+/** Without a key, signatures of the client cannot be verified. A `jwks_uri` is fetched only when it is needed. */
 const withSignedRequestsRule = rule(
   withKeysRule,
   ['jwks', 'jwks_uri', 'request_object_signing_alg', 'require_signed_request_object'],
@@ -302,7 +302,7 @@ const withSectorRule = rule(
   },
 );
 
-/** Settings that would let the client fall behind its profile. */
+/** Rejects settings that violate the client's profile. */
 const withProfileRule = rule(
   withSectorRule,
   ['profile', 'client_auth_method', ...ALGORITHM_KEYS],
@@ -340,19 +340,19 @@ export function staticClientConfig(parsed: ParsedClient) {
   return {
     clientId: parsed.client_id,
     clientAuthMethod: parsed.client_auth_method,
-    /** Present for the methods with a secret. */
+    /** Present for authentication methods with a secret. */
     clientSecret: parsed.client_secret === undefined ? undefined : new Secret(parsed.client_secret),
-    /** One of the two is present for `private_key_jwt`, one at most for `none`. */
+    /** For `private_key_jwt` exactly one of the two is present, for `none` at most one. */
     jwks: parsed.jwks,
     jwksUri: parsed.jwks_uri,
-    /** Undefined: every algorithm of the method. */
+    /** Undefined: any algorithm of the method. */
     tokenEndpointAuthSigningAlg: parsed.token_endpoint_auth_signing_alg,
     redirectUris: parsed.redirect_uris,
     postLogoutRedirectUris: parsed.post_logout_redirect_uris,
     backchannelLogoutUri: parsed.backchannel_logout_uri,
     backchannelLogoutSessionRequired: parsed.backchannel_logout_session_required,
     clientName: parsed.client_name,
-    /** Undefined: not said. */
+    /** Undefined: unspecified. */
     applicationType: parsed.application_type,
     clientUri: parsed.client_uri,
     logoUri: parsed.logo_uri,
@@ -361,14 +361,14 @@ export function staticClientConfig(parsed: ParsedClient) {
     grantTypes: parsed.grant_types ?? defaultGrantTypes,
     /** Maximum scopes; undefined: no restriction. */
     scope: parsed.scope?.split(' '),
-    /** Undefined: it exchanges no tokens. */
+    /** Undefined: token exchange is not allowed. */
     tokenExchange: parsed.token_exchange,
     firstParty: parsed.first_party,
     defaultMaxAgeSeconds: parsed.default_max_age,
     requireAuthTime: parsed.require_auth_time,
     requirePushedAuthorizationRequests: isFapi2 || parsed.require_pushed_authorization_requests,
     requireSignedRequestObject: parsed.require_signed_request_object,
-    /** Undefined: every algorithm with a private key. */
+    /** Undefined: any asymmetric algorithm. */
     requestObjectSigningAlg: parsed.request_object_signing_alg,
     defaultAcrValues: parsed.default_acr_values,
     idTokenClaims: parsed.id_token_claims,
@@ -378,12 +378,12 @@ export function staticClientConfig(parsed: ParsedClient) {
     subjectType: parsed.subject_type,
     /** Undefined: the sector is the host of the redirect URIs. */
     sectorIdentifierUri: parsed.sector_identifier_uri,
-    /** Undefined: it is held to no profile. */
+    /** Undefined: no profile is enforced. */
     profile: parsed.profile,
     dpopBoundAccessTokens: isFapi2 || parsed.dpop_bound_access_tokens,
     idTokenSignedResponseAlg: parsed.id_token_signed_response_alg ?? responseAlgorithm,
     authorizationSignedResponseAlg: parsed.authorization_signed_response_alg ?? responseAlgorithm,
-    /** Undefined: answers at userinfo are not signed. */
+    /** Undefined: userinfo responses are not signed. */
     userinfoSignedResponseAlg: parsed.userinfo_signed_response_alg,
     introspectionSignedResponseAlg: parsed.introspection_signed_response_alg ?? responseAlgorithm,
   };

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { bool, choice, duration, list, mapping, text } from '#platform/config/values.ts';
 import { ssoRedirectProblem } from '#protocol/chat/sso-redirect.ts';
 
-/** A prefix of the addresses that a token may be sent to; those that no token is sent to are none. */
+/** A prefix of URLs that may receive a token. URLs that can never receive one are rejected. */
 const redirectPrefix = text({ maximum: 2048, expected: 'expected an absolute URL' }).superRefine((address, context) => {
   if (ssoRedirectProblem(address, undefined) !== undefined) context.addIssue('expected an absolute URL');
 });

@@ -26,7 +26,7 @@ const EMBEDDED_URI = /^embedded:(?:\/\/(?<directory>\/.+))?$/;
 const URI_EXPECTED = 'expected "embedded:", "embedded:///absolute/path" or "postgres://user@host/database"';
 const POSTGRES_URI_EXPECTED = 'expected "postgres://user@host/database"';
 
-/** The address of a database, refused with what is wrong in it. */
+/** A database URI. The error names what is wrong in it. */
 function databaseUri(expected: string, isOther: (value: string) => boolean) {
   return secret().superRefine((value, context) => {
     if (isOther(value)) return;
@@ -156,7 +156,7 @@ export function databaseConfig(parsed: ParsedDatabase, environment: Readonly<Rec
     minConnections: parsed.min_connections,
     connectTimeoutSeconds: parsed.connect_timeout,
     acquireTimeoutSeconds: parsed.acquire_timeout,
-    /** Undefined: idle connections stay open. */
+    /** Undefined: idle connections are kept open. */
     idleTimeoutSeconds: parsed.idle_timeout ?? undefined,
     /** Undefined: connections live as long as the process. */
     maxLifetimeSeconds: parsed.max_lifetime ?? undefined,
@@ -185,11 +185,11 @@ function databaseServer(parsed: ParsedDatabase, connection: (parts: ConnectionPa
   }
   return {
     kind: 'embedded' as const,
-    /** Directory of the cluster; undefined: `db` below the data directory. */
+    /** Directory of the cluster; undefined: `db` in the data directory. */
     directory: EMBEDDED_URI.exec(parsed.uri ?? '')?.groups?.['directory'],
-    /** Account that the server runs under when the service is root. */
+    /** Account that the server runs as if the service runs as root. */
     user: parsed.embedded.user,
-    /** Where `initdb` and `postgres` are looked for when no bundled binary fits. */
+    /** Where to find `initdb` and `postgres` if no bundled binary fits. */
     binDir: parsed.embedded.bin_dir,
   };
 }
@@ -207,22 +207,19 @@ function postgresConfig(
   const servers = completeServers(parts.servers, defaults.servers);
   return {
     kind: 'postgres' as const,
-    /**
-     * In the order in which they are tried: host name or address, or the directory of a Unix socket (begins with a
-     * slash), and port.
-     */
+    /** In connection order: port, and host name, address or Unix socket directory (starts with a slash). */
     servers,
-    /** A list of servers is one of which only one takes writes. */
+    /** With several servers, connect to the one that accepts writes. */
     sessionAttributes:
       parts.sessionAttributes ?? defaults.sessionAttributes ?? (servers.length > 1 ? 'read-write' : 'any'),
     user,
     password: secretOf(password),
     database: parts.database ?? defaults.database ?? user,
     sslMode: parsed.ssl_mode ?? parts.sslMode ?? defaults.sslMode,
-    /** As the address asks for it. */
+    /** As requested in the URI. */
     session: parts.session,
     tls: parts.tls,
-    /** PEM; undefined: the system's store. */
+    /** PEM; undefined: the system's trust store. */
     sslCa: secretOf(parsed.ssl_ca),
     /** PEM, present together with `sslKey`. */
     sslCertificate: secretOf(parsed.ssl_certificate),

@@ -24,7 +24,10 @@ type Kind = (typeof TRANSPORTS)[number];
 
 const PORTS = { plain: 25, starttls: 587, tls: 465 } as const;
 
-/** Of keys that only some transports use. They may be written down for the others, as `config dump --defaults` does. */
+/**
+ * Defaults of keys that only some transports use. They are accepted for the others because `config dump --defaults`
+ * prints them.
+ */
 export const EMAIL_DEFAULTS = { timeout: 30, max_connections: 2 } as const;
 const DEFAULTS: ReadonlyMap<string, unknown> = new Map(Object.entries(EMAIL_DEFAULTS));
 
@@ -150,7 +153,7 @@ export const emailSection = rule(
     }
     if (transport === 'smtp') requireForSmtp(values, problem);
     if (transport === 'smtp' && (username === undefined) !== (password === undefined))
-      // Of the section, not of a key: when the file of the password cannot be read, only that is said.
+      // Reported for the section rather than a key: if the password file is unreadable, only that is reported.
       problem([], 'give both "username" and "password", or neither');
   },
 );
@@ -167,7 +170,7 @@ export interface EmailSurroundings {
   readonly serviceName: string;
   readonly publicBase: string;
   readonly dataDir: string;
-  /** Mails are kept where who tries the service out can read them (operations 2.1). */
+  /** Trial mode: mail is stored where the operator can read it (operations 2.1). */
   readonly isTrial: boolean;
 }
 
@@ -202,7 +205,7 @@ function transportOf(
   const timeoutSeconds = parsed.timeout ?? EMAIL_DEFAULTS.timeout;
   switch (transport) {
     case 'smtp':
-      // The rule above has found them.
+      // The rule above guarantees both.
       if (hostname === undefined || mode === undefined) return { kind: 'blackhole' };
       return {
         kind: transport,
@@ -224,14 +227,14 @@ function transportOf(
   }
 }
 
-/** RFC 5321 4.1.3: an address is written in brackets, and one of IPv6 says so. */
+/** RFC 5321 4.1.3: an address literal is in brackets, and IPv6 has a prefix. */
 function greetingName(publicBase: string): string {
   const { hostname } = new URL(publicBase);
   if (hostname.startsWith('[')) return hostname.replace('[', '[IPv6:');
   return /^[\d.]+$/.test(hostname) ? `[${hostname}]` : hostname;
 }
 
-/** An address of a host is no mail domain. */
+/** An IP address is not a mail domain. */
 function mailDomain(publicBase: string): string {
   const { hostname } = new URL(publicBase);
   return /^[\d.]+$|^\[/.test(hostname) ? 'localhost' : hostname;

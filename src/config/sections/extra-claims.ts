@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hint } from '#platform/config/shape.ts';
 import { type ExtraClaims, extraClaimsProblem, isExtraClaims } from '#protocol/oidc/extra-claims.ts';
 
-/** Claims by name, as a mapping, or as JSON text out of the environment. */
+/** Claims by name, as a mapping or as JSON text from the environment. */
 export function extraClaims() {
   const schema = z.unknown().transform((given, context): ExtraClaims => {
     const value = typeof given === 'string' ? fromJson(given) : given;

@@ -35,7 +35,7 @@ const proxyNetwork = hint(
   { type: `IP address, network or \`${PRIVATE}\`` },
 );
 
-/** Of the listener that there is when none is configured. */
+/** Resources of the default listener. */
 const DEFAULT_RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'] as const;
 const RESOURCES = [...DEFAULT_RESOURCES, 'prometheus', 'connection-info'] as const;
 const DEFAULT_PORT = 8080;
@@ -218,12 +218,12 @@ function servesHuman(entry: Mounted): boolean {
   return entry.resources.some((resource) => resourceName(resource) === 'human');
 }
 
-/** Of an entry in the list of resources. */
+/** Returns the resource name of a list entry. */
 export function resourceName(entry: z.output<typeof resource>): (typeof RESOURCES)[number] {
   return typeof entry === 'string' ? entry : entry.name;
 }
 
-/** What the default listener binds when no listener is configured. */
+/** Address of the default listener. */
 export interface DefaultBind {
   readonly host: string | undefined;
   readonly port: number | undefined;
@@ -231,11 +231,11 @@ export interface DefaultBind {
 
 export type HttpConfig = Immutable<ReturnType<typeof httpConfig>>;
 
-/** What the defaults of the section depend on. */
+/** Inputs of the section's defaults. */
 interface HttpSurroundings {
   readonly bind: DefaultBind;
   readonly protocolName: string;
-  /** As the service manager gave them. */
+  /** Set by the service manager. */
   readonly listenVariables?: ListenVariables | undefined;
 }
 
@@ -246,19 +246,22 @@ export function httpConfig(parsed: ParsedHttp, surroundings: HttpSurroundings) {
   return {
     /** Absolute, with a trailing slash; the only source of absolute URLs. */
     publicBase: withTrailingSlash(typedBase),
-    /** `http.issuer`, else `http.public_base`, exactly as it was written: with or without a final slash. */
+    /** `http.issuer` or `http.public_base`, exactly as written, with or without a trailing slash. */
     issuer: parsed.issuer ?? typedBase,
     trustedProxies: parsed.trusted_proxies?.flat() ?? defaultProxies(protocolName),
     clientIpHeader: parsed.client_ip_header,
     hsts: parsed.hsts,
-    /** Serving processes. */
+    /** Number of serving processes. */
     workers: parsed.workers === 'auto' ? Math.min(MAX_WORKERS, availableParallelism()) : parsed.workers,
     listeners,
     listenVariables,
   };
 }
 
-/** Those that are configured, else one that nobody but this machine reaches unless `public_base` is for others. */
+/**
+ * Returns the configured listeners, or one default listener. The default binds to loopback unless `public_base` is a
+ * public host.
+ */
 export function listenersOf(
   { listeners, public_base: base }: Pick<ParsedHttp, 'listeners' | 'public_base'>,
   { host, port }: DefaultBind,
@@ -270,16 +273,16 @@ export function listenersOf(
 
 const HTTP_PORT = 80;
 
-/** What a browser on this machine connects to for an address on loopback; of any other nothing follows. */
+/** Derives the bind address from a loopback URL. Other URLs determine nothing. */
 function followedBind({ hostname, port, protocol }: URL): DefaultBind {
   if (!isLoopbackName(hostname)) return { host: undefined, port: undefined };
   const host = /^(?:.+\.)?localhost$/.test(hostname) ? 'localhost' : hostname.replace(/^\[|\]$/g, '');
-  // The listener speaks no TLS: https belongs to a proxy on this machine, which needs the port.
+  // The listener has no TLS. With https, a proxy on this machine terminates TLS and needs the port.
   if (protocol === 'https:') return { host, port: undefined };
   return { host, port: port === '' ? HTTP_PORT : Number(port) };
 }
 
-/** Deployments for chat come from Matrix Authentication Service, which trusts private networks. */
+/** Chat deployments migrate from Matrix Authentication Service, which trusts private networks. */
 function defaultProxies(protocolName: string): readonly Cidr[] {
   return protocolName === 'matrix' ? PRIVATE_NETWORKS : LOOPBACK_NETWORKS;
 }
@@ -320,7 +323,7 @@ function defaultListener(bind: DefaultBind): ListenerOptions {
   };
 }
 
-/** `address:port`, IPv6 in brackets; the address is an IP literal. */
+/** Parses `address:port`, with IPv6 in brackets. The address must be an IP literal. */
 export function parseSocketAddress(text: string): TcpBind | undefined {
   const [, v6, v4, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
@@ -329,7 +332,10 @@ export function parseSocketAddress(text: string): TcpBind | undefined {
   return { host, port };
 }
 
-/** Follows the first socket that serves people, without a final slash; all addresses become `localhost`. */
+/**
+ * Derives the public base from the first TCP listener that serves users, without a trailing slash. A wildcard address
+ * becomes `localhost`.
+ */
 function publicBaseOf(listeners: readonly ListenerOptions[]): string {
   const listener = listeners.find(({ resources }) => resources.some(({ name }) => name === 'human')) ?? listeners[0];
   const { host = 'localhost', port = DEFAULT_PORT } = listener?.binds.find((entry) => 'port' in entry) ?? {};

@@ -1,13 +1,13 @@
-/** What the name of a file in a directory of signing keys says (`secrets.keys_dir`, and `keys/` of the data directory). */
+/** Meaning of file names in a directory of signing keys (`secrets.keys_dir`, and `keys/` in the data directory). */
 
-/** Hidden files, copies of editors, unfinished ones and public keys are left alone. */
+/** Returns false for hidden files, editor backups, unfinished files and public keys. */
 export function isKeyFileName(name: string): boolean {
   return !name.startsWith('.') && !/(?:~|\.tmp|\.pub)$/.test(name);
 }
 
 const STAGED_NAME = /^(.*)\.(next|old)(\.[^./]*)?$/;
 
-/** Whether the key is published and signs nothing: the next one, or one that was replaced. */
+/** Returns true if the key is published but does not sign: the next key or a replaced one. */
 export function isPublishedOnly(name: string): boolean {
   return STAGED_NAME.test(name);
 }
@@ -16,7 +16,7 @@ export interface KeyFileName {
   /** Without stage and extension: `rsa-2048` of `rsa-2048.next.pem`. */
   readonly stem: string;
   readonly stage: 'active' | 'next' | 'old';
-  /** With its dot; empty for none. */
+  /** Includes the dot; empty if there is none. */
   readonly extension: string;
 }
 

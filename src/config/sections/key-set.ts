@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hint } from '#platform/config/shape.ts';
 import { parseKeySet } from '#protocol/jose/json-web-keys.ts';
 
-/** As a mapping, or as JSON text. A problem never shows the value: it may be a private key. */
+/** A JWK set as a mapping or JSON text. Problems never show the value because it may contain a private key. */
 export const keySet = hint(
   z.unknown().transform((value, context) => {
     const outcome = parseKeySet(typeof value === 'string' ? fromJson(value) : value);

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { hint } from '#platform/config/shape.ts';
 import { duration, type Immutable, integer, mapping, size } from '#platform/config/values.ts';
 
-/** A bucket of processor time with its default. */
+/** A token bucket of processor time with its default. */
 function workLimit(burst: string, perSecond: string) {
   return mapping({
     burst: duration('0s', '1h').prefault(burst).describe('Work at once; `0s`: no limit.'),

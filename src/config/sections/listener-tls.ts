@@ -6,7 +6,7 @@ import { choice, mapping, secret, secretFile } from '#platform/config/values.ts'
 import type { TlsOptions } from '#platform/http/http-options.ts';
 import { keyContent } from './secrets.ts';
 
-/** What the pair itself is worth is judged by `../tls-pairs.ts`, once its files were read. */
+/** `../tls-pairs.ts` checks the certificate and key after the files are read. */
 export const listenerTls = rule(
   mapping({
     certificate: hint(secret(), { isPublic: true })

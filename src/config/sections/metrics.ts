@@ -16,7 +16,7 @@ export const metricsSection = mapping({
   endpoint: otlpEndpoint('metrics'),
 });
 
-/** @param environment with the variables of OpenTelemetry, which say what the section does not */
+/** @param environment OpenTelemetry variables, used for what the section does not set */
 export function metricsConfig(parsed: z.output<typeof metricsSection>, environment: Environment) {
   return {
     exporter: parsed.exporter,

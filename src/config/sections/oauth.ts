@@ -153,24 +153,24 @@ export function oauthConfig(parsed: z.output<typeof oauthSection>) {
     resources: parsed.resources.map(({ identifier, scopes, access_token_ttl, token_format, signing_alg }) => ({
       identifier,
       scopes,
-      /** Of JWTs; undefined: access tokens for it are opaque. */
+      /** Algorithm of JWT access tokens; undefined: access tokens are opaque. */
       tokenAlgorithm: token_format === 'jwt' ? signing_alg : undefined,
-      /** Undefined: as all access tokens. */
+      /** Undefined: same as other access tokens. */
       resourceTokenTtlSeconds: access_token_ttl,
     })),
-    /** Undefined: sessions have no absolute end. */
+    /** Undefined: sessions have no absolute lifetime. */
     sessionMaxLifetimeSeconds: parsed.session_max_lifetime ?? undefined,
     rememberConsent: parsed.remember_consent,
     introspectionCallers: parsed.introspection_callers,
     dynamicRegistration: {
       enabled,
-      /** Undefined: everybody may register. */
+      /** Undefined: registration is open. */
       initialAccessToken: initial_access_token === undefined ? undefined : new Secret(initial_access_token),
       softwareStatementIssuers: software_statement_issuers,
     },
     clientIdMetadataDocuments: {
       enabled: parsed.client_id_metadata_documents.enabled,
-      /** Empty: every host. */
+      /** Empty: any host. */
       allowedHosts: parsed.client_id_metadata_documents.allowed_hosts,
     },
     serviceDocumentation: parsed.service_documentation,

@@ -1,4 +1,4 @@
-/** Collectors of OpenTelemetry as the configuration and the variables of OpenTelemetry name them. */
+/** OpenTelemetry collectors, from the configuration and the OpenTelemetry environment variables. */
 import { Secret } from '#platform/base/secret.ts';
 import type { Environment } from '#platform/config/dot-env.ts';
 import { hint } from '#platform/config/shape.ts';
@@ -9,7 +9,7 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 
 type Signal = 'metrics' | 'traces';
 
-/** Where documents of one signal go, and what they say of the service. */
+/** Where the documents of one signal are sent, and the resource attributes they carry. */
 export interface OtlpTarget {
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, Secret>>;
@@ -17,7 +17,7 @@ export interface OtlpTarget {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-/** The setting of a collector's address. */
+/** The setting for a collector's URL. */
 export function otlpEndpoint(signal: Signal) {
   const own = variableName(signal, 'ENDPOINT');
   return hint(webUrl({ allowQuery: false }), {
@@ -27,7 +27,10 @@ export function otlpEndpoint(signal: Signal) {
     .describe(`Address of the collector. \`/v1/${signal}\` is added when it has no path.`);
 }
 
-/** @param endpoint as it is set; @param environment with the variables of OpenTelemetry, which say what is not set */
+/**
+ * @param endpoint the configured value
+ * @param environment OpenTelemetry variables, used for what is not configured
+ */
 export function otlpTarget(signal: Signal, endpoint: string | undefined, environment: Environment): OtlpTarget {
   const read = (name: string): string | undefined =>
     environment[variableName(signal, name)] || environment[`OTEL_EXPORTER_OTLP_${name}`] || undefined;
@@ -39,7 +42,7 @@ export function otlpTarget(signal: Signal, endpoint: string | undefined, environ
   };
 }
 
-/** The special one of a signal wins over the one for all. */
+/** The signal-specific variable takes precedence over the general one. */
 function variableName(signal: Signal, name: string): string {
   return `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${name}`;
 }
@@ -65,7 +68,7 @@ function resourceOf(environment: Environment): Readonly<Record<string, string>> 
   return { ...attributes, 'service.name': name };
 }
 
-/** `name=value,name=value` with percent-encoded values, as all variables of OpenTelemetry for several values are. */
+/** Parses `name=value,name=value` with percent-encoded values, the format of all OpenTelemetry list variables. */
 function pairsOf(text: string): [name: string, value: string][] {
   return text.split(',').flatMap((part): [string, string][] => {
     const [, name, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(part) ?? [];

@@ -84,11 +84,11 @@ export function passwordsConfig(parsed: ParsedPasswords) {
     minimumComplexity: parsed.minimum_complexity,
     /** In characters. */
     minimumLength: parsed.minimum_length,
-    /** New passwords are compared with those known from leaks. */
+    /** New passwords are checked against known breaches. */
     hasBreachCheck: parsed.breach_check,
-    /** In bytes of UTF-8. */
+    /** In UTF-8 bytes. */
     maximumLength: parsed.maximum_length,
-    /** Newest version first: that one hashes new passwords. */
+    /** Newest version first; it hashes new passwords. */
     schemes: parsed.schemes.map(schemeConfig).sort((left, right) => right.version - left.version),
   };
 }

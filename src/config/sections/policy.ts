@@ -15,7 +15,7 @@ import {
 } from '#platform/config/values.ts';
 import { REGISTRATION_PRESETS } from '#protocol/oauth/registration-policy.ts';
 
-/** Names by which a stranger would seem to speak for the service. */
+/** Names that could impersonate the service. */
 const OFFICIAL_NAMES = [
   'admin',
   'administrator',
@@ -50,7 +50,7 @@ function textMatcher(literals: string[]) {
   }).prefault({});
 }
 
-/** A domain, or several by `*`, as addresses are compared: IDNA-encoded and in lower case. */
+/** A domain or a pattern with `*`, in the form used for comparison: IDNA-encoded and lowercase. */
 function domainPattern() {
   const error = 'expected a domain such as "example.org" or "*.example.org"';
   const schema = z.string({ error }).transform((value, context): string => {
@@ -139,10 +139,10 @@ type ParsedData = z.output<typeof policySection>['data'];
 export function policyConfig(parsed: z.output<typeof policySection>) {
   const { admin_users, admin_clients, client_registration, registration, emails, requester } = parsed.data;
   return {
-    /** Path of the operator's own rules. */
+    /** Path of the policy module. */
     modulePath: parsed.module,
     data: {
-      /** User names that may ask for the admin scope. */
+      /** Usernames that may request the admin scope. */
       adminUsers: admin_users,
       adminClients: admin_clients,
       clientRegistration: {
@@ -153,19 +153,19 @@ export function policyConfig(parsed: z.output<typeof policySection>) {
         preset: client_registration.preset,
       },
       registration: {
-        /** Empty: every name. */
+        /** Empty: any username. */
         allowedUsernames: matcherConfig(registration.allowed_usernames),
         bannedUsernames: matcherConfig(registration.banned_usernames),
       },
       emails: {
-        /** In ASCII and lower case, with `*`. Empty: every domain. */
+        /** ASCII lowercase, with `*`. Empty: any domain. */
         allowedDomains: parsed.data.allowed_domains,
         bannedDomains: parsed.data.banned_domains,
-        /** Empty: every address. */
+        /** Empty: any address. */
         allowedAddresses: matcherConfig(emails.allowed_addresses),
         bannedAddresses: matcherConfig(emails.banned_addresses),
       },
-      /** Who is turned away, whatever they ask for. */
+      /** Banned requesters, for any request. */
       requester: {
         bannedIps: requester.banned_ips,
         bannedUserAgents: matcherConfig(requester.banned_user_agents),
@@ -174,13 +174,16 @@ export function policyConfig(parsed: z.output<typeof policySection>) {
   };
 }
 
-/** Lists that the rules consult. */
+/** Lists that the policy rules use. */
 export type PolicyData = Immutable<ReturnType<typeof policyConfig>['data']>;
 
-/** Fits a text that equals, starts with, ends with or contains one of these texts, or matches one of the expressions. */
+/**
+ * Matches a text that equals, starts with, ends with or contains one of the given texts, or matches one of the
+ * expressions.
+ */
 export type TextMatcher = Immutable<ReturnType<typeof matcherConfig>>;
 
-/** All in any case; the expressions as RE2 has them. */
+/** Case-insensitive. Expressions use RE2 syntax. */
 function matcherConfig(parsed: ParsedData['registration']['banned_usernames']) {
   const { literals, prefixes, suffixes, substrings, regexes } = parsed;
   return { literals, prefixes, suffixes, substrings, regexes };

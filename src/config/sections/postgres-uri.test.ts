@@ -37,7 +37,7 @@ test.each([
   ],
   ['postgres:///d?host=a,b&port=1,2', { servers: [server('a', 1), server('b', 2)], database: 'd' }],
   ['postgres:///d?host=a,b&port=1', { servers: [server('a', 1), server('b', 1)], database: 'd' }],
-  // As hosts hand them out.
+  // Formats used by hosting providers.
   [
     'postgresql://u:p@ep-cool.eu.aws.neon.tech/neondb?sslmode=require&channel_binding=require',
     {
@@ -74,7 +74,7 @@ test.each([
   ['postgres://h:65536/d', 'a port is 1 to 65535'],
   ['postgres://a,,b/d', 'hosts and ports in it do not fit together'],
   ['postgres:///d?host=a,b,c&port=1,2', 'hosts and ports in it do not fit together'],
-  // What a password has in clear: where it is, and how it is written.
+  // Unencoded characters in a password: the position and the encoded form.
   ['postgres://h/%zz', '"%" at position 14 is not followed by two hexadecimal digits: write it as %25'],
   ['postgres://u:50%off@h/d', '"%" at position 16 is not followed by two hexadecimal digits: write it as %25'],
   [
@@ -92,7 +92,7 @@ test.each([
   ],
   ['postgres://u:se@cret@h/d', '"@" at position 16 ends the password, and another "@" follows: write it as %40'],
   ['postgres://h/d#x', '"#" at position 15 has no meaning there: write it as %23'],
-  // The service writes.
+  // The service writes, so read-only targets are rejected.
   ...['standby', 'read-only', 'prefer-standby'].map((one) => [
     `postgres://h/d?target_session_attrs=${one}`,
     'the parameter "target_session_attrs" asks for a standby, and the service writes',

@@ -10,9 +10,9 @@ import {
   TLS_VERSIONS,
 } from '#platform/postgres/database-options.ts';
 
-/** What a source says of a connection; libpq's defaults and `PG...` variables fill in the rest. */
+/** Connection parameters from one source. libpq's defaults and `PG...` variables complete them. */
 export interface ConnectionParts {
-  /** In the order in which they are tried; never empty. */
+  /** In connection order; never empty. */
   readonly servers: readonly ServerParts[];
   readonly user: string | undefined;
   readonly password: string | undefined;
@@ -24,11 +24,11 @@ export interface ConnectionParts {
   readonly files: TlsFiles;
 }
 
-/** How sessions are begun, beyond where they lead. */
+/** Session parameters other than the server address. */
 type SessionParts = Pick<ConnectionTarget, 'applicationName' | 'attemptSeconds' | 'channelBinding' | 'options'>;
 type TlsParts = Pick<SslOptions, 'isDirect' | 'minVersion'>;
 
-/** Absolute paths of PEM files, by the setting that holds their content. */
+/** Absolute paths of PEM files, keyed by the setting for their content. */
 interface TlsFiles {
   readonly ssl_ca?: string;
   readonly ssl_certificate?: string;
@@ -40,7 +40,7 @@ interface ServerParts {
   readonly port: number | undefined;
 }
 
-/** A URI as it was read, or what is wrong with it: the parameter or the position, never a part of its text. */
+/** A parsed URI, or its problem: the parameter or position, never any text of the URI. */
 type ReadUri = { readonly parts: ConnectionParts } | { readonly problem: string };
 
 const DEFAULT_PORT = 5432;
@@ -51,8 +51,8 @@ const MAX_NAME_BYTES = 40;
 class UriProblem extends Error {}
 
 /**
- * Reads a connection URI as libpq does. A parameter that has no effect here is refused, unless what it asks for is so
- * anyway: leaving one out could weaken the connection.
+ * Parses a connection URI like libpq. A parameter without effect here is rejected unless it requests what already
+ * holds, because ignoring one could weaken the connection.
  * @see https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
  */
 export function readPostgresUri(uri: string): ReadUri {
@@ -64,7 +64,7 @@ export function readPostgresUri(uri: string): ReadUri {
   }
 }
 
-/** Undefined for a URI that `readPostgresUri` refuses. */
+/** Parses a URI; undefined if `readPostgresUri` rejects it. */
 export function parsePostgresUri(uri: string): ConnectionParts | undefined {
   const read = readPostgresUri(uri);
   return 'parts' in read ? read.parts : undefined;
@@ -96,7 +96,7 @@ function partsOf(uri: string): ConnectionParts {
   };
 }
 
-/** Every "%" begins an encoded character. */
+/** Requires that every "%" starts an encoded character. */
 function requireEncoding(uri: string): void {
   const at = uri.search(/%(?![\da-fA-F]{2})/);
   if (at !== -1)
@@ -114,7 +114,10 @@ interface Authority {
   readonly path: string;
 }
 
-/** A "/", "?", "#" or "@" that a password has in clear ends it too early; the rest then reads as host or path. */
+/**
+ * Requires encoded "/", "?", "#" and "@" in passwords: an unencoded one ends the password early, and the rest is parsed
+ * as host or path.
+ */
 function requireEncodedLogin(uri: string, start: number, { hasLogin, hostPorts, path }: Authority): void {
   if (hasLogin && hostPorts.includes('@')) {
     const at = uri.indexOf('@', start);
@@ -132,7 +135,7 @@ function requireEncodedLogin(uri: string, start: number, { hasLogin, hostPorts, 
   }
 }
 
-/** Only ever of a character that has a meaning in a URI. */
+/** Called only for URI delimiters, so that no other part of a password is shown. */
 function characterAt(uri: string, at: number): string {
   return `"${uri.charAt(at)}" at position ${at + 1}`;
 }
@@ -143,7 +146,7 @@ function readParameters(query: string): ReadonlyMap<string, string> {
     const [nameText = '', ...valueText] = piece.split('=');
     const name = decodeURIComponent(nameText);
     const reason = parameterProblem(name, decodeURIComponent(valueText.join('=')));
-    // What looks like no name may be the rest of a password.
+    // Anything that does not look like a name may be the rest of a password.
     const shown = /^[a-z_]{1,40}$/i.test(name) ? `the parameter "${name}"` : 'a parameter';
     if (reason !== undefined) throw new UriProblem(`${shown} ${reason}`);
     parameters.set(name, decodeURIComponent(valueText.join('=')));
@@ -165,7 +168,7 @@ const USED = new Set([
   ...['ssl_min_protocol_version', 'sslnegotiation'],
 ]);
 
-/** Parameters that ask for what is so anyway, with the values that do. */
+/** Parameters accepted only with the values that already hold. */
 const IS_SO: ReadonlyMap<string, RegExp> = new Map([
   ['client_encoding', /^(?:utf-?8|auto)$/i],
   ['gssencmode', /^(?:disable|prefer)$/],
@@ -197,7 +200,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['pool_timeout', 'belongs to Prisma: take it out and set "database.acquire_timeout"'],
 ]);
 
-/** Why it cannot be used; undefined when it can. */
+/** Returns why the parameter cannot be used, or undefined if it can. */
 function parameterProblem(name: string, value: string): string | undefined {
   if (USED.has(name)) return undefined;
   const accepted = IS_SO.get(name);
@@ -207,7 +210,7 @@ function parameterProblem(name: string, value: string): string | undefined {
 }
 
 function sslModeOf(mode: string | undefined, ssl: string | undefined): SslMode | undefined {
-  // Of drivers for Node.js: encrypted, whatever certificate the server has.
+  // A value of Node.js drivers: encrypted, without certificate verification.
   if (mode === 'no-verify' || (mode === undefined && ssl === 'no-verify')) return 'require';
   if (mode === undefined && ssl !== undefined) {
     if (ssl === 'true' || ssl === '1') return 'require';
@@ -246,7 +249,7 @@ function tlsOf(get: (name: string) => string | undefined): TlsParts {
   };
 }
 
-/** As in libpq, one second counts as two, and none at all is no limit: then ours holds. */
+/** As in libpq, one second counts as two. Zero means no limit, and then our default applies. */
 function attemptSecondsOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^-?\d{1,6}$/.test(text)) throw new UriProblem('the parameter "connect_timeout" has to be a number of seconds');
@@ -254,7 +257,7 @@ function attemptSecondsOf(text: string | undefined): number | undefined {
   return seconds <= 0 ? undefined : Math.min(Math.max(seconds, MIN_ATTEMPT_SECONDS), MAX_ATTEMPT_SECONDS);
 }
 
-/** The server keeps 63 bytes, and the name of the process has to fit in. */
+/** PostgreSQL keeps 63 bytes, which must include the process name. */
 function shortened(name: string | undefined): string | undefined {
   const text = name?.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME_BYTES);
   return text === '' ? undefined : text;
@@ -274,7 +277,11 @@ function filesOf(get: (name: string) => string | undefined): TlsFiles {
   };
 }
 
-/** @param hostPorts of the URI, for example `a:5432,[::1]`; `host` and `port` are its parameters, which count more */
+/**
+ * @param hostPorts host part of the URI, for example `a:5432,[::1]`
+ * @param host query parameter of the URI; takes precedence
+ * @param port query parameter of the URI; takes precedence
+ */
 function serversOf(hostPorts: string, host: string | undefined, port: string | undefined): ServerParts[] {
   const addresses = hostPorts.split(',').map((one) => /^(?:\[([\da-fA-F:.]+)\]|([^:[\]@]*))(?::(\d{1,5}))?$/.exec(one));
   if (addresses.includes(null)) throw new UriProblem('a host or port in it cannot be read; expected host:port');
@@ -285,7 +292,7 @@ function serversOf(hostPorts: string, host: string | undefined, port: string | u
   return servers;
 }
 
-/** As in libpq, one port is that of all hosts, and several are as many as there are hosts. */
+/** As in libpq, one port applies to all hosts; otherwise the number of ports must equal the number of hosts. */
 function pairedServers(
   hosts: readonly (string | undefined)[],
   ports: readonly (string | undefined)[],
@@ -294,14 +301,14 @@ function pairedServers(
   const servers: ServerParts[] = [];
   for (const [index, host] of hosts.entries()) {
     const port = portOf(ports.length === 1 ? ports[0] : ports[index]);
-    // An empty name in a list would be a server that nobody thought of.
+    // An empty name in a list would silently mean the default host.
     if (port === null || (hosts.length > 1 && !host)) return undefined;
     servers.push({ host: host || undefined, port });
   }
   return servers;
 }
 
-/** Undefined when empty. */
+/** Returns undefined for an empty text. */
 function decoded(text: string | undefined): string | undefined {
   return text === undefined || text === '' ? undefined : decodeURIComponent(text);
 }
@@ -312,7 +319,7 @@ function portOf(text: string | undefined): number | null | undefined {
   return port >= 1 && port <= 65535 ? port : null;
 }
 
-/** @param shown what the message offers */
+/** @param shown the alternatives as the message lists them */
 function oneOf<T extends string>(
   name: string,
   shown: readonly string[],
@@ -325,7 +332,7 @@ function oneOf<T extends string>(
   return found;
 }
 
-/** `PGHOST` and its kin, else what libpq takes. */
+/** Returns `PGHOST` and the related variables, or libpq's defaults. */
 export function connectionDefaults(environment: Readonly<Record<string, string | undefined>>) {
   const { PGHOST: hosts, PGPORT: ports } = environment;
   return {
@@ -337,7 +344,7 @@ export function connectionDefaults(environment: Readonly<Record<string, string |
     sessionAttributes: SESSION_ATTRIBUTES.find((one) => one === environment['PGTARGETSESSIONATTRS']),
   };
 }
-/** The servers that a source names, completed by those of the environment. */
+/** Completes the servers that a source names with the defaults of the environment. */
 export function completeServers(given: readonly ServerParts[], defaults: readonly ServerParts[]) {
   const [first] = given;
   const isNamed = given.length > 1 || first?.host !== undefined;
@@ -350,7 +357,7 @@ export function completeServers(given: readonly ServerParts[], defaults: readonl
   }));
 }
 
-/** A numeric account without an entry in the system's list has no name. */
+/** A numeric user ID without a passwd entry has no name. */
 function accountName(): string {
   try {
     return userInfo().username;

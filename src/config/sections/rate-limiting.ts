@@ -4,7 +4,7 @@ import { type Immutable, integer, mapping, positiveNumber } from '#platform/conf
 
 const SECONDS_OF = { second: 1, minute: 60, hour: 3600 } as const;
 
-/** A token bucket with its default, for example 3 at once and 3 per minute. */
+/** A token bucket setting with its default, for example a burst of 3 and 3 per minute. */
 function limiter(burst: number, refill: number, per: keyof typeof SECONDS_OF) {
   return mapping({
     burst: integer(1, 1_000_000).prefault(burst).describe('Tries at once.'),
@@ -150,7 +150,7 @@ export function rateLimitingConfig(parsed: ParsedRateLimiting) {
   };
 }
 
-/** A token bucket: `burst` at once, refilled at `perSecond`. */
+/** A token bucket: capacity `burst`, refilled at `perSecond`. */
 export type Limiter = Immutable<ReturnType<typeof limiterConfig>>;
 
 function limiterConfig(parsed: ParsedRateLimiting['login']['per_ip']) {

@@ -46,10 +46,10 @@ export const inactiveSessionSection = mapping({
   expire_user_sessions: bool().prefault(true).describe('Of people in browsers.'),
 });
 
-/** How long rows are kept after they are over (operations 6.4), and when sessions are over. */
+/** How long expired rows are kept (operations 6.4), and when sessions expire. */
 export type RetentionConfig = Immutable<ReturnType<typeof retentionConfig>>;
 
-/** @param others what other sections say about it */
+/** @param others related settings of other sections */
 export function retentionConfig(
   parsed: z.output<typeof retentionSection>,
   others: {
@@ -68,8 +68,8 @@ export function retentionConfig(
     expiredTokensSeconds: parsed.expired_tokens,
     finishedSessionsSeconds: parsed.finished_sessions,
     inactiveIpsSeconds: parsed.inactive_ips,
-    // A request must not vanish while a person may still answer it, nor while its code is good, and the e-mail address
-    // of a registration not before that.
+    // A request is kept while the user can still complete it or its code is valid. The email address of a registration
+    // is kept at least as long.
     pendingFlowsSeconds: Math.max(
       parsed.pending_flows,
       others.authorizationGrantTtlSeconds + MAX_CODE_TTL_SECONDS,
@@ -89,7 +89,7 @@ export function retentionConfig(
   };
 }
 
-/** How long sessions may go unused; undefined: for ever. */
+/** How long sessions may stay unused; undefined: without limit. */
 interface UnusedSessions {
   readonly unusedOAuth2SessionsSeconds: number | undefined;
   readonly unusedBrowserSessionsSeconds: number | undefined;

@@ -7,7 +7,7 @@ import { bool, choice, list, mapping, path, secret, secretFile, text } from '#pl
 import { SIGNING_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { isPublishedOnly } from './key-file-names.ts';
 
-/** The prefix of a key that is given as DER bytes in base64. */
+/** Prefix of a key in DER encoded as base64. */
 export const DER_PREFIX = 'base64:';
 
 const HEX_KEY = { pattern: /^[0-9a-fA-F]{64}$/, expected: 'expected 64 hexadecimal characters' };
@@ -63,20 +63,20 @@ export const secretsSection = mapping({
 
 type ParsedSecrets = z.output<typeof secretsSection>;
 
-/** A key of `keys_dir`, as the loader read it. */
+/** A key of `keys_dir`, as read by the loader. */
 export interface KeyFile {
   readonly path: string;
-  /** As `secrets.keys[].key`. */
+  /** In the format of `secrets.keys[].key`. */
   readonly content: string;
 }
 
 export function secretsConfig(parsed: ParsedSecrets, directoryKeys: readonly KeyFile[]) {
   const inline = (parsed.keys ?? []).map((entry, index) => ({
-    /** How messages name the entry: `secrets.keys[0]` or the path of a file. */
+    /** Name of the entry in messages: `secrets.keys[0]` or a file path. */
     name: `secrets.keys[${index}]`,
     kid: entry.kid,
     ...keyContent(entry.key ?? ''),
-    /** Undefined: the usual one of the kind of key. */
+    /** Undefined: the default algorithm of the key type. */
     alg: entry.alg,
     password: entry.password === undefined ? undefined : new Secret(entry.password),
     useForSigning: entry.use_for_signing,
@@ -90,17 +90,17 @@ export function secretsConfig(parsed: ParsedSecrets, directoryKeys: readonly Key
     useForSigning: !isPublishedOnly(basename(path)),
   }));
   return {
-    /** 64 hexadecimal characters; undefined: no source sets it, so that the data directory's is used. */
+    /** 64 hexadecimal characters; undefined: not configured, so the key of the data directory is used. */
     encryption: parsed.encryption === undefined ? undefined : new Secret(parsed.encryption),
     encryptionPrevious: parsed.encryption_previous.flatMap((entry) =>
       typeof entry === 'string' ? [new Secret(entry)] : [],
     ),
-    /** Inline keys first, then those of the directory; empty: no source sets any. */
+    /** Inline keys first, then the keys of the directory; empty: not configured. */
     keys: [...inline, ...fromDirectory],
   };
 }
 
-/** `key` is PEM text, or DER bytes in base64, as `encoding` says. */
+/** Splits a key into content and encoding: PEM text, or DER as base64. */
 export function keyContent(text: string): { readonly key: Secret; readonly encoding: 'utf8' | 'base64' } {
   return text.startsWith(DER_PREFIX)
     ? { key: new Secret(text.slice(DER_PREFIX.length)), encoding: 'base64' }

@@ -26,11 +26,11 @@ export const sentrySection = rule(
   },
 );
 
-/** @param environment with `SENTRY_DSN`, which says what the section does not */
+/** @param environment source of `SENTRY_DSN`, used if the section sets none */
 export function sentryConfig(parsed: z.output<typeof sentrySection>, environment: Environment) {
   const found = parseDsn(parsed.dsn ?? environment['SENTRY_DSN'] ?? '');
   return {
-    /** Undefined: nobody hears of failures. */
+    /** Undefined: error reporting is disabled. */
     project: found === undefined ? undefined : { url: found.url, publicKey: new Secret(found.publicKey) },
     environment: parsed.environment,
     sampleRate: parsed.sample_rate,

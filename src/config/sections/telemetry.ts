@@ -15,7 +15,7 @@ export const telemetrySection = mapping({
   tracing: tracingSection.prefault({}).describe('Spans of requests, jobs and what they wait for.'),
 });
 
-/** @param environment with the variables of OpenTelemetry */
+/** @param environment OpenTelemetry variables */
 export function telemetryConfig(parsed: z.output<typeof telemetrySection>, environment: Environment) {
   return {
     metrics: metricsConfig(parsed.metrics, environment),

@@ -31,7 +31,7 @@ export const tracingSection = mapping({
     ),
 });
 
-/** @param environment with the variables of OpenTelemetry, which say what the section does not */
+/** @param environment OpenTelemetry variables, used for what the section does not set */
 export function tracingConfig(parsed: z.output<typeof tracingSection>, environment: Environment) {
   return {
     exporter: parsed.exporter,

@@ -294,19 +294,19 @@ function providerConfig(parsed: ParsedProvider) {
     humanName: parsed.human_name,
     brandName: parsed.brand_name,
     clientId: parsed.client_id,
-    /** Present for the methods with a secret. */
+    /** Present for authentication methods with a secret. */
     clientSecret: parsed.client_secret === undefined ? undefined : new Secret(parsed.client_secret),
     authMethod: parsed.token_endpoint_auth_method,
-    /** Present for the methods with an assertion. */
+    /** Present for authentication methods with an assertion. */
     authSigningAlg: parsed.token_endpoint_auth_signing_alg,
-    /** Present for that method. */
+    /** Present for the method `sign_in_with_apple`. */
     signInWithApple: appleConfig(parsed),
     idTokenAlg: parsed.id_token_signed_response_alg,
     scope: parsed.scope,
     discoveryMode: parsed.discovery_mode,
     pkceMethod: parsed.pkce_method,
     fetchesUserinfo: parsed.fetch_userinfo,
-    /** Undefined: userinfo is plain JSON. */
+    /** Undefined: userinfo responses are plain JSON. */
     userinfoAlg: parsed.userinfo_signed_response_alg,
     authorizationEndpoint: parsed.authorization_endpoint,
     tokenEndpoint: parsed.token_endpoint,
