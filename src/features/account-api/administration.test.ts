@@ -1,4 +1,4 @@
-/** What administrators do to accounts by a token (account-graphql 4.1, 5.5). */
+/** Account changes that administrators make with a token (account-graphql 4.1, 5.5). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
@@ -28,7 +28,7 @@ let service: TestService;
 let admin: GraphqlClient;
 let adminId: string;
 let count = 0;
-/** Somebody new for each test. */
+/** A new user for each test. */
 let username: string;
 let id: string;
 let person: GraphqlClient;
@@ -70,7 +70,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await homeserver.setFault(undefined);
-  // The time that nobody is made to wait after an outage.
+  // The homeserver's circuit breaker may still be open from the previous test.
   clock.advanceSeconds(11);
   count += 1;
   username = `member${count}`;
@@ -104,11 +104,11 @@ const USERS = `query Users($state: UserState, $may: Boolean, $first: Int, $last:
     totalCount nodes { id username } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
   }
 }`;
-/** Variables cannot have such text, but documents can. */
+/** Variables cannot contain a NUL character, but documents can. */
 const BY_NUL = String.raw`{ userByUsername(username: "nul\u0000") { id username } }`;
 const BY_NAME = 'query($username: String!) { userByUsername(username: $username) { id username } }';
 
-/** Jobs of one person run one after the other: the second is tried again after two seconds. */
+/** Jobs for one user run one after the other. The second is retried after two seconds. */
 async function tell(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await tellHomeserver(service.core);
@@ -116,7 +116,7 @@ async function tell(): Promise<void> {
   }
 }
 
-/** The payload of the only mutation of an answer without errors. */
+/** Returns the payload of the response's only mutation. The response must not have errors. */
 function payloadOf({ data, errors, text }: GraphqlAnswer): Record<string, unknown> {
   expect(errors, text).toEqual([]);
   return Object(Object.values(Object(data))[0]);
@@ -134,7 +134,7 @@ async function viewer(caller: GraphqlClient): Promise<unknown> {
   return Object((await caller.query('{ viewer { __typename } }')).data).viewer.__typename;
 }
 
-/** Events of the person, by whom. */
+/** Returns the user's audit events with their actors. */
 async function events(...kinds: readonly string[]) {
   return await rows<{ kind: string; client: string; detail: unknown; ip: string | null }>(
     `select kind, client_id as client, detail, host(ip) as ip from audit_events
@@ -143,7 +143,7 @@ async function events(...kinds: readonly string[]) {
   );
 }
 
-/** How an event is recorded that the administrator of these tests caused. */
+/** The record of an event that the administrator of these tests caused. */
 function byAdmin(kind: string) {
   return { kind, client: uuid(CLIENT), detail: { actor: 'admin', admin: adminId }, ip: null };
 }
@@ -152,7 +152,7 @@ function lastLine(event: string): string | undefined {
   return service.logLines().findLast((line) => line.includes(` ${event} `));
 }
 
-/** The answer without what names the request. */
+/** The response without the request identifier. */
 const body = ({ status, text }: GraphqlAnswer): string => `${status} ${text.replaceAll(/(POST)-\d+/g, '$1')}`;
 
 describe('lockUser', () => {

@@ -18,7 +18,7 @@ let service: TestService;
 let harbour: ChatOAuthClient;
 let quay: ChatOAuthClient;
 let count = 0;
-/** Somebody new for each test. */
+/** A new user for each test. */
 let person: GraphqlClient;
 let stranger: GraphqlClient;
 let username: string;
@@ -47,7 +47,7 @@ beforeEach(async () => {
   username = `person${count}`;
   await service.registerUser(username, PASSWORD);
   person = await GraphqlClient.signedIn(service, username, PASSWORD);
-  // What begins later has the higher identifier.
+  // Sessions that start later must get higher identifiers.
   clock.advanceSeconds(1);
 });
 

@@ -1,4 +1,4 @@
-/** Lists of e-mail addresses, removing one, and what administrators change (account-graphql 2.5, 3.2, 4.2, 5.1). */
+/** Listing and removing email addresses, and changes by administrators (account-graphql 2.5, 3.2, 4.2, 5.1). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { ChatOAuthClient, chatClientSettings } from '#test/support/chat-oauth-client.ts';
@@ -71,7 +71,7 @@ async function withToken(username: string, scope: string): Promise<GraphqlClient
   return new GraphqlClient(service, { authorization: `Bearer ${tokens.accessToken}` });
 }
 
-/** Their tokens live for some minutes only. */
+/** Administrator tokens expire after a few minutes. */
 async function administrator(): Promise<GraphqlClient> {
   return await withToken('root', 'urn:mas:graphql:* urn:mas:admin');
 }
@@ -79,7 +79,7 @@ async function administrator(): Promise<GraphqlClient> {
 interface Person {
   readonly id: string;
   readonly username: string;
-  /** Node identifiers, in the order of creation. */
+  /** Node identifiers, in order of creation. */
   readonly emails: readonly string[];
   readonly here: GraphqlClient;
 }
@@ -247,7 +247,7 @@ describe('an address is removed', () => {
     const { answer, codes } = await remove(gina.here, gina.emails[1]);
     expect([codes, await countOf(gina)]).toEqual([['REAUTH_REQUIRED'], 2]);
     expect(answer.errors[0]?.extensions).toMatchObject({ reauthUrl: '/reauth?kind=manage_account', maxAge: 600 });
-    // What is not there is told first.
+    // NOT_FOUND takes precedence over REAUTH_REQUIRED.
     expect((await remove(gina.here, `user_email:${ABSENT}`)).status).toBe('NOT_FOUND');
     await mails.deliver(service.core);
   });

@@ -20,10 +20,12 @@ import { refusal } from './context/graphql-refusal.ts';
 import { pageSize } from './context/page-size.ts';
 
 const COUNT_COST = 5;
-/** The homeserver is asked. */
+/** Cost of a field that queries the homeserver. */
 const HOMESERVER_COST = 5;
 
-/** Each of them checks a password, a code or a ticket, or changes a factor: one request tries one of them (S-135). */
+/**
+ * Mutations that check a password, code or ticket, or change a factor. A request may contain only one of them (S-135).
+ */
 const GUESSABLE: ReadonlySet<string> = new Set([
   'completeEmailAuthentication',
   'completeTotpEnrolment',
@@ -42,14 +44,15 @@ export interface ValidOperation {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** As they were coerced to their types. */
+  /** Already coerced to their types. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
 /**
- * What a valid operation costs (account-graphql 1.7): one for each field that has fields, times the size of its page for
- * those of a connection; scalars cost nothing. What is asked of the schema counts as any other field does.
- * @throws GraphQLError for page sizes that no connection has, and for several guesses at once
+ * Returns the cost of a valid operation (account-graphql 1.7). Each field with a selection set costs one, and scalars
+ * cost nothing. Inside a connection, the cost is multiplied by the page size. Introspection fields count like any other
+ * field.
+ * @throws GraphQLError if a page size is out of range, or if the operation contains several guessable mutations
  */
 export function complexityOf(valid: ValidOperation): number {
   const { schema, operation } = valid;
@@ -68,7 +71,7 @@ class Estimate {
     this.#fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
   }
 
-  /** @param size of the page, when the parent is a connection */
+  /** @param size page size, if the parent is a connection */
   ofSelection(set: SelectionSetNode, parent: GraphQLCompositeType, size: number): number {
     let cost = 0;
     for (const selection of set.selections) {
@@ -98,7 +101,7 @@ class Estimate {
     const pageOfType = isConnection ? pageSize(getArgumentValues(field, node, this.#valid.variables)) : 1;
     const selection = this.ofSelection(node.selectionSet, type, pageOfType);
     if (name === 'edges' || name === 'nodes') return size * (1 + selection);
-    // An edge was counted for its node.
+    // The edge was already counted in place of its node.
     if (name === 'node' && parent.name.endsWith('Edge')) return selection;
     return selection + (type.name === 'MatrixUser' ? HOMESERVER_COST : 1);
   }

@@ -1,4 +1,4 @@
-/** Sessions that administrators make for people by a token (account-graphql 5.5). */
+/** Sessions that administrators create for users with a token (account-graphql 5.5). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
@@ -46,7 +46,7 @@ let admin: GraphqlClient;
 let adminId: string;
 const application = () => new ChatOAuthClient(service, CLIENT);
 let count = 0;
-/** Somebody new for each test. */
+/** A new user for each test. */
 let username: string;
 let id: UserId;
 
@@ -62,7 +62,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await homeserver.setFault(undefined);
-  // The time that nobody is made to wait after an outage.
+  // The homeserver's circuit breaker may still be open from the previous test.
   clock.advanceSeconds(11);
   await signAdminIn();
   count += 1;
@@ -76,7 +76,7 @@ afterAll(async () => {
   await homeserver.stop();
 });
 
-/** Signs the administrator in: the token lives five minutes. */
+/** Signs the administrator in. The token expires after five minutes. */
 async function signAdminIn(): Promise<void> {
   const { browser } = await GraphqlClient.signedIn(service, 'root', PASSWORD);
   const scope = 'openid urn:mas:graphql:* urn:mas:admin';

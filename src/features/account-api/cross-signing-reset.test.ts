@@ -19,7 +19,7 @@ const MINUTE = 60;
 const clock = new FakeClock();
 let homeserver: StandInHomeserver;
 let service: TestService;
-/** Without a homeserver, on the same database. */
+/** The same database without a homeserver. */
 let alone: TestService;
 let amiraId: string;
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await homeserver.setFault(undefined);
-  // The time that nobody is made to wait after an outage, and that of the last leave.
+  // Closes the homeserver's circuit breaker, and ends the permission that the previous test granted.
   clock.advanceSeconds(11 * MINUTE);
   homeserver.state.users.clear();
   homeserver.addUser('amira');
@@ -74,7 +74,7 @@ async function signedIn(username: string, place = service): Promise<GraphqlClien
   return await GraphqlClient.signedIn(place, username, PASSWORD);
 }
 
-/** Of an administrator. */
+/** A client with an administrator's token. */
 async function administrator(): Promise<GraphqlClient> {
   const { browser } = await signedIn('root');
   const scope = 'openid urn:mas:graphql:* urn:mas:admin';
@@ -82,7 +82,7 @@ async function administrator(): Promise<GraphqlClient> {
   return new GraphqlClient(service, { authorization: `Bearer ${accessToken}` });
 }
 
-/** Until when the homeserver takes other keys of her. */
+/** Until when the homeserver accepts new keys for her. */
 const allowedUntil = (): number => homeserver.user('amira')?.resetAllowedUntil ?? 0;
 
 async function eventsAndMails() {

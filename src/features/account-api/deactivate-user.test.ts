@@ -1,4 +1,4 @@
-/** People who end their own account (account-graphql 5.3). */
+/** Users who deactivate their own account (account-graphql 5.3). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
@@ -27,7 +27,7 @@ let homeserver: StandInHomeserver;
 let settings: Readonly<Record<string, unknown>>;
 let service: TestService;
 let count = 0;
-/** Somebody new for each test. */
+/** A new user for each test. */
 let username: string;
 let id: string;
 let here: GraphqlClient;
@@ -95,7 +95,7 @@ async function isDeactivated(): Promise<boolean> {
   return row?.is ?? expect.fail('the account is gone');
 }
 
-/** What is left of the account. */
+/** Returns what remains of the account. */
 async function remains() {
   const [row] = await rows(
     `select (select count(*)::integer from user_emails where user_id = $1::uuid) as emails,

@@ -20,11 +20,11 @@ const ADMIN_SCOPE = 'openid urn:mas:graphql:* urn:mas:admin';
 const clock = new FakeClock();
 let homeserver: StandInHomeserver;
 let service: TestService;
-/** Without a homeserver, on the same database. */
+/** The same database without a homeserver. */
 let alone: TestService;
 let amira: GraphqlClient;
 let amiraId: string;
-/** The token of an administrator. */
+/** A client with an administrator's token. */
 let admin: GraphqlClient;
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await homeserver.setFault(undefined);
-  // The time that nobody is made to wait after an outage.
+  // The homeserver's circuit breaker may still be open from the previous test.
   clock.advanceSeconds(11);
   homeserver.state.users.clear();
   homeserver.requests.length = 0;
@@ -91,7 +91,7 @@ async function matrixOfViewer(caller: GraphqlClient): Promise<unknown> {
   return matrix;
 }
 
-/** The name that is stored, and the events of its changes. */
+/** The stored name, and the events of its changes. */
 async function stored(): Promise<{ name: string | null; events: readonly Readonly<Record<string, unknown>>[] }> {
   const [row] = await sql<{ display_name: string | null }>(
     service.database,
@@ -149,7 +149,7 @@ describe('setDisplayName (account-graphql 5.3)', () => {
       setDisplayName: { status: 'SET' },
     });
     expect(homeserver.user('amira')?.displayName).toBe('A');
-    // The job of the registration, which comes later, knows no better.
+    // The registration job runs later and must not overwrite the name.
     await tellHomeserver(service.core);
     expect(homeserver.user('amira')?.displayName).toBe('A');
   });

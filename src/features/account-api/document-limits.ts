@@ -14,18 +14,18 @@ const MAX_QUERY_FIELDS = 20;
 const MAX_MUTATION_FIELDS = 10;
 const MAX_OPERATIONS = 10;
 const MAX_SELECTIONS = 250;
-/** Of fields that answer to one name, in all operations: validation compares each of them with each other. */
+/** Limit for fields with the same response name, over all operations. Validation compares each pair of them. */
 const MAX_COMPARED_PAIRS = 100_000;
-/** Also where the library that validates gives up before this module does. */
+/** Also used when the validation library gives up before this module does. */
 export const TOO_MANY_COMPARISONS = 'too many fields of the document have the same name';
-/** Fragments may be spread again and again: so many fields are looked at. */
+/** Maximum number of visited fields. Fragments may be spread many times. */
 const MAX_EXPANDED_FIELDS = 20_000;
 
 export type DocumentLimits = Pick<Config['graphql'], 'maxDepth' | 'maxAliases'>;
 
 /**
- * Why a parsed document is too large to be worth validating; undefined when it is not (account-graphql 1.7). What is
- * expanded here was not validated yet: fragments may be missing, or spread themselves.
+ * Returns why a parsed document is too large to validate, or undefined if it is not (account-graphql 1.7). The document
+ * is not validated yet: fragments may be missing, or spread themselves.
  */
 export function excessOf(document: DocumentNode, limits: DocumentLimits): string | undefined {
   const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
@@ -58,13 +58,13 @@ interface OperationSize {
   readonly aliases: number;
   readonly depth: number;
   readonly introspectionDepth: number;
-  /** Comparisons of fields with one name that validation makes. */
+  /** Comparisons that validation makes between fields with the same response name. */
   readonly pairs: number;
-  /** How often the whole schema is asked for. */
+  /** How often the whole schema is requested. */
   readonly schemas: number;
 }
 
-/** A field that one or several selections ask for under one name. */
+/** A field that one or more selections request under one response name. */
 interface MergedField {
   readonly isCounted: boolean;
   readonly isIntrospection: boolean;
@@ -72,13 +72,13 @@ interface MergedField {
   readonly selections: Selections[];
 }
 
-/** What a field selects, and the fragments on the way to it: one that comes again spreads itself. */
+/** The selection set of a field, and the fragments on the way to it. A fragment that occurs twice spreads itself. */
 interface Selections {
   readonly set: SelectionSetNode;
   readonly path: ReadonlySet<string>;
 }
 
-/** Field names that connections are made of, which add no level for a person who writes a document. */
+/** Field names of the connection pattern. They do not count as a nesting level. */
 const UNCOUNTED = new Set(['edges', 'nodes']);
 
 class DocumentMeter {
@@ -118,7 +118,7 @@ class DocumentMeter {
     };
   }
 
-  /** @returns fields of these selections, those of fragments included */
+  /** @returns number of fields in these selections, including fields of fragments */
   #descend(selections: readonly Selections[], depth: number, introspectionDepth: number): number {
     const merged = new Map<string, MergedField>();
     for (const { set, path } of selections) this.#collect(set, merged, path);
@@ -148,7 +148,7 @@ class DocumentMeter {
       } else {
         const name = selection.name.value;
         const fragment = this.#fragments.get(name);
-        // One that spreads itself is for validation to refuse.
+        // Validation rejects fragments that spread themselves.
         if (fragment === undefined || path.has(name)) continue;
         this.#collect(fragment.selectionSet, merged, new Set([...path, name]));
       }
@@ -172,7 +172,7 @@ class DocumentMeter {
   }
 }
 
-/** Directives of a document, and its longest selection, as they are written. */
+/** Counts the directives of a document and the size of its largest selection set, without expanding fragments. */
 function countNodes(document: DocumentNode): { directives: number; maxSelections: number } {
   let directives = 0;
   let maxSelections = 0;

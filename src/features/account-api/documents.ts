@@ -15,22 +15,22 @@ import { excessOf, TOO_MANY_COMPARISONS } from './document-limits.ts';
 import { variablesInLenientPositions } from './lenient-variables.ts';
 import { RecentTexts } from './recent-texts.ts';
 
-/** Errors of one answer at most. */
+/** Maximum number of errors in one response. */
 export const MAX_ERRORS = 20;
 const MAX_CACHED_CHARACTERS = 1024 * 1024;
-/** The whole message of the library when its own bound of comparisons is passed. */
+/** The full message of the library when its own limit on comparisons is exceeded. */
 const VALIDATION_ABORTED = 'Validation aborted.';
 
-/** A document that was parsed, and what is wrong with it. */
+/** A parsed document and its validation errors. */
 export interface ParsedDocument {
   readonly document: DocumentNode;
-  /** Validates it when that is asked for the first time. */
+  /** Validates the document on the first call. */
   readonly problems: () => readonly GraphQLError[];
 }
 
 /**
- * Documents as they were sent, parsed and validated once: applications send the same few all the time. What cannot be
- * run is not kept, so that nobody can push the others out with nonsense that costs nothing to make.
+ * Cache of parsed and validated documents by their text. Applications send the same few documents all the time. Invalid
+ * documents are not cached: otherwise an attacker could evict the valid ones with cheap garbage.
  */
 export class Documents {
   readonly #schema: GraphQLSchema;
@@ -42,7 +42,7 @@ export class Documents {
     this.#limits = limits;
   }
 
-  /** The document, or why it is none. */
+  /** Returns the document, or the error if the text cannot be parsed. */
   read(text: string): ParsedDocument | GraphQLError {
     const known = this.#valid.find(text);
     if (known !== undefined) return known;
@@ -93,7 +93,7 @@ export class Documents {
   }
 }
 
-/** `__schema` and `__type` are not there; `__typename` always is. */
+/** Rejects `__schema` and `__type`. `__typename` is always allowed. */
 function withoutIntrospection(context: ValidationContext): ASTVisitor {
   return {
     Field(node) {
@@ -104,7 +104,7 @@ function withoutIntrospection(context: ValidationContext): ASTVisitor {
   };
 }
 
-/** The rules of the specification say nothing of operations of a kind that the schema does not have. */
+/** The rules of the specification do not cover operation types that the schema does not have. */
 function withKnownRoot(context: ValidationContext): ASTVisitor {
   return {
     OperationDefinition(node) {

@@ -1,4 +1,4 @@
-/** E-mail addresses of one's own: proving a further one by a code (account-graphql 2.4, 2.5, 5.1). */
+/** Users verify an additional email address with a code (account-graphql 2.4, 2.5, 5.1). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { FakeClock } from '#test/support/fake-clock.ts';
@@ -60,7 +60,7 @@ async function start(settings: Readonly<Record<string, unknown>>, options: Servi
 interface Person {
   readonly id: string;
   readonly username: string;
-  /** That the account has from the beginning. */
+  /** The address that the account was created with. */
   readonly email: string;
   readonly here: GraphqlClient;
 }
@@ -97,7 +97,7 @@ async function begin(someone: Person, email: string, more: object = {}) {
   return { answer, codes: codesOf(answer), ...Object(answer.data).startEmailAuthentication };
 }
 
-/** A started one whose mail has arrived. */
+/** Starts an email authentication and waits for its email. */
 async function begun(someone: Person, email: string, of: TestService = service): Promise<{ id: string; code: string }> {
   const { status, authentication } = await begin(someone, email);
   expect(status).toBe('STARTED');
@@ -236,7 +236,7 @@ describe('an address', () => {
       const { status, authentication } = await begin(guest, twin(owner.email));
       expect(status).toBe('STARTED');
       const [mail = expect.fail('no mail')] = await mails.deliver(service.core);
-      // Only the mailbox that it names is written to, and that of the owner by nobody else.
+      // Only the entered mailbox receives an email. It is the owner's mailbox only if the address is the same.
       expect(mail.to.toLowerCase() === owner.email).toBe(end === 'IN_USE');
       expect(await complete(guest, authentication.id, codeSentTo(mail.to, [mail]))).toBe(end);
       expect(await emailsOf(owner)).toEqual([owner.email]);
@@ -263,7 +263,7 @@ describe('an address', () => {
     );
     const [one, other] = [await begun(emil, 'emil-x@mail.example'), await begun(emil, 'emil-y@mail.example')];
     expect(await complete(emil, one.id, one.code)).toBe('COMPLETED');
-    // Begun when there was room for it.
+    // Started before the account reached its limit.
     expect(await complete(emil, other.id, other.code)).toEqual(['FORBIDDEN']);
     const { status, violations } = await begin(emil, 'emil-z@mail.example');
     expect([status, violations]).toEqual(['DENIED', ['No address can be added: an account has at most 20.']]);

@@ -47,7 +47,7 @@ async function signedIn(username: string): Promise<GraphqlClient> {
   return await GraphqlClient.signedIn(service, username, PASSWORD);
 }
 
-/** The identifier of the browser session, or of the last session of an application. */
+/** Returns the identifier of the caller's current session. */
 async function currentSession(caller: GraphqlClient): Promise<string> {
   const { data } = await caller.query('{ viewerSession { ... on Node { id } } }');
   return Object(data).viewerSession.id;
@@ -173,7 +173,7 @@ test.each([
   expect([before, await endingsOf(id)]).toEqual([0, 1]);
 });
 
-/** @returns the identifier of a session that was not there before; for `browser`, the one of the caller itself */
+/** @returns the identifier of a new session; for `browser`, the caller's own session */
 async function newSession(kind: 'browser' | 'application' | 'chat client', caller: GraphqlClient): Promise<string> {
   switch (kind) {
     case 'browser':
@@ -208,7 +208,7 @@ test.each([
 ])('credentials %s are refused, and the cookie does not stand in for them', async (_, authorization, status, code) => {
   const answer = await (await signedIn('karla')).with({ authorization }).query('query Who { viewer { __typename } }');
   expect([answer.status, codesOf(answer), answer.data]).toEqual([status, [code], undefined]);
-  // Nothing is parsed before it is known who asks.
+  // Nothing is parsed before the caller is identified.
   expect(service.logLines().at(-1)).not.toContain('graphql.operation');
 });
 

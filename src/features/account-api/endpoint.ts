@@ -1,4 +1,4 @@
-/** What answers requests to `/graphql`. Loaded once the service has started, or with the first of them: it takes time. */
+/** The handler of `/graphql`. Because loading takes time, it is loaded after startup or with the first request. */
 import { execute, GraphQLError, type GraphQLFormattedError, type OperationDefinitionNode } from 'graphql';
 import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
@@ -22,9 +22,9 @@ import { buildAccountSchema } from './schema/schema.ts';
 import { loggedOperation, selectedOperation } from './selected-operation.ts';
 import { coerceVariables } from './variable-errors.ts';
 
-/** Messages of the library repeat names and values of a document, of which one may fill it. */
+/** Messages of the library repeat names and values from the document. One of them may be as long as the document. */
 const MAX_MESSAGE_CHARACTERS = 500;
-/** Of a mutation sent by GET. */
+/** Headers of the response to a mutation sent by GET. */
 const POST_ONLY = { allow: 'POST' };
 
 export class GraphqlEndpoint {
@@ -40,7 +40,7 @@ export class GraphqlEndpoint {
     this.#documents = new Documents(this.#schema, deps.core.config.graphql);
   }
 
-  /** @throws LatchkeyError `cross_site_request` for a page of another site, whose visitor did not ask for this */
+  /** @throws LatchkeyError `cross_site_request` if a page of another site may have sent the request */
   async answerGet(context: RequestContext): Promise<HttpResponse> {
     const isForeign = this.#isForeign(context);
     if (isForeign) throw this.#crossSite('a query in an address from another site was not accepted');
@@ -58,7 +58,7 @@ export class GraphqlEndpoint {
     return await this.#answer(context, caller, payload, isForeign);
   }
 
-  /** No token says who asks, and a page of another site may have sent it. */
+  /** Tests whether the request has no token and may come from a page of another site. */
   #isForeign(context: RequestContext): boolean {
     return context.headers.authorization === undefined && isCrossSite(context, this.#deps.browser.urls.origin);
   }
@@ -70,8 +70,8 @@ export class GraphqlEndpoint {
   }
 
   /**
-   * Answers a request whose caller has been charged: the operation is named in the log first, so that refused ones are
-   * too; then the document is judged; then it runs (account-graphql 1.4, 1.8).
+   * Handles a request whose caller has been charged (account-graphql 1.4, 1.8). The operation is named in the log
+   * first, so that rejected operations are logged too. Then the document is validated and the operation is executed.
    */
   async #answer(context: RequestContext, caller: Caller, payload: Payload, isForeign: boolean): Promise<HttpResponse> {
     const parsed = this.#documents.read(payload.document);
@@ -130,13 +130,16 @@ export class GraphqlEndpoint {
     }
   }
 
-  /** What a query had come to by then is of no use; of a mutation it tells what was changed. */
+  /**
+   * Replaces an oversized query result, whose partial data is useless. A mutation's result is kept, because it says
+   * what changed.
+   */
   #answerTooLarge(context: RequestContext, { refusal: problem }: AnswerSize): HttpResponse {
     const body = { errors: this.#format(context, [problem]), data: null };
     return graphqlResponse(200, body, context.headers.accept);
   }
 
-  /** Why an operation is not run for what it costs by its variables. */
+  /** Returns why an operation is too expensive with its variables. */
   #judgeCost(
     document: ParsedDocument['document'],
     operation: OperationDefinitionNode,
@@ -153,7 +156,7 @@ export class GraphqlEndpoint {
     }
   }
 
-  /** Nothing was run. Under the media type of GraphQL over HTTP that is an error of the request. */
+  /** The response when nothing was executed. With the media type of GraphQL over HTTP it is a request error. */
   #refuse(context: RequestContext, errors: readonly GraphQLError[]): HttpResponse {
     const { accept } = context.headers;
     const body = { errors: this.#format(context, errors) };
@@ -174,7 +177,7 @@ export class GraphqlEndpoint {
     });
   }
 
-  /** What of an error is for others to see: a refusal as it is, and of anything else that it happened. */
+  /** Returns the public part of an error: expected errors as they are, anything else as "Internal server error". */
   #publicError(error: GraphQLError): { readonly message: string; readonly extensions: Record<string, unknown> } {
     const { log } = this.#deps.core;
     const cause = error.originalError;

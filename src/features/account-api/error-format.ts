@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode } from '#platform/base/errors.ts';
 import { describeForDevelopers, errorHeaders, type RenderError } from '#platform/http/error-format.ts';
 import { graphqlResponse } from './response.ts';
 
-/** `extensions.code` where it is not the name of the code in capitals (account-graphql 1.4). */
+/** Codes whose `extensions.code` is not their name in capitals (account-graphql 1.4). */
 const CODES: Partial<Record<ErrorCode, string>> = {
   body_too_large: 'PAYLOAD_TOO_LARGE',
   cross_site_request: 'CSRF_REJECTED',
@@ -16,12 +16,12 @@ const CODES: Partial<Record<ErrorCode, string>> = {
 };
 const RETRY_SECONDS = '5';
 
-/** The code of an error as clients of the API know it. */
+/** Returns the error code that API clients see. */
 export function graphqlCode(code: ErrorCode): string {
   return CODES[code] ?? code.toUpperCase();
 }
 
-/** Errors of requests that were not run, in the shape of those of a field (account-graphql 1.4). */
+/** Renders errors of requests that were not executed in the same shape as field errors (account-graphql 1.4). */
 export const graphqlFormat: RenderError = (error, { requestId, headers }) => {
   const status = PROOF_CODES.has(error.code) ? 401 : ERRORS[error.code].status;
   const message = error.code === 'internal' ? 'Internal server error' : describeForDevelopers(error, requestId);

@@ -4,7 +4,7 @@ import { RecentTexts } from './recent-texts.ts';
 const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 const INTROSPECTION = new Set(['__schema', '__type', '__typename']);
 
-/** One operation with what its answer depends on. */
+/** An operation with everything that its response depends on. */
 export interface Introspection {
   readonly text: string;
   readonly operation: OperationDefinitionNode;
@@ -12,8 +12,8 @@ export interface Introspection {
 }
 
 /**
- * Answers to operations that ask for the schema alone. They are the same for everybody as long as the process runs, and
- * one of them costs more to make than everything that the account area asks for.
+ * Cached responses to operations that request only the schema. They are the same for every caller while the process
+ * runs. One of them is more expensive than all queries of the account area together.
  */
 export class IntrospectionAnswers {
   readonly #answers = new RecentTexts<string>(MAX_CACHED_CHARACTERS);
@@ -27,7 +27,7 @@ export class IntrospectionAnswers {
   }
 }
 
-/** Whether an operation asks for the schema and nothing else. */
+/** Tests whether an operation requests the schema and nothing else. */
 export function isIntrospection({ operation, selectionSet }: OperationDefinitionNode): boolean {
   const asks = (name: string): boolean => INTROSPECTION.has(name);
   return (

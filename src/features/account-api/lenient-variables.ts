@@ -15,9 +15,9 @@ import {
 } from 'graphql';
 
 /**
- * The rule of GraphQL 5.8.5, but that a variable of the type `String` may stand where an `ID` is wanted: documents
- * that were written for Matrix Authentication Service declare theirs so (account-graphql 3.1). Whether it may be null is
- * judged as ever.
+ * The rule of GraphQL 5.8.5, except that a `String` variable is accepted where an `ID` is expected. Documents written
+ * for Matrix Authentication Service declare their variables that way (account-graphql 3.1). Nullability is checked as
+ * usual.
  */
 export function variablesInLenientPositions(context: ValidationContext): ASTVisitor {
   const lenient: ValidationContext = Object.create(context, {

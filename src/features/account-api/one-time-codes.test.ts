@@ -15,7 +15,7 @@ const RECOVERY_CODE = /^[23456789abcdefghjkmnpqrstuvwxyz]{5}-[23456789abcdefghjk
 const clock = new FakeClock();
 let service: TestService;
 let count = 0;
-/** Somebody new for each test. */
+/** A new user for each test. */
 let username: string;
 let personId: string;
 let person: GraphqlClient;
@@ -54,7 +54,7 @@ const SHOWN = `{ viewer { ... on User {
   totp { createdAt lastUsedAt } recoveryCodes { createdAt total remaining } loginMethods
 } } }`;
 
-/** What a mutation answers, or the codes of its errors. */
+/** Returns the payload of a mutation, or its error codes. */
 async function run(caller: GraphqlClient, document: string, variables = {}): Promise<Record<string, unknown>> {
   const answer = await caller.query(document, variables);
   if (answer.errors.length > 0) return { refused: codesOf(answer) };
@@ -72,7 +72,7 @@ async function start(caller = person): Promise<Started> {
   return { enrolmentId: String(enrolmentId), secret: String(secret) };
 }
 
-/** @param away from the current step */
+/** @param away offset from the current time step */
 const complete = ({ enrolmentId, secret }: Started, away = 0, caller = person) =>
   run(caller, COMPLETE, { enrolmentId, code: codeOfApp(secret, clock.now(), away) });
 
@@ -109,7 +109,7 @@ test('an authenticator app is set up with a code of it, and recovery codes are t
       '&issuer=Harbour%20%20the%20club&algorithm=SHA1&digits=6&period=30',
     expiresAt: new Date(clock.now() + 600_000).toISOString(),
   });
-  // Until then nothing is asked for at sign-in.
+  // Until setup is complete, sign-in does not require a code.
   expect(await shown()).toMatchObject({ totp: null, recoveryCodes: null });
   clock.advanceSeconds(599);
   const ended = await complete({ enrolmentId: String(started['enrolmentId']), secret }, -1);
@@ -134,7 +134,7 @@ test('five wrong codes end it, also when they come at once, and the right one co
   expect(statuses.filter((status) => status === 'INVALID_CODE')).toHaveLength(5);
   expect(statuses.filter((status) => status === 'RATE_LIMITED')).toHaveLength(7);
   expect(await complete(started)).toEqual({ status: 'RATE_LIMITED', recoveryCodes: null });
-  // What is no code is not one of them, and another enrolment begins afresh.
+  // Malformed codes do not count as attempts, and a new enrollment starts with a new counter.
   const again = await start();
   for (const code of ['', '12345', 'abcdef'])
     expect(await run(person, COMPLETE, { enrolmentId: again.enrolmentId, code })).toMatchObject({
@@ -189,7 +189,7 @@ test('a code that comes while the attempt ends is too late, and not one too many
 test('one that is being set up ends when the app is removed: it would come back by somebody else', async () => {
   const second = await GraphqlClient.signedIn(service, username, PASSWORD);
   await enrol();
-  // As if it had been begun in the moment before.
+  // Simulates an enrollment that started just before.
   await sql(
     service.database,
     `insert into user_totp_enrolments (id, user_id, user_session_id, secret_sealed, created_at)
@@ -229,7 +229,7 @@ test('other recovery codes take the place of the former ones', async () => {
   expect(await shown()).toMatchObject({
     recoveryCodes: { createdAt: new Date(clock.now()).toISOString(), total: 10, remaining: 10 },
   });
-  // Many at once leave one set.
+  // Concurrent calls leave a single set of codes.
   await Promise.all(Array.from({ length: 5 }, () => run(person, REGENERATE)));
   expect(await shown()).toMatchObject({ recoveryCodes: { total: 10, remaining: 10 } });
   expect(await events()).toContainEqual({ kind: 'recovery_codes_generated', ip: '127.0.0.1' });
@@ -276,7 +276,7 @@ test('where a second factor is required, who signs in with a password keeps the 
   const strict = await startService(settings({ second_factor: 'required' }), { clock, like: service });
   const { enrolmentId, secret } = await start();
   await complete({ enrolmentId, secret });
-  // Both have the same sessions.
+  // Both services share the same sessions.
   const browser = new Browser({ listener: strict.address, publicBase: strict.publicBase });
   for (const [name, value] of person.browser?.cookies ?? []) browser.cookies.set(name, value);
   const there = new GraphqlClient(strict, {}, browser);

@@ -12,11 +12,11 @@ const BASE = 'https://auth.example.org/';
 
 const clock = new FakeClock();
 let service: TestService;
-/** The same without passwords, and one without passkeys. */
+/** The same service with passwords disabled, and one with passkeys disabled. */
 let passwordless: TestService;
 let without: TestService;
 let count = 0;
-/** Somebody new for each test. */
+/** A new user for each test. */
 let person: GraphqlClient;
 let personId: string;
 
@@ -94,7 +94,7 @@ async function dropPassword(): Promise<void> {
   await sql(service.database, 'delete from user_passwords where user_id = $1::uuid', [uuid(personId)]);
 }
 
-/** Past all rules. */
+/** Inserts passkeys directly, bypassing all rules. */
 async function addPasskeys(many: number): Promise<string[]> {
   const ids = Array.from({ length: many }, () => newId(clock.now()));
   for (const id of ids) {

@@ -2,10 +2,10 @@ import type { Core } from '#domain/core.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 
-/** What a request asks to run, as it was sent: nothing of it is parsed yet (GraphQL over HTTP 5). */
+/** The unparsed content of a GraphQL request (GraphQL over HTTP 5). */
 export interface Payload {
   readonly document: string;
-  /** Undefined: the only operation of the document. */
+  /** Undefined selects the only operation of the document. */
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
 }
@@ -13,7 +13,7 @@ export interface Payload {
 const MAX_VARIABLES_DEPTH = 10;
 
 /**
- * The body of a POST. Throws `malformed_request`, `batching_not_supported` and what reading JSON throws.
+ * Reads the body of a POST. Throws `malformed_request`, `batching_not_supported` and the errors of the JSON reader.
  * @param beforeParsing charges the request
  */
 export async function readPost(
@@ -26,11 +26,11 @@ export async function readPost(
   const body = await context.readJson({ maxBytes, allowsRepeatedMembers: true, beforeParsing });
   if (Array.isArray(body)) throw new LatchkeyError('batching_not_supported');
   if (!isObject(body)) throw malformed('the body must be a JSON object');
-  // A prototype of the language must not stand in for a member that was not sent.
+  // A member that was not sent must not be read from the prototype.
   return payloadOf(new Map(Object.entries(body)));
 }
 
-/** The query of a GET. Throws `malformed_request`. */
+/** Reads the query of a GET. Throws `malformed_request`. */
 export function readGet(context: RequestContext): Payload {
   requireNoToken(context);
   const { query } = context;
@@ -56,7 +56,7 @@ function payloadOf(members: ReadonlyMap<string, unknown>): Payload {
   return { document, operationName: operationName === '' ? undefined : operationName, variables };
 }
 
-/** A token in an address ends up in logs and histories (RFC 6750 2.3). */
+/** A token in a URL ends up in logs and browser histories (RFC 6750 2.3). */
 function requireNoToken({ rawQuery, query }: RequestContext): void {
   if (rawQuery !== '' && [...query.names()].includes('access_token')) {
     throw malformed('the access token belongs into the Authorization header');

@@ -3,8 +3,8 @@ import { Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 
 /**
- * Of the page, as account-graphql 1.9 has it: an editor of documents may be put in its place, for which it lets in style
- * attributes and workers.
+ * Content security policy of the page (account-graphql 1.9). It allows style attributes and workers, so that operators
+ * can replace the page with another GraphQL editor.
  */
 export const PLAYGROUND_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
@@ -17,7 +17,7 @@ const EXAMPLE = `query Me {
   }
 }`;
 
-/** Where people try documents. There is no form: nothing is sent but by the script. */
+/** The page for trying GraphQL documents. It has no form: only the script sends requests. */
 export function PlaygroundPage({
   translations,
   endpoint,
@@ -72,7 +72,7 @@ function Editor({ id, label, rows, text }: { id: string; label: string; rows: nu
   );
 }
 
-/** What scrolls is reached by keyboard. */
+/** Scrollable content must be reachable by keyboard. */
 function Output({ id, label }: { id: string; label: string }): VNode {
   return <textarea id={id} aria-label={label} rows={12} dir="ltr" readOnly spellcheck={false} autocomplete="off" />;
 }

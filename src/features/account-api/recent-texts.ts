@@ -1,7 +1,7 @@
-/** Values by texts, of which those that were used last are kept up to a total length. */
+/** Map keyed by text that evicts the least recently used entries beyond a total length. */
 export class RecentTexts<Value> {
   readonly #maxCharacters: number;
-  /** The one that was used last is at the end. */
+  /** Ordered by last use. The most recently used entry is last. */
   readonly #values = new Map<string, { readonly value: Value; readonly characters: number }>();
   #characters = 0;
 
@@ -17,7 +17,7 @@ export class RecentTexts<Value> {
     return found.value;
   }
 
-  /** @param further characters that the value takes beside the text */
+  /** @param further characters that the value takes in addition to the text */
   keep(text: string, value: Value, further = 0): void {
     if (this.#values.has(text)) return;
     const characters = text.length + further;

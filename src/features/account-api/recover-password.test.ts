@@ -46,7 +46,7 @@ afterAll(async () => {
   await mails.stop();
 });
 
-/** A further instance with other settings. */
+/** Starts another instance with different settings. */
 async function withService(more: Readonly<Record<string, unknown>>, work: (at: TestService) => Promise<void>) {
   const other = await startService({ ...settings, ...more }, { like: service, clock, strengthWorker });
   try {
@@ -67,7 +67,7 @@ async function person(): Promise<Person> {
   const email = `${username}@mail.example`;
   const { database, core } = service;
   await insertTestAccount(database, { username, email, password: OLD }, { hasher: core.hasher, now: clock.now() });
-  // Looks at tickets are counted for each minute.
+  // Ticket lookups are rate limited per minute.
   clock.advanceSeconds(60);
   return { username, email };
 }
@@ -76,7 +76,7 @@ function browserAt(at = service): Browser {
   return new Browser({ listener: at.address, publicBase: at.publicBase });
 }
 
-/** What a mail to this person brings. */
+/** Returns the ticket from the recovery email to this user. */
 async function ticketFor({ email }: Person): Promise<string> {
   const browser = browserAt();
   await browser.get('/recover');
@@ -89,7 +89,7 @@ async function mailedTicket(email: string): Promise<string> {
   return /ticket=(\w{32})/.exec(mail?.text ?? '')?.[1] ?? expect.fail('no ticket');
 }
 
-/** Nobody, with the cookies of a browser. */
+/** An anonymous caller with a browser's cookies. */
 function visitor(at = service): GraphqlClient {
   return new GraphqlClient(at, {}, browserAt(at));
 }
@@ -339,7 +339,7 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
       const winner = statuses.indexOf('ALLOWED');
       expect(statuses.toSorted()).toEqual(['ALLOWED', 'RECOVERY_TICKET_ALREADY_USED', 'RECOVERY_TICKET_ALREADY_USED']);
       expect(await isGood(who, passwords[winner] ?? '')).toBe(true);
-      // Two mails for each address, and more later.
+      // The limit is two emails per address, so wait until more are allowed.
       clock.advanceSeconds(2000);
     }
   });

@@ -3,12 +3,14 @@ import type { HttpResponse, ResponseHeaders } from '#platform/http/response.ts';
 
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
-/** The caller knows the media type of GraphQL over HTTP, under which a refused document is 400. */
+/**
+ * Tests whether the caller accepts the media type of GraphQL over HTTP. With it, a rejected document gets status 400.
+ */
 export function acceptsGraphqlType(accept: string | undefined): boolean {
   return prefersMediaType(accept, GRAPHQL_TYPE, 'application/json');
 }
 
-/** @param accept header of the request */
+/** @param accept the request's `Accept` header */
 export function graphqlResponse(
   status: number,
   body: object,
@@ -18,7 +20,7 @@ export function graphqlResponse(
   return graphqlTextResponse(status, JSON.stringify(body), accept, headers);
 }
 
-/** The same for a body that was written before. */
+/** Like `graphqlResponse`, for a body that is already serialized. */
 export function graphqlTextResponse(
   status: number,
   body: string,

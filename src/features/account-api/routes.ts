@@ -1,10 +1,10 @@
 /**
- * `GET` and `POST /graphql` (account-graphql 1 to 5): people read and change their accounts, sessions and settings, in the
- * account area by the session cookie, and in applications by an access token where the operator allows that.
+ * `GET` and `POST /graphql` (account-graphql 1 to 5): users read and change their accounts, sessions and settings. The
+ * account area uses the session cookie. Applications use an access token if the operator allows that.
  *
- * `GET /graphql/playground` (1.9): a page for trying documents. It looks at nothing.
+ * `GET /graphql/playground` (1.9): a page for trying documents. It reads no data.
  *
- * The transport is here; `schema/` says what there is, by the operations of the domain.
+ * The transport is here. `schema/` defines the types on top of the domain's operations.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';

@@ -75,7 +75,7 @@ test('what happened is told in order, with where and by whom', async () => {
   const events = await list();
   const [registered, login] = [events.find(({ kind }) => kind === 'REGISTERED'), events.at(-1)];
   const { data } = await orla.query('{ viewerSession { ... on Node { id } } }');
-  // The account was made by a command.
+  // The account was created by a command.
   expect(registered).toMatchObject({ kind: 'REGISTERED', actor: 'ADMIN', ip: null, session: null, count: 1 });
   expect(login).toEqual({
     id: expect.stringMatching(/^security_event:/),
@@ -121,7 +121,7 @@ test('a subject is an address in part, a provider, or the name of a session', as
   await insertEvent('session_ended', { reason: 'inactive' }, { at: clock.now() + 3 });
   await insertEvent('session_ended', { reason: 'admin' }, { at: clock.now() + 4 });
   await insertEvent('account_reactivated', null, { at: clock.now() + 5 });
-  // Of who was made an administrator people do not read, nor of what this version does not know.
+  // Users see neither the granting of administrator rights nor event kinds that this version does not know.
   await insertEvent('admin_granted', null, { at: clock.now() + 6 });
   await insertEvent('of_tomorrow', null, { at: clock.now() + 7 });
   expect(await list(since, 'kind actor subject')).toEqual([

@@ -2,8 +2,9 @@ import { type DocumentNode, Kind, type OperationDefinitionNode } from 'graphql';
 import type { GraphqlOperation } from '#platform/log/request-line.ts';
 
 /**
- * The operation of a document that a request means (GraphQL 6.1); undefined when there is none, or it is not clear which.
- * @param name undefined: the only one
+ * Returns the operation of a document that a request selects (GraphQL 6.1). Returns undefined if it does not exist or
+ * is ambiguous.
+ * @param name undefined selects the only operation
  */
 export function selectedOperation(
   document: DocumentNode,
@@ -14,7 +15,7 @@ export function selectedOperation(
   return meant.length === 1 ? meant[0] : undefined;
 }
 
-/** What the log tells of it: its name as the document has it, which the grammar keeps from ending the field. */
+/** Returns the operation's name and type for the log. The grammar ensures that the name cannot break the log field. */
 export function loggedOperation({ operation, name }: OperationDefinitionNode): GraphqlOperation {
   return { type: operation, name: name?.value };
 }

@@ -55,7 +55,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await homeserver.setFault(undefined);
-  // The time that nobody is made to wait after an outage, and jobs that were put off.
+  // Closes the homeserver's circuit breaker, and makes postponed jobs due.
   clock.advanceSeconds(3600);
   await tellHomeserver(service.core);
   homeserver.requests.length = 0;

@@ -17,9 +17,9 @@ let nobody: GraphqlClient;
 let hana: GraphqlClient;
 let ivor: GraphqlClient;
 let hanaId: string;
-/** The browser session of hana. */
+/** Hana's browser session. */
 let browserSession: string;
-/** Sessions of hana in the order of their identifiers, those of chat clients as every third. */
+/** Hana's sessions in the order of their identifiers. Every third belongs to a chat client. */
 const sessions: { readonly id: string; readonly isCompat: boolean; readonly isLive: boolean }[] = [];
 
 beforeAll(async () => {
@@ -88,7 +88,7 @@ interface Listed {
   readonly hasNextPage: boolean;
 }
 
-/** A page of the sessions of hana; `given` are arguments as they are written in a document. */
+/** A page of Hana's sessions. `given` holds arguments as written in a document. */
 async function list(given: string, field = 'appSessions'): Promise<Listed> {
   const answer = await hana.query(`{ viewer { ... on User { list: ${field}(${given}) { ${PAGE} } } } }`);
   expect(answer.errors).toEqual([]);
@@ -109,7 +109,7 @@ describe('a list (account-graphql 3.4)', () => {
     const inOrder = way === 'forward' ? pages : pages.toReversed();
     expect(inOrder.flatMap(({ ids }) => ids)).toEqual(ALL());
     expect(pages.length).toBe(36);
-    // The ends of the list are known from the other side as well.
+    // Paging backwards knows the ends of the list too.
     expect(pages.map(({ hasPreviousPage }) => hasPreviousPage)).toEqual(
       pages.map((_, index) => (way === 'forward' ? index > 0 : index < 35)),
     );

@@ -72,14 +72,14 @@ async function signedIn({ username }: Pick<Person, 'username'>, password = OLD, 
   return await GraphqlClient.signedIn(at, username, password);
 }
 
-/** An application of this person. */
+/** Signs an application in for this user. */
 async function withToken(who: Pick<Person, 'username'>, scope: string): Promise<GraphqlClient> {
   const { browser } = await signedIn(who);
   const { accessToken } = await application.signIn(browser ?? expect.fail('no browser'), scope);
   return new GraphqlClient(service, { authorization: `Bearer ${accessToken}` });
 }
 
-/** Whether the password is good for a sign-in. */
+/** Tests whether the password works for sign-in. */
 async function isGood({ username }: Person, password: string): Promise<boolean> {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get('/login');

@@ -14,7 +14,7 @@ const SETTINGS = {
 };
 
 let service: TestService;
-/** Answers only what is held up, so that it does not matter how fast it is. */
+/** A service with a short timeout. It only receives requests that are blocked, so its speed does not matter. */
 let impatient: TestService;
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ test('a change that is not done in time does not take effect afterwards either (
   );
   const answer = await new GraphqlClient(impatient, {}, lotte.browser).query(END, { id });
   expect([answer.status, codesOf(answer), answer.data]).toEqual([200, ['TIMEOUT'], null]);
-  // Waits behind the statement of the mutation, and so for what becomes of it.
+  // Waits behind the mutation's statement, and therefore for its outcome.
   const [row] = await held.commitDuring(
     sql<{ finished_at: unknown }>(service.database, 'select finished_at from user_sessions for update'),
     2,

@@ -33,7 +33,7 @@ function times(count: number, part: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => part(index)).join(' ');
 }
 
-/** What the last line of the log tells of the operation. */
+/** What the last log line says about the operation. */
 function logged(): string | undefined {
   const line = service.logLines().findLast((text) => text.includes(' http.server.response ')) ?? '';
   return / (graphql\.operation\.\S+(?: graphql\.operation\.\S+)?)$/
@@ -474,7 +474,7 @@ test('without introspection the schema is not told, nor guessed for those who mi
 test('requests are counted for each session, and for each address of those without one', async () => {
   const small = { burst: 2, per_second: 0.1 };
   const clock = new FakeClock();
-  // What the tests before have used up is given back.
+  // Refills the rate limits that earlier tests used up.
   clock.advanceSeconds(60);
   const counted = await startService(
     { rate_limiting: { graphql: { authenticated: small, anonymous: { burst: 1, per_second: 0.1 } } } },
@@ -488,7 +488,7 @@ test('requests are counted for each session, and for each address of those witho
   expect(statuses).toEqual([200, 200, 429, 200, 429]);
   const refused = await again.query(WHO);
   expect([codesOf(refused), refused.headers.get('retry-after')]).toEqual([['RATE_LIMITED'], '10']);
-  // Neither the body nor the document is parsed for those who have used up their limit.
+  // Callers over their limit cause no parsing, neither of the body nor of the document.
   expect((await again.post('{"query": ')).status).toBe(429);
   expect((await again.query('{ viewer {')).status).toBe(429);
   await counted.stop();

@@ -15,10 +15,10 @@ const OFF = '01JD3Q5Z8W2N4K6M7P9R0S1T4D';
 
 const clock = new FakeClock();
 let service: TestService;
-/** The same without passwords. */
+/** The same service with passwords disabled. */
 let passwordless: TestService;
 let count = 0;
-/** Somebody new for each test. */
+/** A new user for each test. */
 let person: GraphqlClient;
 let personId: string;
 
@@ -56,7 +56,7 @@ function uuid(id: string): string {
   return toUuid(parseId(id) ?? expect.fail(`no id: ${id}`));
 }
 
-/** Gives the person an account at a provider. */
+/** Links the user to an account at a provider. */
 async function link(provider: string): Promise<string> {
   const id = newId(clock.now());
   await sql(
@@ -120,7 +120,7 @@ test('a linked account is taken away, of which an event tells and a mail', async
     [`person${count}@mail.example`],
   );
   expect(mails).toEqual([{ notice: 'upstream_unlinked' }]);
-  // It is nobody's now, like one that never was.
+  // The link no longer exists, so the result is the same as for an unknown identifier.
   expect(await unlink(id)).toEqual({ status: 'NOT_FOUND', user: null });
 });
 

@@ -10,7 +10,7 @@ import { startService, type TestService } from '#test/support/service.ts';
 const PASSWORD = 'correct horse battery staple';
 const AMPLE = { burst: 100_000, per_second: 1000 };
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
-/** In the order of the configuration, which is not that of their identifiers. */
+/** In the order of the configuration, which differs from the order of their identifiers. */
 const PROVIDERS = ['01JD3Q5Z8W2N4K6M7P9R0S1T3C', '01JD3Q5Z8W2N4K6M7P9R0S1T3A', '01JD3Q5Z8W2N4K6M7P9R0S1T3B'] as const;
 const OFF = '01JD3Q5Z8W2N4K6M7P9R0S1T3D';
 const [THIRD, FIRST, SECOND] = PROVIDERS.map((id) => `upstream_oauth2_provider:${id}`);
@@ -22,7 +22,7 @@ let service: TestService;
 let mona: GraphqlClient;
 let nils: GraphqlClient;
 let nobody: GraphqlClient;
-/** Of mona, at each of the providers and at the one that is switched off. */
+/** Mona's links, at each provider and at the disabled one. */
 const links: string[] = [];
 
 beforeAll(async () => {
@@ -106,7 +106,7 @@ describe('providers', () => {
   test('are listed in the order of their identifiers, a page at a time, by one statement', async () => {
     const whole = await list('first: 20');
     expect(whole).toMatchObject({ ids: [FIRST, SECOND, THIRD], hasPreviousPage: false, hasNextPage: false });
-    // One is the charge of the caller's limit.
+    // One of them charges the caller's rate limit.
     expect(service.requestLines().at(-1)?.queries).toBe(2);
     expect(await list('last: 2')).toMatchObject({ ids: [SECOND, THIRD], hasPreviousPage: true, hasNextPage: false });
     expect(await list('first: 0')).toMatchObject({ ids: [], startCursor: null, hasNextPage: true });
@@ -143,7 +143,7 @@ describe('links', () => {
       provider: { id: THIRD, humanName: 'Harbour' },
       user: { username: 'mona' },
     });
-    // Charge, viewer, page, providers, count: whatever the number of links.
+    // Charge, viewer, page, providers and count, regardless of the number of links.
     expect(service.requestLines().at(-1)?.queries).toBe(5);
     const none = await nils.query('{ viewer { ... on User { upstreamOauth2Links { totalCount } } } }');
     expect(none.data).toEqual({ viewer: { upstreamOauth2Links: { totalCount: 0 } } });

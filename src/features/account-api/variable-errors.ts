@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 import { refusal } from './context/graphql-refusal.ts';
 
-/** The one message of the library that holds names of the schema alone. */
+/** The only library message that contains nothing but names from the schema. */
 const MISSING_FIELD = /^Field "\w+" of required type "[\w![\]]+" was not provided\.$/;
 
 export type CoercedVariables =
@@ -24,8 +24,8 @@ export type CoercedVariables =
   | { readonly errors?: undefined; readonly coerced: Readonly<Record<string, unknown>> };
 
 /**
- * The variables of an operation as its types have them. Errors name the place and the type that is expected there, but
- * not what was sent: a variable may be a password, or 256 KiB long.
+ * Coerces the variables of an operation to their types. Errors name the location and the expected type, but never the
+ * value: a variable may be a password, or 256 KiB long.
  */
 export function coerceVariables(
   schema: GraphQLSchema,
@@ -34,7 +34,7 @@ export function coerceVariables(
   maxErrors: number,
 ): CoercedVariables {
   const definitions = operation.variableDefinitions ?? [];
-  // Its own messages are dropped, so that one is enough.
+  // The library's messages are discarded, so one is enough.
   const { coerced } = getVariableValues(schema, definitions, sent, { maxErrors: 1, hideSuggestions: true });
   if (coerced !== undefined) return { coerced };
   const messages: string[] = [];
@@ -79,7 +79,7 @@ function reasonsAgainst(value: unknown, type: GraphQLInputType, name: string, ma
   return reasons;
 }
 
-/** The type of the value at a path through lists and fields that the schema has. */
+/** Returns the type of the value at a path through the lists and fields of the schema. */
 function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): GraphQLInputType {
   return path.reduce<GraphQLInputType>((outer, key) => {
     const nullable = getNullableType(outer);

@@ -1,4 +1,4 @@
-/** Who asks by which credential (account-graphql 2.1). */
+/** How each credential determines the caller (account-graphql 2.1). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { startService, type TestService } from '#test/support/service.ts';
@@ -88,7 +88,7 @@ test('a client of policy.data.admin_clients by a token of its own', async () => 
     status: 200,
     body: { data: { viewer: { __typename: 'Anonymous' }, viewerSession: { __typename: 'Oauth2Session' } } },
   });
-  // It administers only with the scope for that.
+  // It has administrator rights only with the admin scope.
   const find = '{ userByUsername(username: "amira") { username } }';
   expect((await ask(find, token)).body).not.toMatchObject({ data: { userByUsername: { username: 'amira' } } });
   const admin = await ownToken(`${GRAPHQL} ${ADMIN}`);

@@ -97,7 +97,7 @@ export interface AccountContextParts {
   readonly answerSize: AnswerSize;
 }
 
-/** What the fields of one request share. */
+/** State shared by the fields of one request. */
 export class AccountContext {
   readonly core: Core;
   readonly browser: Browser;
@@ -105,7 +105,7 @@ export class AccountContext {
   readonly caller: Caller;
   readonly deadline: Deadline;
   readonly answerSize: AnswerSize;
-  /** Whose objects the caller may read; undefined: nobody's. */
+  /** Whose objects the caller may read. Undefined means none. */
   readonly reads: Readable;
   #loaders: Loaders | undefined;
 
@@ -119,19 +119,19 @@ export class AccountContext {
     this.reads = readableBy(caller);
   }
 
-  /** Reads what several fields ask for at once, and only once. */
+  /** Batches and caches what several fields read. */
   get load(): Loaders {
     this.#loaders ??= makeLoaders(this);
     return this.#loaders;
   }
 
-  /** After a change: what is read from now on is read again. */
+  /** Drops cached values after a change, so that later fields read the new state. */
   forget(): void {
     this.#loaders = undefined;
   }
 }
 
-/** Of lists without filters. */
+/** For lists without filters. */
 type Unfiltered = Readonly<Record<never, never>>;
 
 type Loaders = ReturnType<typeof makeLoaders>;

@@ -3,7 +3,7 @@ import type { AuditActor } from '#domain/audit/audit-event.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import type { AccountContext } from './account-context.ts';
 
-/** Who changes the account of this person, for the audit log. */
+/** Returns the actor that the audit log records for a change to this user's account. */
 export function actorOf({ caller, request }: AccountContext, user: UserId): AuditActor {
   const from = { address: request.clientAddress, userAgent: request.userAgent };
   if (caller.kind !== 'oauth') return from;

@@ -5,7 +5,7 @@ import { AnswerSize, measureFields } from './answer-size.ts';
 const schema = buildSchema('type Query { items: [Item!]! nothing: String } type Item { text: String! note: String }');
 measureFields(schema);
 
-/** Items of a thousand bytes each. @returns data, the code of the error, how many items were made */
+/** Queries items of a thousand bytes each. @returns data, the error code, and how many items were produced */
 async function answer(isAnonymous: boolean, count: number, source = '{ items { text } }') {
   let made = 0;
   const item = {

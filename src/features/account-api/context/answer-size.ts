@@ -1,4 +1,4 @@
-/** How large the answer to one request grows, judged while it is made (account-graphql 1.7). */
+/** Limits the size of the response to one request while it is being built (account-graphql 1.7). */
 import {
   defaultFieldResolver,
   type GraphQLError,
@@ -16,9 +16,12 @@ import { refusal } from './graphql-refusal.ts';
 const MEBIBYTE = 1024 * 1024;
 const MAX_ANONYMOUS_BYTES = MEBIBYTE;
 const MAX_AUTHENTICATED_BYTES = 8 * MEBIBYTE;
-/** The schema is the same for everybody, and this is a little more than the whole of it as tools read it. */
+/**
+ * The schema is the same for every caller. This is slightly more than the full introspection response that tools
+ * request.
+ */
 const MAX_INTROSPECTION_BYTES = MEBIBYTE / 4;
-/** Of a field beside its name and value: quotes, colon and comma. */
+/** Overhead of a field in addition to its name and value: quotes, colon and comma. */
 const FIELD_BYTES = 4;
 const OBJECT_BYTES = 3;
 
@@ -31,12 +34,12 @@ export class AnswerSize {
     this.#maxBytes = isAnonymous ? MAX_ANONYMOUS_BYTES : MAX_AUTHENTICATED_BYTES;
   }
 
-  /** What has not been made by now is left out. */
+  /** When true, the remaining fields are omitted. */
   get isExceeded(): boolean {
     return this.#bytes > this.#maxBytes || this.#introspectionBytes > MAX_INTROSPECTION_BYTES;
   }
 
-  /** The error in place of such an answer. */
+  /** The error that replaces a response over the limit. */
   get refusal(): GraphQLError {
     const bytes = this.#bytes > this.#maxBytes ? this.#maxBytes : MAX_INTROSPECTION_BYTES;
     return refusal('QUERY_TOO_COMPLEX', `the response exceeds ${bytes} bytes; ask for fewer fields or smaller pages`);
@@ -54,7 +57,7 @@ interface Measured {
 
 type Resolver = GraphQLFieldResolver<unknown, Measured>;
 
-/** Counts what the fields of a schema answer, and stops them once the answer has grown too large. */
+/** Counts the size of every field of a schema, and stops resolving fields once the response is too large. */
 export function measureFields(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
@@ -65,7 +68,7 @@ export function measureFields(schema: GraphQLSchema): void {
 
 let isIntrospectionMeasured = false;
 
-/** These types belong to the library and are shared by all schemas of the process. */
+/** The introspection types belong to the library and are shared by all schemas of the process. */
 function measureIntrospection(): void {
   if (isIntrospectionMeasured) return;
   isIntrospectionMeasured = true;
@@ -80,11 +83,11 @@ function measure(field: GraphQLField<unknown, Measured>, isIntrospection: boolea
   const isLeaf = isLeafType(getNullableType(field.type));
   const isNullable = !isNonNullType(field.type);
   const sized: Resolver = (source, given, context, info) => {
-    // Other readers of the schema, such as those that print it, have no context.
+    // Other users of the schema, for example its printer, pass no context.
     const size = context?.answerSize;
     if (size === undefined) return resolve(source, given, context, info);
     if (size.isExceeded) {
-      // An error for each of many fields would cost more than the fields.
+      // One error per field would take more space than the fields themselves.
       if (isNullable) return null;
       throw size.refusal;
     }
@@ -106,7 +109,7 @@ function leafBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? '');
 }
 
-/** Of an object, or of a list without what is in its objects. */
+/** Size of an object, or of a list. The fields of objects in a list are counted separately. */
 function listBytes(value: unknown): number {
   if (!Array.isArray(value)) return OBJECT_BYTES;
   const items: readonly unknown[] = value;

@@ -1,4 +1,4 @@
-/** What callers may read, and what mutations ask of who sends them before they do anything (account-graphql 2.2, 2.5). */
+/** What callers may read, and the checks that mutations make before anything else (account-graphql 2.2, 2.5). */
 import type { Browser } from '#browser/browser.ts';
 import type { Administrator } from '#domain/audit/administrator.ts';
 import type { Core } from '#domain/core.ts';
@@ -8,10 +8,10 @@ import { chatNames } from '#protocol/chat/names.ts';
 import type { Caller } from './caller.ts';
 import { refusal } from './graphql-refusal.ts';
 
-/** Whose objects somebody may read; undefined: nobody's. */
+/** Whose objects a caller may read. Undefined means none. */
 export type Readable = UserId | 'anybody' | undefined;
 
-/** What of an `AccountContext` tells what is allowed. */
+/** The part of `AccountContext` that authorization depends on. */
 interface Asked {
   readonly core: Core;
   readonly browser: Browser;
@@ -25,7 +25,7 @@ export function readableBy(caller: Caller): Readable {
 }
 
 /**
- * Rule "cookie": the caller is a person in a browser, for whom no token can stand in, not even that of an administrator.
+ * Rule "cookie": the caller is a user in a browser. Tokens are not accepted, not even an administrator's.
  * @throws GraphQLError `UNAUTHENTICATED`, `FORBIDDEN`
  * @public for the mutations of this rule
  */
@@ -35,7 +35,7 @@ export function requireBrowser({ caller }: Asked): Extract<Caller, { readonly ki
 }
 
 /**
- * Rule "self": the caller is this person, or an administrator.
+ * Rule "self": the caller is this user, or an administrator.
  * @throws GraphQLError `UNAUTHENTICATED`, `FORBIDDEN`
  * @public for the mutations of this rule
  */
@@ -44,8 +44,8 @@ export function requireSelf({ caller, reads }: Asked, user: UserId): void {
 }
 
 /**
- * Rule "admin": the caller has the token of an administrator.
- * @returns who they are, for the audit log
+ * Rule "admin": the caller has an administrator's token.
+ * @returns the administrator, for the audit log
  * @throws GraphQLError `UNAUTHENTICATED`, `FORBIDDEN`
  * @public for the mutations of this rule
  */
@@ -55,9 +55,9 @@ export function requireAdmin({ caller }: Pick<Asked, 'caller'>): Administrator &
 }
 
 /**
- * Has a person prove again who they are when they last did so more than `account.reauth_max_age` ago: before each change
- * that would let somebody else at their browser keep the account (2.5). Administrators are asked nothing; the token of
- * anybody else does not tell when its person was there, and is refused.
+ * Requires reauthentication if the user last authenticated more than `account.reauth_max_age` ago. It guards each
+ * change that would give someone else at the user's browser lasting control of the account (2.5). Administrators are
+ * exempt. Other tokens are rejected, because they do not show when the user last authenticated.
  * @param action name of the account action, without its prefix, that leads back to the page
  * @throws GraphQLError `REAUTH_REQUIRED`
  * @public for sensitive mutations
@@ -72,7 +72,7 @@ export function requireRecentAuthentication({ caller, reads, core, browser }: As
   throw refusal('REAUTH_REQUIRED', 'You have to prove again who you are.', { reauthUrl, maxAge });
 }
 
-/** One message for both, which clients know (1.5). */
+/** Clients know this one message for both codes (1.5). */
 function unauthorized(caller: Caller): Error {
   const hasViewer = caller.kind === 'browser' || (caller.kind === 'oauth' && caller.user !== undefined);
   return refusal(hasViewer ? 'FORBIDDEN' : 'UNAUTHENTICATED', 'Unauthorized');

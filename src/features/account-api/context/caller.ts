@@ -19,7 +19,10 @@ import type { ClientId, OAuth2SessionId, UserId } from '#platform/base/ids.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 
-/** Who asks (account-graphql 2.1). Only a token can make its holder an administrator, never a browser session. */
+/**
+ * The caller of the API (account-graphql 2.1). Only a token can make its holder an administrator, never a browser
+ * session.
+ */
 export type Caller =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'browser'; readonly session: BrowserSession; readonly user: User }
@@ -42,9 +45,9 @@ const ANONYMOUS: Caller = { kind: 'anonymous' };
 const SCOPE = 'urn:mas:graphql:*';
 
 /**
- * The caller of a request, which is counted against the caller's limit. One look-up and one charge, which do not wait for
- * each other.
- * @param ignoresCookie another site may have sent the request: it is nobody's
+ * Identifies the caller of a request and charges the caller's rate limit. This takes one lookup and one charge. For
+ * browser sessions they run in parallel.
+ * @param ignoresCookie treats the request as anonymous, because another site may have sent it
  * @throws LatchkeyError `invalid_token`, `invalid_dpop_proof`, `use_dpop_nonce`, `insufficient_scope`, `rate_limited`
  */
 export async function identifyCaller(
@@ -63,10 +66,10 @@ export async function identifyCaller(
     await charge(core, anonymousBucket(core, context));
     return ANONYMOUS;
   }
-  // The cookie is sealed, so that nobody can count against the session of another.
+  // The cookie is sealed, so a client cannot use up the limit of someone else's session.
   const charging = charge(core, sessionBucket(core, cookie.id));
   const [viewer] = await Promise.all([browser.viewers.read(context), charging]);
-  // What has become of an ended session or a locked account is for pages to tell (browser-flows 2.5).
+  // Pages explain why a session ended or an account is locked (browser-flows 2.5).
   return viewer.kind === 'active' ? { kind: 'browser', session: viewer.session, user: viewer.user } : ANONYMOUS;
 }
 

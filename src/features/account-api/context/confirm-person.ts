@@ -16,11 +16,11 @@ const CONFIRMED = { ok: true } as const;
 const INCORRECT = { ok: false, reason: 'incorrect-password' } as const;
 
 /**
- * Makes sure that it is the owner of the account who asks: by the password that came along when the account has one, else
- * by how recently the person authenticated (account-graphql 2.4, 2.5). A right password counts as an authentication, and
- * wrong ones in a row end the session as they do wherever they are typed.
+ * Confirms that the account's owner sends the request (account-graphql 2.4, 2.5). If the account has a password, the
+ * request must contain it. Otherwise the user must have authenticated recently. A correct password counts as an
+ * authentication. Repeated wrong passwords end the session, as they do everywhere else.
  *
- * Administrators are asked nothing.
+ * Administrators are exempt.
  * @param action name of the account action, without its prefix, that leads back to the page
  * @throws GraphQLError `REAUTH_REQUIRED`; LatchkeyError `overloaded`
  */

@@ -2,7 +2,7 @@ import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'gra
 import { currentTask, resumeTask, type Task } from '#platform/base/tasks.ts';
 import { refusal } from './graphql-refusal.ts';
 
-/** When the fields of one request have to be answered. */
+/** The deadline for resolving the fields of one request. */
 export class Deadline {
   readonly expired: Promise<never>;
   readonly #task: Task | undefined = currentTask();
@@ -16,7 +16,7 @@ export class Deadline {
     const { promise, reject } = withReject();
     this.expired = promise;
     this.#reject = reject;
-    // Nobody waits for it where every field is answered at once.
+    // If every field resolves synchronously, nothing awaits this promise.
     promise.catch(() => undefined);
     this.#timer = setTimeout(() => {
       this.#isDue = true;
@@ -24,7 +24,7 @@ export class Deadline {
     }, seconds * 1000);
   }
 
-  /** What is not answered by now fails. */
+  /** When true, unresolved fields fail. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -34,8 +34,9 @@ export class Deadline {
   }
 
   /**
-   * A change is about to take effect: until `leaveCommit` nothing expires, for what takes effect has to be answered.
-   * @throws GraphQLError `TIMEOUT` when it was answered that it does not
+   * Marks that a change is about to be committed. The deadline does not expire until `leaveCommit`, because a committed
+   * change must be reported.
+   * @throws GraphQLError `TIMEOUT` if the deadline has already expired, so the response says that nothing changed
    */
   enterCommit(): void {
     if (this.#isOver) throw tooLate();
@@ -44,7 +45,7 @@ export class Deadline {
 
   leaveCommit(): void {
     this.#commits -= 1;
-    // Whoever waits for the change hears of it first.
+    // Code that awaits the change runs first.
     setImmediate(() => this.#expire());
   }
 
@@ -55,11 +56,11 @@ export class Deadline {
   }
 }
 
-/** Makes the fields of a schema fail with `TIMEOUT` once the deadline of their request has passed. */
+/** Makes the fields of a schema fail with `TIMEOUT` after the deadline of their request. */
 export function limitFieldsByDeadline(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
-    // What a mutation has come to is known; what it leads to is read, and may fail.
+    // The outcome of a mutation is already known. The objects below it are still read, and may time out.
     const isKnown = type.name.endsWith('Payload');
     for (const field of Object.values(type.getFields())) {
       if (field.resolve !== undefined) field.resolve = limited(field.resolve, isKnown);

@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 
-/** Why the service does not do what a document asks for; `extensions.code` of the answer (account-graphql 1.4, 1.5). */
+/** Why an operation is rejected: `extensions.code` of the response (account-graphql 1.4, 1.5). */
 export type RefusalCode =
   | 'BAD_USER_INPUT'
   | 'FEATURE_DISABLED'
@@ -27,7 +27,7 @@ export function refusal(
   return new GraphQLError(message, { extensions: { code, ...extensions } });
 }
 
-/** What it failed for is in the log; a person can only try again. */
+/** The log has the cause. Users can only retry. */
 export function homeserverUnavailable(): GraphQLError {
   return refusal('HOMESERVER_UNAVAILABLE', 'the homeserver could not be asked; try again later');
 }

@@ -2,10 +2,10 @@ import DataLoader from 'dataloader';
 import { currentTask, resumeTask } from '#platform/base/tasks.ts';
 import type { Page, PageWindow } from '#platform/postgres/page.ts';
 
-/** Reads one value; the same one is read once. */
+/** Reads one value. Each value is read only once. */
 export type Load<Key, Value> = (key: Key) => Promise<Value>;
 
-/** Collects what the fields of one request ask for, and asks for it at once. */
+/** Batches the reads of one request's fields into one call. */
 export function loader<Key, Value>(read: (keys: readonly Key[]) => Promise<readonly Value[]>): Load<Key, Value> {
   const values = new DataLoader<Key, Value>(async (keys) => [...(await read(keys))], {
     batchScheduleFn: onceFieldsHaveAsked,
@@ -13,13 +13,13 @@ export function loader<Key, Value>(read: (keys: readonly Key[]) => Promise<reado
   return (key) => values.load(key);
 }
 
-/** When the promises of this stretch have drained, on behalf of the same request (decision 0006). */
+/** Sends the batch after pending promises have settled, as part of the same request (decision 0006). */
 function onceFieldsHaveAsked(send: () => void): void {
   const task = currentTask();
   process.nextTick(() => resumeTask(task, send));
 }
 
-/** The pages that the fields of one request ask for: those with the same filter and window make one statement. */
+/** Loads the pages that the fields of one request need. Pages with the same filter and window share one statement. */
 export class ListLoader<Owner, Filter, Item> {
   readonly #list: (owners: readonly Owner[], filter: Filter, window: PageWindow) => Promise<readonly Page<Item>[]>;
   readonly #count: (owners: readonly Owner[], filter: Filter) => Promise<readonly number[]>;

@@ -2,8 +2,8 @@ import { matchLanguages } from '#browser/i18n/negotiate-language.ts';
 import { refusal } from './graphql-refusal.ts';
 
 /**
- * The language that mails are written in for somebody who asked for this one: the best that there is, else English.
- * @throws GraphQLError `BAD_USER_INPUT` for what is not a BCP 47 tag
+ * Returns the available language that best matches the requested one, for emails. Falls back to English.
+ * @throws GraphQLError `BAD_USER_INPUT` if the tag is not a BCP 47 tag
  */
 export function mailLanguage(tag: string, languages: readonly string[]): string {
   if (!isLanguageTag(tag)) throw refusal('BAD_USER_INPUT', 'language: not a BCP 47 language tag');

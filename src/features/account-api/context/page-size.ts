@@ -3,7 +3,7 @@ import { refusal } from './graphql-refusal.ts';
 const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 100;
 
-/** How many nodes a connection is asked for, at either end. @throws GraphQLError `BAD_USER_INPUT` */
+/** Returns the page size requested by `first` or `last`. @throws GraphQLError `BAD_USER_INPUT` */
 export function pageSize({ first, last }: { readonly first?: unknown; readonly last?: unknown }): number {
   const isFirst = typeof first === 'number';
   const isLast = typeof last === 'number';

@@ -9,8 +9,8 @@ import type { Statement } from '#platform/postgres/statement.ts';
 import type { Deadline } from './deadline.ts';
 
 /**
- * The database as mutations see it: nothing takes effect that was answered with `TIMEOUT` (account-graphql 1.7). What
- * is under way then is rolled back, also a single statement, which therefore runs in a transaction.
+ * The database as mutations see it. After a `TIMEOUT` response, nothing more takes effect (account-graphql 1.7).
+ * Pending work is rolled back. Single statements therefore run in a transaction too.
  */
 export class TimelyDatabase implements OpenDatabase {
   readonly isTransaction = false;
@@ -49,7 +49,7 @@ export class TimelyDatabase implements OpenDatabase {
     };
     try {
       return await this.#database.transaction(async (transaction) => {
-        // The commit before failed, and the work is repeated.
+        // The previous commit failed, and the work is retried.
         leave();
         const value = await work(transaction);
         deadline.enterCommit();

@@ -1,4 +1,4 @@
-/** Accounts that administrators make (account-graphql 5.5). */
+/** Accounts created by administrators (account-graphql 5.5). */
 import { usernameProblems } from '#domain/accounts/account-names.ts';
 import { findUserByName } from '#domain/accounts/find-user.ts';
 import { askHomeserver } from '#domain/accounts/registrations/homeserver-name.ts';
@@ -45,7 +45,7 @@ async function addUser(username: string, skipsHomeserver: boolean, context: Acco
   const admin = requireAdmin(context);
   const { core } = context;
   const { clock, config, database, log } = core;
-  // PostgreSQL has no such text.
+  // PostgreSQL cannot store this character.
   if (username.includes('\0')) return { status: 'INVALID' };
   const existing = await findUserByName(database, username);
   if (existing !== undefined) return { status: 'EXISTS', user: userModel(existing) };

@@ -51,7 +51,7 @@ builder.objectType(CompatSession, {
       type: User,
       resolve: async ({ userId }, _, context) => {
         const found = await findUser(userId, context);
-        // Deleted in the meantime, with its sessions.
+        // Deleted in the meantime, along with its sessions.
         if (found === undefined) throw new LatchkeyError('not_found');
         return found;
       },

@@ -1,4 +1,4 @@
-/** What a person lets applications do, and taking it back (account-graphql 7.6). */
+/** What a user allows applications to do, and revoking it (account-graphql 7.6). */
 import { revokeConsent } from '#domain/clients/revoke-consent.ts';
 import type { ConnectionFacts } from '#domain/oauth-sessions/list-connected-applications.ts';
 import { revokeApplication } from '#domain/oauth-sessions/revoke-application.ts';
@@ -20,8 +20,8 @@ import {
 import { CreationEvent, idOf, Node, parseNodeId } from './node.ts';
 
 /**
- * What takes longer the more sessions there are, and so is read only when it is asked for.
- * @throws GraphQLError `NOT_FOUND` when the last of them has just ended
+ * Loads the facts that take longer with more sessions, and are therefore read only on request.
+ * @throws GraphQLError `NOT_FOUND` if the last session has just ended
  */
 async function factsOf(application: ConnectedApplicationModel, { load }: AccountContext): Promise<ConnectionFacts> {
   const facts = await load.connectionFacts(application);

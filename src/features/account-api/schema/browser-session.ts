@@ -41,7 +41,7 @@ builder.objectType(BrowserSession, {
       type: User,
       resolve: async ({ userId }, _, context) => {
         const found = await findUser(userId, context);
-        // Deleted in the meantime, with its sessions.
+        // Deleted in the meantime, along with its sessions.
         if (found === undefined) throw new LatchkeyError('not_found');
         return found;
       },
@@ -74,7 +74,7 @@ addSessionFields(BrowserSession, ({ id, listed }, { load }) => listed ?? readSes
 
 async function readSession(id: BrowserSessionId, load: AccountContext['load']): Promise<AnySession> {
   const found = await load.browserSessions(id);
-  // Deleted in the meantime, with its person.
+  // Deleted in the meantime, along with its user.
   if (found === undefined) throw new LatchkeyError('not_found');
   return found;
 }

@@ -3,7 +3,7 @@ import { GraphQLError } from 'graphql';
 import { parseUrl } from '#platform/base/url.ts';
 import type { AccountContext } from '../context/account-context.ts';
 
-/** Makes the schema; the files next to this one add its types. Fields are not null unless they say so. */
+/** Builds the schema. The other files of this folder add the types. Fields are non-null unless they say otherwise. */
 export const builder = new SchemaBuilder<{
   Context: AccountContext;
   DefaultFieldNullability: false;

@@ -1,4 +1,4 @@
-/** Changes of the confirmed e-mail addresses of an account without a code (account-graphql 5.1). */
+/** Changes to the confirmed email addresses of an account without a code (account-graphql 5.1). */
 
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { emailPolicyOf, judgeEmail } from '#domain/accounts/email-authentications/email-policy.ts';
@@ -108,7 +108,7 @@ async function removeEmail(
   { userEmailId, password }: { readonly userEmailId: string; readonly password?: string | null | undefined },
   context: AccountContext,
 ): Promise<Removed> {
-  // Its owner is a condition of the statement that reads it, and never changes.
+  // The statement that reads the address also checks its owner, who never changes.
   const email = await findUserEmail(idOf('UserEmail', userEmailId), context);
   if (email === undefined) return { status: 'NOT_FOUND' };
   requireEmailChangeAllowed(context);
@@ -177,7 +177,7 @@ function requireEmailChangeAllowed({ core, reads }: AccountContext): void {
   throw refusal('FORBIDDEN', 'E-mail addresses cannot be changed here (account.email_change_allowed).');
 }
 
-/** For the audit log and the mails. An administrator reads another language than the person may. */
+/** The actor for the audit log and the emails. An administrator's language need not be the user's. */
 function changedBy({ browser, caller, reads, request }: AccountContext) {
   const { clientAddress: address, userAgent } = request;
   if (caller.kind === 'oauth' && reads === 'anybody') {

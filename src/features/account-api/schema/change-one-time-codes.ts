@@ -1,4 +1,4 @@
-/** Setting an authenticator app up, taking it away, and other recovery codes (account-graphql 7.2). */
+/** Setting up and removing an authenticator app, and replacing recovery codes (account-graphql 7.2). */
 import { completeTotpEnrolment } from '#domain/one-time-codes/complete-totp-enrolment.ts';
 import { regenerateRecoveryCodes } from '#domain/one-time-codes/regenerate-recovery-codes.ts';
 import { removeTotp } from '#domain/one-time-codes/remove-totp.ts';
@@ -177,7 +177,7 @@ async function regenerate(context: AccountContext): Promise<Regenerated> {
   return recoveryCodes === undefined ? { status: 'NOT_ENROLLED' } : { status: 'GENERATED', recoveryCodes };
 }
 
-/** Whose codes change: one’s own. */
+/** The owner of the codes: always the caller. */
 function own(context: AccountContext) {
   const { user } = requireBrowser(context);
   const { browser, request } = context;

@@ -1,4 +1,4 @@
-/** Adding, naming and removing one's own passkeys (account-graphql 7.1). */
+/** Users add, rename and remove their own passkeys (account-graphql 7.1). */
 import { completePasskeyRegistration } from '#domain/passkeys/complete-registration.ts';
 import { MAX_NAME_CHARACTERS, parsePasskeyName } from '#domain/passkeys/passkey.ts';
 import { removePasskey } from '#domain/passkeys/remove-passkey.ts';
@@ -164,7 +164,7 @@ async function complete(
   const challengeId = ulidAfter<'passkey-challenge'>(CHALLENGE, input.challengeId);
   const given = input.name?.trim() ? requireName(input.name) : undefined;
   const { relyingParty: party } = core;
-  // Switched off since it was begun.
+  // Passkeys were disabled after the registration started.
   if (party === undefined) return { status: 'EXPIRED' };
   const { userAgent, clientAddress: address } = request;
   const outcome = await completePasskeyRegistration(
@@ -210,7 +210,7 @@ function requireName(text: string): string {
   throw refusal('BAD_USER_INPUT', rule);
 }
 
-/** Where the passkey was made. */
+/** The browser in which the passkey was created. */
 function nameOfBrowser(userAgent: string | undefined): string {
   const { name, os } = parseUserAgent(userAgent ?? '');
   const text = [name, os].filter((part) => part !== undefined).join(', ');

@@ -1,4 +1,7 @@
-/** Single sign-ons of chat clients: a person agreed in a browser, and a session came of it (account-graphql 4.3). */
+/**
+ * Single sign-on logins of chat clients. The user consented in a browser, and a session was created (account-graphql
+ * 4.3).
+ */
 import { builder } from './builder.ts';
 import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';
 import { findCompatSession } from './find-objects.ts';

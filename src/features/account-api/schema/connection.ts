@@ -5,15 +5,15 @@ import type { ListLoader } from '../context/list-loader.ts';
 import { pageSize } from '../context/page-size.ts';
 import { builder } from './builder.ts';
 
-/** A list of which a page and the number of items are read when they are asked for (account-graphql 3.4). */
+/** A list whose page and total are read on demand (account-graphql 3.4). */
 export interface Connection<Item> {
-  /** What its cursors begin with. */
+  /** Prefix of its cursors. */
   readonly kind: string;
   readonly page: () => Promise<Page<Item>>;
   readonly total: () => Promise<number>;
 }
 
-/** Arguments of fields that are connections. */
+/** Arguments of connection fields. */
 export interface PageArguments {
   readonly first?: number | null | undefined;
   readonly last?: number | null | undefined;
@@ -29,8 +29,8 @@ export const PAGE_ARGUMENTS = builder.args((t) => ({
 }));
 
 /**
- * The connection of an owner's list.
- * @param kind what its cursors begin with
+ * Returns the connection of an owner's list.
+ * @param kind prefix of its cursors
  * @throws GraphQLError `BAD_USER_INPUT`
  */
 export function connection<Owner, Filter, Item, Model>(
@@ -53,9 +53,9 @@ export function connection<Owner, Filter, Item, Model>(
 }
 
 /**
- * The connection of a list that is known as a whole.
+ * Returns the connection of a list that is already complete in memory.
  * @param items in the order of their identifiers
- * @param read the models of a page; what is undefined is left out
+ * @param read reads the models of a page; undefined ones are omitted
  */
 export function connectionOfAll<Item extends Identified, Model>(
   kind: string,
@@ -104,7 +104,7 @@ const PageInfo = builder.objectRef<PageEnds>('PageInfo').implement({
 });
 
 /**
- * The types of a connection: `<name>Connection` and `<name>Edge`.
+ * Builds the types of a connection: `<name>Connection` and `<name>Edge`.
  * @param node type of its nodes, whose model has an identifier
  */
 export function connectionType(
@@ -161,7 +161,7 @@ function parseCursor(kind: string, cursor: string | null | undefined): Ulid | un
   if (cursor === undefined || cursor === null) return undefined;
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const id = text.startsWith(`${kind}:`) ? parseId(text.slice(kind.length + 1)) : undefined;
-  // Also one that differs only in what decoding ignores.
+  // The comparison also rejects a cursor that differs only in characters that decoding ignores.
   if (id === undefined || cursorOf(kind, id) !== cursor) throw refusal('BAD_USER_INPUT', 'invalid cursor');
   return id;
 }

@@ -1,4 +1,4 @@
-/** Sessions that administrators make for people (account-graphql 5.5). */
+/** Sessions that administrators create for users (account-graphql 5.5). */
 import { deviceName } from '#browser/device-name.ts';
 import { adminActor } from '#domain/audit/administrator.ts';
 import type { Client } from '#domain/clients/client.ts';

@@ -1,4 +1,4 @@
-/** Leave to replace the keys that vouch for the devices of a person (account-graphql 5.3). */
+/** Permission to replace the cross-signing keys of a user (account-graphql 5.3). */
 import { allowCrossSigningReset } from '#domain/cross-signing/allow-reset.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { actorOf } from '../context/actor.ts';
@@ -25,7 +25,7 @@ builder.mutationField('allowUserCrossSigningReset', (t) =>
   }),
 );
 
-/** @returns undefined when an administrator names nobody */
+/** @returns undefined if an administrator names a user that does not exist */
 async function allow(nodeId: string, context: AccountContext): Promise<UserModel | undefined> {
   const id = idOf('User', nodeId);
   requireSelf(context, id);
@@ -34,7 +34,7 @@ async function allow(nodeId: string, context: AccountContext): Promise<UserModel
   requireRecentAuthentication(context, 'cross_signing_reset');
   const user = await findUser(id, context);
   if (user === undefined) return undefined;
-  // An administrator reads another language than the person may.
+  // An administrator's language need not be the user's.
   const language = reads === 'anybody' ? undefined : browser.pages.language(request).language;
   const outcome = await allowCrossSigningReset(core, { user, by: actorOf(context, id), language });
   if (outcome === 'unavailable') throw homeserverUnavailable();

@@ -1,4 +1,4 @@
-/** What people take with them of their account (account-graphql 7.5). */
+/** Exports of a user's account data (account-graphql 7.5). */
 import type { DataExport as ListedDataExport } from '#domain/data-exports/list-data-exports.ts';
 import { startDataExport } from '#domain/data-exports/start-data-export.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -87,13 +87,13 @@ async function start(context: AccountContext): Promise<StartedDataExport> {
   requireRecentAuthentication(context);
   const { language } = browser.pages.language(request);
   const started = await startDataExport(core, { user: user.id, language });
-  // Locked or deactivated since the request was let in.
+  // The account was locked or deactivated after the request was authorized.
   if (started === undefined) throw new LatchkeyError('not_found');
   context.forget();
   return { status: STATUSES[started.status], export: await findDataExport(started.id, context) };
 }
 
-/** Nobody’s but one’s own. */
+/** Finds an export of the caller, never another user's. */
 export async function findDataExport(id: DataExportId, { load }: AccountContext): Promise<DataExportModel | undefined> {
   const found = await load.dataExports(id);
   return found === undefined ? undefined : dataExportModel(found);

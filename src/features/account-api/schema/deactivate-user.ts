@@ -1,4 +1,4 @@
-/** The end of an account, by its owner (account-graphql 5.3). */
+/** Deactivation of an account by its owner (account-graphql 5.3). */
 import { deactivateOwnAccount } from '#domain/deactivations/deactivate-own-account.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { AccountContext } from '../context/account-context.ts';

@@ -1,4 +1,4 @@
-/** Adding an e-mail address, which is proven by a code that is mailed there (account-graphql 5.1). */
+/** Adding an email address, verified by a code sent to it (account-graphql 5.1). */
 import { beginForSession } from '#domain/accounts/email-authentications/begin-for-session.ts';
 import { emailPolicyOf, judgeEmail } from '#domain/accounts/email-authentications/email-policy.ts';
 import { findForSession } from '#domain/accounts/email-authentications/find-for-session.ts';
@@ -139,7 +139,7 @@ async function start({ email: typed, password, language }: StartInput, context: 
   requireChangeable(context);
   const locale = mailLanguage(language, browser.languages);
   const judged = await judgeEmail(typed, emailPolicyOf(core));
-  // Blanks are cut from what people type into a form; the page has done so.
+  // Forms trim what users type. The page has already done so.
   if (typed !== typed.trim() || (!judged.ok && judged.problems.includes('invalid'))) {
     return { status: 'INVALID_EMAIL_ADDRESS' };
   }
@@ -180,7 +180,7 @@ async function resend(
   requireChangeable(context);
   const locale = mailLanguage(language, browser.languages);
   const [found] = await findForSession(core.database, [id], session.id, core.clock.now());
-  // One that is given up can be completed as little as one that is.
+  // An abandoned authentication cannot be completed either, like a completed one.
   if (found === undefined || found.state !== 'open') return { status: 'COMPLETED' };
   const deps = { ...core, limits: core.config.rateLimiting };
   const sent = await resendEmailCode(deps, found, request.clientAddress, locale);

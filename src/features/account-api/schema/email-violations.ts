@@ -3,7 +3,7 @@ import type { Translations } from '#browser/i18n/translations.ts';
 import type { EmailProblem } from '#domain/accounts/email-authentications/email-policy.ts';
 import { MAX_EMAILS } from '#domain/accounts/user-emails.ts';
 
-/** Why the operator does not want an address here, in words. */
+/** Returns readable reasons why the operator's policy rejects an email address. */
 export function emailViolations(translations: Translations, problems: readonly EmailProblem[]): string[] {
   return problems.map((problem) => emailProblem(translations, problem).message);
 }

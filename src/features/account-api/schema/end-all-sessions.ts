@@ -1,4 +1,4 @@
-/** Signing out everywhere (account-graphql 7.6). */
+/** Signing out of all devices (account-graphql 7.6). */
 import {
   type EndedEverything,
   endAllSessions,

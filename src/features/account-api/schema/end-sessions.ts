@@ -1,4 +1,4 @@
-/** Signing out of sessions of one's own, one by one (account-graphql 5.4). A session that is over stays as it ended. */
+/** Users end their own sessions one by one (account-graphql 5.4). An ended session keeps its original end. */
 import { finishCompatSession } from '#domain/compat-sessions/finish-compat-session.ts';
 import { endOAuth2Session } from '#domain/oauth-sessions/end-oauth2-session.ts';
 import { signOut } from '#domain/oauth-sessions/sign-out.ts';
@@ -78,7 +78,7 @@ builder.mutationFields((t) => ({
 
 async function endBrowserSession(nodeId: string, context: AccountContext): Promise<Ended<BrowserSessionModel>> {
   const id = idOf('BrowserSession', nodeId);
-  // Its owner is a condition of the statement that reads it, and never changes.
+  // The statement that reads the session also checks its owner, who never changes.
   const session = await findBrowserSession(id, context);
   if (session === undefined) return { status: 'NOT_FOUND' };
   const { core, browser, caller, request } = context;

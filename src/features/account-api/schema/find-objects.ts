@@ -1,4 +1,6 @@
-/** Objects by their identifiers, for callers that may read them: of others there are none (account-graphql 2.2). */
+/**
+ * Finds objects by identifier. Objects that the caller may not read do not exist for the caller (account-graphql 2.2).
+ */
 
 import type { AccountDetails } from '#domain/accounts/account-details.ts';
 import type { EmailAuthenticationId } from '#domain/accounts/email-authentications/email-authentication.ts';
@@ -50,7 +52,7 @@ export async function findUser(id: UserId, { caller, load, reads }: AccountConte
   return found === undefined ? undefined : userModel(found);
 }
 
-/** An account that was found before. @throws LatchkeyError `not_found`: it was deleted in the meantime */
+/** Returns an account that was found before. @throws LatchkeyError `not_found` if it was deleted in the meantime */
 export async function accountOf(id: UserId, { load }: AccountContext): Promise<AccountDetails> {
   const found = await load.accounts(id);
   if (found === undefined) throw new LatchkeyError('not_found');
@@ -83,13 +85,13 @@ export async function findCompatSession(
   return model?.type === 'CompatSession' ? model : undefined;
 }
 
-/** Anybody may. */
+/** Every caller may read clients. */
 export async function findClient(id: ClientId, { load }: AccountContext): Promise<Oauth2ClientModel | undefined> {
   const found = await load.clients(id);
   return found === undefined ? undefined : clientModel(found);
 }
 
-/** Also of a link whose provider people may not use any more there is none. */
+/** Returns undefined if the link's provider is no longer available to users. */
 export async function findLink(id: UpstreamLinkId, { load }: AccountContext): Promise<UpstreamLinkModel | undefined> {
   const found = await load.links(id);
   return found === undefined ? undefined : linkModel(found);
@@ -100,7 +102,7 @@ export async function findPasskey(id: PasskeyId, { load }: AccountContext): Prom
   return found === undefined ? undefined : passkeyModel(found);
 }
 
-/** Anybody may; of those that people may use. */
+/** Every caller may read the providers that are available to users. */
 export async function findProvider(
   id: UpstreamProviderId,
   { core, load }: AccountContext,
@@ -111,7 +113,7 @@ export async function findProvider(
   return { type: 'UpstreamOAuth2Provider', id: provider.id, createdAt, provider };
 }
 
-/** Its identifier is that of the client: it is always the caller’s own. */
+/** The identifier is the client's. The connected application is always the caller's own. */
 export async function findConnectedApplication(
   id: ClientId,
   { load }: AccountContext,
@@ -130,7 +132,7 @@ export async function findUserEmail(id: UserEmailId, { load }: AccountContext): 
   return found === undefined ? undefined : userEmailModel(found);
 }
 
-/** One that the browser session of the request began. */
+/** Finds an authentication that the request's browser session started. */
 export async function findEmailAuthentication(
   id: EmailAuthenticationId,
   { load }: AccountContext,
@@ -139,7 +141,7 @@ export async function findEmailAuthentication(
   return found === undefined ? undefined : userEmailAuthenticationModel(found);
 }
 
-/** One that the browser session of the request began. */
+/** Finds an enrollment that the request's browser session started. */
 export async function findTotpEnrolment(
   id: TotpEnrolmentId,
   { load }: AccountContext,

@@ -1,4 +1,4 @@
-/** All accounts, and one by its name (account-graphql 4.1). */
+/** All accounts, and lookup by name (account-graphql 4.1). */
 import { usernameKey } from '#domain/accounts/account-names.ts';
 import { findAccount, parseAccountReference } from '#domain/accounts/account-reference.ts';
 import type { AccountContext } from '../context/account-context.ts';
@@ -42,7 +42,7 @@ builder.queryFields((t) => ({
   }),
 }));
 
-/** Only administrators have names looked up, so that nobody else learns by the time it takes who has an account. */
+/** Only administrators can look up names. Otherwise response times would reveal which accounts exist. */
 async function findByName(username: string, { caller, core, reads }: AccountContext): Promise<UserModel | undefined> {
   if (caller.kind === 'anonymous') return undefined;
   const reference = parseAccountReference(username, core.config.homeserver.homeserver);

@@ -1,4 +1,4 @@
-/** Locking accounts, and letting them be used again (account-graphql 5.5). */
+/** Locking, unlocking and reactivating accounts (account-graphql 5.5). */
 import { adminActor } from '#domain/audit/administrator.ts';
 import { lockAccount } from '#domain/deactivations/lock-account.ts';
 import { restoreAccount } from '#domain/deactivations/restore-account.ts';

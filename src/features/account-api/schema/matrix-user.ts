@@ -1,4 +1,4 @@
-/** What the homeserver knows of people (account-graphql 4.2): a page about an account is shown without it as well. */
+/** The homeserver's data about a user (account-graphql 4.2). Pages about an account work without it. */
 import type { AccountContext } from '../context/account-context.ts';
 import { builder } from './builder.ts';
 import { accountOf } from './find-objects.ts';

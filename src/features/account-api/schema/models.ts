@@ -1,4 +1,4 @@
-/** What the objects of the schema are made of; the files of the types say which fields they have. */
+/** The models behind the objects of the schema. The files of the types define their fields. */
 import type { EmailAuthenticationId } from '#domain/accounts/email-authentications/email-authentication.ts';
 import type { UserEmail as StoredUserEmail } from '#domain/accounts/list-user-emails.ts';
 import type { Authentication } from '#domain/browser-sessions/last-authentications.ts';
@@ -43,7 +43,7 @@ export interface SiteConfigModel {
 }
 export interface BrowserSessionModel extends Pick<ListedBrowserSession, 'id' | 'userId' | 'createdAt'> {
   readonly type: 'BrowserSession';
-  /** Undefined for the session that sends the request: what else there is of it is read when a field asks for it. */
+  /** Undefined for the session that sends the request. Its other data is read when a field needs it. */
   readonly listed: ListedBrowserSession | undefined;
 }
 export interface AuthenticationModel extends Authentication {

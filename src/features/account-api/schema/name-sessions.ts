@@ -1,4 +1,4 @@
-/** What people call their applications and chat clients (account-graphql 5.4). */
+/** Names that users give their applications and chat clients (account-graphql 5.4). */
 import { renameCompatSession } from '#domain/compat-sessions/rename-compat-session.ts';
 import { tellDeviceName } from '#domain/devices/rename-device.ts';
 import { renameOAuth2Session } from '#domain/oauth-sessions/rename-oauth2-session.ts';
@@ -10,7 +10,7 @@ import { CompatSession, type CompatSessionModel, Oauth2Session, type Oauth2Sessi
 import { idOf } from './node.ts';
 
 const STATUSES = ['NOT_FOUND', 'UPDATED'] as const;
-/** A homeserver takes no longer one for a device. */
+/** The longest device name that a homeserver accepts. */
 const MAX_CHARACTERS = 100;
 
 interface Renamed<Model> {
@@ -94,7 +94,7 @@ async function tell({ user, deviceId }: RenamedSession, name: string, context: A
   if (user !== undefined && deviceId !== undefined) await tellDeviceName(context.core, { user, deviceId, name });
 }
 
-/** Without surrounding white space. @throws GraphQLError `BAD_USER_INPUT` */
+/** Trims and validates a name. @throws GraphQLError `BAD_USER_INPUT` */
 function parseName(text: string): string {
   const name = text.trim();
   const { length } = [...name];

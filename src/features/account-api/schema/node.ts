@@ -25,7 +25,7 @@ interface Kinds {
   readonly UserEmailAuthentication: 'email-authentication';
 }
 
-/** What comes before the ULID in the identifiers of a type. */
+/** The prefix before the ULID in the identifiers of each type. */
 const PREFIXES: Readonly<Record<keyof Kinds, string>> = {
   Authentication: 'authentication',
   BrowserSession: 'browser_session',
@@ -48,10 +48,10 @@ const PREFIXES: Readonly<Record<keyof Kinds, string>> = {
 };
 const TYPES = new Map(Object.entries(PREFIXES).map(([type, prefix]) => [prefix, type]));
 
-/** There is one of each. */
+/** Types with exactly one object. */
 const FIXED_IDS = { Anonymous: 'anonymous', SiteConfig: 'site_config' } as const;
 
-/** What an identifier names, whether or not there is such an object. */
+/** What an identifier refers to, whether or not that object exists. */
 export type NodeName =
   | { readonly [Type in keyof Kinds]: { readonly type: Type; readonly id: Ulid<Kinds[Type]> } }[keyof Kinds]
   | { readonly type: keyof typeof FIXED_IDS };
@@ -62,7 +62,7 @@ export const Node = builder.interfaceRef<NodeName>('Node').implement({
   fields: (t) => ({ id: t.id({ description: 'Opaque, and stable for ever.', resolve: nodeId }) }),
 });
 
-/** What has begun at some time. Times in milliseconds since the epoch. */
+/** An object with a creation time. Times in milliseconds since the epoch. */
 interface Created {
   readonly type: string;
   readonly createdAt: number;
@@ -74,12 +74,12 @@ export const CreationEvent = builder.interfaceRef<Created>('CreationEvent').impl
   fields: (t) => ({ createdAt: t.expose('createdAt', { type: 'DateTime' }) }),
 });
 
-/** The identifier of an object. */
+/** Returns the identifier of an object. */
 export function nodeId(name: NodeName): string {
   return 'id' in name ? `${PREFIXES[name.type]}:${name.id}` : FIXED_IDS[name.type];
 }
 
-/** Reads an identifier of any type. @throws GraphQLError `BAD_USER_INPUT` */
+/** Parses an identifier of any type. @throws GraphQLError `BAD_USER_INPUT` */
 export function parseNodeId(text: string): NodeName {
   if (text === FIXED_IDS.Anonymous) return { type: 'Anonymous' };
   if (text === FIXED_IDS.SiteConfig) return { type: 'SiteConfig' };
@@ -89,12 +89,12 @@ export function parseNodeId(text: string): NodeName {
   return { type, id: ulidAfter<never>(prefix, text) };
 }
 
-/** Reads an identifier that must be one of this type. @throws GraphQLError `BAD_USER_INPUT` */
+/** Parses an identifier that must be of this type. @throws GraphQLError `BAD_USER_INPUT` */
 export function idOf<Type extends keyof Kinds>(type: Type, text: string): Ulid<Kinds[Type]> {
   return ulidAfter(PREFIXES[type], text);
 }
 
-/** Reads what comes after a prefix and a colon. @throws GraphQLError `BAD_USER_INPUT` */
+/** Parses the ULID after a prefix and a colon. @throws GraphQLError `BAD_USER_INPUT` */
 export function ulidAfter<Kind extends string>(prefix: string, text: string): Ulid<Kind> {
   const id = text.startsWith(`${prefix}:`) ? parseId<Kind>(text.slice(prefix.length + 1)) : undefined;
   if (id === undefined) throw invalidId();

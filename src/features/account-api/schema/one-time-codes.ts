@@ -1,4 +1,4 @@
-/** Authenticator apps and recovery codes: what a person reads of them (account-graphql 7.2). */
+/** What users can read about their authenticator apps and recovery codes (account-graphql 7.2). */
 import type { RecoveryCodeFacts, TotpFacts } from '#domain/one-time-codes/find-one-time-codes.ts';
 import { builder } from './builder.ts';
 import { TotpEnrolment, User } from './models.ts';

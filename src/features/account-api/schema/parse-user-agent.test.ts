@@ -16,7 +16,7 @@ const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 
 /** Each form of account-graphql 8.6. */
 const ROWS: readonly Row[] = [
-  // Browsers, with the frozen values that stand for any version.
+  // Browsers, with the frozen values that represent any version.
   [
     `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${WEBKIT} Chrome/131.0.0.0 Safari/537.36`,
     'Chrome',
@@ -107,7 +107,7 @@ const ROWS: readonly Row[] = [
     NONE,
     'PC',
   ],
-  // On Linux, with and without what tells of another browser.
+  // On Linux, with and without the token of another browser.
   ...(
     [
       ['Chromium/131.0.0.0 Chrome/131.0.0.0 Safari/537.36', 'Chromium', '131.0.0.0'],
@@ -177,7 +177,7 @@ const ROWS: readonly Row[] = [
     NONE,
     'MOBILE',
   ],
-  // Applications on Electron go by their own name.
+  // Electron applications are recognized by their own name.
   [
     `Mozilla/5.0 (X11; Linux x86_64) ${WEBKIT} Element/1.11.86 Chrome/128.0.6613.162 Electron/32.2.5 Safari/537.36`,
     'Element',
@@ -187,7 +187,7 @@ const ROWS: readonly Row[] = [
     NONE,
     'PC',
   ],
-  // Applications as chat clients send them.
+  // User agents that chat clients send.
   [
     'Harbour/1.6.20 (Google Pixel 8; Android 14; Build/UQ1A.240105.004; Flavour Play)',
     'Harbour',
@@ -208,7 +208,7 @@ const ROWS: readonly Row[] = [
     'SM-G991B',
     'MOBILE',
   ],
-  // Nothing is known of anything else.
+  // Anything else is unknown.
   ['curl/8.5.0', NONE, NONE, NONE, NONE, NONE, 'UNKNOWN'],
   ['', NONE, NONE, NONE, NONE, NONE, 'UNKNOWN'],
   ['\u202e<svg onload=alert(1)>', NONE, NONE, NONE, NONE, NONE, 'UNKNOWN'],

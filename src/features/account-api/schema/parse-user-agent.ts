@@ -1,6 +1,6 @@
 import { describeBrowser } from '#browser/user-agent.ts';
 
-/** What a `User-Agent` says of a device, for the list of sessions (account-graphql 8.6). */
+/** What a `User-Agent` header says about a device, for the list of sessions (account-graphql 8.6). */
 export interface ParsedUserAgent {
   readonly raw: string;
   readonly name: string | undefined;
@@ -39,7 +39,7 @@ function deviceOfBrowser(raw: string): Device {
   return /\bLinux\b|\bX11\b/.test(raw) ? pc('Linux', undefined) : UNKNOWN;
 }
 
-/** Android 10 and the model K stand for any (user agent reduction). */
+/** With user agent reduction, Android 10 and model K stand for any version and model. */
 function androidDevice(version: string | undefined, model: string | undefined, isMobile: boolean): Device {
   const deviceType = isMobile ? 'MOBILE' : 'TABLET';
   if (version === '10' && model === 'K') return { ...UNKNOWN, os: 'Android', deviceType };
@@ -51,7 +51,7 @@ function pc(os: string, osVersion: string | undefined): Device {
   return { os, osVersion, model: undefined, deviceType: 'PC' };
 }
 
-/** `Name/version (model; OS version; …)`, as the applications of chat clients send. */
+/** `Name/version (model; OS version; …)`, as chat clients send it. */
 const APPLICATION = /^([^/()]{1,60})\/(\S{1,60})(?: \(([^()]{1,200})\))?/;
 const SYSTEM = /^(Android|iOS|iPadOS|macOS|Mac OS X|Windows|Linux)(?: (\d[\w.]*))?$/;
 
@@ -59,7 +59,7 @@ function application(raw: string): Partial<ParsedUserAgent> {
   const [, name, version, details = ''] = APPLICATION.exec(raw) ?? [];
   if (name === undefined || details === '') return {};
   const parts = details.split(';').map((part) => part.trim());
-  // In `Linux; U; Android 11; model` the model comes last, otherwise first.
+  // In `Linux; U; Android 11; model` the model comes last. Otherwise it comes first.
   const isLinuxFirst = parts[0] === 'Linux' && parts.length > 2;
   const systemAt = parts.findIndex((part, index) => SYSTEM.test(part) && !(isLinuxFirst && index === 0));
   const [, os, osVersion] = SYSTEM.exec(parts[systemAt] ?? '') ?? [];

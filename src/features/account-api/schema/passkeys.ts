@@ -1,4 +1,4 @@
-/** Passkeys of a person (account-graphql 7.1). */
+/** Passkeys of a user (account-graphql 7.1). */
 import { authenticatorName } from '#protocol/webauthn/authenticator-names.ts';
 import { builder } from './builder.ts';
 import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';

@@ -1,4 +1,4 @@
-/** A new password for who has lost the old one, by the ticket of a recovery mail (account-graphql 5.2, browser-flows 7.3). */
+/** Sets a new password with the ticket from a recovery email (account-graphql 5.2, browser-flows 7.3). */
 import { bindRecovery } from '#browser/recoveries-cookie.ts';
 import { passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import { recoverPassword } from '#domain/recoveries/recover-password.ts';
@@ -73,7 +73,7 @@ interface Recovery {
 
 async function setByRecovery(recovery: Recovery, context: AccountContext): Promise<SetPassword> {
   const { caller, core } = context;
-  // Who is signed in changes the password that they have; the ticket may be of another account.
+  // Signed-in users change their current password instead. The ticket may belong to another account.
   if (caller.kind !== 'anonymous') throw refusal('FORBIDDEN', 'Unauthorized');
   if (!core.isRecoveryOpen) return { status: 'PASSWORD_CHANGES_DISABLED' };
   const check = await checkTicket(recovery.ticketText, context);
@@ -105,7 +105,7 @@ async function storePassword(
     signal: request.signal,
   });
   if (outcome.ok) {
-    // A session that has ended would show its own page in place of the sign-in page.
+    // The cookie of an ended session would show the ended-session page instead of the sign-in page.
     if (viewers.cookie(request) !== undefined) viewers.forget(request);
     browser.notices.leave(request, 'password_recovered');
     return { status: 'ALLOWED' };
@@ -142,7 +142,7 @@ async function resend(ticketText: string, context: AccountContext): Promise<Rese
   if (!core.isRecoveryOpen) throw refusal('FEATURE_DISABLED', 'passwords cannot be recovered here');
   const check = await checkTicket(ticketText, context);
   if (check.kind === 'rate-limited') return { status: 'RATE_LIMITED' };
-  // Also one whose recovery is so old that no mail would be sent for it.
+  // Includes tickets whose recovery is too old for another email.
   const isOver = check.kind === 'expired' && !check.isSessionOpen;
   if (check.kind === 'unknown' || check.kind === 'consumed' || isOver) return { status: 'NO_SUCH_RECOVERY_TICKET' };
   const { session } = check.ticket;
@@ -150,7 +150,7 @@ async function resend(ticketText: string, context: AccountContext): Promise<Rese
   const deps = { ...core, recoveryLimits: rateLimiting.accountRecovery };
   const sent = await resendRecovery(deps, session, request.clientAddress);
   if (!sent.ok) return { status: 'RATE_LIMITED' };
-  // The link may have been opened in another browser than the one that asked for it.
+  // The link may have been opened in a different browser from the one that requested it.
   bindRecovery(request, session.id, account.recoverySessionTtlSeconds, core.clock.now());
   return { status: 'SENT', progressUrl: browser.urls.absolute(`recover/progress/${session.id}`) };
 }

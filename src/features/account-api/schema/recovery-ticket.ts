@@ -1,4 +1,4 @@
-/** Links of recovery mails: who has the text of a ticket may see what it is for (account-graphql 4.4). */
+/** Recovery links: the holder of a ticket may see what it is for (account-graphql 4.4). */
 import { checkRecoveryTicket, type TicketCheck } from '#domain/recoveries/recovery-ticket.ts';
 import type { RecoveryTicketId } from '#platform/base/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
@@ -39,7 +39,7 @@ builder.queryField('userRecoveryTicket', (t) =>
   }),
 );
 
-/** What a ticket is worth now. Looks from one address are counted, whichever field makes them. */
+/** Returns the current state of a ticket. Lookups are rate limited per address, regardless of the field. */
 export async function checkTicket(ticket: string, { core, request }: AccountContext): Promise<TicketCheck> {
   const { recoverySessionTtlSeconds: sessionTtlSeconds, recoveryTicketTtlSeconds: ticketTtlSeconds } =
     core.config.account;

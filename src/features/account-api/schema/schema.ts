@@ -36,7 +36,7 @@ import './user.ts';
 import './user-email.ts';
 import './viewer.ts';
 
-/** The schema of accounts (account-graphql 3 to 5), with what is built of it. */
+/** Builds the account schema (account-graphql 3 to 5). */
 export function buildAccountSchema(): GraphQLSchema {
   return builder.toSchema();
 }

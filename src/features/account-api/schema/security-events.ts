@@ -1,4 +1,4 @@
-/** What happened to an account, for its person to see (account-graphql 7.4). */
+/** Security events of an account, for its owner (account-graphql 7.4). */
 import type { SecurityEvent as ListedSecurityEvent } from '#domain/audit/list-security-events.ts';
 import type { AuditEventId } from '#platform/base/ids.ts';
 import type { AccountContext } from '../context/account-context.ts';
@@ -45,10 +45,10 @@ const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number];
 
-/** By what the table calls them. It has others as well, of which people do not read here. */
+/** Keyed by the names in the table. The table also has events that users do not see. */
 const KIND_OF: ReadonlyMap<string, Kind> = new Map([
   ...KINDS.map((kind) => [kind.toLowerCase(), kind] as const),
-  // Open again, as an unlocked one is.
+  // A reactivated account is usable, as after an unlock.
   ['account_reactivated', 'ACCOUNT_UNLOCKED'] as const,
 ]);
 
@@ -137,13 +137,13 @@ function listedEventModel(event: ListedSecurityEvent): SecurityEventModel {
   return model;
 }
 
-/** Undefined: people do not read of it. */
+/** Returns undefined for events that users do not see. */
 function eventModel(event: ListedSecurityEvent): SecurityEventModel | undefined {
   const name = KIND_OF.get(event.kind);
   return name === undefined ? undefined : { type: 'SecurityEvent', ...event, name };
 }
 
-/** Nobody’s but one’s own. */
+/** Finds an event of the caller, never another user's. */
 export async function findSecurityEvent(
   id: AuditEventId,
   { load }: AccountContext,

@@ -10,7 +10,7 @@ const DateFilter = builder.inputType('DateFilter', {
   fields: (t) => ({ after: t.field({ type: 'DateTime' }), before: t.field({ type: 'DateTime' }) }),
 });
 
-/** Arguments by which lists of sessions are filtered. */
+/** Filter arguments of session lists. */
 export const SESSION_FILTERS = builder.args((t) => ({
   state: t.field({ type: SessionState }),
   lastActive: t.field({ type: DateFilter }),
@@ -24,7 +24,7 @@ export interface SessionFilterArguments {
     | undefined;
 }
 
-/** The same as the domain reads them. */
+/** Converts the filter arguments to the form that the domain uses. */
 export function sessionFilter({ state, lastActive }: SessionFilterArguments) {
   return {
     isLive: state === undefined || state === null ? undefined : state === 'ACTIVE',
@@ -33,7 +33,7 @@ export function sessionFilter({ state, lastActive }: SessionFilterArguments) {
   };
 }
 
-/** What sessions of all kinds have. Times in milliseconds since the epoch. */
+/** Fields common to all kinds of sessions. Times in milliseconds since the epoch. */
 export interface AnySession {
   readonly finishedAt: number | undefined;
   readonly userAgent: string | undefined;
@@ -42,8 +42,8 @@ export interface AnySession {
 }
 
 /**
- * Gives the type of a session the fields that those of all kinds have.
- * @param read where they are, when the model does not have them itself
+ * Adds the fields that all kinds of sessions share.
+ * @param read reads the fields if the model does not have them itself
  */
 export function addSessionFields<Model>(
   session: PothosSchemaTypes.ObjectRef<typeof builder.$inferSchemaTypes, Model>,

@@ -1,4 +1,4 @@
-/** Who may ask for the scope of administrators (account-graphql 5.5). */
+/** Which users may request the admin scope (account-graphql 5.5). */
 import { setAdmin } from '#domain/accounts/admin-mark.ts';
 import { adminActor } from '#domain/audit/administrator.ts';
 import type { AccountContext } from '../context/account-context.ts';
@@ -24,7 +24,7 @@ builder.mutationField('setCanRequestAdmin', (t) =>
   }),
 );
 
-/** @returns undefined when there is no such account */
+/** @returns undefined if the account does not exist */
 async function set(nodeId: string, isAdmin: boolean, context: AccountContext): Promise<UserModel | undefined> {
   const admin = requireAdmin(context);
   const { clock, database, log } = context.core;

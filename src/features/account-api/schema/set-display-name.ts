@@ -1,4 +1,4 @@
-/** What others call a person (account-graphql 5.3). */
+/** The display name of a user (account-graphql 5.3). */
 import { setDisplayName } from '#domain/accounts/set-display-name.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { AccountContext } from '../context/account-context.ts';

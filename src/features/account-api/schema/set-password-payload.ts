@@ -1,4 +1,4 @@
-/** What becomes of a new password, however its owner proves who they are (account-graphql 5.2). */
+/** The outcome of setting a password, for every way of proving ownership (account-graphql 5.2). */
 import { passwordSuggestions } from '#browser/password-suggestions.ts';
 import type { NewPasswordProblem } from '#domain/accounts/passwords/new-password.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -43,7 +43,7 @@ export const SetPasswordPayload = builder.objectRef<SetPassword>('SetPasswordPay
   }),
 });
 
-/** The answer for a new password that may not be used. */
+/** The payload for a new password that is not allowed. */
 export function invalidPassword(rejected: NewPasswordProblem, context: AccountContext): SetPassword {
   const { browser, core, request } = context;
   const translations = browser.pages.language(request);
@@ -51,7 +51,7 @@ export function invalidPassword(rejected: NewPasswordProblem, context: AccountCo
   return { status: 'INVALID_NEW_PASSWORD', score: rejected.strength?.score, suggestions };
 }
 
-/** What ends a field where the payload has no status for it. */
+/** The error for outcomes without a status in the payload. */
 export function limited(outcome: {
   readonly reason: 'rate-limited' | 'overloaded';
   readonly retryAfterSeconds: number;

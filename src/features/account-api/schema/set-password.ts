@@ -1,4 +1,4 @@
-/** The password of an account, for who knows the present one and for administrators (account-graphql 5.2). */
+/** Changing a password, by users who know the current one and by administrators (account-graphql 5.2). */
 import { type FoundPasswordOwner, findPasswordOwner } from '#domain/accounts/passwords/find-password-owner.ts';
 import { judgePassword, passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import type { User as Account } from '#domain/accounts/user.ts';
@@ -57,14 +57,17 @@ async function setPassword(input: Input, context: AccountContext): Promise<SetPa
   if (currentPassword === undefined || currentPassword === null) {
     throw refusal('BAD_USER_INPUT', 'currentPassword: the current password is needed');
   }
-  // One that is empty is wrong; no password is.
+  // An empty password is wrong. A missing one is invalid input.
   if (currentPassword === '') return { status: 'WRONG_PASSWORD' };
   return caller.kind === 'browser'
     ? await changeInBrowser(owner.user, currentPassword, input, context)
     : await changeInApplication(id, currentPassword, input, context);
 }
 
-/** An account that does not exist has no words that are easy to guess. @throws LatchkeyError `overloaded` */
+/**
+ * Judges a new password. For an unknown account, there are no personal words to compare it with.
+ * @throws LatchkeyError `overloaded`
+ */
 async function judge(newPassword: string, owner: FoundPasswordOwner | undefined, { core, request }: AccountContext) {
   const { branding } = core.config;
   const { username = '', displayName } = owner?.user ?? {};
@@ -73,7 +76,7 @@ async function judge(newPassword: string, owner: FoundPasswordOwner | undefined,
   return await judgePassword(passwordRulesOf(core), core.estimator, newPassword, words, asker);
 }
 
-/** What all ways of changing a password take from the request. */
+/** The parts of the request that every password change uses. */
 function changeOf(
   { newPassword, keepOtherSessions, endApplicationSessions }: Input,
   { browser, request }: AccountContext,
@@ -107,7 +110,7 @@ async function changeInBrowser(
     context.forget();
     return { status: 'ALLOWED' };
   }
-  // Ended, by too many wrong passwords for example, or locked in the meantime.
+  // The session ended in the meantime, for example by too many wrong passwords, or the account was locked.
   if ('user' in outcome) throw refusal('UNAUTHENTICATED', 'Unauthorized');
   return refusedChange(outcome, context);
 }

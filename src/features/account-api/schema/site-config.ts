@@ -38,7 +38,7 @@ const CaptchaConfig = builder.objectRef<CaptchaModel>('CaptchaConfig').implement
   }),
 });
 
-// Clients ask for all of these, whatever there is of them: what there is not is said to be off.
+// Clients read all of these fields. Features that this service does not have are reported as off.
 builder.objectFields(SiteConfig, (t) => ({
   captchaConfig: t.field({
     type: CaptchaConfig,

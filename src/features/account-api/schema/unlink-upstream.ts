@@ -1,4 +1,4 @@
-/** Ways to sign in, and taking one of them away (account-graphql 7.3). */
+/** Listing sign-in methods and removing an upstream account (account-graphql 7.3). */
 import { removeLink } from '#domain/upstream/remove-link.ts';
 import type { AccountContext } from '../context/account-context.ts';
 import { requireBrowser, requireRecentAuthentication } from '../context/authorization.ts';

@@ -1,4 +1,4 @@
-/** Accounts at other services by which people sign in here (account-graphql 4.4, 7.3). */
+/** Upstream accounts that users sign in with (account-graphql 4.4, 7.3). */
 import { providerName } from '#domain/upstream/upstream-providers.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { builder } from './builder.ts';
@@ -54,7 +54,7 @@ builder.objectType(UpstreamOAuth2Link, {
       type: UpstreamOAuth2Provider,
       resolve: async ({ providerId }, _, context): Promise<UpstreamProviderModel> => {
         const found = await findProvider(providerId, context);
-        // Switched off in the meantime.
+        // The provider was disabled in the meantime.
         if (found === undefined) throw new LatchkeyError('not_found');
         return found;
       },

@@ -15,7 +15,7 @@ const CompatSessionType = builder.enumType('CompatSessionType', {
   values: ['SSO_LOGIN', 'UNKNOWN'] as const,
 });
 
-// Nobody but its owner and administrators is ever given one (account-graphql 2.3).
+// Only the owner and administrators can ever receive this object (account-graphql 2.3).
 builder.objectType(User, {
   description: 'An account.',
   interfaces: [Node],

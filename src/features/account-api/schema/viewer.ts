@@ -54,13 +54,13 @@ async function currentSession(context: AccountContext) {
   const { caller } = context;
   if (caller.kind !== 'oauth') return currentBrowserSession(context);
   const { database } = context.core;
-  // Also the one of a client that has no person, which nobody owns.
+  // Also finds a client's session without a user, which has no owner.
   const [found] = await findAppSessions(database, [caller.sessionId], 'anybody');
   const model = found === undefined ? undefined : appSessionModel(found);
   return model?.type === 'Oauth2Session' ? model : undefined;
 }
 
-/** Who asks was found by this session: it is not looked up again. */
+/** The caller was identified by this session, so it is not read a second time. */
 function currentBrowserSession({ caller }: AccountContext): BrowserSessionModel | undefined {
   if (caller.kind !== 'browser') return undefined;
   const { id, createdAt } = caller.session;
