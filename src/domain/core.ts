@@ -1,7 +1,7 @@
 /**
- * The collaborators that features share. `createCore` is the only place that puts them together: `serve`, the tests
- * and the tools all use it. The modules of the domain never import this file; an operation takes the few collaborators
- * it needs, and an object with more of them will do.
+ * The shared services of the application. `createCore` is the only place that assembles them; `serve`, the tests and
+ * the tools all use it. Domain modules never import this file. An operation declares the few services that it needs,
+ * and accepts any object that has them.
  */
 import type { Config } from '#config/config.ts';
 import { PasswordChecks } from '#domain/accounts/passwords/check-password.ts';
@@ -45,7 +45,7 @@ import { ScopeRules } from '#protocol/oauth/scopes.ts';
 import type { RelyingParty } from '#protocol/webauthn/ceremony.ts';
 import type { InstanceState } from './instance-state.ts';
 
-/** What is opened before the service starts, and closed after it has stopped. */
+/** Resources that are opened before the service starts and closed after it has stopped. */
 export interface Resources {
   readonly config: Config;
   readonly database: OpenDatabase;
@@ -58,14 +58,14 @@ export interface Resources {
   readonly estimator: StrengthEstimator;
   readonly lag: Pick<EventLoopLag, 'isLagging' | 'isStalled'>;
   readonly instance: InstanceState;
-  /** Requests to addresses that clients name. */
+  /** HTTP requests to URLs provided by clients. */
   readonly outbound: OutboundHttp;
-  /** Undefined unless they are read from here (`telemetry.metrics.exporter`). */
+  /** Undefined unless metrics are scraped (`telemetry.metrics.exporter`). */
   readonly metricsPage?: MetricsPage | undefined;
   readonly tracing: Tracing;
-  /** The operator's own rules (`policy.module`). */
+  /** The operator's policy module (`policy.module`). */
   readonly policyModule?: PolicyModule | undefined;
-  /** Version of this program. */
+  /** Version of Latchkey. */
   readonly version: string;
 }
 
@@ -83,33 +83,33 @@ export interface Core extends Resources {
   readonly scopeRules: ScopeRules;
   readonly resourceRules: ResourceRules;
   readonly adminRights: AdminRights;
-  /** Policy data in force; it is read again in the background between `start` and `stop`. */
+  /** Current policy data, refreshed in the background between `start` and `stop`. */
   readonly policy: LivePolicy;
-  /** Names of users that may ask for admin scopes, in addition to those whose account has the right. */
+  /** Usernames that may request admin scopes, in addition to accounts with that right. */
   readonly adminUsers: LivePolicy['adminUsers'];
   readonly moduleRules: ModuleRules;
   readonly leakedPasswords: LeakedPasswords;
   readonly requesterPolicy: RequesterPolicy;
   readonly sessionLimit: SessionLimit;
-  /** People are told by mail what happens to their account. */
+  /** Whether users get security notices about their account by email. */
   readonly sendsNotices: boolean;
   readonly homeserver: Homeserver;
   readonly captcha: Captcha;
-  /** The site that people's passkeys are for; undefined: nobody signs in with one. */
+  /** The relying party of users' passkeys; undefined: passkeys are disabled. */
   readonly relyingParty: RelyingParty | undefined;
-  /** What lets people in, besides other services. */
+  /** Enabled sign-in methods, apart from upstream providers. */
   readonly enabledMethods: EnabledMethods;
-  /** Other services that people may sign in with. */
+  /** Upstream providers for sign-in. */
   readonly upstreamProviders: UpstreamProviders;
   readonly upstreamMetadata: UpstreamMetadata;
   readonly registrationWays: ConfiguredRegistrationWays;
-  /** People may create accounts for themselves, one way or another. */
+  /** Whether users can register by at least one method. */
   readonly isRegistrationOpen: boolean;
-  /** People may set a new password by a mailed link. */
+  /** Whether users can reset their password with a link sent by email. */
   readonly isRecoveryOpen: boolean;
 }
 
-/** @param before of which activity is kept that was not written yet, when a reload replaces it */
+/** @param before the core that a reload replaces; its unwritten activity is kept */
 export function createCore(resources: Resources, before?: Pick<Core, 'activity'>): Core {
   const { config, database, clock, log, keyRing, hasher } = resources;
   const { resources: resourceServers } = config.oauth;

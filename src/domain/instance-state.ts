@@ -1,17 +1,17 @@
-/** What this process knows about itself and what it depends on. Most of it decides whether it is ready for requests. */
+/** State of this process and its dependencies. Most of it determines readiness. */
 export class InstanceState {
-  /** The start is complete. */
+  /** Whether startup has finished. */
   isStarted = false;
   isDraining = false;
-  /** The schema has what this program needs, and nothing that it cannot read. */
+  /** Whether the schema has everything that this version needs, and nothing that it cannot read. */
   isSchemaUsable = true;
   /**
-   * The clocks of this machine and of the database agree well enough to judge what has expired. False also from the
-   * moment at which the clock of this machine was set until both were compared again.
+   * Whether the local clock and the database clock agree well enough to judge expiry. Also false after the local clock
+   * was set, until both have been compared once more.
    */
   isClockRight: () => boolean = () => true;
-  /** Mails are so late that no further one is promised. It does not make an instance unready. */
+  /** Whether mail is so late that no further mail is promised. This does not affect readiness. */
   areMailsLate = false;
-  /** The HTTP server refuses new requests, all of them or those that can wait. */
+  /** Whether the HTTP server rejects new requests: all of them, or those that can wait. */
   isOverloaded: () => boolean = () => false;
 }

@@ -2,11 +2,11 @@ import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 
-/** An account as its owner reads about it. Times in milliseconds since the epoch. */
+/** An account as shown to its owner. Times are milliseconds since the epoch. */
 export interface AccountDetails {
   readonly id: UserId;
   readonly username: string;
-  /** As it is stored here; the homeserver may know another one. */
+  /** The name stored here; the homeserver may have a different one. */
   readonly displayName: string | undefined;
   readonly canRequestAdmin: boolean;
   readonly createdAt: number;
@@ -35,7 +35,7 @@ const byIds = statement<DetailsRow, { readonly ids: readonly string[] }>(
   `select ${COLUMNS} from users u where u.id = any(:ids::uuid[])`,
 );
 
-/** Accounts by their identifiers, in the same order. */
+/** Returns the accounts with these IDs, in the same order. */
 export async function findAccountDetails(
   queryable: Queryable,
   ids: readonly UserId[],

@@ -1,7 +1,7 @@
-/** Which usernames and display names an account can have. */
+/** Rules for usernames and display names. */
 import { parseIdOrUuid } from '#platform/base/ids.ts';
 
-/** Codes of the rules that a new username breaks, as policies name them (browser-flows 5.5). */
+/** Codes of the rules that a new username can violate, named as in policies (browser-flows 5.5). */
 export type UsernameProblem =
   | 'username-too-short'
   | 'username-too-long'
@@ -15,8 +15,8 @@ const GRAMMAR = /^[a-z0-9.=_/+-]+$/;
 const RESERVED = new Set(['.', '..']);
 
 /**
- * Every rule that a name breaks; empty when it is valid. Whether it is taken is left to the database.
- * @param serverName of the identifier `@name:server`, which has to stay within 255 bytes
+ * Returns every rule that a name violates; empty if it is valid. Uniqueness is left to the database.
+ * @param serverName server part of the identifier `@name:server`, which is limited to 255 bytes
  */
 export function usernameProblems(name: string, serverName: string): UsernameProblem[] {
   if (name === '') return ['username-too-short'];
@@ -30,27 +30,27 @@ export function usernameProblems(name: string, serverName: string): UsernameProb
 }
 
 /**
- * The text reads as an identifier (ULID or UUID, in either case). No account may choose such a name: what an operator
- * copies from a log or a list must never mean another account.
+ * Returns whether the text looks like an ID (ULID or UUID, in either case). New accounts cannot have one as name, so
+ * that an ID copied from a log or a list never refers to a different account.
  */
 export function isIdentifier(text: string): boolean {
   return parseIdOrUuid(text) !== undefined;
 }
 
 /**
- * What comparisons that ignore case use: the ASCII letters in lower case, as `lower(... collate "C")` in PostgreSQL.
- * Never Unicode case folding, by which the Kelvin sign is a k.
+ * Returns the key for case-insensitive comparison: ASCII letters in lower case, like `lower(... collate "C")` in
+ * PostgreSQL. Unicode case folding is avoided because it maps the Kelvin sign to k.
  */
 export function usernameKey(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Equal for names that a reader could confuse: case, width and surrounding white space are removed. */
+/** Returns the same text for names that readers could confuse: ignores case, width and surrounding white space. */
 export function foldUsername(name: string): string {
   return name.normalize('NFKC').trim().toLowerCase();
 }
 
-/** Why a display name is refused. */
+/** Why a display name is rejected. */
 export type DisplayNameProblem = 'empty' | 'too-long' | 'forbidden-characters' | 'invisible';
 
 export type DisplayNameJudgment =
@@ -58,13 +58,13 @@ export type DisplayNameJudgment =
   | { readonly ok: false; readonly problem: DisplayNameProblem };
 
 const MAX_DISPLAY_NAME_CHARACTERS = 255;
-// Control characters, line separators, and those that change the direction of the text around the name.
+// Control characters, line separators, and characters that change the direction of the surrounding text.
 const UNWANTED_IN_DISPLAY_NAME = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
-// Fillers and the empty Braille pattern are letters and symbols that nobody sees.
+// Fillers and the empty Braille pattern count as letters and symbols, but are invisible.
 const BLANK = /[\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Judges a display name without the white space around it. */
+/** Validates a display name after trimming it. */
 export function judgeDisplayName(text: string): DisplayNameJudgment {
   const name = text.trim();
   const characters = [...name];
@@ -75,13 +75,13 @@ export function judgeDisplayName(text: string): DisplayNameJudgment {
   return isVisible ? { ok: true, name } : { ok: false, problem: 'invisible' };
 }
 
-/** The display name without surrounding white space; undefined when it is not a valid one. */
+/** Returns the trimmed display name; undefined if it is invalid. */
 export function parseDisplayName(text: string): string | undefined {
   const judged = judgeDisplayName(text);
   return judged.ok ? judged.name : undefined;
 }
 
-/** What programs and operators read of a display name that is refused. */
+/** Reasons for rejecting a display name, for API clients and operators. */
 export const DISPLAY_NAME_REASONS: Readonly<Record<DisplayNameProblem, string>> = {
   empty: 'it is empty',
   'too-long': `it has more than ${MAX_DISPLAY_NAME_CHARACTERS} characters`,

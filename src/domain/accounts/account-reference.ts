@@ -1,18 +1,18 @@
-/** How operators and APIs name an account. */
+/** How operators and APIs refer to an account. */
 import { parseIdOrUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { findUser, findUserByName } from './find-user.ts';
 import type { User } from './user.ts';
 
-/** An identifier or a name; a text that reads as an identifier is never a name. */
+/** An ID or a username. Text that looks like an ID is never read as a username. */
 export type AccountReference =
   | { readonly kind: 'id'; readonly id: UserId }
   | { readonly kind: 'name'; readonly name: string };
 
 /**
- * Reads an identifier (ULID or UUID, in either case), `@name:server` of this server, or a username. Strangers choose
- * usernames, so an identifier that belongs to nobody means nobody. An account that was called like an identifier before
- * such names were refused is reached by its own identifier, or as `@name:server`.
+ * Parses an ID (ULID or UUID, in either case), `@name:server` of this server, or a username. Users choose their
+ * usernames, so an ID never falls back to a username. Old accounts whose username looks like an ID can be referenced by
+ * their own ID or as `@name:server`.
  */
 export function parseAccountReference(text: string, serverName: string): AccountReference {
   const id = parseIdOrUuid<'user'>(text);
@@ -21,9 +21,9 @@ export function parseAccountReference(text: string, serverName: string): Account
   return { kind: 'name', name: isFull ? text.slice(1, -serverName.length - 1) : text };
 }
 
-/** The account that is meant: by its identifier, or by its name as `findUserByName` compares it. */
+/** Finds the account by its ID, or by its name as `findUserByName` compares it. */
 export async function findAccount(queryable: Queryable, reference: AccountReference): Promise<User | undefined> {
   if (reference.kind === 'id') return await findUser(queryable, reference.id);
-  // PostgreSQL has no such text.
+  // PostgreSQL text cannot contain NUL.
   return reference.name.includes('\0') ? undefined : await findUserByName(queryable, reference.name);
 }

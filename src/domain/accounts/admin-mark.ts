@@ -1,4 +1,4 @@
-/** The mark `can_request_admin` of accounts: who has it may ask for admin scopes. */
+/** The flag `can_request_admin` of accounts: the user may request admin scopes. */
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -14,16 +14,16 @@ const setMark = statement<never, { readonly userId: string; readonly isAdmin: bo
 export interface AdminMark {
   readonly user: UserId;
   readonly isAdmin: boolean;
-  /** Undefined: somebody at the command line. */
+  /** Undefined: an operator at the command line. */
   readonly by?: AuditActor;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Gives or takes the right to ask for admin scopes; tokens that have one lose it at once. Expects the caller's
- * transaction.
- * @returns whether this call changed it
+ * Grants or revokes the right to request admin scopes. Existing tokens with an admin scope lose it immediately. Expects
+ * the caller's transaction.
+ * @returns whether this call changed the flag
  */
 export async function setAdmin(transaction: Queryable, { user, isAdmin, by, now }: AdminMark): Promise<boolean> {
   if ((await transaction.execute(setMark, { userId: toUuid(user), isAdmin })) === 0) return false;
@@ -41,7 +41,7 @@ const admins = statement<UserRow, NoParameters>(
   `select ${userColumns('u')} from users u where u.can_request_admin order by u.username`,
 );
 
-/** Those that have the mark, by name. */
+/** Returns the accounts that may request admin scopes, sorted by name. */
 export async function listAdmins(queryable: Queryable): Promise<User[]> {
   return (await queryable.rows(admins, {})).map(toUser);
 }

@@ -3,7 +3,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { usernameKey } from './account-names.ts';
 
-/** No row when the name is taken, in whatever case. */
+/** Returns no row if the name is taken, ignoring case. */
 const insertUser = statement<
   { id: string },
   {
@@ -24,12 +24,12 @@ const insertUser = statement<
 );
 
 export interface NewUser {
-  /** Others were told it before; undefined: a new one. */
+  /** An ID that was already given to other services; undefined: generate one. */
   readonly id?: UserId | undefined;
-  /** Checked by `usernameProblems`. */
+  /** Validated with `usernameProblems`. */
   readonly username: string;
   readonly displayName: string | undefined;
-  /** Language of the pages that the person registered with. */
+  /** Language of the registration pages. */
   readonly locale: string | undefined;
   readonly canRequestAdmin: boolean;
   /** Milliseconds since the epoch. */
@@ -37,8 +37,8 @@ export interface NewUser {
 }
 
 /**
- * Makes an account without any way to sign in, one statement of the caller's transaction. Of several callers with one
- * name, whatever its case, the first to commit gets it; the others wait for that and get undefined.
+ * Creates an account without any sign-in method, with one statement of the caller's transaction. If several callers
+ * want the same name (ignoring case), the first to commit gets it. The others wait for that commit and get undefined.
  */
 export async function createUser(transaction: Queryable, user: NewUser): Promise<UserId | undefined> {
   const id = user.id ?? newId<'user'>(user.now);

@@ -1,6 +1,6 @@
 /**
- * The mark `deactivated_at` of accounts, whether the homeserver knows of it, and what goes with it: addresses, and password,
- * groups and the like where all is erased.
+ * Deactivation of accounts: the flag `deactivated_at`, whether the homeserver knows of it, and the data that goes with
+ * the account. Email addresses are always deleted; with erasure also the password, groups and the like.
  */
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -28,7 +28,7 @@ const markAtHomeserver = statement<never, { readonly userId: string; readonly is
     where id = :userId::uuid and ${accountIsDeactivated('users')}`,
 );
 
-/** With the recovery tickets that were mailed there, and what was imported and has no use. */
+/** Also deletes the recovery tickets mailed to these addresses, and imported identifiers that are not supported. */
 const deleteEmails = statement<{ email_key: string }, { readonly userId: string }>(
   'delete-emails-of-user',
   `with unsupported as (delete from user_unsupported_threepids where user_id = :userId::uuid)
@@ -40,19 +40,25 @@ const deleteHash = statement<never, { readonly userId: string }>(
   'delete from user_passwords where user_id = :userId::uuid',
 );
 
-/** The username stays: nobody else is to get it. */
+/** The username is kept so that it cannot be reused. */
 const eraseFacts = statement<never, { readonly userId: string; readonly now: Date }>(
   'erase-facts',
   `update users set display_name = null, groups = null, claims = null, updated_at = :now::timestamptz
     where id = :userId::uuid and (display_name is not null or groups is not null or claims is not null)`,
 );
 
-/** Expects the caller's transaction, which holds the account from here on. @returns whether this call deactivated it */
+/**
+ * Marks an account as deactivated. Expects the caller's transaction, which locks the account.
+ * @returns whether this call deactivated it
+ */
 export async function markDeactivated(transaction: Queryable, user: UserId, now: number): Promise<boolean> {
   return (await transaction.execute(mark, { userId: toUuid(user), now: new Date(now) })) > 0;
 }
 
-/** The homeserver has done it: it need not be told again. @param userId as the database has it */
+/**
+ * Records that the homeserver has deactivated the account, so that it need not be notified again.
+ * @param userId as stored in the database
+ */
 export async function markDeactivatedAtHomeserver(
   database: Queryable,
   userId: string,
@@ -62,10 +68,9 @@ export async function markDeactivatedAtHomeserver(
 }
 
 /**
- * Frees the addresses of an account that is deactivated. Password and display name stay unless everything is erased: who
- * knows the password hears that the account is deactivated, and not that the password is wrong. Expects the caller's
- * transaction.
- * @returns what comparisons use of the addresses that it had
+ * Releases the email addresses of a deactivated account. Without erasure, password and display name are kept: a sign-in
+ * with the right password then reports the deactivation instead of a wrong password. Expects the caller's transaction.
+ * @returns the comparison keys of the released addresses
  */
 export async function forgetPerson(
   transaction: Queryable,
@@ -81,12 +86,15 @@ export async function forgetPerson(
   return freed.map(({ email_key }) => email_key);
 }
 
-/** Nobody gets in by a password any more. */
+/** Deletes the password, which disables password sign-in. */
 export async function deletePassword(transaction: Queryable, user: UserId): Promise<void> {
   await transaction.execute(deleteHash, { userId: toUuid(user) });
 }
 
-/** Brings back neither addresses nor sessions, and unlocks nothing. @returns whether this call reactivated it */
+/**
+ * Reactivates an account. Restores neither email addresses nor sessions, and does not unlock the account.
+ * @returns whether this call reactivated it
+ */
 export async function markReactivated(transaction: Queryable, user: UserId): Promise<boolean> {
   return (await transaction.execute(unmark, { userId: toUuid(user) })) > 0;
 }

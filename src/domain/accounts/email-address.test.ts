@@ -18,9 +18,9 @@ describe('e-mail addresses (browser-flows 5.6)', () => {
     ['用户@例え.jp', '用户@xn--r8jz45g.jp', '用户@xn--r8jz45g.jp'],
     ['น้ำ@example.net', 'น้ำ@example.net', 'น้ำ@example.net'],
     ['ΝΙΚΟΣ@example.net', 'ΝΙΚΟΣ@example.net', 'νικος@example.net'],
-    // In lower case it has a mark of its own.
+    // Lower-casing İ adds a combining mark.
     ['İx@example.net', 'İx@example.net', 'i\u0307x@example.net'],
-    // The Kelvin sign is another way to write the letter, in every form of Unicode.
+    // Every normalization form turns the Kelvin sign into the letter K.
     ['\u212aing@example.net', 'King@example.net', 'king@example.net'],
     [`${'ü'.repeat(32)}@example.net`, `${'ü'.repeat(32)}@example.net`, `${'ü'.repeat(32)}@example.net`],
   ])('%j is sent to %j and compared as %j', (text, address, key) => {
@@ -39,7 +39,7 @@ describe('e-mail addresses (browser-flows 5.6)', () => {
     ['ada.@example.net'],
     ['a..da@example.net'],
     ['a da@example.net'],
-    // Invisible, bidirectional, not assigned.
+    // Invisible, bidirectional, unassigned.
     ['jürgen\u200b@example.net'],
     ['jürg\u00adn@example.net'],
     ['jürgen\u202e@example.net'],
@@ -49,11 +49,11 @@ describe('e-mail addresses (browser-flows 5.6)', () => {
     ['ü\u0378@example.net'],
     ['ü\u00a0ü@example.net'],
     ['\ud800@example.net'],
-    // Other ways to write ASCII characters.
+    // Compatibility variants of ASCII characters.
     ['ａda@example.net'],
     ['ﬁn@example.net'],
     ['ü＠example.org@example.net'],
-    // A mark without a character of its own.
+    // A combining mark without a base character.
     ['\u0308u@example.net'],
     ['u.\u0308u@example.net'],
     ['☃@example.net'],

@@ -10,8 +10,8 @@ const byId = statement<UserRow, { readonly id: string }>(
 );
 
 /**
- * A condition for statements: the account has this name, exactly or but for the case of ASCII letters. Of imported names
- * that differ in case only, none is meant but by its exact spelling.
+ * SQL condition: the account has this name, exactly or ignoring the case of ASCII letters. Imported names that differ
+ * only in case match only by their exact spelling.
  * @param user alias of `users`; @param name, @param key parameters: the name, and its `usernameKey`
  */
 export function isNamed(user: string, name: string, key: string): string {
@@ -64,37 +64,39 @@ export async function findUser(queryable: Queryable, id: UserId): Promise<User |
   return row === undefined ? undefined : toUser(row);
 }
 
-/** The account with this name: exactly, or the only one that differs in nothing but the case of ASCII letters. */
+/**
+ * Finds the account with exactly this name, or the only account whose name differs just in the case of ASCII letters.
+ */
 export async function findUserByName(queryable: Queryable, username: string): Promise<User | undefined> {
   const row = await queryable.first(byName, { username, usernameKey: usernameKey(username) });
   return row === undefined ? undefined : toUser(row);
 }
 
-/** Whether a new account cannot have this name, as another one has it in whatever case. */
+/** Returns whether an account already has this name, ignoring case. */
 export async function isUsernameTaken(queryable: Queryable, username: string): Promise<boolean> {
   const row = await queryable.first(nameTaken, { username, usernameKey: usernameKey(username) });
   return row?.is_taken === true;
 }
 
-/** Names of accounts that read as identifiers, from before such names were refused. */
+/** Returns usernames that look like IDs. They predate the rule against such names. */
 export async function listIdentifierUsernames(queryable: Queryable, limit: number): Promise<readonly string[]> {
   const rows = await queryable.rows(anyIdentifier, { pattern: ID_PATTERN, limit });
   return rows.map((row) => row.username);
 }
 
-/** The names of accounts that are called like one of these, in any case. */
+/** Returns the usernames that equal one of these, ignoring case. */
 export async function listUsernamesLike(queryable: Queryable, names: readonly string[]): Promise<string[]> {
   const rows = await queryable.rows(namesLike, { names, keys: names.map(usernameKey) });
   return rows.map((row) => row.username);
 }
 
-/** Whether any account exists. */
+/** Returns whether any account exists. */
 export async function hasUsers(queryable: Queryable): Promise<boolean> {
   const row = await queryable.first(anyUser, {});
   return row?.is_any === true;
 }
 
-/** Whether any account may ask for the admin scope. */
+/** Returns whether any account may request the admin scope. */
 export async function hasAdmins(queryable: Queryable): Promise<boolean> {
   const row = await queryable.first(anyAdmin, {});
   return row?.is_any === true;

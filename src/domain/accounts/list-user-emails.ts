@@ -7,13 +7,13 @@ import { isPrimary } from './primary-email.ts';
 
 export type UserEmailId = Ulid<'user-email'>;
 
-/** A confirmed address as its owner reads about it. */
+/** A confirmed address as shown to its owner. */
 export interface UserEmail {
   readonly id: UserEmailId;
   readonly userId: UserId;
   readonly email: string;
   readonly emailKey: string;
-  /** Applications get it. */
+  /** The address that applications get. */
   readonly isPrimary: boolean;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -37,12 +37,12 @@ const COLUMNS = {
   created_at: ms('e.created_at'),
 };
 
-/** Few for each account: they are sorted. */
+/** An account has few addresses, so they are sorted without an index. */
 const emailsOfUsers = listStatements<UserEmailRow, Record<never, never>>('emails-of-users', [
   { columns: COLUMNS, from: 'user_emails e', where: 'e.user_id = owner.id' },
 ]);
 
-/** A page of the addresses of each of these people, in the order in which they were added. */
+/** Returns a page of addresses for each of these users, oldest first. */
 export async function listUserEmails(
   queryable: Queryable,
   users: readonly UserId[],
@@ -65,7 +65,7 @@ const byIds = statement<UserEmailRow, OwnedParams>(
     where ${areOwned('e.id', 'e.user_id')}`,
 );
 
-/** Addresses by their identifiers, in the same order. */
+/** Returns the addresses with these IDs, in the same order. */
 export async function findUserEmails(
   queryable: Queryable,
   ids: readonly UserEmailId[],

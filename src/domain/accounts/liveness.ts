@@ -1,24 +1,24 @@
 /**
- * The account may be used: it is neither locked nor deactivated. A condition for statements.
+ * SQL condition: the account is neither locked nor deactivated.
  * @param user alias of `users`
  */
 export function accountIsUsable(user: string): string {
   return `(${user}.locked_at is null and ${user}.deactivated_at is null)`;
 }
 
-/** A condition for statements. @param user alias of `users` */
+/** SQL condition. @param user alias of `users` */
 export function accountIsLocked(user: string): string {
   return `${user}.locked_at is not null`;
 }
 
-/** A condition for statements. @param user alias of `users` */
+/** SQL condition. @param user alias of `users` */
 export function accountIsDeactivated(user: string): string {
   return `${user}.deactivated_at is not null`;
 }
 
 /**
- * The homeserver has taken it that the account is deactivated, and erased where that is wanted. A condition for
- * statements. @param user alias of `users`; @param isErased a parameter, boolean
+ * SQL condition: the homeserver has confirmed the deactivation and, if requested, the erasure.
+ * @param user alias of `users`; @param isErased a boolean parameter
  */
 export function deactivationIsAtHomeserver(user: string, isErased: string): string {
   return `(${user}.homeserver_deactivated_at is not null
@@ -26,7 +26,7 @@ export function deactivationIsAtHomeserver(user: string, isErased: string): stri
 }
 
 /**
- * The token may be used for one more registration. A condition for statements.
+ * SQL condition: the registration token is valid for one more registration.
  * @param token alias of `user_registration_tokens`; @param now the parameter that holds the process clock
  */
 export function registrationTokenIsValid(token: string, now: string): string {
@@ -40,7 +40,7 @@ export function registrationTokenIsRevoked(token: string): string {
   return `${token}.revoked_at is not null`;
 }
 
-/** Its time is over. @param now the parameter that holds the process clock */
+/** SQL condition: the token has expired. @param now the parameter that holds the process clock */
 export function registrationTokenIsExpired(token: string, now: string): string {
   return `coalesce(${token}.expires_at <= ${now}, false)`;
 }

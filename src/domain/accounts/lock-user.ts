@@ -6,7 +6,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { accountIsLocked } from './liveness.ts';
 
-/** The time of the first lock stays. */
+/** Keeps the time of the first lock. */
 const lock = statement<never, { readonly userId: string; readonly now: Date }>(
   'lock-user',
   `update users set locked_at = :now::timestamptz where id = :userId::uuid and not (${accountIsLocked('users')})`,
@@ -19,15 +19,15 @@ const unlock = statement<never, { readonly userId: string }>(
 
 export interface LockChange {
   readonly user: UserId;
-  /** Undefined: somebody at the command line. */
+  /** Undefined: an operator at the command line. */
   readonly by?: AuditActor;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Refuses everything to an account from the commit on; no session ends, so that all of them go on when it is unlocked.
- * Expects the caller's transaction. @returns whether this call locked it
+ * Blocks an account from the commit on. Its sessions do not end, so all of them work again after unlocking. Expects the
+ * caller's transaction. @returns whether this call locked it
  */
 export async function lockUser(
   transaction: Queryable,
@@ -40,7 +40,7 @@ export async function lockUser(
   return true;
 }
 
-/** Expects the caller's transaction. @returns whether this call unlocked it */
+/** Unlocks an account. Expects the caller's transaction. @returns whether this call unlocked it */
 export async function unlockUser(
   transaction: Queryable,
   homeserver: Pick<Homeserver, 'isConnected'>,

@@ -4,13 +4,13 @@ import { parseStoredEmailAddress } from './email-address.ts';
 const MAX_CHARACTERS = 256;
 const CHAT_ID_PREFIX = 'mxid:';
 
-/** The name that a person typed to sign in, as the look-ups of browser-flows 3.2.3 need it. */
+/** The name that a user typed to sign in, prepared for the lookups of browser-flows 3.2.3. */
 export interface LoginName {
-  /** Without the server's part when that is ours; for an exact match. */
+  /** For exact matches; without the server part if it is this server's. */
   readonly exact: string;
-  /** Lower-cased, for the match that ignores case. */
+  /** In lower case, for matches that ignore case. */
   readonly key: string;
-  /** The key of the address, when the text is one and signing in with it is allowed. */
+  /** Comparison key of the address, if the text is an email address and sign-in by email is allowed. */
   readonly emailKey: string | undefined;
 }
 
@@ -32,8 +32,8 @@ export function parseLoginName(text: string, rules: LoginNameRules): LoginName {
 }
 
 /**
- * The name that a `login_hint` proposes: `mxid:@name:server` of our server, an e-mail address where one may sign in
- * with it, or a plain username. Anything else is ignored.
+ * Returns the name that a `login_hint` proposes: `mxid:@name:server` of this server, an email address if sign-in by
+ * email is allowed, or a plain username. Ignores anything else.
  */
 export function usernameOfHint(hint: string | undefined, rules: LoginNameRules): string | undefined {
   if (hint === undefined || hint.length > MAX_CHARACTERS) return undefined;

@@ -3,8 +3,8 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
 /**
- * Rows are locked in the order of their ids, so that batches of several instances never wait for one another in a
- * circle. The language is a claim of the profile, whose `updated_at` changes with it.
+ * Locks rows in the order of their IDs, so that batches of several instances cannot deadlock. The language is a profile
+ * claim, so `updated_at` changes with it.
  */
 const storeLanguages = statement<
   never,
@@ -22,9 +22,9 @@ const storeLanguages = statement<
 );
 
 /**
- * Stores in which language people have last used pages, in which they get the mails that no request of theirs causes
+ * Stores the language in which users last viewed pages. Mails that are not triggered by the user's request use it
  * (browser-flows 11).
- * @param languages BCP 47 tags of installed languages, each person once
+ * @param languages BCP 47 tags of installed languages, one entry per user
  * @param now milliseconds since the epoch
  */
 export async function rememberLanguages(

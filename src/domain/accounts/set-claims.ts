@@ -6,17 +6,17 @@ import type { ExtraClaims } from '#protocol/oidc/extra-claims.ts';
 
 export interface ClaimsChange {
   readonly user: UserId;
-  /** Without `extraClaimsProblem`; they replace those of before. */
+  /** Valid according to `extraClaimsProblem`; replaces the former claims. */
   readonly claims: ExtraClaims;
-  /** Undefined: somebody at the command line. */
+  /** Undefined: an operator at the command line. */
   readonly by?: AuditActor;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Sets the claims about a person that this service gives on as they are. Expects the caller's transaction.
- * @returns whether this call changed it
+ * Sets a user's extra claims, which the service passes on unchanged. Expects the caller's transaction.
+ * @returns whether this call changed them
  */
 export async function setClaims(transaction: Queryable, { user, claims, by, now }: ClaimsChange): Promise<boolean> {
   const wanted = Object.keys(claims).length === 0 ? null : JSON.stringify(claims);

@@ -25,14 +25,14 @@ export interface SetDisplayNameDeps {
 
 export interface DisplayNameChange {
   readonly user: { readonly id: UserId; readonly username: string };
-  /** As it was typed; undefined: none any more. */
+  /** As typed; undefined: remove it. */
   readonly displayName: string | undefined;
   readonly by: AuditActor;
 }
 
 /**
- * Gives a person another display name, or takes it away. The homeserver is told first: what it does not take is not
- * stored here either. Of two at once the one counts that it hears last.
+ * Sets or removes a user's display name, on the homeserver first. If the homeserver rejects the name, it is not stored
+ * here either. Of two concurrent changes, the one that reaches the homeserver last wins.
  */
 export async function setDisplayName(
   deps: SetDisplayNameDeps,
@@ -46,7 +46,7 @@ export async function setDisplayName(
     homeserver.setDisplayName(user.username, displayName, context),
   );
   if (!told.ok) {
-    // The call itself has logged that it could not be made.
+    // A failed request was already logged by the call.
     if (told.reason !== 'unavailable')
       log.warn('homeserver.failed', 'the homeserver does not take a display name', { reason: told.detail });
     return 'unavailable';

@@ -6,18 +6,17 @@ import { sortedGroups } from '#protocol/oidc/group-names.ts';
 
 export interface GroupChange {
   readonly user: UserId;
-  /** Names that are valid, at most `MAX_GROUPS`; they replace those of before. */
+  /** Valid names, at most `MAX_GROUPS`; replaces the former groups. */
   readonly groups: readonly string[];
-  /** Undefined: somebody at the command line. */
+  /** Undefined: an operator at the command line. */
   readonly by?: AuditActor;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Puts a person into groups, and takes them out of others; what a sign-in provider says stays. Expects the caller's
- * transaction.
- * @returns whether this call changed it
+ * Sets the groups of a user. Groups from upstream providers stay unchanged. Expects the caller's transaction.
+ * @returns whether this call changed them
  */
 export async function setGroups(transaction: Queryable, { user, groups, by, now }: GroupChange): Promise<boolean> {
   const wanted = groups.length === 0 ? null : sortedGroups(groups);

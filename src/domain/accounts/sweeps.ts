@@ -9,7 +9,7 @@ import {
 } from '#domain/clean-up/sweep.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** Longer than `account.registration_ttl` can be. */
+/** Longer than the maximum of `account.registration_ttl`. */
 const MAX_OPEN_SECONDS = 24 * 3600;
 
 const sweepRegistrations = statement<
@@ -46,7 +46,7 @@ const sweepRegistrationTokens = statement<
   }),
 );
 
-/** The alarm looks back that far. */
+/** The period that the alarm covers. */
 const FAILURES_KEPT_SECONDS = 24 * 3600;
 
 const sweepLoginFailures = statement<never, { readonly failedBefore: Date }>(

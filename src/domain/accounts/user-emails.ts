@@ -1,4 +1,4 @@
-/** The confirmed e-mail addresses of accounts, table `user_emails`: each belongs to one account at most. */
+/** Confirmed email addresses of accounts, table `user_emails`. Each address belongs to at most one account. */
 import { fromUuid, newId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -7,10 +7,10 @@ import type { UserEmailId } from './list-user-emails.ts';
 import { accountIsDeactivated } from './liveness.ts';
 import { primaryFirst } from './primary-email.ts';
 
-/** Addresses that a person may add to one account. */
+/** Maximum number of addresses that a user can add to an account. */
 export const MAX_EMAILS = 20;
 
-/** No row when the address belongs to an account already. */
+/** Returns no row if the address already belongs to an account. */
 const insertEmail = statement<
   { id: string },
   {
@@ -29,8 +29,8 @@ const insertEmail = statement<
 );
 
 /**
- * Gives a user a confirmed address. One statement, so that it may be sent alone or inside the caller's transaction.
- * @returns undefined when the address belongs to an account already
+ * Adds a confirmed address to an account. Uses one statement, which also works outside a transaction.
+ * @returns undefined if the address already belongs to an account
  */
 export async function addEmail(
   queryable: Queryable,
@@ -55,8 +55,8 @@ const deleteEmail = statement<{ email: string }, { readonly userId: string; read
 );
 
 /**
- * Takes an address from a user, with the recovery tickets that were mailed there.
- * @returns false when they do not have it
+ * Removes an address from an account, including the recovery tickets mailed to it.
+ * @returns false if the account does not have the address
  */
 export async function removeEmail(queryable: Queryable, user: UserId, emailKey: string): Promise<boolean> {
   return (await queryable.first(deleteEmail, { userId: toUuid(user), emailKey })) !== undefined;
@@ -67,7 +67,7 @@ const findOwner = statement<{ user_id: string }, { readonly emailKey: string }>(
   'select user_id from user_emails where email_key = :emailKey::text',
 );
 
-/** Whose confirmed address it is. */
+/** Returns the account that has this confirmed address. */
 export async function findEmailOwner(queryable: Queryable, emailKey: string): Promise<UserId | undefined> {
   const row = await queryable.first(findOwner, { emailKey });
   return row === undefined ? undefined : fromUuid<'user'>(row.user_id);
@@ -78,7 +78,7 @@ const listUserEmails = statement<{ email: string }, { readonly userId: string }>
   'select email from user_emails where user_id = :userId::uuid order by created_at, id',
 );
 
-/** The confirmed addresses of a user, oldest first. */
+/** Returns the confirmed addresses of a user, oldest first. */
 export async function listEmails(queryable: Queryable, user: UserId): Promise<string[]> {
   return (await queryable.rows(listUserEmails, { userId: toUuid(user) })).map((row) => row.email);
 }
@@ -94,9 +94,9 @@ const listKeys = statement<{ email_key: string }, { readonly userId: string }>(
 );
 
 /**
- * Keeps others from changing the addresses of an account until the transaction ends, and from deactivating it. The lock
- * comes in a statement of its own: what is read after it is what those left who had it before.
- * @returns what comparisons use of the addresses, the primary one first; undefined: the account is gone or deactivated
+ * Locks the account until the transaction ends: concurrent requests can neither change its addresses nor deactivate it.
+ * The lock is a separate statement, so that the read after it sees what earlier holders committed.
+ * @returns comparison keys of the addresses, primary first; undefined: the account does not exist or is deactivated
  */
 export async function lockEmails(transaction: Queryable, user: UserId): Promise<readonly string[] | undefined> {
   const userId = toUuid(user);
@@ -111,7 +111,7 @@ const choosePrimary = statement<never, { readonly userId: string; readonly email
     where e.user_id = :userId::uuid and e.is_primary <> (e.email_key = :emailKey::text)`,
 );
 
-/** Makes an address the primary one of its account, inside a transaction that holds `lockEmails`. */
+/** Makes an address the primary one of its account. Expects a transaction that has called `lockEmails`. */
 export async function makeEmailPrimary(transaction: Queryable, user: UserId, emailKey: string): Promise<void> {
   await transaction.execute(choosePrimary, { userId: toUuid(user), emailKey });
 }

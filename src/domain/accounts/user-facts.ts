@@ -5,27 +5,27 @@ import { sortedGroups } from '#protocol/oidc/group-names.ts';
 import type { UserFacts } from '#protocol/oidc/user-claims.ts';
 import { primaryFirst } from './primary-email.ts';
 
-/** When the profile of the user `u` changed, milliseconds since the epoch. */
+/** Last change of the profile of user `u`, in milliseconds since the epoch. */
 export const PROFILE_UPDATED_AT = ms('coalesce(u.updated_at, u.created_at)');
 
-/** The columns that claims are made of. */
+/** The columns from which claims are built. */
 export interface UserFactsRow {
   readonly username: string;
   readonly display_name: string | null;
   readonly locale: string | null;
   readonly updated_at: number;
-  /** The primary address, null unless it was granted. */
+  /** The primary address; null unless granted. */
   readonly email: string | null;
-  /** Null unless they were granted; a name may be there twice. */
+  /** Null unless granted. May contain duplicates. */
   readonly groups: readonly string[] | null;
   /** Null: none, or not granted. */
   readonly extra_claims: unknown;
 }
 
 /**
- * The groups of a user: those that administrators set, and what the providers of the configuration said at the last
- * sign-in there. A query with one column for `array()`, by the index `upstream_links_user`.
- * @param user expression of the id; @param groups column of `users`
+ * Returns a one-column query for `array()` with the groups of a user: those set by administrators, and those that the
+ * configured providers reported at the last sign-in. Uses the index `upstream_links_user`.
+ * @param user expression of the ID; @param groups column of `users`
  */
 export function groupsOfUser(user: string, groups: string): string {
   return `select unnest(${groups}) union all
@@ -33,16 +33,16 @@ export function groupsOfUser(user: string, groups: string): string {
            where gl.user_id = ${user} and ${providerIsEnabled('gp')}`;
 }
 
-/** Whether a statement has to look for a claim with the scope of this name. */
+/** Returns an SQL condition: whether the statement must look up the claim of the scope with this name. */
 export function isAsked(name: 'email' | 'groups', scope: string, claims: string): string {
   return `('${name}' = any(${scope}) or ${claims} is not null)`;
 }
 
 /**
- * Selects the columns of a `UserFactsRow` from the user `u`. The address is looked up, by the index
- * `user_emails_user_id`, only with the scope `email` or when single claims were requested; so are the groups with theirs.
+ * Returns columns of a `UserFactsRow` for the user `u`. The address is looked up (by the index `user_emails_user_id`)
+ * only with the scope `email` or if individual claims were requested. Groups work the same with their scope.
  * @param scope an expression of type `text[]`
- * @param claims an expression of type `jsonb`: the claims that were requested one by one, or null
+ * @param claims an expression of type `jsonb`: the individually requested claims, or null
  */
 export function userFactsColumns(scope: string, claims: string): string {
   return `u.username,

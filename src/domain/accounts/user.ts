@@ -1,9 +1,9 @@
 /**
- * Accounts of people, table `users`. An account is active, locked (`locked_at`: everything is refused while it lasts)
- * or deactivated (`deactivated_at`: permanently; its name stays taken).
+ * User accounts, table `users`. An account is active, locked (`locked_at`: everything is refused until it is unlocked)
+ * or deactivated (`deactivated_at`: permanent; the username stays reserved).
  *
- * This folder also owns `user_emails`; `passwords/` owns `user_passwords` and `login_failures`, `registrations/` owns
- * `user_registrations` and `user_terms`. Being signed in is left to browser sessions.
+ * This folder also owns `user_emails`. `passwords/` owns `user_passwords` and `login_failures`, `registrations/` owns
+ * `user_registrations` and `user_terms`. Sign-in state belongs to browser sessions.
  */
 import { fromUuid, type UserId } from '#platform/base/ids.ts';
 
@@ -17,7 +17,7 @@ export interface User {
   readonly isDeactivated: boolean;
 }
 
-/** What `userColumns` selects. */
+/** The columns that `userColumns` selects. */
 export interface UserRow {
   readonly user_id: string;
   readonly username: string;
@@ -28,7 +28,7 @@ export interface UserRow {
   readonly is_deactivated: boolean;
 }
 
-/** The columns that `toUser` reads, of the `users` table under this alias. */
+/** Returns the columns that `toUser` reads, for this alias of `users`. */
 export function userColumns(alias: string): string {
   return `${alias}.id as user_id, ${alias}.username, ${alias}.display_name, ${alias}.locale, ${alias}.can_request_admin,
     ${alias}.locked_at is not null as is_locked, ${alias}.deactivated_at is not null as is_deactivated`;

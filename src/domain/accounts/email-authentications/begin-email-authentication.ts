@@ -8,7 +8,7 @@ import { INSERT_JOB, queuedBy } from '#platform/jobs/queue.ts';
 import type { EmailAddress } from '../email-address.ts';
 import type { EmailAuthenticationId } from './email-authentication.ts';
 
-/** Name of the jobs that make a code and mail it. */
+/** Queue of the jobs that generate a code and mail it. */
 export const CODE_MAIL_QUEUE = MAIL_QUEUES.code;
 
 export interface CodeMailDeps {
@@ -19,15 +19,16 @@ export interface CodeMailDeps {
 }
 
 /**
- * The buckets that each mail with a code takes a token from (browser-flows 6): of the authentication, of the address
- * that it goes to and of who asks for it. That of an address has its digest, so that the table does not list addresses.
+ * Returns the rate limit buckets that each mail with a code charges (browser-flows 6): per authentication, per email
+ * address and per IP address. The bucket of an email address has a digest as its key, so that the table does not list
+ * addresses.
  */
 export function codeMailBuckets(
   { log, keyRing, instance, limits: { emailAuthentication } }: CodeMailDeps,
   mail: {
     readonly authentication: EmailAuthenticationId;
     readonly emailKey: string;
-    /** Of who asks. */
+    /** IP address of the requester. */
     readonly address: string | undefined;
   },
 ): Bucket[] {
@@ -39,13 +40,13 @@ export function codeMailBuckets(
   ];
 }
 
-/** Expects `:authenticationId`, `:mail`, `:jobId`, `:queuedBy` and `:now`; the caller says whence. */
+/** Expects `:authenticationId`, `:mail`, `:jobId`, `:queuedBy` and `:now`. The caller appends the `from` clause. */
 export const INSERT_CODE_MAIL_JOB = `${INSERT_JOB}
     select :jobId::uuid, '${CODE_MAIL_QUEUE}',
            jsonb_build_object('authentication_id', asked.id, 'mail', asked.mails), null, :queuedBy::text,
            :now::timestamptz, :now::timestamptz`;
 
-/** The parameters of `beginAuthenticationCtes`; no address: nothing is begun. */
+/** The parameters of `beginAuthenticationCtes`. Without an email address, the statement starts nothing. */
 export interface BeginParameters {
   readonly authenticationId: string | null;
   readonly email: string | null;
@@ -58,8 +59,9 @@ export interface BeginParameters {
 }
 
 /**
- * CTEs that begin an authentication and queue its first mail, for the statement of what refers to it.
- * @param source what to select from, one row or none: then nothing is begun
+ * Returns CTEs that start an authentication and queue its first mail, for a statement that refers to the
+ * authentication.
+ * @param source relation with at most one row; without a row, nothing starts
  */
 export function beginAuthenticationCtes(source: string): string {
   return `asked as (
@@ -73,7 +75,7 @@ export function beginAuthenticationCtes(source: string): string {
   )`;
 }
 
-/** @param begun `session`: the browser session of an account that is to get the address; undefined: a registration */
+/** @param begun `session`: the browser session that adds the address to its account; undefined: a registration */
 export function beginParameters(
   begun:
     | {

@@ -14,7 +14,7 @@ import {
 } from './begin-email-authentication.ts';
 import type { EmailAuthenticationId } from './email-authentication.ts';
 
-/** Unfinished at once in one browser session; the oldest beyond them are forgotten. */
+/** Limit of unfinished authentications per browser session; the oldest beyond it are deleted. */
 const MAX_UNFINISHED = 5;
 
 const readStanding = statement<
@@ -26,7 +26,7 @@ const readStanding = statement<
      from user_emails e where e.user_id = :userId::uuid`,
 );
 
-/** Codes of what is forgotten work no more. */
+/** Deleting an authentication invalidates its codes. */
 const begin = statement<never, BeginParameters>(
   'begin-email-authentication-of-session',
   `with surplus as materialized (
@@ -44,9 +44,9 @@ export interface EmailToProve {
   readonly session: BrowserSessionId;
   readonly user: UserId;
   readonly email: EmailAddress;
-  /** Of the mails. */
+  /** Language of the mails. */
   readonly locale: string;
-  /** Of who asks. */
+  /** IP address of the requester. */
   readonly address: string | undefined;
 }
 
@@ -56,8 +56,8 @@ export type BeginForSessionOutcome =
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
 /**
- * Mails a code to an address that a signed-in person wants to add to the account (account-graphql 5.1). One that another
- * account has is treated like any other: nothing is told to who cannot read its mails.
+ * Mails a code to an address that a signed-in user wants to add to their account (account-graphql 5.1). An address of
+ * another account is treated the same, so that only a user who can read its mail learns about that account.
  */
 export async function beginForSession(
   deps: CodeMailDeps & { readonly database: Queryable; readonly clock: Clock },

@@ -12,8 +12,8 @@ import { isEmailCode } from './email-code.ts';
 import { emailAuthenticationIsOpen, MAX_CODE_TRIES } from './liveness.ts';
 
 /**
- * Counts a try before the code is looked at, so that guesses in parallel are no more than guesses in turn. No `tries`:
- * the limit is reached, or the authentication is not open.
+ * Counts an attempt before the code is compared, so that parallel guesses gain nothing over sequential ones. `tries` is
+ * null if the limit is reached or the authentication is not open.
  */
 const countTry = statement<
   {
@@ -48,7 +48,7 @@ const countTry = statement<
   from blocked left join tried on true`,
 );
 
-/** The address is proven, unless another mail was asked for since the code was looked at. */
+/** Marks the address as proven, unless another mail was requested since the code was compared. */
 const complete = statement<{ id: string }, { readonly id: string; readonly mail: number; readonly now: Date }>(
   'complete-email-authentication',
   `update user_email_authentications set completed_at = :now::timestamptz
@@ -69,13 +69,13 @@ interface Limited {
   readonly retryAfterSeconds: number;
 }
 
-/** Not open, or not any more: proven, given up, or too old. */
+/** Not open or no longer open: proven, exhausted or expired. */
 interface NotOpen {
   readonly ok: false;
   readonly reason: 'not-open';
 }
 
-/** `malformed`: not six digits. `isLast`: there are no more tries. */
+/** `malformed`: not six digits. `isLast`: that was the last attempt. */
 interface WrongCode<Reason> {
   readonly ok: false;
   readonly reason: Reason;
@@ -85,16 +85,16 @@ interface WrongCode<Reason> {
 export type CheckCodeOutcome = { readonly ok: true } | WrongCode<'malformed' | 'wrong'> | NotOpen | Limited;
 
 export type TryCodeOutcome =
-  /** `mail`: which one the code came with. */
+  /** `mail`: number of the mail that contained the code. */
   | { readonly ok: true; readonly mail: number; readonly isLast: boolean }
-  /** `late`: right once. */
+  /** `late`: the code is right but has expired. */
   | WrongCode<'malformed'>
   | WrongCode<'wrong'>
   | WrongCode<'late'>
   | NotOpen
   | Limited;
 
-/** Proves an address with the code that was mailed there: two statements at most. */
+/** Proves an address with the code that was mailed to it. Takes at most two statements. */
 export async function checkEmailCode(
   deps: CheckCodeDeps,
   id: EmailAuthenticationId,
@@ -107,7 +107,10 @@ export async function checkEmailCode(
   return isProven ? { ok: true } : { ok: false, reason: 'wrong', isLast };
 }
 
-/** Counts and checks a code, and changes nothing: `markProven` does, together with what the proof is for. */
+/**
+ * Counts the attempt and checks the code, without marking the address as proven. The caller does that with
+ * `markProven`, together with the change that needs the proof.
+ */
 export async function tryEmailCode(
   deps: CheckCodeDeps,
   id: EmailAuthenticationId,
@@ -135,13 +138,13 @@ export async function tryEmailCode(
   const code = parseSixDigits(typed);
   if (code === undefined) return { ok: false, reason: 'malformed', isLast };
   const mail = row.mails;
-  // Compared also when there is no code, so that the time tells nothing.
+  // Always compared, even without a code, so that timing reveals nothing.
   const isRight = isEmailCode(keyRing, { authentication: id, mail }, code) && row.has_code === true;
   if (!isRight) return { ok: false, reason: 'wrong', isLast };
   return row.is_late === true ? { ok: false, reason: 'late', isLast } : { ok: true, mail, isLast };
 }
 
-/** @returns false when it was proven already, or another mail was asked for since the code was looked at */
+/** @returns false if the address was already proven, or another mail was requested since the code was compared */
 export async function markProven(
   queryable: Queryable,
   { id, mail, now }: { readonly id: EmailAuthenticationId; readonly mail: number; readonly now: number },

@@ -6,7 +6,7 @@ const deleteAll = statement<never, { readonly emailKeys: readonly string[] }>(
   'delete from user_email_authentications where email_key = any(:emailKeys::text[])',
 );
 
-/** Forgets all attempts to prove these addresses; codes that were mailed for them work no more. */
+/** Deletes all authentications of these addresses, which invalidates the codes mailed for them. */
 export async function deleteEmailAuthentications(transaction: Queryable, emailKeys: readonly string[]): Promise<void> {
   await transaction.execute(deleteAll, { emailKeys });
 }

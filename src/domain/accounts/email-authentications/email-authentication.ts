@@ -1,30 +1,30 @@
 /**
- * E-mail addresses that a person says are theirs, and proves by a code that is mailed there (browser-flows 6): table
- * `user_email_authentications`. One row is one address; a registration refers to it, or it refers to the browser session
- * in which a person adds an address to an account.
+ * Email addresses that a user claims and proves with a mailed code (browser-flows 6): table
+ * `user_email_authentications`. Each row is one address. Either a registration refers to it, or it refers to the
+ * browser session in which the user adds the address to an account.
  *
- * Open until it is proven (`completed_at`), an hour has passed, or too many codes were tried. Each further mail has a
- * code of its own, and only that of the last mail asked for works.
+ * An authentication is open until it is proven (`completed_at`), one hour has passed, or too many codes were tried.
+ * Each mail has a different code, and only the code of the most recently requested mail is valid.
  */
 import { fromUuid, type Ulid } from '#platform/base/ids.ts';
 import { MAX_CODE_TRIES } from './liveness.ts';
 
 export type EmailAuthenticationId = Ulid<'email-authentication'>;
 
-/** Seconds from its beginning in which mails are sent for it and codes accepted. */
+/** Seconds from the start during which mails are sent and codes are accepted. */
 const TTL_SECONDS = 3600;
 
 export type EmailAuthenticationState = 'open' | 'proven' | 'over';
 
 export interface EmailAuthentication {
   readonly id: EmailAuthenticationId;
-  /** As mail is sent to it. */
+  /** The address for sending mail. */
   readonly email: string;
   readonly emailKey: string;
   readonly state: EmailAuthenticationState;
 }
 
-/** What `emailAuthenticationColumns` selects. */
+/** The columns that `toEmailAuthentication` reads. */
 export interface EmailAuthenticationRow {
   readonly id: string;
   readonly email: string;
@@ -45,7 +45,7 @@ function stateOf(row: EmailAuthenticationRow, now: number): EmailAuthenticationS
   return isOpen ? 'open' : 'over';
 }
 
-/** When an authentication that is not over was begun at the earliest. */
+/** Returns the earliest start time of authentications that have not expired. */
 export function begunAfter(now: number): Date {
   return new Date(now - TTL_SECONDS * 1000);
 }

@@ -5,7 +5,7 @@ import type { EmailAuthenticationId } from './email-authentication.ts';
 const KEY_LABEL = 'email-codes';
 const DIGITS = 6;
 
-/** Which code: the one of this mail of an authentication. */
+/** Identifies a code: the authentication and the number of the mail. */
 export interface MailedCode {
   readonly authentication: EmailAuthenticationId;
   /** 1 for the first mail. */
@@ -13,14 +13,16 @@ export interface MailedCode {
 }
 
 /**
- * The code of a mail: 6 digits that follow from the mail under a key of the service. So the database holds none, and a
- * mail that is sent twice, because nobody knows whether it arrived, has one code (decision 0020).
+ * Derives the 6-digit code of a mail from the mail and a key of the service. The database therefore stores no codes,
+ * and a mail that is sent twice because its delivery is uncertain has the same code (decision 0020).
  */
 export function emailCode(keyRing: KeyRing, which: MailedCode): string {
   return codeUnder(keyRing.derive(KEY_LABEL), which);
 }
 
-/** Whether it is the code of that mail; one made before `secrets.encryption` was replaced is accepted as well. */
+/**
+ * Returns whether this is the code of that mail. Also accepts codes derived before `secrets.encryption` was replaced.
+ */
 export function isEmailCode(keyRing: KeyRing, which: MailedCode, code: string): boolean {
   const entered = Buffer.from(code);
   return keyRing
@@ -31,6 +33,6 @@ export function isEmailCode(keyRing: KeyRing, which: MailedCode, code: string): 
 
 function codeUnder(key: Buffer, { authentication, mail }: MailedCode): string {
   const bytes = createHmac('sha256', key).update(`${authentication}|${mail}`).digest();
-  // 64 bits: no code is more likely than another by more than a billionth of a percent.
+  // 64 bits: the probabilities of codes differ by less than a billionth of a percent.
   return String(bytes.readBigUInt64BE() % 10n ** BigInt(DIGITS)).padStart(DIGITS, '0');
 }

@@ -1,4 +1,4 @@
-/** Which e-mail addresses people may give (browser-flows 5.6): the rules of the operator. */
+/** Which email addresses users may register (browser-flows 5.6): the operator's policy. */
 import { RE2JS } from 're2js';
 import type { Config } from '#config/config.ts';
 import type { PolicyData, TextMatcher } from '#config/sections/policy.ts';
@@ -8,7 +8,7 @@ import { isEmpty, matches } from '#domain/policy/text-matcher.ts';
 import { isInternationalized, lacksSmtpUtf8 } from '#platform/mail/smtp-utf8.ts';
 import { type EmailAddress, parseEmailAddress } from '../email-address.ts';
 
-/** Why an address cannot be used; the codes of policies but for `invalid` and `email-unreachable`. */
+/** Why an address is rejected. All but `invalid` and `email-unreachable` are policy codes. */
 export type EmailProblem =
   | 'invalid'
   | 'email-domain-not-allowed'
@@ -19,20 +19,20 @@ export type EmailProblem =
   | ModuleViolation;
 
 export interface EmailPolicy {
-  /** Domains with `*` for any letters but a dot. Empty: every domain. */
+  /** Domain patterns in which `*` matches any characters but a dot. Empty: every domain. */
   readonly allowedDomains: readonly string[];
   readonly bannedDomains: readonly string[];
   /** Empty: every address. */
   readonly allowedAddresses: TextMatcher;
   readonly bannedAddresses: TextMatcher;
-  /** Domains without a dot that are accepted all the same. */
+  /** Domains without a dot that are also accepted. */
   readonly allowSingleLabelDomains: readonly string[];
-  /** Whether the SMTP server is known to take no address with other characters than ASCII before the @. */
+  /** Whether the SMTP server is known to reject addresses with non-ASCII characters before the @. */
   readonly lacksSmtpUtf8: boolean;
   readonly moduleRules: Pick<ModuleRules, 'judge' | 'replaces'>;
 }
 
-/** Its members are read when they are needed: the data of the policy changes while the service runs. */
+/** Returns the policy with getters, because the policy data can change while the service runs. */
 export function emailPolicyOf({ config, policy, moduleRules }: EmailPolicyDeps): EmailPolicy {
   return {
     get allowedDomains() {
@@ -65,7 +65,7 @@ export type JudgedEmail =
   | { readonly ok: true; readonly email: EmailAddress }
   | { readonly ok: false; readonly problems: readonly EmailProblem[] };
 
-/** Reads an address that a person typed, with every rule that it breaks. */
+/** Parses an address that a user typed and returns every rule that it violates. */
 export async function judgeEmail(text: string, policy: EmailPolicy): Promise<JudgedEmail> {
   const checked = checkEmail(text, policy);
   if (!checked.ok) return checked;
@@ -74,12 +74,12 @@ export async function judgeEmail(text: string, policy: EmailPolicy): Promise<Jud
   return problems.length === 0 ? checked : { ok: false, problems };
 }
 
-/** Whether no mail can be sent there, so that nobody can prove that it is theirs. */
+/** Returns whether mail cannot be delivered to the address, so that it cannot be proven. */
 export function isUnreachable({ address }: EmailAddress, policy: Pick<EmailPolicy, 'lacksSmtpUtf8'>): boolean {
   return isInternationalized(address) && policy.lacksSmtpUtf8;
 }
 
-/** The same without asking the operator's own rule, nor whether mails arrive there. */
+/** Like `judgeEmail`, but skips the operator's policy module and the check whether mail can be delivered. */
 export function checkEmail(text: string, policy: EmailPolicy): JudgedEmail {
   const email = parseEmailAddress(text, policy.allowSingleLabelDomains);
   if (email === undefined) return { ok: false, problems: ['invalid'] };
@@ -106,7 +106,7 @@ function fitsDomain(patterns: readonly string[], domain: string): boolean {
   return known.some((expression) => expression.matches(domain));
 }
 
-/** A pattern holds letters, digits, hyphens, dots and asterisks only. */
+/** Patterns contain only letters, digits, hyphens, dots and asterisks. */
 function expressionOf(pattern: string): string {
   return pattern.replaceAll('.', '\\.').replaceAll('*', '[^.]*');
 }

@@ -9,11 +9,11 @@ import {
 } from './email-authentication.ts';
 import { MAX_CODE_TRIES } from './liveness.ts';
 
-/** As the person reads about it who began it. Times in milliseconds since the epoch. */
+/** An authentication as shown to the user who started it. Times are milliseconds since the epoch. */
 export interface OwnEmailAuthentication extends EmailAuthentication {
   readonly createdAt: number;
   readonly completedAt: number | undefined;
-  /** No more codes can be tried, however young it is. */
+  /** All attempts are used up, even if it has not expired. */
   readonly isExhausted: boolean;
 }
 
@@ -28,7 +28,9 @@ const byIds = statement<
   where a.id = any(:ids::uuid[]) and a.user_session_id = :sessionId::uuid`,
 );
 
-/** By their identifiers, in the same order; only those that this browser session began. */
+/**
+ * Returns the authentications with these IDs, in the same order. Includes only those that this browser session started.
+ */
 export async function findForSession(
   queryable: Queryable,
   ids: readonly EmailAuthenticationId[],

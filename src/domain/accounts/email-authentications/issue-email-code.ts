@@ -13,13 +13,16 @@ export interface IssueCodeDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly keyRing: KeyRing;
-  /** How long a code works. */
+  /** Lifetime of a code. */
   readonly codeTtlSeconds: number;
-  /** How long a person has to finish a registration. */
+  /** Lifetime of a registration. */
   readonly registrationTtlSeconds: number;
 }
 
-/** What to send; `username` is that of the registration, of the account that is to get the address, or that has it. */
+/**
+ * The mail to send. `username` belongs to the registration, to the account that adds the address, or, for `in-use`, to
+ * the account that already has it.
+ */
 export type CodeMail = { readonly to: string; readonly username: string; readonly locale: string } & (
   | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'in-use' }
@@ -36,7 +39,7 @@ interface CodeMailRow {
   readonly is_issued: boolean;
 }
 
-/** Whether an account has the address is looked up here, so that no request can tell (security S-82). */
+/** Whether another account has the address is checked here, so that requests cannot reveal it (security S-82). */
 const issue = statement<
   CodeMailRow,
   {
@@ -75,10 +78,13 @@ const issue = statement<
 );
 
 /**
- * What to mail for an authentication, with a code that works from now on; to an address that an account has, no
- * code when it is for a registration (browser-flows 5.3, 6). Who adds an address to an account gets one always, and hears
- * only with a right code that it belongs to another. Undefined: nothing, as the code would be of no use: another mail was
- * asked for, the address is proven or given up, or the registration or the browser session is over.
+ * Returns the mail to send for an authentication, with a code that is valid from now on. If the authentication is for a
+ * registration and an account already has the address, the mail contains no code (browser-flows 5.3, 6). A user who
+ * adds an address to an account always gets a code, and learns only by entering it that the address belongs to another
+ * account.
+ *
+ * Returns undefined if a code would be useless: another mail was requested, the address is already proven, its attempts
+ * are used up, or the registration or the browser session has ended.
  * @param payload of the job
  */
 export async function issueEmailCode(deps: IssueCodeDeps, payload: unknown): Promise<CodeMail | undefined> {

@@ -8,7 +8,7 @@ import { type CodeMailDeps, codeMailBuckets, INSERT_CODE_MAIL_JOB } from './begi
 import { begunAfter, type EmailAuthentication } from './email-authentication.ts';
 import { emailAuthenticationIsOpen } from './liveness.ts';
 
-/** From here on the codes of former mails are void, also of those that are still on their way. */
+/** Invalidates the codes of earlier mails, even of those not yet delivered. */
 const askForMail = statement<
   never,
   {
@@ -30,8 +30,8 @@ const askForMail = statement<
 );
 
 /**
- * Sends another mail with another code, for an authentication that is open; without effect on one that is not.
- * @param locale undefined: as the mails before
+ * Sends another mail with a different code. Has no effect if the authentication is not open.
+ * @param locale undefined: the language of the earlier mails
  */
 export async function resendEmailCode(
   deps: CodeMailDeps & { readonly database: Queryable; readonly clock: Clock },

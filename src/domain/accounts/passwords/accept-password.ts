@@ -15,9 +15,9 @@ const accept = statement<{ user_id: string }, AcceptedPasswordParams>(
 );
 
 /**
- * Does what a right password does and nothing more: gives the tokens of the check back and forgets the failures before
- * it. For callers without a browser session that it would renew.
- * @returns false when the password was changed since it was checked, or the account cannot be used any more
+ * Records a successful password check: refunds the rate limit tokens of the check and clears the failure count. For
+ * callers that renew no browser session.
+ * @returns false if the password was changed since the check, or the account is locked or deactivated
  */
 export async function acceptPassword(queryable: Queryable, accepted: AcceptedPassword, now: number): Promise<boolean> {
   return (await queryable.first(accept, acceptedPasswordParams(accepted, now))) !== undefined;

@@ -4,20 +4,20 @@ import { toUuid } from '#platform/base/ids.ts';
 import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import { type User, userColumns } from '../user.ts';
 
-/** A password that was just verified, and what the statement that acts on it has to do. */
+/** A password that was just verified, and the writes left to the statement that acts on it. */
 export interface AcceptedPassword {
   readonly user: User;
-  /** The password that was checked; a statement that acts on it fails when it is no longer the account's. */
+  /** The verified password. A statement that acts on it fails if the account has a different password by then. */
   readonly passwordId: string;
-  /** Tokens to give back: only failures count. */
+  /** Rate limit tokens to refund: only failures count. */
   readonly charges: Charges;
-  /** Key of the count of failures in a row. */
+  /** Key of the count of consecutive failures. */
   readonly subject: string;
-  /** By the newest scheme, when the stored hash is outdated. */
+  /** Hash by the newest scheme, if the stored hash is outdated. */
   readonly newHash: StoredHash | undefined;
 }
 
-/** Parameters of every statement that acts on a password found right. */
+/** Parameters of every statement that acts on a verified password. */
 export type AcceptedPasswordParams = {
   readonly now: Date;
   readonly userId: string;
@@ -43,17 +43,17 @@ export function acceptedPasswordParams(accepted: AcceptedPassword, now: number):
   };
 }
 
-/** What `toUser` reads, from the CTE `account` below. */
+/** The columns that `toUser` reads, from the CTE `account` below. */
 export const ACCEPTED_ACCOUNT_COLUMNS = `account.user_id, account.username, account.display_name, account.locale,
     account.can_request_admin, account.is_locked, account.is_deactivated`;
 
 /**
- * CTEs for the parameters above: `account` (columns of `userColumns`; empty when the password was changed
- * since it was checked) and `proven(user_id)`, the account unless it is locked or deactivated. Tokens are given back,
- * failures in a row forgotten, and an outdated hash is replaced.
+ * CTEs for the parameters above. `account` has the columns of `userColumns` and is empty if the password was changed
+ * since the check. `proven(user_id)` is the account unless it is locked or deactivated. The CTEs also refund the rate
+ * limit tokens, clear the failure count and replace an outdated hash.
  *
- * The locks make a change of password or a lock of the account that commits at the same moment come first or wait for
- * this statement: it cannot miss a session that is made at that moment.
+ * Row locks serialize this statement with concurrent password changes and account locks. Those either commit first or
+ * wait, so they cannot miss a session created here.
  */
 export const acceptedPasswordCtes = `account as (
     select ${userColumns('u')}

@@ -18,23 +18,23 @@ export interface BeginPasswordCheckDeps {
   readonly limits: RateLimitingConfig['login'];
 }
 
-/** Whose password is about to be checked, and from where. */
+/** The account whose password is checked, and the origin of the request. */
 export interface PasswordCheckSubject {
-  /** The account of a session, or the name that was typed. */
+  /** The account of a session, or the name that the user typed. */
   readonly account: UserId | LoginName;
   readonly address: string | undefined;
-  /** Accounts that have signed in from the same browser before, each with its nonce. */
+  /** Accounts that have signed in with this browser before, with their nonces. */
   readonly knownBrowsers: readonly { readonly user: UserId; readonly nonce: string }[];
 }
 
-/** The account, or nulls; and whether its password may be checked now. */
+/** The account, or nulls, and whether its password may be checked now. */
 export type BegunCheckRow = (UserRow | { readonly [Name in keyof UserRow]: null }) & {
-  /** Key of the count of failures: the account, or the name that no account has. */
+  /** Key of the failure count: the account, or the typed name if no account has it. */
   readonly subject: string;
   readonly password_id: string | null;
   readonly hash: string | null;
   readonly scheme_version: number | null;
-  /** Seconds until every bucket has a token; null when all had one. */
+  /** Seconds until every bucket has a token; null if all had one. */
   readonly blocked_seconds: number | null;
   readonly charged_keys: readonly string[] | null;
   readonly charged_seconds: readonly number[] | null;
@@ -110,10 +110,10 @@ const begin = statement<
 );
 
 /**
- * Finds the account, by id or by what was typed (browser-flows 3.2.3), with its password, and charges the buckets that
- * count its checks (3.2.5). The same work for accounts that exist and for those that do not.
+ * Finds the account by ID or by the typed name (browser-flows 3.2.3), together with its password, and charges the rate
+ * limit buckets (3.2.5). Existing and unknown accounts take the same work.
  *
- * A name with imported variants in other case matches by its exact spelling only.
+ * A name with imported variants in different case matches only by its exact spelling.
  */
 export async function beginPasswordCheck(
   deps: BeginPasswordCheckDeps,

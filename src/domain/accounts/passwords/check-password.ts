@@ -1,8 +1,8 @@
 /**
- * Passwords of accounts, tables `user_passwords` and `login_failures`. A check has two halves: `PasswordChecks` charges
- * the limits and verifies the hash; the statement that acts on a right password takes `acceptedPasswordCtes`, which
- * gives the tokens back, and fails when the password was changed in between. What a right password allows is left to
- * the caller.
+ * Passwords of accounts, tables `user_passwords` and `login_failures`. A check has two halves. `PasswordChecks` charges
+ * the limits and verifies the hash. The statement that acts on a verified password includes `acceptedPasswordCtes`,
+ * which refunds the tokens and fails if the password has changed since. The caller decides what a verified password
+ * allows.
  */
 
 import { newAuditEventId } from '#domain/audit/audit-event.ts';
@@ -29,18 +29,18 @@ import {
 
 export interface PasswordChecksDeps extends BeginPasswordCheckDeps {
   readonly hasher: PasswordHasher;
-  /** Longest password in bytes of UTF-8; a longer one is wrong without being hashed. */
+  /** Maximum password length in UTF-8 bytes; a longer password is rejected without hashing. */
   readonly maximumBytes: number;
-  /** People are told by mail what happens to their account. */
+  /** Whether users get security notices about their account by email. */
   readonly sendsNotices: boolean;
 }
 
 export interface PasswordAttempt extends PasswordCheckSubject {
   readonly password: string;
   readonly userAgent: string | undefined;
-  /** Signs in on the page, which is counted. */
+  /** Counts the attempt in the sign-in metrics. */
   readonly isSignIn?: boolean;
-  /** Aborted when the client has left. */
+  /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -51,12 +51,12 @@ export type PasswordCheck =
   | Overloaded;
 
 /**
- * Adds a wrong password to those in a row. When the hundredth came within a day of the first of them, they are
- * forgotten and the alarm is raised; else the last 99 are kept.
+ * Adds a wrong password to the consecutive failures. If this is the hundredth and the first was less than a day ago,
+ * the failures are cleared and the alarm is raised. Otherwise the last 99 are kept.
  *
- * The owner of the account reads of it among the events. The commit does not wait for the disk: it would for accounts
- * that exist only, and the time would tell which do. A crash may take the event of the last moment with it, like the
- * buckets and counts, which are not logged at all.
+ * The failure appears in the account's activity. The commit does not wait for the disk: only existing accounts have a
+ * logged write here, so waiting would reveal which accounts exist. A crash can lose the most recent events, just like
+ * the buckets and counts, which are not logged at all.
  */
 export const recordLoginFailure = statement<
   { is_alarm: boolean },
@@ -84,11 +84,11 @@ export const recordLoginFailure = statement<
 );
 
 /**
- * Checks passwords wherever one is asked for: sign-in, re-authentication, changes in the account area. All share the
- * same limits and the same count of failures (browser-flows 3.2.5).
+ * Checks passwords wherever the user enters one: sign-in, re-authentication and changes in the account area. All share
+ * the same rate limits and failure count (browser-flows 3.2.5).
  *
- * An account that does not exist costs the same statements and one hash as well, so that neither answer nor time
- * tells which do.
+ * An unknown account costs the same statements and one hash, so that neither the response nor its timing reveals which
+ * accounts exist.
  */
 export class PasswordChecks {
   readonly #deps: PasswordChecksDeps;
@@ -101,7 +101,7 @@ export class PasswordChecks {
     const row = await beginPasswordCheck(this.#deps, attempt);
     const charges = { keys: row.charged_keys ?? [], seconds: row.charged_seconds ?? [] };
     const user = row.user_id === null ? undefined : toUser(row);
-    // The bucket of the address, and that of the account or of its known browser.
+    // Two buckets: the IP address, and either the account or its known browser.
     if (charges.keys.length < 2) return await this.#refuse(row, charges, user);
 
     const stored = storedHash(row);
@@ -124,7 +124,7 @@ export class PasswordChecks {
     const { database, limits, log } = this.#deps;
     metrics?.count('latchkey_rate_limited_total', { limiter: 'login' });
     log.info('auth.refused', 'too many password checks', { code: 'rate_limited', user: user?.id });
-    // Another caller took the last token of one bucket at the same moment.
+    // A concurrent request may have taken the last token of just one bucket.
     await refundTokens(database, charges);
     const retryAfterSeconds = row.blocked_seconds ?? secondsPerToken(limits.perAccount);
     return { ok: false, reason: 'rate-limited', retryAfterSeconds: Math.ceil(retryAfterSeconds) };
@@ -183,7 +183,7 @@ function storedHash(row: BegunCheckRow): StoredHash | undefined {
   return { hash: row.hash, schemeVersion: row.scheme_version };
 }
 
-/** Too many passwords wait to be hashed or estimated. Nothing was checked, so nothing counts against the caller. */
+/** Too many passwords are waiting to be hashed or estimated. Nothing was checked, so the attempt does not count. */
 export interface Overloaded {
   readonly ok: false;
   readonly reason: 'overloaded';
@@ -192,7 +192,7 @@ export interface Overloaded {
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** The outcome for an error of the password queues; throws any other error again. */
+/** Returns the outcome for an error of the password queues. Rethrows any other error. */
 export function overloadedOutcome(error: unknown, log: Log): Overloaded {
   if (!(error instanceof LatchkeyError) || error.code !== 'overloaded') throw error;
   log.info('auth.refused', 'no password could be checked', { code: error.code, reason: error.description });

@@ -2,7 +2,7 @@ import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary as commonDictionary } from '@zxcvbn-ts/language-common';
 import { dictionary as englishDictionary } from '@zxcvbn-ts/language-en';
 
-/** What would make a password harder to guess, by the names of zxcvbn. */
+/** Hints for a stronger password, named as in zxcvbn. */
 export const STRENGTH_HINTS = [
   'allUppercase',
   'anotherWord',
@@ -21,19 +21,19 @@ export const STRENGTH_HINTS = [
 export type StrengthHint = (typeof STRENGTH_HINTS)[number];
 
 export interface Strength {
-  /** zxcvbn score, 0 (guessed at once) to 4. */
+  /** zxcvbn score from 0 (guessed immediately) to 4. */
   readonly score: number;
-  /** Among the 10,000 commonest passwords. */
+  /** Whether it is one of the 10,000 most common passwords. */
   readonly isCommon: boolean;
-  /** None for a password that is hard to guess. */
+  /** Empty if the password is hard to guess. */
   readonly hints: readonly StrengthHint[];
 }
 
 const COMMONEST = 10_000;
-// The work grows steeply with the length.
+// The estimate gets much slower with the length.
 const MAX_ESTIMATED_CHARACTERS = 64;
 
-// Sorted by how often they are used.
+// Sorted by frequency.
 const commonest = new Set(commonDictionary['passwords-common'].slice(0, COMMONEST));
 const zxcvbn = new ZxcvbnFactory({
   dictionary: { ...commonDictionary, ...englishDictionary },
@@ -41,10 +41,10 @@ const zxcvbn = new ZxcvbnFactory({
 });
 
 /**
- * How hard a password is to guess, on the server and in the browser alike. Importing this loads the dictionaries,
- * 60 MB, and an estimate takes up to a second: both belong into a worker.
- * @param knownWords easy to guess for someone who knows the account
- * @param maxCharacters how much of the password the score is about
+ * Estimates how hard a password is to guess, both on the server and in the browser. Importing this module loads 60 MB
+ * of dictionaries, and an estimate can take up to a second. Use it in a worker only.
+ * @param knownWords words that are easy to guess for an attacker who knows the account
+ * @param maxCharacters number of characters to score
  */
 export function estimateStrength(
   password: string,

@@ -3,7 +3,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { toUser, type User, type UserRow, userColumns } from '../user.ts';
 
-/** An account that is about to get another password. */
+/** An account that is about to get a different password. */
 export interface FoundPasswordOwner {
   readonly user: User;
   readonly hasPassword: boolean;

@@ -1,6 +1,7 @@
 /**
- * Whether a password is known from leaks, asked of a public service by the first five hexadecimal digits of its SHA-1:
- * neither the password nor the rest of that leaves this process. Without an answer the password counts as unknown.
+ * Checks passwords against a public service of leaked passwords. Only the first five hexadecimal digits of the SHA-1
+ * are sent; the password and the rest of the digest stay in this process. If the service does not answer, the password
+ * passes.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '#platform/base/clock.ts';
@@ -11,7 +12,7 @@ import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 const RANGE_URL = 'https://api.pwnedpasswords.com/range/';
 const PREFIX_DIGITS = 5;
 const TOTAL_MS = 2_000;
-/** Failures in between are not told. */
+/** Minimum interval between logged failures. */
 const TOLD_EVERY_MS = 60_000;
 
 export interface LeakedPasswordsDeps {
@@ -32,7 +33,10 @@ export class LeakedPasswords {
     this.#breaker = new CircuitBreaker(deps.clock);
   }
 
-  /** False also when the service does not answer, or is not to be asked. Not to be called within a transaction. */
+  /**
+   * Returns whether the password is known from leaks. Also returns false if the check is disabled or the service does
+   * not answer. Do not call this within a transaction.
+   */
   async has(password: string): Promise<boolean> {
     if (!this.#deps.isAsked || !this.#breaker.admits()) return false;
     const digest = createHash('sha1').update(password).digest('hex').toUpperCase();
@@ -40,12 +44,12 @@ export class LeakedPasswords {
     return range !== undefined && holds(range, digest.slice(PREFIX_DIGITS));
   }
 
-  /** All digests that begin so, without that beginning, each with how often it was seen. */
+  /** Fetches the rest of all digests with this prefix, each with its number of occurrences. */
   async #ask(prefix: string): Promise<string | undefined> {
     const answer = await this.#deps.outbound.call(RANGE_URL + prefix, {
       server: 'breach_check',
       method: 'GET',
-      // Lines that mean nothing, so that the length of the answer does not tell which range it is.
+      // Requests padding lines, so that the response length does not reveal the range.
       headers: { accept: 'text/plain', 'add-padding': 'true' },
       totalMs: TOTAL_MS,
     });
@@ -53,7 +57,7 @@ export class LeakedPasswords {
       this.#breaker.succeed();
       return answer.body.toString();
     }
-    // Our own bound says nothing about the service.
+    // Our own concurrency limit is not a failure of the service.
     if (!answer.ok && answer.reason === 'busy') this.#breaker.giveUp();
     else this.#breaker.fail();
     this.#tell(answer.ok ? `status ${answer.status}` : `no answer: ${answer.reason}`);
@@ -71,7 +75,7 @@ export class LeakedPasswords {
   }
 }
 
-/** Lines of padding have been seen 0 times. */
+/** Padding lines have a count of 0. */
 function holds(range: string, rest: string): boolean {
   return range.split('\n').some((line) => {
     const [digits, count = ''] = line.trim().split(':');

@@ -6,7 +6,7 @@ const listVersions = statement<{ version: number }, NoParameters>(
   'select distinct scheme_version as version from user_passwords order by version',
 );
 
-/** Versions of `passwords.schemes` that stored hashes were made with. Reads the whole table. */
+/** Returns the versions of `passwords.schemes` used by stored hashes. Reads the whole table. */
 export async function listStoredSchemes(queryable: Queryable): Promise<readonly number[]> {
   return (await queryable.rows(listVersions, {})).map(({ version }) => version);
 }

@@ -1,4 +1,4 @@
-/** A new password in place of a lost or former one. */
+/** Replacing a lost or existing password. */
 import type { HashCaller } from '#platform/password-hash/hash-queue.ts';
 import type { Strength } from './estimate-strength.ts';
 import { judgePassword, type PasswordOwner, type PasswordProblem, type PasswordRules } from './password-rules.ts';
@@ -10,14 +10,14 @@ export interface NewPasswordDeps {
   readonly serviceName: string;
 }
 
-/** Why it may not be used. */
+/** Why the password is rejected. */
 export interface NewPasswordProblem {
   readonly problem: 'required' | 'password_unchanged' | PasswordProblem;
-  /** How hard it is to guess, where that was estimated. */
+  /** The estimated strength, if it was estimated. */
   readonly strength?: Strength;
 }
 
-/** What is wrong with it. Throws as `judgePassword`. */
+/** Returns what is wrong with the password. Throws like `judgePassword`. */
 export async function findNewPasswordProblem(
   { passwordRules, estimator, serviceName }: NewPasswordDeps,
   newPassword: string,

@@ -7,17 +7,17 @@ import type { Strength } from './estimate-strength.ts';
 import type { LeakedPasswords } from './leaked-passwords.ts';
 import type { StrengthEstimator } from './strength-estimator.ts';
 
-/** Codes of the rules that a new password breaks (browser-flows 5.7). */
+/** Codes of the rules that a new password can violate (browser-flows 5.7). */
 export type PasswordProblem =
   | 'password_too_short'
   | 'password_too_long'
   | 'password_invalid'
-  /** Among the most common ones, which are the first to be tried. */
+  /** One of the most common passwords, which attackers try first. */
   | 'password_compromised'
-  /** Known from leaks elsewhere. */
+  /** Found in a public leak. */
   | 'password_leaked'
   | 'password_too_weak'
-  /** By the operator's own rule. */
+  /** Rejected by the operator's policy module. */
   | ModuleViolation;
 
 export interface PasswordRules extends Pick<PasswordsConfig, 'minimumComplexity' | 'minimumLength' | 'maximumLength'> {
@@ -38,7 +38,7 @@ export function passwordRulesOf({
   return { minimumComplexity, minimumLength, maximumLength, moduleRules, leakedPasswords };
 }
 
-/** The future owner of the password: names that are easy to guess. */
+/** The owner of the new password. These names are easy to guess. */
 export interface PasswordOwner {
   readonly username: string;
   readonly displayName?: string | undefined;
@@ -46,15 +46,16 @@ export interface PasswordOwner {
   readonly serviceName: string;
 }
 
-/** A rule that a new password breaks, and how hard it is to guess, where that was estimated. */
+/** The rule that a new password violates, and the strength if it was estimated. */
 export interface RejectedPassword {
   readonly problem: PasswordProblem;
   readonly strength?: Strength;
 }
 
 /**
- * The first rule that a new password breaks; undefined when it may be used. May ask another service: not to be called within a transaction. It is judged in
- * the form that is hashed; nothing is trimmed or lower-cased. Throws `overloaded` when too many passwords wait for their estimate.
+ * Returns the first rule that a new password violates; undefined if it is acceptable. Judges the password in the form
+ * that is hashed, without trimming or lower-casing. May call an external service, so do not call this within a
+ * transaction. Throws `overloaded` if too many passwords are waiting for an estimate.
  */
 export async function judgePassword(
   rules: PasswordRules,
@@ -70,7 +71,7 @@ export async function judgePassword(
     ? await judgeByModule(rules, password, owner)
     : await judgeStrength(rules, estimator, password, owner, caller);
   if (rejected !== undefined) return rejected;
-  // Last, as it asks somebody else.
+  // Last, because it calls an external service.
   return (await rules.leakedPasswords.has(password)) ? { problem: 'password_leaked' } : undefined;
 }
 
@@ -81,7 +82,7 @@ async function judgeStrength(...[rules, estimator, password, owner, caller]: Par
   return strength.score < rules.minimumComplexity ? ({ problem: 'password_too_weak', strength } as const) : undefined;
 }
 
-/** All that the operator's own rule says, as one problem. */
+/** Combines all violations that the policy module reports into one problem. */
 async function judgeByModule(
   { moduleRules }: PasswordRules,
   password: string,
@@ -93,20 +94,20 @@ async function judgeByModule(
   return { problem: { ...first, msg: [first, ...others].map(({ msg }) => msg).join(' ') } };
 }
 
-/** The code of a rule, or what the operator's own rule says. */
+/** Returns the code of a rule, or the message of the policy module. */
 export function passwordProblemText(problem: PasswordProblem): string {
   if (problem === 'password_leaked') return 'password_compromised (known from leaks)';
   return typeof problem === 'string' ? problem : problem.msg;
 }
 
-/** The problem alone. Throws as `judgePassword`. */
+/** Returns only the problem. Throws like `judgePassword`. */
 export async function findPasswordProblem(
   ...judged: Parameters<typeof judgePassword>
 ): Promise<PasswordProblem | undefined> {
   return (await judgePassword(...judged))?.problem;
 }
 
-/** Words that are easy to guess for someone who knows the account. */
+/** Returns words that are easy to guess for an attacker who knows the account. */
 export function knownWords(owner: PasswordOwner): string[] {
   const addresses = owner.emails.flatMap((email) => [email, ...email.split('@')]);
   const names = [owner.displayName ?? '', owner.serviceName].flatMap((name) => [name, ...name.split(/\s+/)]);

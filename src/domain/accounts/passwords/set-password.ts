@@ -25,20 +25,20 @@ const storePassword = statement<
 export interface PasswordChange {
   readonly user: UserId;
   readonly stored: StoredHash;
-  /** From the request that changes it, for the audit log. */
+  /** IP address of the request, for the audit log. */
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** What the audit log calls it; `password_changed` unless given. */
+  /** The kind of audit event; `password_changed` by default. */
   readonly event?: 'password_recovered';
-  /** The administrator who does it in place of the owner. */
+  /** The administrator, if the change is not made by the owner. */
   readonly admin?: Administrator | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Sets or replaces a user's password, with its audit event; sign-ins that checked the former one at the same moment
- * fail. Expects the caller's transaction. Sessions are the caller's business.
+ * Sets or replaces a user's password and records an audit event. Concurrent sign-ins with the former password fail.
+ * Expects the caller's transaction. Sessions are left to the caller.
  * @returns the `id` of the audit event, for the notice to the owner
  */
 export async function setPassword(transaction: Queryable, change: PasswordChange): Promise<string> {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   script = outputFiles[0]?.text ?? '';
 });
 
-/** Asks the script in a global scope that has nothing but what a worker of every browser has. */
+/** Runs the script in a global scope that contains only what every browser's workers have. */
 function estimates(
   passwords: readonly string[],
   account: { readonly username: string; readonly email: string; readonly serviceName: string },

@@ -1,20 +1,20 @@
 /**
- * Entry of a web worker, published among the assets: the estimate of the server for the strength meter of a form. The password
- * does not leave the browser.
+ * Entry of a web worker, published with the assets: runs the server's estimate for the strength meter of a form. The
+ * password does not leave the browser.
  */
 import { estimateStrength, type Strength } from './estimate-strength.ts';
 import { knownWords } from './password-rules.ts';
 
-/** What `strength.js` sends. */
+/** The message from `strength.js`. */
 interface EstimateRequest {
   readonly password: string;
   readonly username: string;
-  /** Empty where the form has none. */
+  /** Empty if the form has no such field. */
   readonly email: string;
   readonly serviceName: string;
 }
 
-/** The global scope of a dedicated worker, as far as it is used here. */
+/** The parts of a dedicated worker's global scope that are used here. */
 declare const self: {
   onmessage: (event: { readonly data: EstimateRequest }) => void;
   postMessage(answer: Strength): void;

@@ -7,8 +7,8 @@ import { StrengthEstimator } from './strength-estimator.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'latchkey-strength-'));
 const workerUrl = pathToFileURL(join(directory, 'worker.mjs'));
-// `slow` works without end on the whole password, `endless` on a part of it too. The score tells what was judged: the
-// characters, or the number of the thread.
+// `slow` never finishes with the whole password, `endless` not even with a part of it. The score shows what was judged:
+// the number of characters, or the thread ID.
 writeFileSync(
   workerUrl,
   `import { parentPort, threadId } from 'node:worker_threads';
@@ -32,7 +32,7 @@ function ask(password: string, address: string, signal?: AbortSignal): Promise<n
   return estimator.estimate(password, [], { address, signal }).then(({ score }) => score);
 }
 
-/** Does not wait for an answer that may never come. */
+/** Does not wait for an answer, which may never come. */
 function begin(password: string, address: string, signal?: AbortSignal): Promise<string> {
   return ask(password, address, signal).then(String, (error: Error) => error.message);
 }
@@ -99,7 +99,7 @@ describe('passwords that are slow to estimate (S-183)', () => {
 
   test('take turns: an address with many comes after one with few', async () => {
     estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
-    // With one of the two threads taken, answers come in the order in which the requests had their turns.
+    // With one of the two threads busy, answers arrive in the order of the requests' turns.
     const endless = begin('endless', 'attacker');
     const order: string[] = [];
     const asked = ['a-1', 'a-2', 'a-3', 'b-1', 'b-2', 'b-3', 'c-1'].map((password) =>

@@ -5,17 +5,17 @@ import type { Strength } from './estimate-strength.ts';
 import { StrengthThread } from './strength-thread.ts';
 
 /**
- * As many as come at once where many people begin together, while the first thread loads its dictionaries: an estimate
- * itself takes some hundredths of a second.
+ * Enough for a burst of users at once while the first thread loads its dictionaries. An estimate takes some hundredths
+ * of a second.
  */
 const MAX_REQUESTS = 64;
 const MAX_REQUESTS_PER_ADDRESS = 4;
-/** Within the time limit of a request. */
+/** Below the time limit of a request. */
 const MAX_WAIT_MS = 10_000;
-/** Each takes 60 MB. The second starts when a request waits behind that of another address. */
+/** Each takes 60 MB. The second starts when a request waits behind one from a different address. */
 const MAX_THREADS = 2;
 const MAX_ESTIMATE_MS = 1000;
-/** The estimate for a password that takes too long: it is at least this hard to guess. */
+/** Characters to score of a password that takes too long. The whole password is at least that hard to guess. */
 const SHORTENED_CHARACTERS = 16;
 const IDLE_MS = 60_000;
 const RETRY_AFTER_SECONDS = 5;
@@ -27,22 +27,22 @@ interface EstimateRequest {
   readonly caller: HashCaller;
   readonly resolve: (strength: Strength) => void;
   readonly reject: (error: Error) => void;
-  /** `performance.now()` until which it may wait for its turn. */
+  /** Latest start, as a `performance.now()` value. */
   readonly deadline: number;
-  /** The estimate of the whole password took too long. */
+  /** Whether estimating the whole password took too long. */
   isShortened: boolean;
 }
 
 /**
- * Estimates in worker threads how hard passwords are to guess. Some passwords keep a thread busy for seconds, so an
- * address has at most one estimate running and a few waiting, addresses take turns, and a thread that works for more
- * than a second is ended. Threads start with the first request and end after a minute without any.
+ * Estimates password strength in worker threads. Some passwords keep a thread busy for seconds. Each IP address
+ * therefore has at most one running estimate and a few waiting ones, and addresses take turns. A thread that works for
+ * more than a second is terminated. Threads start with the first request and end after an idle minute.
  */
 export class StrengthEstimator {
   readonly #workerUrl: URL;
   readonly #maxEstimateMs: number;
   readonly #maxWaitMs: number;
-  /** By address, in the order of their turns. */
+  /** Waiting requests by IP address, in the order of their turns. */
   readonly #waiting = new Map<string, EstimateRequest[]>();
   readonly #running = new Map<StrengthThread, EstimateRequest>();
   #idle: StrengthThread[] = [];
@@ -50,8 +50,8 @@ export class StrengthEstimator {
 
   /**
    * @param workerUrl the built `strength.worker` file
-   * @param maxEstimateMs one second unless a test says otherwise
-   * @param maxWaitMs ten seconds unless a test says otherwise
+   * @param maxEstimateMs one second except in tests
+   * @param maxWaitMs ten seconds except in tests
    */
   constructor(workerUrl: URL, maxEstimateMs = MAX_ESTIMATE_MS, maxWaitMs = MAX_WAIT_MS) {
     this.#workerUrl = workerUrl;
@@ -60,9 +60,9 @@ export class StrengthEstimator {
   }
 
   /**
-   * Throws `overloaded` when too many requests wait, of this caller or of all, when it was not its turn in time, or when
-   * the caller has left.
-   * @param knownWords username, addresses and the like: easy to guess for this account
+   * Throws `overloaded` if too many requests are waiting (of this caller or in total), if the request was not started
+   * in time, or if the client disconnected.
+   * @param knownWords username, email addresses and the like, which are easy to guess for this account
    */
   async estimate(password: string, knownWords: readonly string[], caller: HashCaller): Promise<Strength> {
     const { address, signal } = caller;
@@ -86,7 +86,7 @@ export class StrengthEstimator {
     ).finally(() => clearTimeout(waiting));
   }
 
-  /** Ends the threads; open requests fail. */
+  /** Terminates the threads; open requests fail. */
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer);
     const threads = [...this.#running.keys(), ...this.#idle];
@@ -104,7 +104,7 @@ export class StrengthEstimator {
     else ofAddress.push(request);
   }
 
-  /** Takes a request back that still waits. */
+  /** Removes a request that is still waiting. */
   #leave(request: EstimateRequest, why: string): void {
     const { address } = request.caller;
     const ofAddress = this.#waiting.get(address) ?? [];
@@ -127,7 +127,7 @@ export class StrengthEstimator {
     this.#idleTimer = setTimeout(() => void this.close(), IDLE_MS).unref();
   }
 
-  /** The oldest request of the next address that has none running; that address then comes last. */
+  /** Takes the oldest request of the next address that has no running request. That address moves to the end. */
   #takeNext(): EstimateRequest | undefined {
     const busy = new Set([...this.#running.values()].map((request) => request.caller.address));
     for (const [address, [first, ...others]] of this.#waiting) {

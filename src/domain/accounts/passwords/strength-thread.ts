@@ -9,7 +9,7 @@ interface OpenRequest {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** One worker thread that estimates the strength of passwords, one at a time. */
+/** A worker thread that estimates the strength of passwords, one at a time. */
 export class StrengthThread {
   readonly #worker: Worker;
   #open: OpenRequest | undefined;
@@ -17,21 +17,21 @@ export class StrengthThread {
 
   constructor(workerUrl: URL) {
     this.#worker = new Worker(workerUrl);
-    // It never keeps the process alive: a caller that waits has an open socket or terminal.
+    // Does not keep the process alive: waiting callers hold an open socket or terminal.
     this.#worker.unref();
     this.#worker.on('message', (reply: StrengthReply) => this.#receive(reply));
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
     this.#worker.on('exit', () => this.#fail(new Error('the strength worker ended')));
   }
 
-  /** False once it has ended, for whatever reason. */
+  /** False once the thread has ended for any reason. */
   get isUsable(): boolean {
     return !this.#isEnded;
   }
 
   /**
-   * The strength; undefined when the estimate took longer than `limitMs`, which ends the thread. The time to load
-   * the thread does not count.
+   * Returns the strength; undefined if the estimate took longer than `limitMs`, which terminates the thread. The time
+   * for loading the thread does not count.
    */
   estimate(request: StrengthRequest, limitMs: number): Promise<Strength | undefined> {
     return new Promise((resolve, reject) => {
@@ -40,7 +40,7 @@ export class StrengthThread {
     });
   }
 
-  /** Ends the thread; an open request fails. */
+  /** Terminates the thread; an open request fails. */
   async end(): Promise<void> {
     this.#fail(new Error('the strength worker was closed'));
     await this.#worker.terminate();

@@ -1,20 +1,20 @@
 /**
- * Entry of a worker thread: estimates how hard passwords are to guess. Loading the dictionaries takes 60 MB and an
- * estimate up to seconds of processor time, so neither belongs into the main thread.
+ * Entry of a worker thread that estimates password strength. The dictionaries take 60 MB and an estimate up to seconds
+ * of CPU time, so neither belongs in the main thread.
  */
 import { parentPort } from 'node:worker_threads';
 import { estimateStrength, type Strength } from './estimate-strength.ts';
 
-/** A request of the main thread, one at a time. */
+/** A request from the main thread, one at a time. */
 export interface StrengthRequest {
   readonly password: string;
-  /** Words that are easy to guess for someone who knows the account. */
+  /** Words that are easy to guess for an attacker who knows the account. */
   readonly knownWords: readonly string[];
-  /** How much of the password is estimated; undefined: the default of `estimateStrength`. */
+  /** Number of characters to estimate; undefined: the default of `estimateStrength`. */
   readonly maxCharacters: number | undefined;
 }
 
-/** What the worker sends: that it has started, then the estimate. */
+/** Messages of the worker: first that the estimate has started, then its result. */
 export type StrengthReply = 'begun' | Strength;
 
 function send(reply: StrengthReply): void {

@@ -1,4 +1,4 @@
-/** Changes of registration tokens by administrators (operations 4.8). One statement each. */
+/** Changes of registration tokens by administrators (operations 4.8). Each takes one statement. */
 import { toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -6,11 +6,11 @@ import { registrationTokenIsRevoked } from '../liveness.ts';
 
 export type RegistrationTokenId = Ulid<'registration-token'>;
 
-/** What is undefined stays as it is. */
+/** Undefined members stay unchanged. */
 export interface RegistrationTokenChange {
-  /** Null: any number of accounts. */
+  /** Null: unlimited. */
   readonly usageLimit: number | null | undefined;
-  /** Null: it does not expire. */
+  /** Null: never. */
   readonly expiresAt: Date | null | undefined;
 }
 
@@ -32,7 +32,7 @@ const change = statement<
       and (not :changesLimit::boolean or :usageLimit::integer is null or times_used <= :usageLimit::integer)`,
 );
 
-/** @returns false when it is gone, or was used more often than the new limit allows */
+/** @returns false if the token does not exist or was already used more often than the new limit allows */
 export async function changeRegistrationToken(
   queryable: Queryable,
   id: RegistrationTokenId,
@@ -69,7 +69,7 @@ export async function revokeRegistrationToken(
   return (await queryable.execute(revoke, { id: toUuid(id), now: new Date(now) })) > 0;
 }
 
-/** @returns whether this call made it good again */
+/** @returns whether this call undid the revocation */
 export async function unrevokeRegistrationToken(queryable: Queryable, id: RegistrationTokenId): Promise<boolean> {
   return (await queryable.execute(unrevoke, { id: toUuid(id) })) > 0;
 }

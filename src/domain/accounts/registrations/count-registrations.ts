@@ -1,4 +1,4 @@
-/** What registrations report to the metrics. A provider is given where one vouches for the person. */
+/** Metrics of registrations. The provider is set if the registration began with an upstream sign-in. */
 import type { UpstreamProviderId } from '#platform/base/ids.ts';
 import type { FlowResult } from '#platform/base/metric-labels.ts';
 import { metrics } from '#platform/base/metrics.ts';
@@ -14,7 +14,7 @@ type StartRefusal =
   | 'rejected'
   | 'requester-banned';
 
-/** What ends a registration. One that lacks a step goes on. */
+/** Reasons that end a registration. Registrations with a missing step continue. */
 const FINAL = {
   closed: 'refused',
   'email-in-use': 'refused',

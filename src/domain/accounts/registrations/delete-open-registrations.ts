@@ -7,7 +7,7 @@ const deleteOpen = statement<never, { readonly emailKeys: readonly string[] }>(
     where a.email_key = any(:emailKeys::text[]) and r.email_authentication_id = a.id and r.completed_at is null`,
 );
 
-/** Deletes registrations with these addresses that led to no account so far. */
+/** Deletes unfinished registrations with these addresses. */
 export async function deleteOpenRegistrations(transaction: Queryable, emailKeys: readonly string[]): Promise<void> {
   await transaction.execute(deleteOpen, { emailKeys });
 }

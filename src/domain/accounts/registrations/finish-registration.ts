@@ -50,14 +50,14 @@ type LockedRegistrationRow = RegistrationRow & {
   readonly locale: string | null;
   readonly is_token_valid: boolean;
   readonly has_email: boolean;
-  /** Null also for an address that was replaced while this waited. */
+  /** Also null if the address was replaced while this statement waited for the lock. */
   readonly email: string | null;
   readonly email_key: string | null;
   readonly is_email_proven: boolean | null;
   readonly is_email_taken: boolean;
 };
 
-/** Others that finish the same registration wait. */
+/** Serializes requests that finish the same registration. */
 const lockRegistration = statement<LockedRegistrationRow, { readonly id: string; readonly now: Date }>(
   'lock-registration',
   `select ${registrationColumns}, password_hash, password_scheme_version, terms_uri, locale,
@@ -74,31 +74,31 @@ const lockRegistration = statement<LockedRegistrationRow, { readonly id: string;
   where id = :id::uuid for update of user_registrations`,
 );
 
-/** Clears the hash, which the account has now. */
+/** Clears the hash, which now belongs to the account. */
 const completeRegistration = statement<never, { readonly now: Date; readonly id: string }>(
   'complete-registration',
   `update user_registrations set completed_at = :now::timestamptz, password_hash = null, password_scheme_version = null
   where id = :id::uuid and completed_at is null`,
 );
 
-/** The terms as they were accepted when the registration began. */
+/** Stores the terms that were accepted when the registration began. */
 const insertTerms = statement<never, { readonly userId: string; readonly registrationId: string }>(
   'insert-accepted-terms',
   `insert into user_terms (user_id, terms_uri, accepted_at)
   select :userId::uuid, terms_uri, created_at from user_registrations where id = :registrationId::uuid and terms_uri is not null`,
 );
 
-/** A sign-in through another service that nobody has used, locked by the transaction. */
+/** An unused upstream sign-in, locked by the transaction. */
 export interface UpstreamProof {
-  /** How the person proved who they are there (RFC 8176). */
+  /** Authentication methods that the upstream provider reported (RFC 8176). */
   readonly amr: readonly string[];
-  /** Gives the identity there to the new account, and uses the sign-in up. */
+  /** Links the upstream identity to the new account and marks the sign-in as used. */
   attach(facts: { readonly userId: UserId; readonly sessionId: BrowserSessionId; readonly now: number }): Promise<void>;
 }
 
-/** What the module of such sign-ins does in the transaction that makes the account. */
+/** Implemented by the module of upstream sign-ins, for the transaction that creates the account. */
 export interface UpstreamProofs {
-  /** @returns undefined when the sign-in was used, or its identity belongs to an account by now */
+  /** @returns undefined if the sign-in was already used, or its identity belongs to an account in the meantime */
   lock(transaction: Transaction, id: UpstreamAuthorizationId): Promise<UpstreamProof | undefined>;
 }
 
@@ -112,7 +112,7 @@ export interface FinishDeps extends NameQuestionDeps {
   readonly requesterPolicy: RequesterPolicy;
   readonly moduleRules: ModuleRules;
   readonly protocolName: string;
-  /** Seconds that a person has for all steps. */
+  /** Time limit for all steps together. */
   readonly ttlSeconds: number;
   readonly registrationWays: RegistrationWays;
   readonly upstreamProofs: UpstreamProofs;
@@ -122,7 +122,10 @@ export interface Finish {
   readonly id: RegistrationId;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** Signs out who was signed in in this browser, in the transaction that opens the session of the new account. */
+  /**
+   * Signs out the user previously signed in with this browser, in the transaction that opens the session of the new
+   * account.
+   */
   readonly endFormerSession?: ((transaction: Transaction, now: number) => Promise<unknown>) | undefined;
 }
 
@@ -130,19 +133,23 @@ export type FinishOutcome =
   | {
       readonly ok: true;
       readonly user: User;
-      /** `pending`: who has to have a second factor sets one up before they are signed in. */
+      /** `pending`: a second factor is required, and the user sets it up before being signed in. */
       readonly entered: { readonly session: SessionCredentials } | { readonly pending: PendingLoginId };
       readonly action: PostAuthAction | undefined;
-      /** The sign-in that was used up. */
+      /** The upstream sign-in that was used. */
       readonly upstream: Registration['upstream'];
     }
   | { readonly ok: false; readonly reason: 'unknown' | 'homeserver-unavailable' }
   | {
       readonly ok: false;
       /**
-       * `closed`: registration was closed. `requester-banned`: nobody registers from there. `name-taken`: and no other can be chosen. `outdated`: begun without an e-mail
-       * address, which is required now, or with one that is not allowed any more. `email-in-use`: proven, but another account has it. `upstream-used`: by another
-       * request. `name-lost` and the others: the step that is missing.
+       * - `closed`: registration was disabled.
+       * - `requester-banned`: the requester may not register.
+       * - `name-taken`: the name is taken and the user cannot choose a different one.
+       * - `outdated`: the registration has no email address, which is now required, or one that is no longer allowed.
+       * - `email-in-use`: the address is proven, but another account has it.
+       * - `upstream-used`: another request used the upstream sign-in.
+       * - `name-lost` and the others: the step that is missing.
        */
       readonly reason:
         | 'completed'
@@ -161,11 +168,11 @@ export type FinishOutcome =
     };
 
 /**
- * Creates the account of a complete registration and signs the person in, unless they have to set up a second factor: the checks of browser-flows 5.10, in that
- * order, and all writes in one transaction that locks the registration.
+ * Creates the account of a complete registration and signs the user in, unless they must set up a second factor first.
+ * Makes the checks of browser-flows 5.10, in that order, and all writes in one transaction that locks the registration.
  */
 export async function finishRegistration(deps: FinishDeps, finish: Finish): Promise<FinishOutcome> {
-  // The form may have been sent from elsewhere.
+  // The form may have been sent from a different address.
   const bannedBy = deps.requesterPolicy.ban('register', finish.address, finish.userAgent);
   const asked = bannedBy === undefined ? await askForItsName(deps, finish.id) : undefined;
   if (asked?.availability === 'homeserver-unavailable') {
@@ -190,7 +197,7 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
       if (!isOpen) return { ok: false, reason: 'closed', action };
       if (bannedBy !== undefined) return { ok: false, reason: 'requester-banned', action };
       const problems = await findNameProblems(transaction, registration.username, deps.namePolicy);
-      // Another name by now: its step finds out that it is free, and comes back.
+      // If the name changed in the meantime, its step asks the homeserver and then continues here.
       const isLost = asked !== undefined && (asked.availability === 'exists' || asked.username !== row.username);
       if (isLost || problems.length > 0) return { ok: false, reason: nameLost(registration), action };
       if (judged !== undefined && judged.username !== row.username)
@@ -207,11 +214,11 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
       const proof = upstream === undefined ? undefined : await deps.upstreamProofs.lock(transaction, upstream.id);
       if (upstream !== undefined && proof === undefined) return { ok: false, reason: 'upstream-used', action };
       if (registration.displayName === undefined) return { ok: false, reason: 'display-name', action };
-      // Two registrations may want the last use of one token at the same moment.
+      // Two registrations may compete for the last use of a token.
       if (isTokenRequired && !(await consumeRegistrationToken(transaction, row.id, new Date(now)))) {
         return { ok: false, reason: 'token', action };
       }
-      // The name may be another registration's by now; that gives the token back.
+      // Another registration may have taken the name. The rollback then returns the token.
       const created = await createAccount(transaction, deps, { registration, row, proof, finish, now });
       return created.ok ? created : refuse(created);
     },
@@ -225,18 +232,18 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
   return outcome;
 }
 
-/** What the homeserver says, which is asked before the transaction; undefined where nobody has to be asked. */
+/** Asks the homeserver about the name, before the transaction. Returns undefined if there is nothing to ask. */
 async function askForItsName(deps: FinishDeps, id: RegistrationId) {
   if (!deps.homeserver.isConnected) return undefined;
   const registration = await findRegistration(deps.database, id, deps.protocolName);
-  // The transaction says what is wrong with it.
+  // The transaction reports the reason.
   if (registration === undefined || registrationState(registration, deps.ttlSeconds, deps.clock.now()) !== 'open')
     return undefined;
   const { username, upstream } = registration;
   return { username, provider: upstream?.providerId, availability: await askHomeserver(deps, username) };
 }
 
-/** No index but primary keys. */
+/** Uses only primary keys. */
 const findJudged = statement<
   { readonly username: string; readonly email: string | null; readonly is_upstream: boolean },
   { readonly id: string }
@@ -248,8 +255,8 @@ const findJudged = statement<
 );
 
 /**
- * What the operator's own rules say of the account, asked before the transaction: they may wait for something. The
- * rules may have changed since the registration began. Undefined: there are none.
+ * Asks the operator's policy module about the account. This happens before the transaction because a rule may wait for
+ * I/O. The rules may have changed since the registration began. Returns undefined if the module has no such rules.
  */
 async function judgeByModule(deps: FinishDeps, { id, address, userAgent }: Finish) {
   const { moduleRules } = deps;

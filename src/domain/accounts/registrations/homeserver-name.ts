@@ -7,8 +7,8 @@ export interface NameQuestionDeps {
 }
 
 /**
- * Asks the homeserver for a name that is free here: it may be taken there, or reserved by an application service
- * (browser-flows 5.5). Nothing is asked where there is no homeserver.
+ * Asks the homeserver whether a name that is free here is available there. It may be taken, or reserved by an
+ * application service (browser-flows 5.5). Asks nothing if no homeserver is configured.
  */
 export async function askHomeserver(
   { homeserver, log }: NameQuestionDeps,

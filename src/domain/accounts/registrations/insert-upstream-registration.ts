@@ -11,13 +11,13 @@ import {
 import type { EmailAuthenticationId } from '../email-authentications/email-authentication.ts';
 
 export interface UpstreamRegistration {
-  /** The sign-in through another service that it begins with. */
+  /** The upstream sign-in that starts the registration. */
   readonly authorizationId: UpstreamAuthorizationId;
   readonly username: string;
   readonly hasFixedUsername: boolean;
   /** Undefined: its step asks for it. */
   readonly displayName: string | undefined;
-  /** `isProven`: the other service vouches for it; else a code is mailed there. */
+  /** `isProven`: the upstream provider has verified it. Otherwise a code is mailed to it. */
   readonly email:
     | {
         readonly id: EmailAuthenticationId;
@@ -27,7 +27,7 @@ export interface UpstreamRegistration {
       }
     | undefined;
   readonly action: PostAuthAction | undefined;
-  /** The terms that were accepted. */
+  /** The accepted terms. */
   readonly termsUri: string | undefined;
   readonly locale: string;
   readonly address: string | undefined;
@@ -36,7 +36,7 @@ export interface UpstreamRegistration {
   readonly now: number;
 }
 
-/** Stores a registration without a password; the caller has checked everything. */
+/** Stores a registration without a password. The caller has validated everything. */
 export async function insertUpstreamRegistration(
   queryable: Queryable,
   registration: UpstreamRegistration,
@@ -62,7 +62,7 @@ export async function insertUpstreamRegistration(
   return id;
 }
 
-/** With its e-mail authentication, if it has one, and the mail that it takes. */
+/** Includes the email authentication and its mail, if it has one. */
 const insertRegistration = statement<
   never,
   BeginParameters & {

@@ -10,7 +10,7 @@ import { registrationTokenHmac } from './registration-token.ts';
 /** 71 bits. */
 const TOKEN_CHARACTERS = 12;
 
-/** No row when there is such a token already. */
+/** Returns no row if the token already exists. */
 const insertToken = statement<
   { id: string },
   {
@@ -35,12 +35,12 @@ export interface IssuedToken {
   readonly expiresAt: Date | undefined;
 }
 
-/** What the sealed text of a token is bound to. */
+/** Returns the context that binds a token's sealed text to its row. */
 function sealedFor(id: string): string {
   return `user_registration_tokens|token_sealed|${id}`;
 }
 
-/** The text of a token, for administrators. @throws Error when none of the keys opens it */
+/** Decrypts the text of a token, for administrators. @throws Error if none of the keys can decrypt it */
 export function openRegistrationToken(keyRing: KeyRing, id: string, sealed: Buffer): string {
   const text = keyRing.open('column', sealed, sealedFor(id));
   if (text === undefined) throw new Error(`none of the keys opens the registration token ${id}`);
@@ -48,8 +48,8 @@ export function openRegistrationToken(keyRing: KeyRing, id: string, sealed: Buff
 }
 
 /**
- * Makes a registration token; one statement.
- * @returns undefined when there is one with this text
+ * Creates a registration token with one statement.
+ * @returns undefined if a token with this text already exists
  */
 export async function issueRegistrationToken(
   deps: {
@@ -59,9 +59,9 @@ export async function issueRegistrationToken(
     readonly secretKeys: Pick<SecretKeys, 'registrationTokens'>;
   },
   wanted: {
-    /** Fit for `isRegistrationToken`; undefined: a random one. */
+    /** Valid according to `isRegistrationToken`; undefined: generate one. */
     readonly token: string | undefined;
-    /** Accounts that it is good for; undefined: any number. */
+    /** Number of accounts that it can create; undefined: unlimited. */
     readonly usageLimit: number | undefined;
     readonly expiresAt: Date | undefined;
   },

@@ -1,4 +1,4 @@
-/** What the operator's own rule `register` has against an account that somebody wants to make. */
+/** Asks the rule `register` of the operator's policy module about a new account. */
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import { requesterInput } from '#domain/policy/module/rule-inputs.ts';

@@ -1,6 +1,6 @@
 /**
- * Registrations that end at the same moment at two instances, a few at once and often: another moment of the race each
- * time.
+ * Registrations that finish at the same time on two instances. A few run in parallel over many rounds, to hit different
+ * interleavings.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
@@ -55,7 +55,7 @@ async function rows<Row extends object>(text: string, ...params: unknown[]): Pro
   return await sql<Row>(testDatabase.database, text, params);
 }
 
-/** An open registration of which nothing is missing. */
+/** Inserts an open registration with every step completed. */
 async function insertRegistration(facts: {
   readonly username: string;
   /** Proven. */
@@ -82,7 +82,7 @@ async function insertRegistration(facts: {
   return id;
 }
 
-/** Finishes all of them at once, in turns at both instances. @returns how each ended, sorted */
+/** Finishes all of them in parallel, alternating between the instances. @returns the outcome of each, sorted */
 async function finishAll(ids: readonly RegistrationId[], isTokenRequired = false): Promise<string[]> {
   const outcomes = await Promise.all(
     ids.map(async (id, index) => {
@@ -109,7 +109,7 @@ function outcomes(loser: string): string[] {
 
 const EACH_ONCE = { users: ROUNDS, passwords: ROUNDS, sessions: ROUNDS, completed: ROUNDS };
 
-/** Accounts whose names fit, and what belongs to them: no part of an account that was given up is left. */
+/** Counts accounts with matching names and their data. Rolled-back accounts must leave nothing behind. */
 async function counts(names: string): Promise<object | undefined> {
   const [row] = await rows<object>(
     `select count(*)::integer as users,

@@ -1,8 +1,8 @@
 import type { Database, Transaction, TransactionOptions } from '#platform/postgres/database.ts';
 
 /**
- * A transaction whose work may find, after it has written, that it is not to be done: `refuse` rolls everything back,
- * and its outcome is the result.
+ * Runs a transaction whose work can still be refused after writes: `refuse` rolls everything back, and its outcome is
+ * the result.
  */
 export async function refusableTransaction<Outcome>(
   database: Database,

@@ -9,8 +9,8 @@ interface Deps extends RegisterUserDeps {
 }
 
 /**
- * Creates an account for an administrator who waits (operations 4.4). The homeserver takes the person first, with their
- * name and picture; where it does not, nothing is stored here.
+ * Creates an account for an administrator who waits for the result (operations 4.4). The user is first provisioned on
+ * the homeserver, with name and picture. If that fails, nothing is stored here.
  * @param avatarUrl `mxc://`; undefined: none
  */
 export async function registerKnownUser(
@@ -31,7 +31,7 @@ export async function registerKnownUser(
   if (!told.ok) return { ok: false, reason: 'homeserver', failure: told };
   const outcome = await registerUser(deps, { ...registration, id });
   if (outcome.ok) return outcome;
-  // Somebody else got the name in the same moment: the homeserver is told once more whose it is.
+  // A concurrent request took the name: provision its owner once more.
   const owner = await findUserByName(database, username);
   if (owner !== undefined) await queueProvisioning(database, homeserver, { userId: owner.id, now });
   return outcome;

@@ -11,20 +11,20 @@ import { addEmail } from '../user-emails.ts';
 import { refusableTransaction } from './refusable-transaction.ts';
 
 export interface Registration {
-  /** Others were told it before; undefined: a new one. */
+  /** An ID that was already given to other services; undefined: generate one. */
   readonly id?: UserId | undefined;
-  /** Checked by `usernameProblems`. */
+  /** Validated with `usernameProblems`. */
   readonly username: string;
   readonly displayName: string | undefined;
-  /** BCP 47 tag of the language that the person reads. */
+  /** BCP 47 tag of the user's language. */
   readonly locale: string;
   readonly canRequestAdmin: boolean;
-  /** Confirmed ones, distinct. */
+  /** Confirmed, distinct addresses. */
   readonly emails: readonly EmailAddress[];
   readonly password: StoredHash | undefined;
-  /** Undefined: somebody at the command line. */
+  /** Undefined: an operator at the command line. */
   readonly by?: AuditActor;
-  /** Gives the account its identities at other services; what it throws undoes everything. */
+  /** Links the account to upstream identities. An exception rolls everything back. */
   readonly bindIdentities?: (transaction: Transaction, user: UserId) => Promise<void>;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -41,8 +41,7 @@ export interface RegisterUserDeps {
 }
 
 /**
- * Creates an account with its addresses and password, all or nothing, in a transaction of its own. The homeserver is
- * told of it.
+ * Creates an account with its addresses and password in one transaction, and queues its provisioning on the homeserver.
  */
 export async function registerUser(
   { database, homeserver }: RegisterUserDeps,

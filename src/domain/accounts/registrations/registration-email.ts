@@ -1,4 +1,6 @@
-/** The e-mail address of a registration: it is proven by a code before the registration becomes an account. */
+/**
+ * The email address of a registration. The user must prove it with a code before the registration becomes an account.
+ */
 import { takeTokens } from '#domain/rate-limits/rate-limits.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, type RegistrationId, toUuid } from '#platform/base/ids.ts';
@@ -27,7 +29,7 @@ const findByRegistration = statement<EmailAuthenticationRow, { readonly id: stri
   where r.id = :id::uuid`,
 );
 
-/** Undefined for a registration without one. */
+/** Returns undefined for a registration without an address. */
 export async function findRegistrationEmail(
   { database, clock }: { readonly database: Queryable; readonly clock: Clock },
   id: RegistrationId,
@@ -36,7 +38,10 @@ export async function findRegistrationEmail(
   return row === undefined ? undefined : toEmailAuthentication(row, clock.now());
 }
 
-/** One that is proven stays, and one that is decided elsewhere is only begun again. */
+/**
+ * Keeps an address that is already proven. An address fixed by the provider cannot be replaced, only proven with a
+ * fresh code.
+ */
 const replaceEmail = statement<never, BeginParameters & { readonly registrationId: string }>(
   'replace-registration-email',
   `with replaced as (
@@ -56,8 +61,8 @@ const replaceEmail = statement<never, BeginParameters & { readonly registrationI
 );
 
 /**
- * Gives an open registration an e-mail address in place of the one that it has, and mails a code there. Also for the
- * same address, when no more codes can be tried for it.
+ * Replaces the email address of an open registration and mails a code to it. Also works for the same address, when its
+ * attempts are used up.
  */
 export async function replaceRegistrationEmail(
   deps: CodeMailDeps & { readonly database: Queryable; readonly clock: Clock },

@@ -1,4 +1,4 @@
-/** Under which names people may register (browser-flows 5.5): the rules of the operator. */
+/** Which usernames users may register (browser-flows 5.5): the operator's policy. */
 import type { Config } from '#config/config.ts';
 import type { PolicyData, TextMatcher } from '#config/sections/policy.ts';
 import type { ModuleRules } from '#domain/policy/module/module-rules.ts';
@@ -8,7 +8,7 @@ import { foldUsername, type UsernameProblem, usernameProblems } from '../account
 import { parseStoredEmailAddress } from '../email-address.ts';
 import { isUsernameTaken } from '../find-user.ts';
 
-/** Why a name is not available. */
+/** Why a name is unavailable. */
 export type NameProblem = UsernameProblem | 'username-banned' | 'username-not-allowed' | 'exists';
 
 export interface NamePolicy {
@@ -18,15 +18,15 @@ export interface NamePolicy {
   readonly allowedUsernames: TextMatcher;
   readonly bannedUsernames: TextMatcher;
   /**
-   * Names that carry rights, folded by `foldUsername`. Only an operator creates such accounts: otherwise the first
-   * stranger to register one would be an admin.
+   * Names that carry admin rights, folded by `foldUsername`. Only operators can create these accounts. Otherwise the
+   * first visitor to register such a name would become an administrator.
    */
   readonly reservedUsernames: ReadonlySet<string>;
 }
 
 /**
- * A rule `register` of the operator's own decides in place of the lists. Its members are read when they are needed: the data of the policy
- * changes while the service runs.
+ * Returns the policy with getters, because the policy data can change while the service runs. A `register` rule in the
+ * operator's policy module replaces the lists.
  */
 export function namePolicyOf({ config, policy, moduleRules }: NamePolicyDeps): NamePolicy {
   return {
@@ -58,8 +58,9 @@ function reservedNames(adminUsers: readonly string[]): ReadonlySet<string> {
 }
 
 /**
- * Every reason why this name is not available now; empty when it is. Whether an account has it is looked up, by one
- * statement, only when no rule is broken, or none but by capitals: the name in lower case is offered only if it is free.
+ * Returns every reason why this name is unavailable; empty if it is available. The database is queried only if the name
+ * violates no rule, or only the rule against capitals. In that case the lower-case name is suggested only if it is
+ * free.
  */
 export async function findNameProblems(queryable: Queryable, name: string, policy: NamePolicy): Promise<NameProblem[]> {
   const problems = brokenRules(name, policy);
@@ -78,17 +79,17 @@ function brokenRules(name: string, policy: NamePolicy): NameProblem[] {
   return [...problems];
 }
 
-// The grammar of usernames with upper case allowed.
+// The grammar of usernames, plus upper case.
 const ANY_CASE = /^[A-Za-z0-9.=_/+-]+$/;
 
-/** The name in lower case and without surrounding white space, when the rules allow that and it differs; else undefined. */
+/** Returns the trimmed, lower-case name if it is valid and differs from the input; else undefined. */
 export function suggestName(name: string, policy: NamePolicy): string | undefined {
   const suggestion = name.trim().toLowerCase();
   if (suggestion === name || !ANY_CASE.test(name.trim())) return undefined;
   return brokenRules(suggestion, policy).length === 0 ? suggestion : undefined;
 }
 
-/** Letters that no decomposition turns into ASCII ones. */
+/** Letters that Unicode decomposition does not turn into ASCII. */
 const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
   ...([
     ['ß', 'ss'],
@@ -105,8 +106,8 @@ const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
 const MAX_NAME_CHARACTERS = 255;
 
 /**
- * The name that the rules allow and that is nearest to what a sign-in provider calls a person: `Octo-Cat` becomes
- * `octo-cat`, and of an email address the part before the @ is taken. The person may change it. Undefined: there is none.
+ * Returns the valid username closest to a name from an upstream provider: `Octo-Cat` becomes `octo-cat`, and an email
+ * address is cut before the @. The user may change it. Returns undefined if no valid name results.
  */
 export function nearestName(text: string, policy: NamePolicy): string | undefined {
   if (text.length > MAX_NAME_CHARACTERS * 4) return undefined;

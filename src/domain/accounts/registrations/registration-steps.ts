@@ -1,4 +1,4 @@
-/** Changes of an open registration by its later steps: the display name, and another username. */
+/** Later steps of an open registration: the display name, and choosing a different username. */
 import { chargeAddress } from '#domain/rate-limits/rate-limits.ts';
 import { type RegistrationId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -7,14 +7,14 @@ import { askHomeserver } from './homeserver-name.ts';
 import { findNameProblems, type NameProblem } from './registration-policy.ts';
 import type { RegistrationDeps } from './start-registration.ts';
 
-/** Null: the username is to be shown. */
+/** Null: use the username. */
 const setDisplayName = statement<never, { readonly id: string; readonly displayName: string | null }>(
   'set-registration-display-name',
   `update user_registrations set display_name = coalesce(:displayName::text, username)
   where id = :id::uuid and completed_at is null`,
 );
 
-/** A display name that was the former username becomes the new one. */
+/** A display name that equals the former username changes with it. */
 const replaceUsername = statement<never, { readonly id: string; readonly username: string }>(
   'replace-registration-username',
   `update user_registrations set
@@ -29,7 +29,7 @@ export type RenameOutcome =
   | { readonly ok: false; readonly reason: 'rejected'; readonly problems: readonly ('required' | NameProblem)[] }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
-/** Gives an open registration another username when its first choice was taken in the meantime. */
+/** Changes the username of an open registration after the first choice was taken. */
 export async function renameRegistration(
   deps: Pick<RegistrationDeps, 'database' | 'clock' | 'log' | 'limits' | 'namePolicy' | 'homeserver'>,
   id: RegistrationId,
@@ -50,8 +50,8 @@ export async function renameRegistration(
 }
 
 /**
- * Stores the display name that the person chose; one statement, without effect on a completed registration.
- * @param displayName read by `parseDisplayName`; undefined: the username
+ * Stores the display name that the user chose, with one statement. Has no effect on a completed registration.
+ * @param displayName parsed by `parseDisplayName`; undefined: the username
  */
 export async function chooseDisplayName(
   queryable: Queryable,

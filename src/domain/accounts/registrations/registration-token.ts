@@ -1,9 +1,9 @@
 /**
- * Registration tokens, table `user_registration_tokens`: invitations that an operator issues. A registration is given
- * one in a step of its own or by the address that begins it, and uses it up when it becomes an account; until then
- * nothing is counted, so that a registration that fails costs nobody an invitation.
+ * Registration tokens, table `user_registration_tokens`: invitations issued by an operator. A registration gets its
+ * token in a separate step, or from the URL that starts it. The token is consumed when the registration becomes an
+ * account, so a failed registration wastes no invitation.
  *
- * The text is stored sealed, and found by its HMAC under a key that stays the same for as long as the database lives.
+ * The text is stored encrypted. Lookups use its HMAC under a key that never changes during the life of the database.
  */
 import { createHmac } from 'node:crypto';
 import type { Limiter } from '#config/sections/rate-limiting.ts';
@@ -19,12 +19,12 @@ import { registrationTokenIsValid } from '../liveness.ts';
 
 const TOKEN = /^[A-Za-z0-9._~-]{1,64}$/;
 
-/** A text that may be a registration token: 1 to 64 characters that need no escape in an address. */
+/** Returns whether a text can be a registration token: 1 to 64 characters that need no escaping in a URL. */
 export function isRegistrationToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** What a token is found by. */
+/** Returns the lookup key of a token. */
 export function registrationTokenHmac(
   { registrationTokens }: Pick<SecretKeys, 'registrationTokens'>,
   token: string,
@@ -39,7 +39,7 @@ const findAttached = statement<{ is_valid: boolean }, { readonly id: string; rea
   where r.id = :id::uuid`,
 );
 
-/** The token that a registration was given: it may have become invalid since. */
+/** Returns the state of the registration's token, which may have become invalid in the meantime. */
 export async function findAttachedToken(
   { database, clock }: { readonly database: Queryable; readonly clock: Clock },
   id: RegistrationId,
@@ -49,7 +49,7 @@ export async function findAttachedToken(
   return row.is_valid ? 'valid' : 'invalid';
 }
 
-/** Gives the charged tokens of the rate limit back when it has found one. */
+/** Refunds the rate limit if it finds a valid token. */
 const attachToken = statement<
   { is_attached: boolean },
   {
@@ -82,13 +82,13 @@ export interface RegistrationTokenDeps {
 
 export type TokenOutcome =
   | { readonly ok: true }
-  /** Unknown, revoked, expired and used-up tokens are told apart for nobody. */
+  /** Does not distinguish unknown, revoked, expired and used-up tokens. */
   | { readonly ok: false; readonly reason: 'invalid-token' }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
 /**
- * Gives an open registration a token. Only wrong ones count against the address (security S-92); the limit is charged
- * before the look-up, so that guesses in parallel are no more than guesses in turn.
+ * Attaches a token to an open registration. Only wrong tokens count against the IP address (security S-92). The limit
+ * is charged before the lookup, so parallel guesses gain nothing over sequential ones.
  */
 export async function attachRegistrationToken(
   deps: RegistrationTokenDeps,
@@ -118,10 +118,10 @@ const consumeToken = statement<never, { readonly registrationId: string; readonl
 );
 
 /**
- * Counts the token of a registration as used, one statement of the transaction that makes the account. Of several that
- * want the last use, the first to commit gets it.
- * @param registrationId as `toUuid` makes it
- * @returns false when the token is not valid any more
+ * Counts a use of the registration's token, with one statement of the transaction that creates the account. If several
+ * registrations want the last use, the first to commit gets it.
+ * @param registrationId as returned by `toUuid`
+ * @returns false if the token is no longer valid
  */
 export async function consumeRegistrationToken(
   transaction: Queryable,

@@ -1,9 +1,9 @@
 /**
- * Registrations under way, table `user_registrations`. One holds what the person has entered so far and becomes an
- * account when nothing is missing; until then it reserves nothing, not even the name.
+ * Unfinished registrations, table `user_registrations`. A registration holds what the user has entered so far, and
+ * becomes an account when it is complete. Until then it reserves nothing, not even the name.
  *
- * Open until `completed_at` is set or its time is over. It belongs to the browser that began it, whose cookie names
- * it; to check that is left to the feature.
+ * It is open until `completed_at` is set or it expires. It belongs to the browser that started it and holds its ID in a
+ * cookie; the feature checks that.
  */
 import {
   fromUuid,
@@ -20,31 +20,31 @@ import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-ac
 export interface Registration {
   readonly id: RegistrationId;
   readonly username: string;
-  /** The service that the person signed in with decides it. */
+  /** Whether the upstream provider determines the username. */
   readonly hasFixedUsername: boolean;
-  /** The same of its e-mail address. */
+  /** Whether the upstream provider determines the email address. */
   readonly hasFixedEmail: boolean;
-  /** The sign-in through another service that it began with; undefined: it began with a password. */
+  /** The upstream sign-in that started the registration; undefined: it began with a password. */
   readonly upstream: { readonly id: UpstreamAuthorizationId; readonly providerId: UpstreamProviderId } | undefined;
-  /** Undefined until the person has answered that step. */
+  /** Undefined until the user has completed that step. */
   readonly displayName: string | undefined;
-  /** Where the person goes on afterwards. */
+  /** Where the user continues afterwards. */
   readonly action: PostAuthAction | undefined;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly isCompleted: boolean;
 }
 
-/** What a way to register allows now. */
+/** What a registration method currently allows. */
 export interface RegistrationWay {
   readonly isOpen: boolean;
-  /** Only with a registration token. */
+  /** Whether a registration token is required. */
   readonly isTokenRequired: boolean;
-  /** Only with an e-mail address. */
+  /** Whether an email address is required. */
   readonly isEmailRequired: boolean;
 }
 
-/** The way by which a registration began; those through other services differ from one to the next. */
+/** Returns the method of a registration; upstream providers have different settings. */
 export interface RegistrationWays {
   of(registration: Pick<Registration, 'upstream'>): RegistrationWay;
 }
@@ -52,7 +52,7 @@ export interface RegistrationWays {
 export type RegistrationState = 'open' | 'completed' | 'expired';
 
 /**
- * @param ttlSeconds how long a person has for all steps
+ * @param ttlSeconds time limit for all steps together
  * @param now milliseconds since the epoch
  */
 export function registrationState(
@@ -64,7 +64,7 @@ export function registrationState(
   return now - registration.createdAt < ttlSeconds * 1000 ? 'open' : 'expired';
 }
 
-/** What `registrationColumns` selects. */
+/** The columns that `registrationColumns` selects. */
 export interface RegistrationRow {
   readonly id: string;
   readonly username: string;
@@ -78,12 +78,12 @@ export interface RegistrationRow {
   readonly is_completed: boolean;
 }
 
-/** The columns that `toRegistration` reads, of the table under its own name. */
+/** The columns that `toRegistration` reads, from the table without an alias. */
 export const registrationColumns = `id, username, has_fixed_username, has_fixed_email, display_name, post_auth_action,
   ${ms('created_at')} as created_at, completed_at is not null as is_completed, upstream_authorization_id,
   (select a.provider_id from upstream_authorizations a where a.id = upstream_authorization_id) as upstream_provider_id`;
 
-/** @param protocolName names the actions of the chat protocol, see `parsePostAuthAction` */
+/** @param protocolName selects the actions of the chat protocol, see `parsePostAuthAction` */
 export function toRegistration(row: RegistrationRow, protocolName: string): Registration {
   return {
     id: fromUuid<'registration'>(row.id),

@@ -36,7 +36,7 @@ import { judgeRegistration } from './judge-registration.ts';
 import { findNameProblems, type NamePolicy, type NameProblem } from './registration-policy.ts';
 import { attachRegistrationToken } from './registration-token.ts';
 
-/** With its e-mail authentication and the mail, if it has one. */
+/** Includes the email authentication and its mail, if it has one. */
 const insertRegistration = statement<
   never,
   BeginParameters & {
@@ -68,9 +68,9 @@ export interface RegistrationDeps extends CodeMailDeps, NameQuestionDeps {
     'registration' | 'registrationCheck' | 'registrationToken' | 'emailAuthentication'
   >;
   readonly secretKeys: Pick<SecretKeys, 'registrationTokens'>;
-  /** Only with a registration token. */
+  /** Whether a registration token is required. */
   readonly isTokenRequired: boolean;
-  /** Only with an e-mail address, which is proven in a later step. */
+  /** Whether an email address is required. A later step proves it. */
   readonly isEmailRequired: boolean;
   readonly emailPolicy: EmailPolicy;
   readonly namePolicy: NamePolicy;
@@ -79,19 +79,19 @@ export interface RegistrationDeps extends CodeMailDeps, NameQuestionDeps {
   readonly captcha: Pick<Captcha, 'check'>;
   readonly passwordRules: PasswordRules;
   readonly serviceName: string;
-  /** Terms that have to be accepted. */
+  /** Terms that the user must accept. */
   readonly tosUri: string | undefined;
 }
 
-/** The first form of a registration, as typed. */
+/** The first registration form, as typed. */
 export interface Submission {
   readonly username: string;
-  /** Ignored where none is required. */
+  /** Ignored if not required. */
   readonly email: string;
   readonly password: string;
   readonly passwordConfirm: string;
   readonly acceptsTerms: boolean;
-  /** The registration token that the address of the form carries; undefined: none. */
+  /** The registration token in the URL of the form; undefined: none. */
   readonly token: string | undefined;
   readonly captcha: CaptchaAnswer;
   readonly action: PostAuthAction | undefined;
@@ -99,7 +99,7 @@ export interface Submission {
   readonly locale: string;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** Aborted when the client has left. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -110,7 +110,7 @@ export type SubmissionProblem =
   | { readonly field: 'password'; readonly problem: 'required' | PasswordProblem }
   | { readonly field: 'password_confirm'; readonly problem: 'required' | 'password_mismatch' }
   | { readonly field: 'accept_terms'; readonly problem: 'required' }
-  /** By the operator's own rule, which names the field itself. */
+  /** From the operator's policy module, which names the field itself. */
   | { readonly field: 'policy'; readonly problem: ModuleViolation };
 
 export type StartOutcome =
@@ -121,13 +121,13 @@ export type StartOutcome =
   | Overloaded;
 
 /**
- * Begins a registration by username and password, in the order of browser-flows 5.3: what is cheap comes first, and
- * everything that is wrong is found before anything is refused.
+ * Starts a registration with username and password, in the order of browser-flows 5.3: cheap checks come first, and all
+ * problems are collected before the form is rejected.
  */
 export async function startRegistration(deps: RegistrationDeps, submission: Submission): Promise<StartOutcome> {
   const { registration, registrationCheck } = deps.limits;
   const { address } = submission;
-  // Every form counts, since each tells whether a name is taken (security S-82).
+  // Every form counts, because each reveals whether a name is taken (security S-82).
   const checked = await chargeAddress(deps, { name: 'registration-check', limiter: registrationCheck, address });
   if (!checked.ok) return { ...checked, reason: 'rate-limited' };
   const setting = deps.requesterPolicy.ban('register', address, submission.userAgent);
@@ -143,7 +143,7 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
     return overloadedOutcome(error, deps.log);
   }
   if (problems.length > 0) return { ok: false, reason: 'rejected', problems };
-  // It is good for one question only, so everything else has to be right before.
+  // A CAPTCHA can be verified only once, so everything else must be valid first.
   const solved = await deps.captcha.check('register', submission.captcha, address);
   if (!solved.ok) return solved;
   const asked = await askHomeserver(deps, submission.username);
@@ -165,14 +165,14 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   } catch (error) {
     return overloadedOutcome(error, deps.log);
   } finally {
-    // Nothing was begun, so it does not count.
+    // Nothing was stored, so the attempt does not count.
     if (stored === undefined) await refundTokens(deps.database, charged.charges);
   }
   if (stored === undefined) {
     return { ok: false, reason: 'rejected', problems: [{ field: 'password', problem: 'password_too_long' }] };
   }
   const id = await store(deps, submission, { stored, email });
-  // One that is not valid is asked for in its step.
+  // An invalid token is ignored here; its step asks for one.
   if (deps.isTokenRequired && submission.token !== undefined) {
     await attachRegistrationToken(deps, id, submission.token, address);
   }
