@@ -1,11 +1,12 @@
-/** What the pages of the account area ask of the service, by a browser with its cookies. */
-// The service loads it with the first request, which on a busy machine takes longer than a request may.
+/** Sends the GraphQL operations of the account pages, as a browser with its cookies. */
+// Preloaded: the service imports this module on the first request, which can exceed the request timeout on a busy
+// machine.
 import '#features/account-api/endpoint.ts';
 import type { Browser, Shown } from './browser.ts';
 
 const HEADERS = { 'content-type': 'application/json', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
 
-/** Asks as the script of a page does. */
+/** Sends a GraphQL request with the headers of a page script. */
 export async function ask(
   browser: Browser,
   query: string,
@@ -15,7 +16,7 @@ export async function ask(
   return await browser.postRaw('/graphql', JSON.stringify({ query, variables }), { ...HEADERS, ...headers });
 }
 
-/** Node identifier of who is signed in. */
+/** Returns the node ID of the signed-in user. */
 export async function viewerId(browser: Browser): Promise<string> {
   const { body } = await ask(browser, 'query CurrentViewer { viewer { __typename ... on User { id } } }');
   return JSON.parse(body).data.viewer.id;
@@ -38,7 +39,7 @@ export interface Change {
   readonly endApplicationSessions?: boolean;
 }
 
-/** Changes a password, of who is signed in unless said otherwise. @returns the status, or the code of an error */
+/** Changes a password, by default that of the signed-in user. @returns the status or the error code */
 export async function changePassword(browser: Browser, change: Change): Promise<string> {
   const userId = change.userId ?? (await viewerId(browser));
   return outcomeOf(await ask(browser, CHANGE, { ...change, userId }), 'setPassword');
@@ -59,14 +60,14 @@ export interface Recovery {
   readonly endAllSessions?: boolean;
 }
 
-/** Sets a password with the ticket of a mail. @returns the status, or the code of an error */
+/** Sets a password with the recovery ticket from an email. @returns the status or the error code */
 export async function recoverPassword(browser: Browser, recovery: Recovery): Promise<string> {
   return outcomeOf(await ask(browser, RECOVER, recovery), 'setPasswordByRecovery');
 }
 
 const LOOK = 'query PasswordRecovery($ticket: String!) { userRecoveryTicket(ticket: $ticket) { status } }';
 
-/** What the page of a ticket asks for. */
+/** Sends the query that the recovery page sends for a ticket. */
 export async function lookAtTicket(browser: Browser, ticket: string): Promise<Shown> {
   return await ask(browser, LOOK, { ticket });
 }

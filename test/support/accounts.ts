@@ -7,7 +7,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { silentLog } from './silent-log.ts';
 
-/** As cheap as argon2id gets: a test has no secrets to protect. */
+/** The cheapest argon2id parameters: tests have no secrets to protect. */
 export const CHEAP_SCHEME = {
   version: 1,
   algorithm: 'argon2id',
@@ -24,7 +24,7 @@ export function cheapHasher(): PasswordHasher {
 
 export interface TestAccount {
   readonly username: string;
-  /** The lower-cased name unless told otherwise. */
+  /** Defaults to the lowercased username. */
   readonly usernameKey?: string;
   readonly password?: string;
   readonly email?: string;
@@ -63,7 +63,7 @@ const insertPassword = statement<
   values (:userId::uuid, :id::uuid, :hash::text, :schemeVersion::integer, :createdAt::timestamptz)`,
 );
 
-/** Puts an account into the database in whatever state a test needs, past all rules. */
+/** Inserts an account in any state that a test needs, without validation. */
 export async function insertTestAccount(
   database: Queryable,
   account: TestAccount,

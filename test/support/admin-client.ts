@@ -1,4 +1,4 @@
-/** Who calls the admin API; every answer has to be one that the API describes. */
+/** An admin API client. It checks every response against the API description. */
 import { expect } from 'vitest';
 import type { Operation } from '#features/admin-api/definition/operation.ts';
 import { adminCode } from '#features/admin-api/error-format.ts';
@@ -8,7 +8,7 @@ import type { TestService } from './service.ts';
 export interface AdminAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined: none. */
+  /** Undefined if the response has no body. */
   readonly body: AdminBody;
 }
 
@@ -19,7 +19,7 @@ interface AdminRecord {
   readonly links: { readonly self: string };
 }
 
-/** Members of any of the documents. */
+/** Members of all response documents. */
 export interface AdminBody {
   readonly data?: AdminRecord & readonly AdminRecord[];
   readonly meta?: { readonly count: number };
@@ -57,7 +57,7 @@ export class AdminClient {
     return await this.send('DELETE', path);
   }
 
-  /** @param path below the API, or as a link has it */
+  /** @param path relative to the API, or as it appears in a link */
   async send(method: string, path: string, body?: unknown): Promise<AdminAnswer> {
     const address = path.startsWith('/') ? path : `${BASE}/${path}`;
     const response = await fetch(this.#service.address + address, {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Runs one statement on a connection of its own, as tests do to prepare and inspect databases. */
+/** Runs one statement on a separate connection, so that tests can prepare and inspect databases. */
 export async function administer<Row extends pg.QueryResultRow>(uri: string, text: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: uri });
   await client.connect();
@@ -11,7 +11,7 @@ export async function administer<Row extends pg.QueryResultRow>(uri: string, tex
   }
 }
 
-/** The same server and account with another database. */
+/** Returns the URI with another database name. */
 export function withDatabase(uri: string, database: string): string {
   const url = new URL(uri);
   url.pathname = `/${database}`;

@@ -1,4 +1,4 @@
-/** The application as `serve` builds it, over a database and a configuration of the test. */
+/** The application as `serve` builds it, with a database and configuration from the test. */
 import { type App, buildApp } from '#app/app.ts';
 import { AssetFiles } from '#browser/asset-files.ts';
 import type { Config } from '#config/config.ts';
@@ -18,10 +18,7 @@ const AMPLE = { burst: 100_000, perSecond: 1000 };
 
 let defaults: Config | undefined;
 
-/**
- * What a program without any setting runs with, but for a public base, ample limits and a listener of its own on a
- * free port of the loopback address.
- */
+/** The default configuration, with a public base, generous limits, and a listener on a free loopback port. */
 export function testConfig(
   publicBase: string,
   resources: readonly Config['http']['listeners'][0]['resources'][0]['name'][],
@@ -59,25 +56,25 @@ export function testConfig(
   };
 }
 
-/** Loopback may say for whom it asks, by X-Forwarded-For. */
+/** Trusts X-Forwarded-For from loopback. */
 export function behindProxy(config: Config): Config {
   return { ...config, http: { ...config.http, trustedProxies: [LOOPBACK], clientIpHeader: 'x-forwarded-for' } };
 }
 
-/** What a test decides for itself; the rest is cheap and does not change. */
+/** The resources that a test chooses. The rest is cheap and fixed. */
 export type AppOptions = Pick<Resources, 'config' | 'database' | 'clock' | 'log' | 'keyRing' | 'signingKeys'> &
   Partial<Pick<Resources, 'hasher' | 'estimator' | 'metricsPage' | 'outbound' | 'policyModule' | 'tracing'>> & {
-    /** Files of the build; none unless given. */
+    /** Built asset files, none by default. */
     readonly assets?: AssetFiles;
   };
 
 export interface RunningApp extends App {
   readonly core: Core;
-  /** Where it listens, for example `http://127.0.0.1:41234`. */
+  /** The listener's origin, for example `http://127.0.0.1:41234`. */
   readonly origin: string;
 }
 
-/** Starts an instance on the first address of its listeners. */
+/** Starts an instance on its first listener address. */
 export async function startApp({ assets, ...options }: AppOptions): Promise<RunningApp> {
   const instance = new InstanceState();
   instance.isStarted = true;

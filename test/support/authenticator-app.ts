@@ -5,14 +5,14 @@ import { parseId } from '#platform/base/ids.ts';
 import { totpCode, totpStep } from '#protocol/one-time-codes/totp.ts';
 import { fromBase32 } from './totp.ts';
 
-/** The app of a person who has set up one-time codes. */
+/** The authenticator app of a user with TOTP enabled. */
 export interface AuthenticatorApp {
   readonly recoveryCodes: readonly string[];
-  /** What it shows now. @param away steps of 30 seconds from now */
+  /** The code for a time step. @param away offset from now, in 30-second steps */
   code(away?: number): string;
 }
 
-/** Sets one up for an account, as long ago as no code of it was used. */
+/** Enables TOTP for an account, with the last used step far enough back that the current code is unused. */
 export async function giveAuthenticatorApp(
   core: Pick<Core, 'clock' | 'database' | 'keyRing' | 'secretKeys' | 'sendsNotices'>,
   userId: string,
@@ -36,7 +36,7 @@ export async function giveAuthenticatorApp(
   return appOf(core, secret, outcome.recoveryCodes);
 }
 
-/** The app into which a secret was typed. */
+/** Returns an app that holds the secret. */
 function appOf(
   { clock }: Pick<Core, 'clock'>,
   secret: Buffer,
@@ -45,7 +45,7 @@ function appOf(
   return { recoveryCodes, code: (away = 0) => totpCode(secret, totpStep(clock.now()) + away) };
 }
 
-/** The app into which the secret was typed that a page shows. */
+/** Returns an app that holds the secret shown on a page. */
 export function scannedApp(core: Pick<Core, 'clock'>, page: string): AuthenticatorApp {
   const [, secret = ''] = /<code[^>]*>([A-Z2-7 ]+)<\/code>/.exec(page) ?? [];
   return appOf(core, fromBase32(secret.replaceAll(' ', '')));

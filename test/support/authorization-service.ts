@@ -19,13 +19,13 @@ export const CALLBACK = 'https://app.example.org/callback';
 export const PASSWORD = 'correct horse battery staple';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-/** What signs ID tokens; hints are verified with it. */
+/** Signs ID tokens and verifies ID token hints. */
 export const TEST_SIGNING_KEYS = new SigningKeys([signingKey(privateKey, publicKey, { isActive: true })]);
 
 export interface AuthorizationServiceOptions {
-  /** With peers on loopback: `loopbackOutbound`. */
+  /** For peers on loopback, see `loopbackOutbound`. */
   readonly outbound?: OutboundHttp;
-  /** That of another service on the same database. */
+  /** The clock of another service on the same database. */
   readonly clock?: FakeClock;
   readonly rememberConsent?: boolean;
   readonly adminUsers?: readonly string[];
@@ -33,11 +33,13 @@ export interface AuthorizationServiceOptions {
   readonly arePasswordsEnabled?: boolean;
   readonly clientLogos?: Config['account']['clientLogos'];
   readonly hasher?: PasswordHasher;
-  /** What is asked for after the password; as by default unless given. */
+  /** Second-factor settings, defaults unless given. */
   readonly secondFactor?: Partial<Config['account']>;
 }
 
-/** Authorization, sign-in, sign-out and re-authentication behind a real server, with people and clients to use them. */
+/**
+ * Authorization, sign-in, sign-out and reauthentication on a real server, with helpers that create users and clients.
+ */
 export type AuthorizationService = Awaited<ReturnType<typeof startAuthorizationService>>;
 
 export async function startAuthorizationService(database: OpenDatabase, options: AuthorizationServiceOptions = {}) {
@@ -56,7 +58,7 @@ export async function startAuthorizationService(database: OpenDatabase, options:
   const { clients } = core;
   const hasher = cheapHasher();
   let browsers = 0;
-  /** At an address of its own, so that tests do not share limits. */
+  /** Gives each browser a different address, so that tests do not share rate limits. */
   const newBrowser = (address?: string): Browser => {
     browsers += 1;
     const forwarded = address ?? `198.51.${browsers >> 8}.${browsers & 255}`;
@@ -75,7 +77,7 @@ export async function startAuthorizationService(database: OpenDatabase, options:
     subjects: core.subjects,
     database,
     browser: newBrowser,
-    /** Known to the process already, as after its first request. */
+    /** Registers a client and loads it into the cache, as after its first request. */
     async client(
       fixture: Parameters<typeof insertClient>[3] = { secret: 'the secret of the client' },
     ): Promise<ClientId> {
@@ -87,7 +89,7 @@ export async function startAuthorizationService(database: OpenDatabase, options:
       await insertTestAccount(database, { username, password: PASSWORD }, { hasher, now: clock.now() });
       return username;
     },
-    /** A browser in which this person has signed in; time passes, so that requests come after it. */
+    /** Signs the user in and advances the clock, so that later requests come after the sign-in. */
     async signedIn(username: string, browser: Browser = newBrowser()): Promise<Browser> {
       await browser.get('/login');
       await browser.submit({ username, password: PASSWORD });
@@ -126,7 +128,7 @@ function configOf(options: AuthorizationServiceOptions): Config {
   };
 }
 
-/** The address of a request that a confidential client makes; `undefined` leaves a parameter out. */
+/** Returns the authorization URL of a confidential client's request. An `undefined` field omits the parameter. */
 export function authorizeUrl(clientId: string, fields: Readonly<Record<string, string | undefined>> = {}): string {
   const all = { response_type: 'code', redirect_uri: CALLBACK, scope: 'openid', state: 'st', ...fields };
   const parameters = new URLSearchParams({ client_id: clientId });
@@ -134,7 +136,7 @@ export function authorizeUrl(clientId: string, fields: Readonly<Record<string, s
   return `/authorize?${parameters}`;
 }
 
-/** The response that a redirect carries to the client, in the query or the fragment. */
+/** Returns the authorization response in a redirect's query or fragment. */
 export function responseOf(shown: Shown): Readonly<Record<string, string>> {
   const location = shown.headers.location ?? '';
   const hash = location.indexOf('#');
@@ -142,7 +144,7 @@ export function responseOf(shown: Shown): Readonly<Record<string, string>> {
   return Object.fromEntries(fragment === '' ? new URL(location).searchParams : new URLSearchParams(fragment));
 }
 
-/** The grant that an address of ours names. */
+/** Returns the grant ID in one of the service's URLs. */
 export function grantIdOf(shown: Shown): AuthorizationGrantId {
   const location = new URL(shown.location ?? shown.url);
   const id = location.searchParams.get('id') ?? location.pathname.split('/').at(-1) ?? '';

@@ -1,47 +1,47 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { type HtmlForm, parseForms, textOf } from './html-forms.ts';
 
-/** What the browser shows after a request. */
+/** What the browser shows after a response. */
 export interface Shown {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Absolute address that was asked for. */
+  /** Absolute URL of the request. */
   readonly url: string;
   /** Absolute target of a redirect that was not followed. */
   readonly location: string | undefined;
   readonly body: string;
-  /** The visible text, white space folded. */
+  /** The visible text, with whitespace collapsed. */
   readonly text: string;
   readonly forms: readonly HtmlForm[];
-  /** The codes of `data-error-code`, in the order of the page. */
+  /** The values of `data-error-code`, in page order. */
   readonly errorCodes: readonly string[];
 }
 
 export interface BrowserOptions {
-  /** Where the service listens, for example `http://127.0.0.1:41234`. */
+  /** The listener's origin, for example `http://127.0.0.1:41234`. */
   readonly listener: string;
-  /** `http.public_base` of the service; the listener's address unless given. */
+  /** `http.public_base` of the service. Defaults to the listener's origin. */
   readonly publicBase?: string;
   readonly userAgent?: string;
   readonly acceptLanguage?: string;
-  /** Further headers of every request, for example `X-Forwarded-For`. */
+  /** Extra headers for every request, for example `X-Forwarded-For`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface SubmitOptions {
-  /** Which form of the page, by the path it posts to; the first one unless given. */
+  /** Selects the form by the path it posts to. Defaults to the first form. */
   readonly action?: string;
-  /** Headers that differ from a browser's; `undefined` leaves one out. */
+  /** Headers that override the browser's. An `undefined` value omits the header. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Ends the connection before the answer. */
+  /** Aborts the connection before the response. */
   readonly signal?: AbortSignal;
 }
 
 const MAX_REDIRECTS = 10;
 
 /**
- * A browser without scripts: keeps cookies, reads forms with their hidden inputs, and sends the headers by which a
- * browser tells where a request comes from. It never follows a redirect to another origin.
+ * A browser without scripts. It keeps cookies, reads forms with their hidden inputs, and sends the headers that
+ * identify the origin of a request. It never follows a redirect to another origin.
  */
 export class Browser {
   readonly #options: BrowserOptions;
@@ -55,36 +55,36 @@ export class Browser {
     this.#base = base.endsWith('/') ? base : `${base}/`;
   }
 
-  /** The page shown last. */
+  /** The most recent page. */
   get shown(): Shown {
     if (this.#shown === undefined) throw new Error('the browser has not opened a page yet');
     return this.#shown;
   }
 
-  /** Values by name as sent on the wire; tests may plant and remove some. */
+  /** Cookie values by name, as sent on the wire. Tests may add and remove cookies. */
   get cookies(): Map<string, string> {
     return this.#cookies;
   }
 
-  /** Opens an address, absolute or relative to the public base, without following redirects. */
+  /** Requests a URL, absolute or relative to the public base, without following redirects. */
   async get(address: string, headers: Readonly<Record<string, string | undefined>> = {}): Promise<Shown> {
     return await this.#load('GET', this.#resolve(address), undefined, { 'sec-fetch-site': 'none', ...headers });
   }
 
-  /** Asks for the head of a page only. */
+  /** Sends a HEAD request. */
   async head(address: string): Promise<Shown> {
     return await this.#load('HEAD', this.#resolve(address), undefined, { 'sec-fetch-site': 'none' });
   }
 
-  /** Opens an address and follows redirects as long as they stay at the service. */
+  /** Requests a URL and follows redirects within the service. */
   async open(address: string): Promise<Shown> {
     await this.get(address);
     return await this.follow();
   }
 
   /**
-   * Sends a form of the page shown: its inputs as they are, with `fields` typed in (and the button, if one
-   * with a name is pressed). Redirects are not followed.
+   * Submits a form of the current page: its inputs plus `fields`, which include the name of a pressed button if it has
+   * one. Does not follow redirects.
    */
   async submit(fields: Readonly<Record<string, string>> = {}, options: SubmitOptions = {}): Promise<Shown> {
     const { forms, url } = this.shown;
@@ -95,7 +95,7 @@ export class Browser {
     return await this.post(form.action, values, options.headers, options.signal);
   }
 
-  /** Posts fields as a form of this site would, whatever the page shown. */
+  /** Posts fields as a same-site form would, regardless of the current page. */
   async post(
     address: string,
     fields: URLSearchParams,
@@ -105,7 +105,7 @@ export class Browser {
     return await this.postRaw(address, fields.toString(), headers, signal);
   }
 
-  /** The same with a body as it is. */
+  /** Like `post`, with a raw body. */
   async postRaw(
     address: string,
     body: string,
@@ -122,7 +122,7 @@ export class Browser {
     return await this.#load('POST', this.#resolve(address), body, all, signal);
   }
 
-  /** Follows the redirects of the last answer as long as they stay at the service. */
+  /** Follows the redirects of the last response within the service. */
   async follow(): Promise<Shown> {
     for (let count = 0; count < MAX_REDIRECTS; count += 1) {
       const { location } = this.shown;
@@ -187,7 +187,7 @@ function exchange(
   signal: AbortSignal | undefined,
 ): Promise<Pick<Shown, 'status' | 'headers' | 'body'>> {
   return new Promise((resolve, reject) => {
-    // A connection for each request: none is left open when the service under test stops.
+    // Uses one connection per request, so that none is open when the service under test stops.
     const outgoing = request(
       url,
       { method, headers: { ...headers }, agent: false, ...(signal && { signal }) },

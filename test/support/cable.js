@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The way from an instance to its database or another server, which can fall silent, forget its connections, or be slow,
- * as a network is. Nothing is ever reset by it: what is cut off arrives once it is sent again over a way that is whole.
+ * A network link from an instance to its database or another server. It can go silent, drop its connections, or be
+ * slow. It never resets a connection: blocked bytes arrive when they are retransmitted after the link is restored.
  * Plain JavaScript, so that tests and tools run it without a build.
  */
 import { randomInt } from 'node:crypto';
@@ -13,11 +13,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /** @typedef {'requests' | 'answers'} Direction `requests`: from the instance to the database */
 /** @typedef {{ readonly opened: Promise<void>, readonly open: () => void }} Gate */
-/** @typedef {Record<Direction, Gate | undefined>} Way where something is cut, the gate that has to open */
+/** @typedef {Record<Direction, Gate | undefined>} Way the gate of each blocked direction */
 
 /**
- * What is lost is sent again this much later, and then each time after twice as long (RFC 6298). No kernel is asked to
- * lose packets, for which not every one is built.
+ * First retransmission delay. Each further retransmission doubles it (RFC 6298). Loss is simulated here because not
+ * every kernel is built with support for packet loss.
  */
 const RETRANSMISSION_MS = 200;
 const SSL_REQUEST = 80877103;
@@ -29,7 +29,7 @@ export class Cable {
   #sockets = new Set();
   /** @type {Way} */
   #way = { requests: undefined, answers: undefined };
-  /** @type {Set<Way>} of each connection */
+  /** @type {Set<Way>} one per connection */
   #ways = new Set();
   #statementMs = 0;
   #lossPercent = 0;
@@ -38,7 +38,7 @@ export class Cable {
 
   /**
    * @param {{ readonly host: string, readonly port: number }} server `host`: a name, or the folder of its socket
-   * @param {{ readonly isDatabase?: boolean }} [options] statements are told apart on the way to a database
+   * @param {{ readonly isDatabase?: boolean }} [options] `isDatabase`: recognize individual statements
    */
   constructor({ host, port }, { isDatabase = true } = {}) {
     this.#server = createServer({ allowHalfOpen: true }, (near) => {
@@ -64,20 +64,20 @@ export class Cable {
   }
 
   /**
-   * Nothing passes any more, neither bytes nor the end of a connection.
+   * Blocks all traffic, including the end of a connection.
    * @param {readonly Direction[]} directions
    */
   cut(directions = ['requests', 'answers']) {
     for (const direction of directions) this.#way[direction] ??= gate();
   }
 
-  /** All that was cut passes again. */
+  /** Restores all blocked traffic. */
   mend() {
     for (const cut of Object.values(this.#way)) cut?.open();
     this.#way = { requests: undefined, answers: undefined };
   }
 
-  /** Nothing passes on the connections of now, for ever; new ones are well. */
+  /** Blocks the existing connections permanently. New connections work. */
   forgetConnections() {
     for (const way of this.#ways) {
       way.requests ??= gate();
@@ -86,7 +86,7 @@ export class Cable {
   }
 
   /**
-   * A connection whose instance sends this text gets no answer from then on, for ever.
+   * Blocks the responses on a connection permanently once its instance sends this text.
    * @param {string | undefined} text
    */
   silenceAfter(text) {
@@ -94,7 +94,7 @@ export class Cable {
   }
 
   /**
-   * Each statement of a connection takes this much longer, one after the other.
+   * Delays each statement of a connection by this time, one after the other.
    * @param {number} milliseconds
    */
   slowDown(milliseconds) {
@@ -102,8 +102,8 @@ export class Cable {
   }
 
   /**
-   * As when packets are lost: what follows a lost one waits until it was sent again.
-   * @param {number} percent of what is sent in either direction
+   * Simulates packet loss: bytes after a lost packet wait until it is retransmitted.
+   * @param {number} percent of the packets in either direction
    */
   lose(percent) {
     this.#lossPercent = percent;
@@ -125,7 +125,7 @@ export class Cable {
     let last = Promise.resolve();
     /**
      * @param {() => void} deliver
-     * @param {() => number} lag asked when its turn has come
+     * @param {() => number} lag evaluated when the delivery is next in the queue
      */
     const pass = (deliver, lag = () => 0) => {
       last = last.then(async () => {
@@ -151,7 +151,7 @@ export class Cable {
       }
     });
     from.on('end', () => pass(() => to.end()));
-    // Its end follows.
+    // A `close` event follows.
     from.on('error', () => {});
     from.on('close', () => {
       this.#sockets.delete(from);
@@ -166,7 +166,7 @@ export class Cable {
   }
 }
 
-/** @param {number} elapsedMs since it was first sent */
+/** @param {number} elapsedMs since the first transmission */
 function untilSentAgain(elapsedMs) {
   let atMs = RETRANSMISSION_MS;
   for (let interval = RETRANSMISSION_MS; atMs < elapsedMs; atMs += interval) interval *= 2;
@@ -188,7 +188,7 @@ function undivided(bytes) {
   return [{ bytes, isStatement: false }];
 }
 
-/** Divides what an instance sends after each Sync and each simple query: there the server begins to answer. */
+/** Splits an instance's bytes after each Sync and each simple query, where the server starts its response. */
 function statementsOf() {
   let rest = Buffer.alloc(0);
   let hasBegun = false;
@@ -199,7 +199,7 @@ function statementsOf() {
     const pieces = [];
     let end = 0;
     for (;;) {
-      // The first message has no type, nor has the one after a question for TLS.
+      // The first message has no type byte, nor does the message after an SSLRequest.
       const typeBytes = hasBegun ? 1 : 0;
       if (rest.length < end + typeBytes + 4) break;
       const next = end + typeBytes + rest.readUInt32BE(end + typeBytes);

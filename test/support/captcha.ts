@@ -1,4 +1,4 @@
-/** Puzzles: pages that show one, and a service that judges them on loopback. */
+/** CAPTCHA helpers: disabled checks, and a verification service on loopback. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
@@ -11,18 +11,18 @@ import {
   type OutboundOptions,
 } from '#platform/outbound-http/outbound-http.ts';
 
-/** Nobody is asked for one. */
+/** Never requires a CAPTCHA. */
 export const noCaptcha: SignInDeps['captcha'] = { check: async () => ({ ok: true }), countFailure: async () => {} };
 
-/** A server in place of real ones, such as a service of puzzles, whatever address is asked. */
+/** A loopback server that receives every outbound call, for example to a CAPTCHA service, whatever its URL. */
 export interface CaptchaPeer {
-  /** What it was asked, with the address that was meant. */
+  /** Received requests, with the original URL. */
   readonly asked: {
     readonly url: string;
     readonly form: Readonly<Record<string, string>>;
     readonly headers: IncomingMessage['headers'];
   }[];
-  /** How it answers from now on. */
+  /** Sends the response. Tests may replace it. */
   answer: (form: Readonly<Record<string, string>>, response: ServerResponse) => void;
   outbound(options: OutboundOptions): OutboundHttp;
   stop(): Promise<void>;
@@ -54,7 +54,7 @@ export async function startCaptchaPeer(): Promise<CaptchaPeer> {
   return peer;
 }
 
-/** Asks the peer in place of everybody. */
+/** Redirects every call to the peer. */
 class DivertedOutbound extends OutboundHttp {
   readonly #origin: string;
 

@@ -1,15 +1,15 @@
-/** A chat client as plain requests, without a library. */
+/** A chat client that sends plain requests, without a library. */
 import type { TestService } from './service.ts';
 
 export interface ChatAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** Empty when it is no JSON object. */
+  /** Empty unless the response is a JSON object. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly text: string;
 }
 
-/** A client that has signed in. */
+/** A signed-in client. */
 export interface ChatLogin {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
@@ -38,7 +38,7 @@ export class ChatClient {
     };
   }
 
-  /** @param body sent as JSON; undefined: none, and no type */
+  /** @param body sent as JSON. Undefined sends neither a body nor a content type */
   async post(path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<ChatAnswer> {
     if (body === undefined) return await this.request(path, { method: 'POST', headers });
     return await this.request(path, {
@@ -48,7 +48,7 @@ export class ChatClient {
     });
   }
 
-  /** With a password; the fields replace or add to those of a plain login. */
+  /** Attempts a password login. `fields` override or extend the request body. */
   async tryLogin(user: string, password: string, fields: Readonly<Record<string, unknown>> = {}): Promise<ChatAnswer> {
     const identifier = { type: 'm.id.user', user };
     return await this.post('/login', { type: 'm.login.password', identifier, password, ...fields });
@@ -66,7 +66,7 @@ export class ChatClient {
   }
 }
 
-/** A string member of an answer. */
+/** Returns a string member of a response. */
 export function textOf(answer: ChatAnswer, name: string): string {
   const value = answer.body[name];
   if (typeof value !== 'string') throw new Error(`${name} is not a string in ${answer.text}`);

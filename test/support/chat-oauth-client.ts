@@ -1,4 +1,4 @@
-/** A chat client that signs in by OAuth, as plain requests, and the browser of its person. */
+/** A chat client that signs in through OAuth with plain requests and its user's browser. */
 import type { Browser } from './browser.ts';
 import { basic } from './oauth-service.ts';
 import type { TestService } from './service.ts';
@@ -18,7 +18,7 @@ const SECRET = 'a-secret-of-at-least-16-characters';
 const CALLBACK = 'https://app.example/callback';
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** One of `clients` in the settings of a service. */
+/** An entry of the service's `clients` setting. */
 export function chatClientSettings(client_id: string, more: Readonly<Record<string, unknown>> = {}) {
   const own = { client_auth_method: 'client_secret_basic', client_secret: SECRET, client_name: 'Harbour' };
   return { client_id, ...own, redirect_uris: [CALLBACK], ...more };
@@ -33,7 +33,7 @@ export class ChatOAuthClient {
     this.#id = id;
   }
 
-  /** The same client at another instance. */
+  /** Returns the same client for another instance. */
   at(service: Pick<TestService, 'address'>): ChatOAuthClient {
     return new ChatOAuthClient(service, this.#id);
   }
@@ -57,7 +57,7 @@ export class ChatOAuthClient {
     return { client_id: this.#id, redirect_uri: CALLBACK, response_type: 'code', scope };
   }
 
-  /** What the client is sent when its person agrees: a code or an error. */
+  /** Runs an authorization with consent. @returns the response parameters: a code or an error */
   async authorize(browser: Browser, scope: string): Promise<URLSearchParams> {
     await browser.open(`/authorize?${new URLSearchParams(this.authorizationRequest(scope))}`);
     if (browser.shown.location === undefined) await browser.submit({ action: 'consent' }, { action: '/authorize' });
@@ -75,7 +75,7 @@ export class ChatOAuthClient {
     return await this.post('/oauth2/token', form, headers);
   }
 
-  /** A device code that the person of this browser has confirmed. */
+  /** Returns a device code that the user of this browser has approved. */
   async deviceCode(browser: Browser, scope: string): Promise<string> {
     const { body } = await this.post('/oauth2/device', { scope });
     await browser.get('/link');
@@ -98,7 +98,7 @@ export class ChatOAuthClient {
     return await this.post('/oauth2/revoke', { token });
   }
 
-  /** Signs its person in by the code grant. */
+  /** Signs the user in with the authorization code grant. */
   async signIn(browser: Browser, scope: string): Promise<OAuthTokens> {
     return tokensOf(await this.exchange(await this.code(browser, scope)));
   }

@@ -1,9 +1,9 @@
-/** The single sign-on of a chat client, as its person goes through it in a browser. */
+/** The single sign-on of a chat client, as its user goes through it in a browser. */
 import type { Browser } from './browser.ts';
 
 const CLIENT = 'https://chat.example/signed-in';
 
-/** Where the client sends its person. @param redirectUrl where it waits for them; undefined: it does not say */
+/** The path that the client opens. @param redirectUrl the client's callback. Undefined omits the parameter */
 export function ssoPath(
   redirectUrl: string | undefined,
   more: Readonly<Record<string, string>> = {},
@@ -13,12 +13,12 @@ export function ssoPath(
   return `/_chat/client/v3/login/sso/redirect${end}?${query}`;
 }
 
-/** Presses the button of the page shown, which asks whether a client may be signed in. */
+/** Submits the form of the current page, which asks whether to sign the client in. */
 export async function agreeToSso(browser: Browser, fields: Readonly<Record<string, string>> = {}) {
   return await browser.submit(fields, { action: new URL(browser.shown.url).pathname });
 }
 
-/** The token that a browser takes to the client, whose person is signed in there. */
+/** Returns the login token that the browser passes to the client. */
 export async function loginTokenOf(browser: Browser, redirectUrl = CLIENT): Promise<string> {
   await browser.open(ssoPath(redirectUrl));
   const { location, status } = await agreeToSso(browser);

@@ -1,12 +1,15 @@
 import { expect } from 'vitest';
 import { documentProblems } from '#browser/document-problems.ts';
 
-/** What every page must keep: no inline script or style, and the frame that assistive technology relies on. */
+/**
+ * Checks what every page must satisfy: no inline scripts or styles, and the document structure for assistive
+ * technology.
+ */
 export function expectCleanPage(html: string): void {
   expect(documentProblems(html)).toEqual([]);
 }
 
-/** Texts that would run, or break out of their place, if any of them were not escaped (security S-74). */
+/** Texts that would run or break out of their context if they were not escaped (security S-74). */
 export const HOSTILE_TEXTS = [
   '"><svg onload=alert(1)>',
   "' autofocus onfocus=alert(1) x='",
@@ -22,7 +25,7 @@ export const HOSTILE_TEXTS = [
   '<'.repeat(10_000),
 ] as const;
 
-/** The markup of a page without its texts: equal for two pages that differ in their data only. */
+/** Returns the tags of a page without its text. Equal for two pages that differ only in their data. */
 export function tagsOf(html: string): string[] {
   return [...html.matchAll(/<(\/?[a-z][a-z0-9]*)[^>]*>/g)].map((match) => match[1] ?? '');
 }

@@ -4,7 +4,7 @@ import { type CleanUpDeps, sweepQueue } from '#domain/clean-up/clean-up.ts';
 import { InstanceState } from '#domain/instance-state.ts';
 import { silentLog } from './silent-log.ts';
 
-/** Deletes everything whose time is over, with the default retention but for what is given. */
+/** Deletes all expired data. Uses the default retention, with `changes` applied. */
 export async function cleanUpAll(
   deps: Pick<CleanUpDeps, 'clock' | 'database'>,
   changes: Partial<CleanUpDeps['rules']> = {},

@@ -12,11 +12,11 @@ export interface AssertionParts {
   readonly key: string | CryptoKey | KeyObject;
   readonly alg?: string;
   readonly header?: Readonly<Record<string, unknown>>;
-  /** In place of the usual claims; undefined leaves one out. */
+  /** Claims that override the defaults. An undefined value omits the claim. */
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** The two parameters of a request by which a client proves itself (RFC 7523 2.2). */
+/** Returns the two request parameters that authenticate a client (RFC 7523 2.2). */
 export async function assertionFields(parts: AssertionParts): Promise<Record<string, string>> {
   return { client_assertion_type: ASSERTION_TYPE, client_assertion: await signAssertion(parts) };
 }

@@ -62,14 +62,14 @@ interface Document {
 
 type Attributes = readonly { readonly key: string; readonly value: Readonly<Record<string, string>> }[];
 
-/** A receiver of the OpenTelemetry protocol on loopback: HTTP with JSON. */
+/** An OpenTelemetry collector on loopback (HTTP with JSON). */
 export interface Collector {
   readonly endpoint: string;
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[];
-  /** What it answers from now on; `undefined`: nothing at all. */
+  /** Status of the next responses. Undefined sends no response. */
   status: number | undefined;
   spans(): ReceivedSpan[];
-  /** Of the last document. */
+  /** Resource attributes of the last document. */
   resource(): Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -107,14 +107,14 @@ export async function startCollector(): Promise<Collector> {
   return collector;
 }
 
-/** The spans of a document. */
+/** Returns the spans in a document. */
 export function spansOf(document: string): ReceivedSpan[] {
   return parsed(document).resourceSpans.flatMap(({ scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, attributes: plain(span.attributes) }))),
   );
 }
 
-/** The metrics of a document by their names. */
+/** Returns the metrics in a document by name. */
 export function metricsOf(document: string): Map<string, ReceivedMetric> {
   const { resourceMetrics }: MetricsDocument = JSON.parse(document);
   const all = resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));

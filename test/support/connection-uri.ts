@@ -1,7 +1,7 @@
 import { parsePostgresUri } from '#config/sections/postgres-uri.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 
-/** The target that a `postgres://` address of the tests names; what it leaves out follows libpq. */
+/** Parses a `postgres://` URI of the tests. Missing parts default as in libpq. */
 export function parseConnectionUri(uri: string): ConnectionTarget & { readonly password?: string } {
   const parts = parsePostgresUri(uri);
   if (parts === undefined) throw new Error('not an address of a PostgreSQL database');

@@ -1,15 +1,15 @@
 import type * as Argon2 from '@node-rs/argon2';
 
-/** What is computed by `@node-rs/argon2`, for a test file that puts `countedArgon2` in its place by `vi.mock`. */
+/** Calls to `@node-rs/argon2`, for test files that replace the package with `countedArgon2` through `vi.mock`. */
 export const hashes = {
-  /** Started so far, each with its costs: `$argon2id$v=19$m=…,t=…,p=…`. */
+  /** Parameters of each started hash: `$argon2id$v=19$m=…,t=…,p=…`. */
   started: [] as string[],
   running: 0,
-  /** How many ran at the same moment. */
+  /** Maximum number of concurrent hashes. */
   most: 0,
 };
 
-/** The package itself, counted. */
+/** Wraps the package and counts its calls. */
 export function countedArgon2(argon2: typeof Argon2): typeof Argon2 {
   return {
     ...argon2,

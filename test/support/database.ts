@@ -10,27 +10,27 @@ import { silentLog } from './silent-log.ts';
 
 export interface TestDatabase {
   readonly database: OpenDatabase;
-  /** For a second process or a second `openDatabase` on the same data; close those before `drop`. */
+  /** For a second process or a second `openDatabase` on the same data. Close those before `drop`. */
   readonly connectionString: string;
-  /** Closes and drops it; throws when the test left connections of its own open. */
+  /** Closes and drops the database. Throws when the test left its own connections open. */
   drop(): Promise<void>;
 }
 
-/** A database without any table. */
+/** A database without tables. */
 export interface EmptyDatabase {
   readonly connectionString: string;
   /** Throws when the test left connections open. */
   drop(): Promise<void>;
 }
 
-/** A fresh, migrated, empty database for one test file, cloned from the suite's template. */
+/** Creates an empty, migrated database for one test file, cloned from the suite's template. */
 export async function createTestDatabase(options: Partial<DatabaseOptions> = {}): Promise<TestDatabase> {
   const made = await createDatabase(inject('testDatabases').template);
   const database = await openDatabase({
     connection: parseConnectionUri(made.connectionString),
     log: silentLog,
     clock: systemClock,
-    // How long statements take is the machine's matter, and no line of a test.
+    // Slow statements depend on the machine and must not appear in a test's log.
     slowStatementSeconds: 3_600,
     ...options,
   });
@@ -44,7 +44,7 @@ export async function createTestDatabase(options: Partial<DatabaseOptions> = {})
   };
 }
 
-/** For tests that migrate themselves. */
+/** For tests that run the migrations themselves. */
 export function createEmptyDatabase({ encoding = 'UTF8' } = {}): Promise<EmptyDatabase> {
   return createDatabase(`template0 encoding '${encoding}' lc_collate 'C' lc_ctype 'C'`);
 }
@@ -63,7 +63,7 @@ async function createDatabase(template: string): Promise<EmptyDatabase> {
   };
 }
 
-/** The server needs a moment to notice a closed socket. */
+/** Polls, because the server takes a while to notice a closed socket. */
 async function connectionsLeft(adminUri: string, name: string): Promise<string[]> {
   const deadline = performance.now() + 10_000;
   for (;;) {

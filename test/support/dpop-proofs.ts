@@ -8,12 +8,12 @@ export interface WantedProof {
   readonly now: number;
   readonly accessToken?: string;
   readonly nonce?: string;
-  /** Members that replace those of a good proof; `undefined` leaves one out. */
+  /** Header members that override those of a valid proof. An `undefined` value omits the member. */
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** A key of a client on P-256 that makes DPoP proofs, right or wrong ones. */
+/** A client's P-256 key that creates valid and invalid DPoP proofs. */
 export class ProofKey {
   readonly #privateKey: KeyObject;
   readonly publicJwk: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** Reads what Prometheus would read of `/metrics`, and refuses what it would refuse. */
+/** Parses `/metrics` as Prometheus does and rejects what Prometheus would reject. */
 export interface Family {
   readonly type: string;
   readonly samples: readonly Sample[];
@@ -14,7 +14,7 @@ const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(,|$)/y;
 
-/** @throws when the text breaks the format; each family stands together after its HELP and TYPE */
+/** @throws when the text violates the format, for example when a family is not grouped after its HELP and TYPE */
 export function parseExposition(
   text: string,
   format: 'openmetrics' | 'prometheus' = 'prometheus',
@@ -77,7 +77,7 @@ function parseValue(text: string): number {
   return value;
 }
 
-/** Buckets grow, and the last one holds all. */
+/** Bucket counts never decrease, and the last bucket holds all observations. */
 function checkHistogram(name: string, samples: readonly Sample[]): void {
   const series = new Map<string, Sample[]>();
   for (const sample of samples) {
@@ -98,7 +98,7 @@ function checkHistogram(name: string, samples: readonly Sample[]): void {
   }
 }
 
-/** The sum of all samples of a family with these labels. */
+/** Returns the sum of all samples in a family that have these labels. */
 export function sumOf(
   families: ReadonlyMap<string, Family>,
   family: string,

@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/base/clock.ts';
 
-/** Shows the same time until a test moves it. */
+/** A clock that stands still until a test advances it. */
 export class FakeClock implements Clock {
   #now: number;
 

@@ -1,4 +1,4 @@
-/** Rows that tests begin with, written by SQL past all rules, and a few ways to look at what remains. */
+/** Rows that tests start with, inserted by SQL without validation, and a few queries to inspect the result. */
 
 import { type ClientMetadata, sealSecret } from '#domain/clients/client.ts';
 import {
@@ -87,7 +87,7 @@ const insertClientRow = statement<
 );
 
 export interface ClientFixture {
-  /** Undefined: a public client. */
+  /** Undefined for a public client. */
   readonly secret?: string;
   readonly isStatic?: boolean;
   readonly metadata?: Partial<ClientMetadata>;
@@ -154,13 +154,13 @@ export interface GrantFixture {
   readonly redirectUri?: string;
   readonly redirectUriSent?: boolean;
   readonly nonce?: string;
-  /** Asked for one by one, as they are stored. */
+  /** Individually requested claims, as stored. */
   readonly claims?: Readonly<Record<'id_token' | 'userinfo', readonly string[]>>;
-  /** The verifier whose S256 challenge the request carried. */
+  /** The verifier for the S256 challenge of the request. */
   readonly codeVerifier?: string;
 }
 
-/** A grant whose code was just handed out. */
+/** Inserts a grant whose code was just issued. */
 export async function insertFulfilledGrant(
   database: Queryable,
   now: number,
@@ -191,7 +191,7 @@ export function randomRoot(): Buffer {
 }
 
 /**
- * Any statement, for a test that changes or reads rows behind the service's back.
+ * Runs any statement, for tests that change or read rows directly.
  * @param params values of `$1`, `$2` and so on
  */
 export async function sql<Row extends object>(
@@ -199,7 +199,7 @@ export async function sql<Row extends object>(
   text: string,
   params: readonly unknown[] = [],
 ): Promise<Row[]> {
-  // A short label, since names of statements are cut and must stay unlike.
+  // A short hash, since PostgreSQL truncates statement names, which must stay distinct.
   const label = `fixture-${sha256(text).toString('hex').slice(0, 24)}`;
   const named = text.replace(/\$(\d+)/g, ':p$1');
   const values = Object.fromEntries(params.map((value, index) => [`p${index + 1}`, value]));

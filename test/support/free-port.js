@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 
 /**
- * A port on 127.0.0.1 that nobody listens on right now, for tests, benchmark and tools.
+ * Returns a currently unused port on 127.0.0.1, for tests, benchmarks and tools.
  * @returns {Promise<number>}
  */
 export function freePort() {

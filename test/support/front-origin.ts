@@ -1,22 +1,22 @@
 /**
- * The one origin that chat clients know (chat-compat 18.1), as a reverse proxy makes it: sign-in, refresh and sign-out go
- * to the service, everything else to the homeserver.
+ * The origin that chat clients know (chat-compat 18.1), as a reverse proxy provides it. Sign-in, refresh and sign-out
+ * go to the service, everything else to the homeserver.
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 
 export interface FrontRequest {
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   readonly authorization: string | undefined;
-  /** Of the answer. */
+  /** Status of the response. */
   readonly status: number;
 }
 
 export interface FrontOrigin {
   /** Without a trailing slash. */
   readonly address: string;
-  /** What was answered, in order. */
+  /** Answered requests, in order. */
   readonly requests: FrontRequest[];
   stop(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface FrontOrigin {
 export interface FrontOptions {
   readonly port: number;
   readonly protocolName: string;
-  /** Base addresses. */
+  /** Base URL of the service. */
   readonly service: string;
   readonly homeserver: string;
 }

@@ -8,14 +8,14 @@ import { silentLog } from './silent-log.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where test databases are made, and the migrated one they are cloned from. */
+    /** The server that hosts the test databases, and the migrated template that they are cloned from. */
     testDatabases: { readonly adminUri: string; readonly template: string };
   }
 }
 
 /**
- * One PostgreSQL for the whole suite, with one migrated database that every test file clones: a server of our own, or
- * the one at `LATCHKEY_TEST_DATABASE_URI`, whose account must be allowed to create databases.
+ * Provides one PostgreSQL server for the whole suite, with one migrated database that every test file clones. Starts a
+ * server, or uses the one at `LATCHKEY_TEST_DATABASE_URI`, whose role must be allowed to create databases.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['LATCHKEY_TEST_DATABASE_URI'];

@@ -1,5 +1,6 @@
-/** Somebody who sends GraphQL: an application by itself, or the pages in a browser. */
-// The service loads it with the first request, which on a busy machine takes longer than a request may.
+/** A GraphQL client: an application with its own headers, or the account pages in a browser. */
+// Preloaded: the service imports this module on the first request, which can exceed the request timeout on a busy
+// machine.
 import '#features/account-api/endpoint.ts';
 import { Browser } from './browser.ts';
 import type { TestService } from './service.ts';
@@ -14,7 +15,7 @@ export interface GraphqlAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Absent where nothing was run. */
+  /** Undefined if nothing was executed. */
   readonly data: unknown;
   readonly errors: readonly GraphqlError[];
 }
@@ -24,7 +25,7 @@ type Place = Pick<TestService, 'address' | 'publicBase'>;
 export class GraphqlClient {
   readonly #service: Place;
   readonly #headers: Readonly<Record<string, string>>;
-  /** Whose cookies go along. */
+  /** The browser whose cookies are sent. */
   readonly browser: Browser | undefined;
 
   constructor(service: Place, headers: Readonly<Record<string, string>> = {}, browser?: Browser) {
@@ -33,7 +34,7 @@ export class GraphqlClient {
     this.browser = browser;
   }
 
-  /** The pages of a browser in which this person has signed in. */
+  /** Signs the user in with a new browser and sends its cookies. */
   static async signedIn(service: Place, username: string, password: string): Promise<GraphqlClient> {
     const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
     await browser.get('/login');
@@ -42,7 +43,7 @@ export class GraphqlClient {
     return new GraphqlClient(service, {}, browser);
   }
 
-  /** The same with further headers. */
+  /** Returns the same client with additional headers. */
   with(headers: Readonly<Record<string, string>>): GraphqlClient {
     return new GraphqlClient(this.#service, { ...this.#headers, ...headers }, this.browser);
   }
@@ -80,7 +81,7 @@ export class GraphqlClient {
   }
 }
 
-/** `extensions.code` of the errors. */
+/** Returns `extensions.code` of each error. */
 export function codesOf({ errors }: GraphqlAnswer): unknown[] {
   return errors.map(({ extensions }) => extensions['code']);
 }

@@ -1,4 +1,4 @@
-/** Headers of an answer by their names in lower case. */
+/** Returns response headers by lowercase name. */
 export function headerRecord(headers: Headers): Record<string, string> {
   const record: Record<string, string> = {};
   headers.forEach((value, name) => {

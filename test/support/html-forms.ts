@@ -1,16 +1,16 @@
-/** A form of a page as a browser would send it. */
+/** An HTML form as a browser would submit it. */
 export interface HtmlForm {
   readonly method: string;
-  /** The `action` as written; the page's own address when the form names none. */
+  /** The `action` attribute as written, or the page's path if the form has none. */
   readonly action: string;
-  /** Inputs with a name, but buttons and boxes that are not ticked. */
+  /** Named inputs, without buttons and unchecked boxes. */
   readonly inputs: ReadonlyMap<string, string>;
   readonly buttons: readonly { readonly name: string; readonly value: string }[];
 }
 
 type Attributes = ReadonlyMap<string, string>;
 
-/** The forms of a page that we rendered; no parser for the HTML of others. */
+/** Parses the forms of a page that Latchkey rendered. Not a parser for arbitrary HTML. */
 export function parseForms(html: string, ownPath: string): HtmlForm[] {
   return [...html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)].map(([, attributes = '', content = '']) => {
     const form = parseAttributes(attributes);
@@ -28,7 +28,7 @@ export function parseForms(html: string, ownPath: string): HtmlForm[] {
   });
 }
 
-/** What a reader sees, white space folded. */
+/** Returns the visible text, with whitespace collapsed. */
 export function textOf(html: string): string {
   const visible = html.replace(/<(head|script|style)\b.*?<\/\1>/gs, ' ').replace(/<[^>]*>/g, ' ');
   return decodeEntities(visible).replace(/\s+/g, ' ').trim();
@@ -40,7 +40,7 @@ function isSent(input: Attributes): boolean {
 }
 
 function tags(html: string, name: string): Attributes[] {
-  // A value may hold `>`.
+  // An attribute value may contain `>`.
   const tag = new RegExp(`<${name}\\b((?:"[^"]*"|[^">])*)>`, 'g');
   return [...html.matchAll(tag)].map((match) => parseAttributes(match[1] ?? ''));
 }

@@ -17,7 +17,7 @@ const END_HEADERS = 4;
 const ACK = 1;
 const CANCEL = 8;
 
-/** A peer that speaks HTTP/2 frame by frame (RFC 9113 4.1), also as no client would. */
+/** An HTTP/2 peer that sends individual frames (RFC 9113 4.1), including ones that no client would send. */
 export class FrameClient {
   isClosed = false;
   pongs = 0;
@@ -49,7 +49,7 @@ export class FrameClient {
     this.settings();
   }
 
-  /** Without compression: each field literal, never indexed (RFC 7541 6.2.3). */
+  /** Sends a request without compression: each field is literal, never indexed (RFC 7541 6.2.3). */
   request(
     stream: number,
     fields: readonly (readonly [string, string])[],
@@ -76,26 +76,26 @@ export class FrameClient {
     this.#send(TYPE.settings, 0, 0, Buffer.concat(payload));
   }
 
-  /** What became of a request: the status of its answer, or `reset` without one. */
+  /** Returns the outcome of a request: the response status, or `reset`. */
   async outcomeOf(stream: number): Promise<string> {
     await until(() => this.#outcomes.has(stream) || this.isClosed);
     return this.#outcomes.get(stream) ?? 'reset';
   }
 
-  /** Why the server ended the connection, once it has. */
+  /** Returns the error code of the server's GOAWAY frame, once the server has ended the connection. */
   async goawayCode(): Promise<number | undefined> {
     await until(() => this.isClosed);
     return this.#goawayCode;
   }
 
-  /** Lets answers of any size come, which nobody reads. */
+  /** Opens the flow-control windows for responses of any size, then stops reading. */
   takeNothing(): void {
     this.settings([4, 2 ** 31 - 1]);
     this.#send(TYPE.windowUpdate, 0, 0, uint32(2 ** 30));
     this.#socket.pause();
   }
 
-  /** Sends what it is told to as one packet. */
+  /** Sends everything written in the callback as one packet. */
   together(send: () => void): void {
     this.#socket.cork();
     send();
@@ -137,7 +137,10 @@ export class FrameClient {
   }
 }
 
-/** The status is the first field: indexed in the static table, or with its name from there (RFC 7541 appendix A). */
+/**
+ * The status is the first field: an index into the static table, or a literal with an indexed name (RFC 7541 appendix
+ * A).
+ */
 function statusOf(block: Buffer): string {
   const first = block.readUInt8(0);
   const indexed = ['200', '204', '206', '304', '400', '404', '500'][(first & 0x7f) - 8];
@@ -147,7 +150,7 @@ function statusOf(block: Buffer): string {
   return (length & 0x80) === 0 ? text.toString('latin1') : digitsOf(text);
 }
 
-/** Huffman code of digits: 0 to 2 have five bits, the others six (RFC 7541 appendix B). */
+/** Decodes Huffman-coded digits: 0 to 2 have five bits, the others six (RFC 7541 appendix B). */
 function digitsOf(bytes: Buffer): string {
   let bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   let digits = '';

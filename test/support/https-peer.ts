@@ -7,13 +7,13 @@ import { OutboundHttp, type OutboundOptions } from '#platform/outbound-http/outb
 import { selfSigned } from './self-signed.ts';
 import { silentLog } from './silent-log.ts';
 
-/** A server of somebody else: https on loopback, under a name that only the guard of a test knows. */
+/** A third-party server: HTTPS on loopback, under a name that resolves only in tests. */
 export interface HttpsPeer {
   readonly server: Server;
   readonly port: number;
   /** `https://peer.example:PORT` */
   readonly origin: string;
-  /** Connections accepted so far. */
+  /** Number of connections accepted so far. */
   connections(): number;
   stop(): Promise<void>;
 }
@@ -50,7 +50,10 @@ export async function startHttpsPeer(answer: RequestListener): Promise<HttpsPeer
   };
 }
 
-/** The guard as it is, but every name leads to loopback, which it may reach, and it trusts the certificate of peers. */
+/**
+ * The real outbound client, except that every name resolves to loopback, loopback is allowed, and the peers'
+ * certificate is trusted.
+ */
 export function loopbackOutbound(
   peers: readonly Pick<HttpsPeer, 'port'>[],
   options: Partial<OutboundOptions> = {},
@@ -66,7 +69,7 @@ export function loopbackOutbound(
   });
 }
 
-/** Made once for each process, so that no key lies in the repository. */
+/** Generated once per process, so that the repository contains no key. */
 export function certificate(): { readonly key: string; readonly cert: string } {
   certified ??= selfSigned(NAMES);
   return certified;

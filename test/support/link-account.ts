@@ -2,7 +2,7 @@ import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { sql } from './fixtures.ts';
 
-/** As if the person had linked their account before. */
+/** Inserts an upstream link, as if the user had linked their account earlier. */
 export async function linkAccount(
   database: Queryable,
   { providerId, userId, subject }: { readonly providerId: string; readonly userId: string; readonly subject: string },

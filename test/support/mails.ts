@@ -1,5 +1,5 @@
 /**
- * Mails that the service sends, as the recipient's server takes them.
+ * Emails that the service sends, as the recipient's server receives them.
  *
  *     const mails = await startMails();
  *     const pages = await startPages(database, { email: mails.config });         // or
@@ -19,21 +19,21 @@ import { startSmtpPeer } from './smtp-peer.ts';
 const OWN = { ehloName: 'localhost', sender: 'noreply@localhost' };
 
 export interface ReceivedMail extends ReadMail {
-  /** The one recipient. */
+  /** The only recipient. */
   readonly to: string;
 }
 
 export interface Mails {
-  /** Section `email` of a configuration file. */
+  /** The `email` section of a configuration file. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** The same, read. */
+  /** The same section, parsed. */
   readonly config: Config['email'];
-  /** Runs the mail jobs that are due. @returns what arrived since the last call, in order of arrival */
+  /** Runs the due email jobs. @returns the emails that arrived since the last call, in order */
   deliver(core: Core): Promise<ReceivedMail[]>;
   stop(): Promise<void>;
 }
 
-/** @param options of the recipient's server */
+/** @param options for the recipient's server */
 export async function startMails(options: SMTPServerOptions = {}): Promise<Mails> {
   const { port, mails, stop } = await startSmtpPeer(options);
   const server = { hostname: '127.0.0.1', port, mode: 'plain' } as const;

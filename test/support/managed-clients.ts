@@ -2,7 +2,7 @@ import type { ClientId } from '#platform/base/ids.ts';
 import { parseId } from '#platform/base/ids.ts';
 import { basic, type MachineAnswer, member, type OAuthService } from './oauth-service.ts';
 
-/** What a client with a secret says of itself; answers go where `signIn` of the service lets them go. */
+/** Metadata of a confidential client. Its redirect URI is the one that the service's `signIn` uses. */
 export const REGISTRATION = {
   client_name: 'Managed',
   client_uri: 'https://app.example.org/',
@@ -13,9 +13,9 @@ export const REGISTRATION = {
 export interface ManagedApplication {
   readonly id: ClientId;
   readonly secret: string;
-  /** Registration access token. */
+  /** The registration access token. */
   readonly token: string;
-  /** The whole answer to its registration. */
+  /** The complete registration response. */
   readonly registered: MachineAnswer['body'];
 }
 
@@ -39,7 +39,7 @@ export async function registerManaged(
   };
 }
 
-/** A request to the management address of a client. @param token undefined: none is sent */
+/** Sends a request to a client's configuration endpoint. @param token omitted if undefined */
 export async function manage(
   service: OAuthService,
   method: string,
@@ -57,7 +57,7 @@ export async function manage(
   });
 }
 
-/** Someone signs in with the application. */
+/** Signs a user in to the client. */
 export async function signInWith(
   service: OAuthService,
   { id, secret }: Pick<ManagedApplication, 'id' | 'secret'>,

@@ -1,24 +1,24 @@
 /**
- * Measurements on a machine that does other work as well. That work only ever adds time, so the least of several runs
- * is what counts, and more runs are made while it is too much: a lack that the test is about adds to every run.
+ * Measurements on a machine that also does other work. Other work only adds time, so the minimum of several runs
+ * counts. Runs repeat while the minimum is too high, because a real defect slows down every run.
  */
 import { expect } from 'vitest';
 
 const MAX_RUNS = 40;
-/** A single short run may be the one that was interrupted, and would make the long one look short. */
+/** A single short run may be the interrupted one, which would hide growth in the long one. */
 const MIN_RUNS = 5;
 const FACTOR = 8;
-/** Linear work grows by `FACTOR` at most, quadratic work by its square. */
+/** Linear work grows by `FACTOR`, quadratic work by its square. */
 const MAX_GROWTH = 2.5 * FACTOR;
 
-/** Milliseconds that `work` takes. */
+/** Returns how many milliseconds `work` takes. */
 export function timeOf(work: () => void): number {
   const started = performance.now();
   work();
   return performance.now() - started;
 }
 
-/** The least of several measurements, of which the first that is small enough is the last. */
+/** Returns the minimum of several measurements. Stops at the first one that is small enough. */
 export async function leastOf(measure: () => number | Promise<number>, enough: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < MAX_RUNS && least > enough; run += 1) least = Math.min(least, await measure());
@@ -26,8 +26,8 @@ export async function leastOf(measure: () => number | Promise<number>, enough: n
 }
 
 /**
- * Fails when the cost of an input grows faster than the input, as that of a hostile text for a careless expression.
- * @param cost milliseconds for an input of `size`; @param resolution milliseconds that the measurement cannot tell apart
+ * Fails when the cost grows faster than the input, as with a hostile text for a careless regular expression.
+ * @param cost milliseconds for an input of `size`; @param resolution of the measurement in milliseconds
  */
 export async function expectLinear(
   cost: (size: number) => number | Promise<number>,
@@ -44,12 +44,12 @@ export async function expectLinear(
   expect(hasGrown(), `${what}: ${small} ms for ${smallest}, ${large} ms for ${largest}`).toBe(false);
 }
 
-/** The middle one. */
+/** Returns the median. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** @param share 0.95: the value that 95 of 100 do not exceed */
+/** Returns a quantile. @param share 0.95: the value that 95 of 100 do not exceed */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -1,2 +1,2 @@
-/** Without a policy module the built-in rules decide. */
+/** No policy module: the built-in rules decide. */
 export const NO_MODULE_RULES = { replaces: () => false, judge: async () => [] };

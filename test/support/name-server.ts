@@ -4,12 +4,15 @@ import { createSocket, type Socket } from 'node:dgram';
 const FAILURES = { nxdomain: 3, servfail: 2 };
 const TYPE_A = 1;
 
-/** An address; or `silent`: questions get no answer; or `servfail`: the server could not find out. */
+/** An address, `silent` for no response, or `servfail` for a failed lookup. */
 export type NameAnswer = string | keyof typeof FAILURES | 'silent';
 
-/** A name server on port 53 of a loopback address that knows one address for a name, none, or says nothing. */
+/**
+ * A DNS server on port 53 of a loopback address. Each name resolves to one address, does not exist, or gets no
+ * response.
+ */
 export class NameServer {
-  /** For every name without one of its own. */
+  /** The answer for every name that has none of its own. */
   answer: NameAnswer = 'nxdomain';
   readonly answers = new Map<string, NameAnswer>();
   readonly #socket: Socket = createSocket('udp4');
@@ -33,7 +36,7 @@ export class NameServer {
   }
 }
 
-/** RFC 1035 4.1.2: its labels. */
+/** Reads the labels of the name (RFC 1035 4.1.2). */
 function nameOf(question: Buffer): string {
   const labels: string[] = [];
   for (let start = 12; question.readUInt8(start) !== 0; start += question.readUInt8(start) + 1)
@@ -41,7 +44,7 @@ function nameOf(question: Buffer): string {
   return labels.join('.').toLowerCase();
 }
 
-/** RFC 1035 4.1: the question again, and for an address one record that may be kept for an hour. */
+/** Builds a response (RFC 1035 4.1): the question, and for an address one record with a TTL of one hour. */
 function answerTo(question: Buffer, answer: string): Buffer {
   let end = 12;
   while (question.readUInt8(end) !== 0) end += question.readUInt8(end) + 1;

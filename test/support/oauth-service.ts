@@ -28,7 +28,7 @@ const root = Buffer.alloc(32, 3);
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 export interface OAuthServiceOptions {
-  /** With peers on loopback: `loopbackOutbound`. */
+  /** For peers on loopback, see `loopbackOutbound`. */
   readonly outbound?: OutboundHttp;
   readonly settings?: Partial<TokenSettings>;
   readonly callers?: Config['oauth']['introspectionCallers'];
@@ -37,16 +37,16 @@ export interface OAuthServiceOptions {
   readonly adminClients?: readonly ClientId[];
   readonly adminUsers?: readonly string[];
   readonly clock?: FakeClock;
-  /** In place of one that keeps every line. */
+  /** Replaces the log that records every line. */
   readonly log?: LogWriter;
-  /** Loopback may say for whom it asks, by X-Forwarded-For. */
+  /** Trusts X-Forwarded-For from loopback. */
   readonly isBehindProxy?: boolean;
 }
 
 export interface MachineAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The JSON body; empty when there is none. */
+  /** The JSON body, or an empty object. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly text: string;
 }
@@ -58,7 +58,7 @@ export interface SignedIn {
   readonly code: string;
 }
 
-/** The token, introspection, revocation and userinfo endpoints behind a real server. */
+/** The token, introspection, revocation and userinfo endpoints on a real server. */
 export type OAuthService = Awaited<ReturnType<typeof startOAuthService>>;
 
 export async function startOAuthService(database: OpenDatabase, options: OAuthServiceOptions = {}) {
@@ -104,12 +104,12 @@ export async function startOAuthService(database: OpenDatabase, options: OAuthSe
     keys: keyRing,
     activity,
     clients,
-    /** Lines of one event, apart from those of requests. */
+    /** Returns the lines of one event, without request lines. */
     logged: (event: string) => recording.lines.filter((line) => line.event === event),
     publicJwks: signingKeys.publicJwks(),
     request,
     post,
-    /** Log lines of requests so far. */
+    /** Returns the request lines so far. */
     requestLines: (): RequestLine[] =>
       recording.written.filter((line) => line.includes(' http.server.response ')).map(parseRequestLine),
     lastRequest(): RequestLine {
@@ -123,7 +123,7 @@ export async function startOAuthService(database: OpenDatabase, options: OAuthSe
       await clients.find(id);
       return id;
     },
-    /** A person who just consented; the code waits to be exchanged. */
+    /** Creates a user who has just consented and whose code has not been exchanged. */
     async signIn(
       clientId: ClientId,
       grant: Partial<GrantFixture> & { user?: Parameters<typeof insertUser>[2] } = {},
@@ -196,14 +196,14 @@ export function basic(clientId: string, secret: string): string {
   return `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`).toString('base64')}`;
 }
 
-/** A string member of an answer. */
+/** Returns a string member of a response. */
 export function member(answer: MachineAnswer, name: string): string {
   const value = answer.body[name];
   if (typeof value !== 'string') throw new Error(`${name} is not a string in ${answer.text}`);
   return value;
 }
 
-/** An id that no row has. */
+/** Returns an ID that no row has. */
 export function unusedId(): ClientId {
   return newId<'client'>(0);
 }

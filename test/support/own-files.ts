@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Whether this process may give others files of their own: it takes root, in an environment that allows it. */
+/**
+ * Whether this process may replace system files for other processes. Requires root and an environment that permits
+ * mounts.
+ */
 export function mayMount(): boolean {
   try {
     execFileSync('unshare', ['-m', 'true'], { stdio: 'ignore' });
@@ -13,9 +16,9 @@ export function mayMount(): boolean {
 }
 
 /**
- * A Node.js that finds other contents in files of the system, such as `/etc/resolv.conf`: they are bound over these in a
- * mount namespace of its own.
- * @param folder for what it needs
+ * Returns a Node.js executable that sees different contents of system files such as `/etc/resolv.conf`. The
+ * replacements are bind-mounted in a separate mount namespace.
+ * @param folder for the files and the executable
  */
 export function nodeWithFiles(folder: string, files: Readonly<Record<string, string>>): string {
   const mounts = Object.entries(files).map(([path, content]) => {

@@ -16,14 +16,14 @@ import { RecordingLog } from './recording-log.ts';
 import { testSigningKeys } from './signing-keys.ts';
 
 export interface PageServiceOptions {
-  /** That of another service on the same database. */
+  /** The clock of another service on the same database. */
   readonly clock?: FakeClock;
   readonly publicBase?: string;
   readonly protocolName?: string;
-  /** Files of the build; none unless given. */
+  /** Built asset files, none by default. */
   readonly assets?: AssetFiles;
   readonly limits?: Partial<Config['rateLimiting']['login']>;
-  /** Of `experimental.inactive_session_expiration`; sessions may go unused for ever unless given. */
+  /** `experimental.inactive_session_expiration` for browser sessions. They never expire by default. */
   readonly unusedBrowserSessionsSeconds?: number;
   readonly passkeyLimit?: Config['rateLimiting']['passkey']['perIp'];
   readonly hasher?: PasswordHasher;
@@ -31,27 +31,27 @@ export interface PageServiceOptions {
   readonly isPasswordChangeAllowed?: boolean;
   readonly isEmailAllowed?: boolean;
   readonly loginMessage?: string;
-  /** Texts of the operator; none unless given. */
+  /** The operator's texts, none by default. */
   readonly translations?: Config['templates']['translations'];
   readonly indexRedirect?: string;
-  /** No mails unless given; see `mails.ts`. */
+  /** See `mails.ts`. No email by default. */
   readonly email?: Config['email'];
-  /** There is none unless given. */
+  /** No homeserver by default. */
   readonly homeserver?: Partial<Config['homeserver']>;
-  /** Lets people register; closed unless given. */
+  /** Enables registration, which is disabled by default. */
   readonly registration?: RegistrationOptions;
-  /** Lets people set a new password by mail; closed unless given. */
+  /** Enables password recovery by email, which is disabled by default. */
   readonly recovery?: RecoveryOptions;
   readonly planManagementIframeUri?: string;
-  /** What is asked for after the password; as by default unless given. */
+  /** Second-factor settings, defaults unless given. */
   readonly secondFactor?: Partial<Config['account']>;
-  /** No exporter unless given. */
+  /** No exporter by default. */
   readonly tracing?: Tracing;
-  /** No puzzles unless given. */
+  /** No CAPTCHA by default. */
   readonly captcha?: Config['captcha'];
-  /** Asks whether new passwords are known from leaks; not unless given. */
+  /** Checks new passwords against known breaches. Off by default. */
   readonly hasBreachCheck?: boolean;
-  /** Makes what asks other servers; the real one unless given. */
+  /** Creates the outbound HTTP client, the real one by default. */
   readonly outbound?: (options: OutboundOptions) => OutboundHttp;
 }
 
@@ -70,33 +70,33 @@ export interface RegistrationOptions {
     Pick<Config['rateLimiting'], 'registration' | 'registrationCheck' | 'registrationToken' | 'emailAuthentication'>
   >;
   readonly isTokenRequired?: boolean;
-  /** Not unless given. */
+  /** Off by default. */
   readonly isEmailRequired?: boolean;
   readonly emailPolicy?: Partial<Config['policy']['data']['emails']>;
   readonly ttlSeconds?: number;
 }
 
-/** Index, sign-in and sign-out behind a real server, on a port of their own. */
+/** Index, sign-in and sign-out pages on a real server. */
 export interface PageService {
   readonly clock: FakeClock;
   readonly keyRing: KeyRing;
   readonly core: Core;
-  /** A browser at an address of its own, so that tests do not share the bucket of one. */
+  /** Creates a browser with a separate address, so that tests do not share a rate limit. */
   browser(options?: {
     readonly address?: string;
     readonly acceptLanguage?: string;
     readonly userAgent?: string;
   }): Browser;
-  /** Lines of the log so far. */
+  /** The log lines so far. */
   readonly lines: readonly string[];
-  /** The line of the last request. */
+  /** Returns the line of the last request. */
   lastRequest(): RequestLine;
-  /** Codes of `auth.refused`, in order. */
+  /** Returns the codes of the `auth.refused` events, in order. */
   refusals(): string[];
   stop(): Promise<void>;
 }
 
-/** Does something with another instance, and stops it. */
+/** Starts another instance, runs `work` with it and stops it. */
 export async function withPages(
   database: OpenDatabase,
   options: PageServiceOptions,
@@ -161,7 +161,7 @@ function configOf(options: PageServiceOptions): Config {
   const { data } = config.policy;
   return {
     ...config,
-    // However busy the machine is, no answer is given up.
+    // Generous, so that no request times out on a busy machine.
     limits: { ...config.limits, handlerTimeoutSeconds: 120 },
     graphql: { ...config.graphql, timeoutSeconds: 100 },
     experimental: { ...config.experimental, planManagementIframeUri: options.planManagementIframeUri },

@@ -1,4 +1,4 @@
-/** An authenticator in software, and the browser in front of it: makes passkeys and signs in with them. */
+/** A software authenticator and its browser. Creates passkeys and signs in with them. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 export type CborInput =
@@ -9,11 +9,11 @@ export type CborInput =
   | readonly CborInput[]
   | ReadonlyMap<number | string, CborInput>;
 
-/** What a test may have go wrong. */
+/** Faults that a test can inject. */
 export interface Deviations {
   readonly type?: string;
   readonly origin?: string;
-  /** As base64url, in place of the one of the options. */
+  /** Overrides the challenge of the options, as base64url. */
   readonly challenge?: string;
   readonly crossOrigin?: boolean;
   readonly topOrigin?: string;
@@ -23,15 +23,15 @@ export interface Deviations {
   readonly isBackedUp?: boolean;
   readonly isBackupEligible?: boolean;
   readonly signCount?: number;
-  /** null: the authenticator does not say whose passkey it is. */
+  /** null: the response contains no user handle. */
   readonly userHandle?: Buffer | null;
-  /** Appended to the data that is signed. */
+  /** Appended to the signed data. */
   readonly trailer?: Buffer;
   readonly transports?: readonly string[];
   readonly aaguid?: Buffer;
   readonly credentialId?: Buffer;
   readonly algorithm?: number;
-  /** In place of what the authenticator would write. */
+  /** Overrides the authenticator's attestation object. */
   readonly attestationObject?: Buffer;
 }
 
@@ -52,7 +52,7 @@ export class PasskeyAuthenticator {
   readonly kind: KeyKind;
   credentialId = randomBytes(16);
   userHandle = Buffer.alloc(0);
-  /** 0: it does not count. */
+  /** 0 means that the authenticator has no counter. */
   signCount = 0;
 
   /** @param publicBase `http.public_base` of the service */
@@ -64,7 +64,7 @@ export class PasskeyAuthenticator {
     this.#keys = newKeys(kind);
   }
 
-  /** `RegistrationResponseJSON` for these options. */
+  /** Returns `RegistrationResponseJSON` for the options. */
   create(options: CreationOptions, wrong: Deviations = {}): object {
     this.userHandle = Buffer.from(options.user.id, 'base64url');
     const authData = Buffer.concat([this.#head(0x40, wrong), this.#attested(wrong), wrong.trailer ?? Buffer.alloc(0)]);
@@ -80,7 +80,7 @@ export class PasskeyAuthenticator {
     });
   }
 
-  /** `AuthenticationResponseJSON` for these options, as text. */
+  /** Returns `AuthenticationResponseJSON` for the options, as text. */
   get(options: Options, wrong: Deviations = {}): string {
     if (this.signCount > 0) this.signCount += 1;
     const authData = Buffer.concat([this.#head(0, wrong), wrong.trailer ?? Buffer.alloc(0)]);
@@ -183,7 +183,7 @@ function newKeys(kind: KeyKind) {
   }
 }
 
-/** Writes CBOR as authenticators do. */
+/** Encodes CBOR as authenticators do. */
 export function cbor(value: CborInput): Buffer {
   if (typeof value === 'boolean') return Buffer.from([value ? 0xf5 : 0xf4]);
   if (typeof value === 'number') return value < 0 ? cborHead(1, -1 - value) : cborHead(0, value);
@@ -197,7 +197,7 @@ export function cbor(value: CborInput): Buffer {
   return Buffer.concat([cborHead(4, items.length), ...items.map(cbor)]);
 }
 
-/** Major type and length of an item. */
+/** Encodes the major type and argument of an item. */
 export function cborHead(major: number, argument: number): Buffer {
   const type = major << 5;
   if (argument < 24) return Buffer.from([type | argument]);

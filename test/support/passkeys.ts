@@ -6,7 +6,7 @@ import type { Browser } from './browser.ts';
 import { sql } from './fixtures.ts';
 import { type KeyKind, type Options, PasskeyAuthenticator } from './passkey-authenticator.ts';
 
-/** Gives an account a passkey, past the account area. */
+/** Adds a passkey to an account directly, without the account pages. */
 export async function givePasskey(
   { clock, config, database }: Pick<Core, 'clock' | 'config' | 'database'>,
   owner: string,
@@ -41,7 +41,7 @@ export interface PasskeyRequest extends Options {
   readonly allowCredentials: readonly unknown[];
 }
 
-/** What the script of the page that is shown gets, and the token that it sends along. */
+/** Returns the request options that the current page's script receives, and the CSRF token that it sends. */
 export async function passkeyOptions(browser: Browser): Promise<{ csrf: string; asked: PasskeyRequest }> {
   const { body } = browser.shown;
   const [, path = ''] = /data-passkey-options="([^"]*)"/.exec(body) ?? [];

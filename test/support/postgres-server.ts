@@ -6,22 +6,23 @@ import { findServerAccount } from '#platform/embedded-postgres/account.ts';
 import { findBinaries } from '#platform/embedded-postgres/binaries.ts';
 import { type PostgresServer, startPostgres } from './start-postgres.js';
 
-/** A server for tests: real, thrown away afterwards, without fsync. */
+/** A real, temporary PostgreSQL server for tests, without fsync. */
 export interface TestServer extends PostgresServer {
-  /** Connects as a superuser to the database `postgres` through a private socket. */
+  /** Connects as superuser to the database `postgres` through a private socket. */
   readonly uri: string;
 }
 
 const USER = 'tests';
 
 /**
- * Starts a server of the programs that users get, found as the program finds them.
- * @param settings further ones of postgresql.conf
+ * Starts a server from the PostgreSQL programs that users get, located the way Latchkey locates them.
+ * @param settings additional `postgresql.conf` settings
  */
 export async function startPostgresServer(settings: Readonly<Record<string, string>> = {}): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-pg-'));
   const account = await findServerAccount(undefined, undefined);
-  // Before the programs are tried: they may be copied into it, and the account has to reach them.
+  // Must precede the search for the programs: they may be copied into this folder, which the account must be able to
+  // enter.
   if (!account.isOwn) chownSync(folder, account.uid, account.gid);
   const ownDirectory = join(folder, 'programs');
   const { binaries } = await findBinaries({
@@ -43,7 +44,7 @@ export async function startPostgresServer(settings: Readonly<Record<string, stri
   return { ...server, uri: `postgresql://${USER}@${encodeURIComponent(folder)}:${server.port}/postgres` };
 }
 
-/** Waits for a condition of the outside world; throws after ten seconds. */
+/** Waits for an external condition. Throws after ten seconds. */
 export async function waitUntil(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (!(await condition())) {

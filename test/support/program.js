@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Starts the built program as its users do, for tests, benchmark and tools. Plain JavaScript, so that all three run it
+ * Runs the built program as users do, for tests, benchmarks and tools. Plain JavaScript, so that all three run it
  * without a build.
  */
 import { spawn } from 'node:child_process';
@@ -13,27 +13,26 @@ import { root } from '../../scripts/steps/places.js';
 
 /**
  * @typedef {object} LaunchOptions
- * @property {NodeJS.ProcessEnv} [environment] variables in addition to those of this process
- * @property {number} [openFiles] how many files it may have open, as `ulimit -n` limits it
- * @property {readonly string[]} [flags] more flags of Node.js
- * @property {string} [node] in place of the Node.js that the tests run on
+ * @property {NodeJS.ProcessEnv} [environment] additional variables
+ * @property {number} [openFiles] maximum number of open files, as in `ulimit -n`
+ * @property {readonly string[]} [flags] additional Node.js flags
+ * @property {string} [node] replaces the Node.js that the tests run on
  * @property {StdioOptions} [stdio] pipes by default
  */
 
 /** @typedef {LaunchOptions & { readonly command?: readonly string[] }} ServeOptions `command`: `serve` by default */
 
-/** The flags that `package.json` and `bin/` give the program. */
+/** The Node.js flags that `package.json` and `bin/` pass to the program. */
 export const NODE_FLAGS = ['--max-semi-space-size=8'];
 
 const TESTED_NODE = process.env['LATCHKEY_TEST_NODE'] ?? process.execPath;
 const POLL_MS = 5;
 const STOP_TIMEOUT_MS = 15_000;
-/** `limits.work` of services whose users all have one address. */
+/** `limits.work` for services whose users share one address. */
 export const UNLIMITED_WORK = { per_address: { burst: 0 }, per_account: { burst: 0 } };
 
 /**
- * The built program with a folder and a configuration file of its own; on another Node.js when `LATCHKEY_TEST_NODE` names
- * one.
+ * The built program with its own folder and configuration file. Runs on the Node.js in `LATCHKEY_TEST_NODE`, if set.
  */
 export class Program {
   /** @type {string} */
@@ -45,9 +44,9 @@ export class Program {
 
   /**
    * @param {string} folder
-   * @param {Readonly<Record<string, unknown>>} settings the configuration file as an object
-   * @param {{ readonly name?: string, readonly checkout?: string }} [options] `name` of the configuration file in the
-   *   folder; `checkout`: a folder with a `dist/`, by default this one
+   * @param {Readonly<Record<string, unknown>>} settings the configuration as an object
+   * @param {{ readonly name?: string, readonly checkout?: string }} [options] `name`: of the configuration file in the
+   * folder; `checkout`: a folder with a `dist/`, by default this checkout
    */
   constructor(folder, settings, { name = 'latchkey.json', checkout = root } = {}) {
     this.#folder = folder;
@@ -73,11 +72,11 @@ export class Program {
   }
 
   /**
-   * Runs a command to its end; throws when it fails.
+   * Runs a command until it exits. Throws when it fails.
    * @param {readonly string[]} args
    * @param {string} [input] its standard input
    * @param {LaunchOptions} [options]
-   * @returns {Promise<string>} what it printed
+   * @returns {Promise<string>} its output
    */
   async run(args, input = '', options = {}) {
     const child = this.launch(args, options);
@@ -96,8 +95,8 @@ export class Program {
   }
 
   /**
-   * Starts the service and waits until its health check answers.
-   * @param {string} base its address, with a final slash
+   * Starts the service and waits until its health check succeeds.
+   * @param {string} base base URL with a trailing slash
    * @param {ServeOptions} [options]
    * @returns {Promise<ChildProcess>}
    */
@@ -115,10 +114,10 @@ export class Program {
 }
 
 /**
- * Waits until the health check of a service answers; throws when the service ends or takes too long.
+ * Waits until the health check of a service succeeds. Throws when the service exits or takes too long.
  * @param {ChildProcess} service
- * @param {string} base its address, with a final slash
- * @param {{ readonly timeoutMs?: number, readonly output?: () => string }} [options] `output` becomes part of the error
+ * @param {string} base base URL with a trailing slash
+ * @param {{ readonly timeoutMs?: number, readonly output?: () => string }} [options] `output` is appended to the error
  */
 export async function untilHealthy(service, base, { timeoutMs = 90_000, output = () => '' } = {}) {
   const deadline = performance.now() + timeoutMs;
@@ -136,7 +135,7 @@ export async function untilHealthy(service, base, { timeoutMs = 90_000, output =
 }
 
 /**
- * Asks a process to end and waits until it has; kills it when that takes too long.
+ * Signals a process and waits until it exits. Kills it when that takes too long.
  * @param {ChildProcess} child
  * @param {NodeJS.Signals} [signal]
  * @returns {Promise<number | null>} its exit code
@@ -153,7 +152,7 @@ export async function stopProcess(child, signal = 'SIGTERM') {
 }
 
 /**
- * Ends a process without a word, and waits until it has.
+ * Kills a process without warning and waits until it exits.
  * @param {ChildProcess} child
  */
 export async function killProcess(child) {
@@ -164,7 +163,7 @@ export async function killProcess(child) {
 }
 
 /**
- * Whether the version in `checkout` has the setting `limits.work`.
+ * Whether the version in `checkout` supports the `limits.work` setting.
  * @param {string} checkout
  */
 function knowsWork(checkout) {

@@ -4,7 +4,7 @@ import { type HttpsPeer, startHttpsPeer } from './https-peer.ts';
 import type { TestService } from './service.ts';
 
 export const CALLBACK = 'http://127.0.0.1/callback';
-/** A native app listens on any free port (RFC 8252 7.3). */
+/** Native apps listen on any free port (RFC 8252 7.3). */
 export const LISTENING_AT = 'http://127.0.0.1:51004/callback';
 export const USERNAME = 'amira';
 export const PASSWORD = 'correct horse battery staple';
@@ -17,7 +17,7 @@ export interface DocumentAnswer {
   readonly body: (url: string) => string;
 }
 
-/** A document as MCP clients publish it. */
+/** A client metadata document as MCP clients publish it. */
 export function documentOf(url: string, more: object = {}): string {
   return JSON.stringify({
     client_id: url,
@@ -29,16 +29,16 @@ export function documentOf(url: string, more: object = {}): string {
   });
 }
 
-/** A host on which clients publish what they are (OAuth Client ID Metadata Document). */
+/** A host that serves client metadata documents (OAuth Client ID Metadata Document). */
 export interface Publisher {
   readonly peer: HttpsPeer;
-  /** What every request gets. */
+  /** The response to every request. */
   answer: DocumentAnswer;
-  /** Requests since this was set. */
+  /** Number of requests since the test last set it. */
   asked: number;
-  /** Answers with documents that have these members. */
+  /** Serves documents with these members. */
   publish(more?: object, headers?: Readonly<Record<string, string>>): void;
-  /** The address of a document that nobody has asked for. */
+  /** Returns the URL of a document that has not been requested yet. */
   newClient(): string;
 }
 
@@ -83,7 +83,7 @@ export function newBrowser(service: TestService): Browser {
   return new Browser({ listener: service.address, publicBase: service.publicBase });
 }
 
-/** Opens the consent page, after a sign-in unless the browser has one. */
+/** Opens the consent page. Signs in first if the browser has no session. */
 export async function openConsent(
   browser: Browser,
   clientId: string,
@@ -97,7 +97,7 @@ export async function openConsent(
   return browser;
 }
 
-/** @returns the code */
+/** Gives consent. @returns the code */
 export async function consent(browser: Browser): Promise<string> {
   const shown = await browser.submit({ action: 'consent' }, { action: '/authorize' });
   return new URL(shown.location ?? '').searchParams.get('code') ?? '';
@@ -115,7 +115,7 @@ export async function post(
   return { status: response.status, body };
 }
 
-/** @param credentials in place of the address alone */
+/** Exchanges the code. @param credentials only the client ID by default */
 export async function redeem(
   service: TestService,
   clientId: string,
@@ -126,7 +126,7 @@ export async function redeem(
   return await post(service, '/oauth2/token', { ...fields, ...credentials });
 }
 
-/** @returns the answer of the token endpoint */
+/** Signs in and exchanges the code. @returns the body of the token response */
 export async function signInAt(
   service: TestService,
   clientId: string,

@@ -1,18 +1,18 @@
-/** A mail as its recipient reads it. */
+/** An email as its recipient reads it. */
 export interface ReadMail {
   readonly subject: string;
   /** Decoded, with `\n`. */
   readonly text: string;
   readonly html: string;
-  /** Decoded, by lower-case name. */
+  /** Decoded headers by lowercase name. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Reads a message of text and HTML as the service composes it. */
+/** Parses a message with text and HTML parts, as the service composes it. */
 export function readMail(source: string): ReadMail {
   const { headers, body } = split(source);
   const boundary = /boundary="([^"]+)"/.exec(headers['content-type'] ?? '')?.[1] ?? '';
-  // The line break before a boundary belongs to it.
+  // The line break before a boundary is part of the boundary.
   const parts = `\n${body}`.split(`\n--${boundary}`).slice(1, -1).map(split);
   const part = (type: string) => {
     const found = parts.find((one) => one.headers['content-type']?.startsWith(type));

@@ -1,6 +1,9 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 
-/** The texts of the files of a zip archive, by name, as its directory lists them. @throws Error when it is damaged */
+/**
+ * Returns the texts of the files in a zip archive by name, as its directory lists them. @throws Error when it is
+ * damaged
+ */
 export function readZip(archive: Buffer): Map<string, string> {
   const end = archive.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
   if (end < 0) throw new Error('this is no zip archive');

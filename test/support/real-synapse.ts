@@ -1,4 +1,7 @@
-/** A real Synapse of its own, on loopback, and on SQLite unless a PostgreSQL is given, from a Python that has `matrix-synapse` (chat-compat 18.4). */
+/**
+ * Runs a real Synapse on loopback, from a Python with `matrix-synapse` installed (chat-compat 18.4). It uses SQLite
+ * unless a PostgreSQL database is given.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,34 +13,34 @@ export interface RealSynapse {
   readonly serverName: string;
   /** With a trailing slash. */
   readonly endpoint: string;
-  /** Of an application service that reserves some names. */
+  /** Token of an application service that reserves some names. */
   readonly applicationServiceToken: string;
-  /** What it has logged. */
+  /** Returns the log so far. */
   log(): string;
-  /** Ends it; it can be started again on what it keeps. */
+  /** Stops it. It can be restarted with the same data. */
   stop(): Promise<void>;
-  /** Ends it at once, with whatever it is doing, as a crash does. */
+  /** Kills it immediately, like a crash. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Its configuration file. */
+  /** Path of the configuration file. */
   readonly configFile: string;
-  /** Replaces settings of its file, which count from its next start; undefined ones go. */
+  /** Replaces settings in the configuration file, effective at the next start. Undefined removes a setting. */
   configure(settings: Readonly<Record<string, unknown>>): void;
-  /** Ends it and deletes what it kept. */
+  /** Stops it and deletes its data. */
   remove(): Promise<void>;
 }
 
 export interface RealSynapseOptions {
-  /** The Python program. */
+  /** The Python executable. */
   readonly python: string;
   readonly secret: string;
-  /** Base address of the service that signs people in. */
+  /** Base URL of the authentication service. */
   readonly service: string;
-  /** Base address that clients know it by; its own unless given. */
+  /** Public base URL. Defaults to its own address. */
   readonly publicBase?: string;
-  /** Regular expression for the names of the application service. */
+  /** Regular expression for the names that the application service reserves. */
   readonly exclusiveNames: string;
-  /** In place of those that it has otherwise; undefined ones are left out. */
+  /** Overrides the default settings. Undefined removes a setting. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -136,7 +139,7 @@ function configuration(
     trusted_key_servers: [],
     federation_domain_whitelist: [],
     report_stats: false,
-    // Some calls fail until the indexes of a new database are there.
+    // Some calls fail until the indexes of a new database exist.
     background_updates: { sleep_enabled: false },
     suppress_key_server_warning: true,
   };

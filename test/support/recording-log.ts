@@ -8,18 +8,18 @@ export interface RecordedLine {
   readonly event: string;
   readonly message: string;
   readonly fields: LogFields;
-  /** The task that wrote it. */
+  /** ID of the task that wrote the line. */
   readonly taskId: string | undefined;
 }
 
-/** A log whose lines a test can look at, as they were asked for and as they are written. */
+/** A log that records its lines, both as structured events and as written text. */
 export class RecordingLog extends LogWriter {
-  /** Requests left out. */
+  /** Without request lines. */
   readonly lines: RecordedLine[] = [];
-  /** What a file would hold, without line ends. */
+  /** The written lines, without line ends. */
   readonly written: string[];
 
-  /** Writes all levels but `trace` unless told otherwise. */
+  /** Logs all levels except `trace` by default. */
   constructor(options: Partial<LogWriterOptions> = {}) {
     const written: string[] = [];
     super({

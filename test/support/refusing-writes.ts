@@ -1,6 +1,6 @@
 import type { OpenDatabase } from '#platform/postgres/database.ts';
 
-/** A database whose statements that write and return a row fail for a reason that nobody foresaw. */
+/** A database in which statements that write and return one row fail with an unexpected error. */
 export function refusingWrites(database: OpenDatabase): OpenDatabase {
   const first: OpenDatabase['first'] = async (statement, parameters) => {
     if (!statement.isReadOnly) throw new Error('write refused');

@@ -6,16 +6,16 @@ import { bundleWorker } from './worker-entry.ts';
 /** Strong enough for every test. */
 export const NEW_PASSWORD = 'seven purple lanterns swim';
 
-/** However busy the machine is, an estimate is not given up. */
+/** Generous, so that no estimate times out on a busy machine. */
 const PATIENT_MS = 60_000;
 
-/** The real estimate of a password's strength; close it at the end. */
+/** Starts the real password strength estimator. Close it at the end. */
 export async function openEstimator(): Promise<StrengthEstimator> {
   const entry = new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url);
   return new StrengthEstimator(await bundleWorker(entry), PATIENT_MS);
 }
 
-/** Sends the first form of a registration, by default as it has to be. */
+/** Submits the first registration form, with valid values by default. */
 export async function beginRegistration(
   browser: Browser,
   fields: Readonly<Record<string, string>>,
@@ -25,7 +25,7 @@ export async function beginRegistration(
   return await browser.submit({ password: NEW_PASSWORD, password_confirm: NEW_PASSWORD, ...fields });
 }
 
-/** Goes through all steps but the last; the address of `finish`. */
+/** Completes all steps but the last. @returns the URL of `finish` */
 export async function registerUpToFinish(browser: Browser, username: string, query = ''): Promise<string> {
   await beginRegistration(browser, { username }, query);
   await browser.follow();
@@ -34,12 +34,12 @@ export async function registerUpToFinish(browser: Browser, username: string, que
   return location;
 }
 
-/** Goes through all steps. @returns the answer of `finish` */
+/** Completes all steps. @returns the response of `finish` */
 export async function registerWholly(browser: Browser, username: string, query = ''): Promise<Shown> {
   return await browser.get(await registerUpToFinish(browser, username, query));
 }
 
-/** The code in the last of these mails to an address. */
+/** Returns the code in the last email to an address. */
 export function codeSentTo(email: string, mails: readonly ReceivedMail[]): string {
   const mail = mails.findLast(({ to }) => to === email);
   const [code] = /\b\d{6}\b/.exec(mail?.subject ?? '') ?? [];

@@ -45,18 +45,18 @@ export interface RouteServerOptions {
   readonly tracing?: HttpServerOptions['tracing'];
 }
 
-/** A running server around a few routes, without database, with its log lines at hand. */
+/** A running server with a few routes and recorded log lines, without a database. */
 export interface RouteServer {
   readonly server: HttpServer;
   readonly port: number;
   readonly origin: string;
   /** Without line ends. */
   readonly lines: string[];
-  /** The `http.server.response` lines, once there are `count` of them. */
+  /** Waits for `count` lines of `http.server.response` and returns them. */
   requestLines(count: number): Promise<string[]>;
-  /** Sends bytes and returns all that comes back until the connection ends. */
+  /** Sends bytes and returns everything received until the connection ends. */
   exchange(bytes: string | Buffer): Promise<string>;
-  /** An open connection to write to by hand. */
+  /** Opens a raw connection. */
   connect(): Promise<Socket>;
   close(): Promise<void>;
 }
@@ -132,7 +132,7 @@ export async function startRouteServer(routes: Route[], options: RouteServerOpti
   };
 }
 
-/** Waits for a condition that another turn of the event loop makes true. */
+/** Waits until a later turn of the event loop makes the condition true. */
 export async function until(condition: () => boolean, withinMs = 40_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!condition()) {

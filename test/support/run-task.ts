@@ -1,8 +1,8 @@
 import { resumeTask, Task } from '#platform/base/tasks.ts';
 
 /**
- * Runs `work` as a task of its own, as the server runs a request; resolves with the task and its figures, and who awaits
- * it goes on outside of the task.
+ * Runs `work` as a separate task, as the server runs a request. Resolves with the task and its figures. The caller
+ * continues outside the task.
  */
 export function runTask(id: string, work: () => Promise<unknown>): Promise<Task> {
   const task = new Task(id);

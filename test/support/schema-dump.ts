@@ -1,9 +1,9 @@
 import { administer } from './administer.ts';
 
 /**
- * The schema of a database as SQL, from the catalogs: `pg_dump` does not come with the bundled server, and its output
- * differs between versions of PostgreSQL. Tables, columns, constraints, indexes and comments are written out; of
- * anything else there may be, kind and name.
+ * Returns the schema of a database as SQL, read from the catalogs. The bundled server has no `pg_dump`, whose output
+ * also differs between PostgreSQL versions. Tables, columns, constraints, indexes and comments are written in full,
+ * other objects as kind and name.
  */
 export async function dumpSchema(connectionString: string): Promise<string> {
   const statements = await administer<{ sql: string }>(connectionString, DUMP);

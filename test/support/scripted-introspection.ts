@@ -1,8 +1,8 @@
-/** A service that says of each token what the test wants, to see what a homeserver makes of it. */
+/** An introspection endpoint with scripted responses, to test how a homeserver handles them. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 export interface ScriptedAnswer {
-  /** 200 unless given. */
+  /** Defaults to 200. */
   readonly status?: number;
   readonly body: unknown;
 }
@@ -18,14 +18,14 @@ export interface ScriptedIntrospection {
   stop(): Promise<void>;
 }
 
-/** What it publishes about itself. */
+/** The server metadata that it publishes. */
 export const METADATA = {
   issuer: 'https://auth.example/',
   account_management_uri: 'https://auth.example/account/',
   prompt_values_supported: ['none', 'create'],
 };
 
-/** Unknown tokens are not active. */
+/** Starts the endpoint. Unknown tokens are inactive. */
 export async function startScriptedIntrospection(port: number): Promise<ScriptedIntrospection> {
   const answers = new Map<string, ScriptedAnswer>();
   const requests: IntrospectionRequest[] = [];

@@ -1,33 +1,33 @@
-/** An SMTP server on loopback that does what a test tells it to, at each step of a mail, as broken servers do. */
+/** An SMTP server on loopback that misbehaves as scripted at any step of a message, like broken servers do. */
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Steps of a mail; `content` is what follows the answer to `DATA`. */
+/** Steps of a message. `content` is what follows the reply to `DATA`. */
 export const STEPS = ['greeting', 'EHLO', 'MAIL FROM', 'RCPT TO', 'DATA', 'content'] as const;
 export type Step = (typeof STEPS)[number];
 
 export type Reaction =
-  /** Answers with this code. */
+  /** Replies with this code. */
   | number
-  /** Says nothing, for ever. */
+  /** Never replies. */
   | 'silent'
-  /** Answers one byte at a time and never comes to an end. */
+  /** Replies one byte at a time and never finishes. */
   | 'drip'
-  /** Closes the connection; of the content, after its first bytes. */
+  /** Closes the connection. For `content`, after the first bytes. */
   | 'close'
-  /** Answers as a sound server when this resolves. */
+  /** Replies like a working server when this resolves. */
   | Promise<void>;
 
 export interface ScriptedSmtp {
   readonly port: number;
-  /** What it does from now on; of steps that are not named, what a sound server does. */
+  /** Current reactions. Steps without one behave like a working server. */
   reactions: Partial<Record<Step, Reaction>>;
-  /** Steps that were reached, in all connections. */
+  /** Steps reached so far, across all connections. */
   readonly steps: readonly Step[];
-  /** Head and body of each mail that it took. */
+  /** Headers and body of each accepted message. */
   readonly mails: readonly string[];
-  /** How many are open. */
+  /** Returns the number of open connections. */
   connections(): number;
   stop(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function startScriptedSmtp(): Promise<ScriptedSmtp> {
     sockets.add(socket);
     socket.setEncoding('utf8').on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
-    // The other side may end it at any moment.
+    // The client may close the connection at any time.
     converse(socket, peer, steps, mails).catch(() => {});
   });
   server.listen(0, '127.0.0.1');
@@ -72,7 +72,7 @@ async function converse(socket: Socket, peer: ScriptedSmtp, steps: Step[], mails
   if (!(await react(socket, peer, 'greeting', steps))) return;
   let text = '';
   let isContent = false;
-  // A connection about which nothing is said any more stays open.
+  // Keeps the connection open after the server stops replying.
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
     text += chunk;
     if (isContent && peer.reactions.content === 'close') socket.destroy();
@@ -93,7 +93,7 @@ async function converse(socket: Socket, peer: ScriptedSmtp, steps: Step[], mails
   }
 }
 
-/** @returns whether the conversation goes on */
+/** @returns whether the conversation continues */
 async function react(
   socket: Socket,
   { reactions }: ScriptedSmtp,

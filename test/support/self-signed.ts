@@ -1,12 +1,12 @@
 import { createSign, generateKeyPairSync } from 'node:crypto';
 
 export interface Validity {
-  /** As `GeneralizedTime` has it. */
+  /** In `GeneralizedTime` format. */
   readonly from?: string;
   readonly to?: string;
 }
 
-/** RFC 5280 4.1, in DER: the least that a TLS client asks for. */
+/** Builds a minimal DER certificate that a TLS client accepts (RFC 5280 4.1). */
 export function selfSigned(
   names: readonly string[],
   { from = '20200101000000Z', to = '20991231235959Z' }: Validity = {},

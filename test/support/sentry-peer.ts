@@ -23,11 +23,11 @@ export interface ReceivedReport {
   readonly breadcrumbs?: { readonly values: readonly { readonly message: string }[] };
 }
 
-/** What Sentry's endpoint for envelopes takes, on loopback. */
+/** Sentry's envelope endpoint on loopback, with the received envelopes. */
 export interface SentryPeer {
   readonly dsn: string;
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[];
-  /** What it answers from now on. */
+  /** The response to further requests. */
   answer: { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
   reports(): ReceivedReport[];
   close(): Promise<void>;

@@ -34,50 +34,50 @@ import { UNLIMITED_WORK } from './program.js';
 import { testSigningKeys } from './signing-keys.ts';
 import { silentLog } from './silent-log.ts';
 
-/** The whole service on a fresh database and a real port, in this process. */
+/** The complete service in this process, with a new database and a real port. */
 export interface TestService {
-  /** Where it listens, for example `http://127.0.0.1:41234`. */
+  /** The listener's origin, for example `http://127.0.0.1:41234`. */
   readonly address: string;
   /** `http.public_base`, with a trailing slash. */
   readonly publicBase: string;
-  /** What the service says of itself, and clients compare letter by letter. */
+  /** The issuer identifier, which clients compare character by character. */
   readonly issuer: string;
   readonly database: OpenDatabase;
   readonly connectionString: string;
-  /** Everything that it mounts. */
+  /** All mounted routes. */
   readonly routes: readonly Route[];
   readonly core: Core;
-  /** Makes an account. @returns its identifier */
+  /** Creates an account. @returns its ID */
   registerUser(username: string, password: string, options?: { canRequestAdmin?: boolean }): Promise<string>;
-  /** Issues a registration token. @param usageLimit undefined: for any number of accounts */
+  /** Issues a registration token. @param usageLimit undefined: unlimited */
   issueRegistrationToken(token: string, usageLimit: number | undefined): Promise<void>;
-  /** All lines so far, without line ends. */
+  /** Returns all log lines so far, without line ends. */
   logLines(): string[];
-  /** The request lines so far, each of which matches the layout. */
+  /** Returns the request lines so far. Throws when a line does not match the format. */
   requestLines(): RequestLine[];
-  /** Throws when a line at ERROR was logged that the test did not expect. */
+  /** Stops the service. Throws when it logged an unexpected ERROR line. */
   stop(): Promise<void>;
 }
 
 export interface ServiceOptions {
   readonly clock?: Clock;
-  /** A further instance on the database, keys and settings of another. */
+  /** Shares the database and keys of this instance. */
   readonly like?: TestService;
-  /** Settings of another instance must be given again; ERROR lines whose text holds one of these are expected. */
+  /** ERROR lines that contain one of these texts are expected. */
   readonly expectedErrors?: readonly string[];
-  /** In place of one key of each usual kind. */
+  /** Replaces the default of one key per usual kind. */
   readonly signingKeys?: readonly SigningKeySource[];
-  /** Made by `bundleWorker`; without it no password can be chosen. */
+  /** Built by `bundleWorker`. Without it, users cannot set a password. */
   readonly strengthWorker?: URL;
-  /** Of the public base, in place of the address; browsers make passkeys for a name only. */
+  /** Replaces the IP address in the public base. Browsers create passkeys only for host names. */
   readonly publicHost?: 'localhost';
-  /** With peers on loopback: `loopbackOutbound`. */
+  /** For peers on loopback, see `loopbackOutbound`. */
   readonly outbound?: OutboundHttp;
 }
 
-/** However busy the machine is, an estimate is not given up. */
+/** Generous, so that no estimate times out on a busy machine. */
 const PATIENT_MS = 60_000;
-/** What the listener serves unless settings say otherwise: all that needs no setting of its own. */
+/** Resources of the default listener: all that require no configuration. */
 export const RESOURCES = ['discovery', 'human', 'oauth', 'compat', 'graphql', 'assets', 'adminapi', 'health'];
 const NO_WORKER = new URL('file:///no-strength-worker');
 
@@ -85,7 +85,7 @@ const shared = new WeakMap<TestService, { readonly database: TestDatabase; reado
 
 /**
  * Starts the service.
- * @param settings the configuration file as an object; listeners and public base are added unless given
+ * @param settings the configuration as an object. Listeners and public base have defaults
  */
 export async function startService(
   settings: Readonly<Record<string, unknown>> = {},
@@ -97,7 +97,7 @@ export async function startService(
   const clock = options.clock ?? systemClock;
   const own = of === undefined ? testDatabase.database : await openOn(testDatabase, clock);
   const lines: string[] = [];
-  // Real clients compare the issuer with the address they asked, so the port has to be known before.
+  // Real clients compare the issuer with the URL they requested, so the port must be known in advance.
   const config = configOf(settings, await freePort(), options.publicHost ?? '127.0.0.1');
   const log = new LogWriter({
     ...config.logging,
@@ -181,7 +181,7 @@ export async function startService(
   return service;
 }
 
-/** A second instance has connections of its own. */
+/** Opens separate connections for a second instance. */
 async function openOn(testDatabase: TestDatabase, clock: Clock): Promise<OpenDatabase> {
   return await openDatabase({ connection: parseConnectionUri(testDatabase.connectionString), log: silentLog, clock });
 }
@@ -201,7 +201,7 @@ function configOf(settings: Readonly<Record<string, unknown>>, port: number, hos
       ...(typeof settings['http'] === 'object' ? settings['http'] : {}),
     };
     const file = join(folder, 'latchkey.json');
-    // Cheap hashes: what is tested here is not their cost.
+    // Cheap hashes: these tests do not measure their cost.
     const passwords = { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }] };
     const limits = { work: UNLIMITED_WORK, ...(typeof settings['limits'] === 'object' ? settings['limits'] : {}) };
     writeFileSync(file, JSON.stringify({ passwords, ...settings, data_dir: folder, http, limits }));

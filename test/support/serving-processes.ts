@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processes that serve for a `serve` with several of them: those whose parent it is, and that run this program. */
+/** Returns the worker processes of a `serve` with several: children of `first` that run this program. */
 export function servingProcesses(first: number | undefined): readonly number[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];

@@ -4,13 +4,13 @@ import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '#protocol/jose/signin
 
 let made: readonly SigningKeySource[] | undefined;
 
-/** One key of each usual kind, made once for a test process. */
+/** Returns one key of each usual kind, generated once per process. */
 export function testSigningKeys(): readonly SigningKeySource[] {
   made ??= (['RS256', 'ES256', 'EdDSA'] as const).map(keyFor);
   return made;
 }
 
-/** A new key for each algorithm that there is. */
+/** Generates a key for every supported algorithm. */
 export function everySigningKey(): readonly SigningKeySource[] {
   return SIGNING_ALGORITHMS.map(keyFor);
 }

@@ -1,7 +1,7 @@
 import { systemClock } from '#platform/base/clock.ts';
 import { LogWriter } from '#platform/log/log-writer.ts';
 
-/** A log that keeps nothing, for tests that do not look at it. */
+/** A log that discards everything, for tests that do not inspect it. */
 export const silentLog = new LogWriter({
   sink: { write() {} },
   clock: systemClock,

@@ -1,5 +1,5 @@
 // @ts-check
-/** Disks that can be filled up, for tests and tools. Only root can mount them. */
+/** Small disks that tests and tools can fill up. Mounting them requires root. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export class SmallDisk {
   #ballast;
 
   /**
-   * Mounts one over a folder, which is made.
+   * Creates a folder and mounts a disk on it.
    * @param {string} path
    * @param {number} megabytes
    */
@@ -24,7 +24,7 @@ export class SmallDisk {
     this.#ballast = join(path, 'ballast');
   }
 
-  /** To the last byte; again where something was removed since. */
+  /** Fills the disk to the last byte. Can be repeated after files are removed. */
   fill() {
     const file = openSync(this.#ballast, 'a');
     try {

@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { certificate } from './https-peer.ts';
 
-/** A mail as the server took it. */
+/** A message that the server accepted. */
 export interface TakenMail {
   readonly sender: string;
   readonly recipients: readonly string[];
   readonly isEncrypted: boolean;
   readonly username: string | undefined;
-  /** Head and body as sent. */
+  /** Headers and body as sent. */
   readonly source: string;
 }
 
-/** A mail server of somebody else on loopback, under the name `localhost`. */
+/** A third-party mail server on loopback, named `localhost`. */
 export interface SmtpPeer {
   readonly port: number;
   readonly mails: readonly TakenMail[];

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Starts PostgreSQL servers that are thrown away afterwards, for tests and benchmark. Plain JavaScript, so that the
- * benchmark runs it without a build.
+ * Starts temporary PostgreSQL servers for tests and benchmarks. Plain JavaScript, so that the benchmarks run it without
+ * a build.
  */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -16,20 +16,21 @@ import { root } from '../../scripts/steps/places.js';
  * @typedef {object} Programs
  * @property {string} initdb
  * @property {string} postgres
- * @property {string} [libraryPath] where libraries are searched first
+ * @property {string} [libraryPath] searched first for shared libraries
  */
 
 /**
  * @typedef {object} StartOptions
  * @property {string} folder empty or absent; contains the files and the socket
  * @property {Programs} programs
- * @property {{ readonly uid: number, readonly gid: number } | undefined} account when this process is root, which
- *   PostgreSQL refuses to run as
+ * @property {{ readonly uid: number, readonly gid: number } | undefined} account that runs the server when this process
+ * is root, which PostgreSQL rejects
  * @property {string} user name of the superuser, who needs no password
  * @property {Readonly<Record<string, string>>} settings of postgresql.conf
  * @property {boolean} isDurable false: does not wait for the disk
- * @property {Readonly<Record<string, string>>} [environment] further variables of its processes
- * @property {string} [follows] folder of a server that is shut down now, whose files it begins with and which it follows
+ * @property {Readonly<Record<string, string>>} [environment] additional environment variables
+ * @property {string} [follows] folder of a stopped server, whose files the new server starts from and which it
+ * replicates
  */
 
 /**
@@ -40,9 +41,9 @@ import { root } from '../../scripts/steps/places.js';
  * @property {() => number | undefined} pid of the server's main process
  * @property {() => Promise<void>} start
  * @property {() => Promise<void>} stop ends the sessions and shuts down cleanly
- * @property {() => Promise<void>} quit ends the sessions and itself at once, as after a crash of one of its processes
- * @property {() => Promise<void>} kill ends it as a crash would: SIGKILL to the server and its children
- * @property {() => void} freeze stops all of its processes: no answer, and no end of the connections
+ * @property {() => Promise<void>} quit shuts down immediately, as after a crash of one of its processes
+ * @property {() => Promise<void>} kill simulates a crash: SIGKILL to the server and its children
+ * @property {() => void} freeze stops all of its processes: no responses, but connections stay open
  * @property {() => void} thaw
  * @property {() => Promise<void>} remove stops it and deletes its folder
  */
@@ -116,7 +117,7 @@ export async function startPostgres({
   };
   /** @param {NodeJS.Signals} name */
   const signalAll = (name) => {
-    // Each child leads a process group of its own; children that outlive the server prevent a new start.
+    // Each child leads its own process group. Children that outlive the server prevent a restart.
     if (isRunning() && child?.pid !== undefined) for (const pid of withChildren(child.pid)) signalOne(pid, name);
   };
   const cleanUp = () => {
@@ -148,7 +149,7 @@ export async function startPostgres({
 }
 
 /**
- * The newest installed PostgreSQL (Debian's folders), else the one that Latchkey brings.
+ * Returns the newest installed PostgreSQL (Debian's folders), or else the one bundled with Latchkey.
  * @returns {Programs}
  */
 export function findInstalledPrograms() {
@@ -161,7 +162,7 @@ export function findInstalledPrograms() {
   return { initdb: join(found, 'initdb'), postgres: join(found, 'postgres') };
 }
 
-/** The account `postgres`, when this process is root. */
+/** Returns the account `postgres` when this process is root. */
 export function postgresAccount() {
   if (process.getuid?.() !== 0) return undefined;
   /** @param {string} option */
@@ -171,7 +172,7 @@ export function postgresAccount() {
 
 /**
  * @param {string} files
- * @param {number | undefined} pid of the server: one that was killed leaves its file
+ * @param {number | undefined} pid of the server: a killed server leaves its PID file behind
  */
 function isReady(files, pid) {
   try {
@@ -200,6 +201,6 @@ function signalOne(pid, name) {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended.
+    // The process has already exited.
   }
 }

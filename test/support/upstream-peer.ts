@@ -6,15 +6,15 @@ import { type JWTPayload, SignJWT } from 'jose';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a sign-in at the peer gives, and how it lies. */
+/** The outcome of a sign-in at the peer, including any forgery. */
 export interface PeerAnswer {
-  /** Over the claims of an honest ID token; `undefined` leaves one out. */
+  /** Overrides the claims of a valid ID token. `undefined` omits a claim. */
   readonly claims?: Json;
-  /** In place of the whole ID token; `null`: none. */
+  /** Replaces the whole ID token. `null` omits it. */
   readonly idToken?: string | null;
-  /** Signs in place of the peer's key. */
+  /** Signs instead of the peer's key. */
   readonly sign?: (claims: Json) => Promise<string>;
-  /** At the userinfo endpoint: JSON, or the text of a JWT. */
+  /** The userinfo response: JSON, or the text of a JWT. */
   readonly userinfo?: Json | string;
 }
 
@@ -23,7 +23,7 @@ interface Ticket extends PeerAnswer {
   readonly clientId: string;
 }
 
-/** A token request as it came. */
+/** A token request as received. */
 export interface TokenRequest {
   readonly headers: IncomingMessage['headers'];
   readonly form: URLSearchParams;
@@ -31,19 +31,19 @@ export interface TokenRequest {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A sign-in provider of a test, which controls everything that it says. */
+/** An upstream provider under full control of the test. */
 export interface UpstreamPeer {
   readonly issuer: string;
-  /** Over the honest metadata. */
+  /** Overrides the valid metadata. */
   metadata: Json;
-  /** In place of the honest answers, by path. */
+  /** Replace the default responses, by path. */
   readonly handlers: Map<string, Handler>;
   readonly tokenRequests: readonly TokenRequest[];
-  /** Requests so far, by path. */
+  /** Returns the number of requests to a path. */
   count(path: string): number;
-  /** Signs a person in who came to this address, and returns where the browser goes then. */
+  /** Signs in the user who was redirected to this URL. @returns where the browser goes next */
   signIn(location: string, answer?: PeerAnswer, more?: Readonly<Record<string, string>>): string;
-  /** Signs as the provider does. */
+  /** Signs like the provider. */
   sign(claims: Json, header?: { readonly alg?: string; readonly kid?: string; readonly typ?: string }): Promise<string>;
   stop(): Promise<void>;
 }

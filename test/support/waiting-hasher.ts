@@ -5,9 +5,9 @@ import { PasswordHasher } from '#platform/password-hash/password-hasher.ts';
 import { CHEAP_SCHEME } from './accounts.ts';
 import { silentLog } from './silent-log.ts';
 
-/** Hashes that are never computed: they wait in the queue until their client leaves. */
+/** Never computes a hash: calls wait in the queue until their client disconnects. */
 export class WaitingHasher extends PasswordHasher {
-  /** Callers that wait. */
+  /** Number of waiting callers. */
   count = 0;
 
   constructor() {

@@ -5,8 +5,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 /**
- * Bundles the entry of a worker thread as the build does, so that a test can start it: the oldest supported Node runs
- * no TypeScript.
+ * Bundles a worker entry as the build does, so that a test can start it. The oldest supported Node.js does not run
+ * TypeScript.
  * @param entry the `*.worker.ts` file
  */
 export async function bundleWorker(entry: URL): Promise<URL> {

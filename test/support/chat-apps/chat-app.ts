@@ -1,4 +1,4 @@
-/** A chat client of some make, as the tests use it: the same sequence is walked with each make. */
+/** Common interface of chat clients. The tests run the same sequence with each client library. */
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -9,7 +9,7 @@ export interface PasswordLogin {
   readonly password: string;
   readonly deviceId?: string;
   readonly deviceName?: string;
-  /** It asks for a refresh token, and refreshes by itself. */
+  /** Whether the client requests a refresh token and refreshes automatically. */
   readonly canRefresh?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Device {
   readonly name: string | undefined;
 }
 
-/** What the server has refused. */
+/** A request that the server rejected. */
 export class ChatRefusal extends Error {
   readonly status: number;
   readonly errcode: string | undefined;
@@ -44,22 +44,22 @@ export class ChatRefusal extends Error {
   }
 }
 
-/** Every request throws `ChatRefusal` when it is refused. */
+/** Every method throws `ChatRefusal` when the server rejects its request. */
 export interface ChatApp {
-  /** Of the sign-in that succeeded last. */
+  /** Credentials of the last successful sign-in. */
   readonly credentials: Credentials;
   loginFlows(): Promise<readonly Members[]>;
   logIn(login: PasswordLogin): Promise<Credentials>;
-  /** With the old member for the name. A token of before is sent along. */
+  /** Signs in with the deprecated `user` member. Sends the previous access token along. */
   logInByOldMember(user: string, password: string): Promise<Credentials>;
-  /** With a token of a browser. A token of before is sent along. */
+  /** Signs in with a login token from the browser. Sends the previous access token along. */
   logInWithToken(token: string): Promise<Credentials>;
-  /** Where it sends the browser. @param options.provider its id */
+  /** The URL that the client opens in the browser. @param options.provider provider ID */
   ssoUrl(redirectUrl: string, options?: { readonly provider?: string; readonly action?: 'login' | 'register' }): string;
-  /** Goes on with tokens that were got in another way. */
+  /** Switches to tokens that were obtained elsewhere. */
   use(credentials: Credentials): void;
   whoAmI(): Promise<{ readonly userId: string; readonly deviceId: string | undefined }>;
-  /** The own tokens stay as they are. @param refreshToken its own unless given */
+  /** Refreshes without storing the new tokens. @param refreshToken the client's own by default */
   refresh(refreshToken?: string): Promise<TokenPair>;
   logOut(): Promise<Members>;
   logOutEverywhere(): Promise<Members>;
@@ -68,7 +68,7 @@ export interface ChatApp {
   uploadCrossSigningKey(key: string): Promise<void>;
 }
 
-/** Where a chat client of a make is pointed to. */
+/** Creates a chat client for a server. */
 export type ChatAppMake = (address: string, protocolName: string) => ChatApp;
 
 export function crossSigningKey(userId: string, key: string) {

@@ -1,6 +1,6 @@
 /**
- * Signs in by OAuth with matrix-js-sdk as it is: it asks the homeserver who signs people in, registers itself, asks for the unstable scopes and an ID token, and
- * refreshes (chat-compat 18.3).
+ * Signs in through OAuth with an unmodified matrix-js-sdk. It discovers the provider from the homeserver, registers
+ * itself, requests the unstable scopes and an ID token, and refreshes (chat-compat 18.3).
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -15,13 +15,13 @@ import { logger } from './matrix-js-sdk.ts';
 import { consent, deviceOf, type OAuthTokens, REDIRECT_URI } from './oauth-requests.ts';
 
 export interface LibrarySignIn {
-  /** What the client calls its own server. */
+  /** Base URL of the homeserver. */
   readonly homeserver: string;
-  /** Of somebody who has signed in. */
+  /** A browser with a signed-in user. */
   readonly browser: Browser;
 }
 
-/** @returns the second pair of tokens; the first one was replaced */
+/** @returns the second token pair, which replaced the first */
 export async function signInWithLibrary({ homeserver, browser }: LibrarySignIn): Promise<OAuthTokens> {
   return await inWindow(async () => {
     const metadata = await createClient({ baseUrl: homeserver, logger }).getAuthMetadata();
@@ -49,7 +49,7 @@ export async function signInWithLibrary({ homeserver, browser }: LibrarySignIn):
   });
 }
 
-/** With what the library takes for granted, as it lives in browsers. */
+/** Provides the browser globals that the library depends on. */
 async function inWindow<Value>(work: () => Promise<Value>): Promise<Value> {
   const stored = new Map<string, string>();
   const storage = {

@@ -1,4 +1,4 @@
-/** A chat client with matrix-js-sdk, the library of Element. */
+/** A chat client built on matrix-js-sdk, Element's library. */
 import { createClient, type LoginResponse, type MatrixClient, MatrixError, Method, SSOAction } from 'matrix-js-sdk';
 import {
   type ChatApp,
@@ -12,7 +12,7 @@ import {
 } from './chat-app.ts';
 
 const silent = () => undefined;
-/** Of a library that writes down each request. */
+/** Silences the library, which logs every request. */
 export const logger = {
   trace: silent,
   debug: silent,
@@ -42,7 +42,7 @@ export class MatrixJsSdkApp implements ChatApp {
     return flows.map((flow) => ({ ...flow }));
   }
 
-  /** As the library says: what is answered goes into a new object. */
+  /** Creates a new client object from the response, as the library's documentation recommends. */
   async logIn({ identifier, password, deviceId, deviceName, canRefresh }: PasswordLogin): Promise<Credentials> {
     const answer = await told(
       this.#client.loginRequest({
@@ -97,7 +97,7 @@ export class MatrixJsSdkApp implements ChatApp {
     return await told(this.#client.logout());
   }
 
-  /** The library has no method for it. */
+  /** Sends the request directly: the library has no method for it. */
   async logOutEverywhere(): Promise<Members> {
     return await told(this.#client.http.authedRequest<Members>(Method.Post, '/logout/all'));
   }
@@ -107,13 +107,13 @@ export class MatrixJsSdkApp implements ChatApp {
     return devices.map(({ device_id: id, display_name: name }) => ({ id, name: name ?? undefined }));
   }
 
-  /** The method of the library wants three keys with their signatures. */
+  /** Sends the request directly: the library's method requires three signed keys. */
   async uploadCrossSigningKey(key: string): Promise<void> {
     const keys = { master_key: crossSigningKey(this.credentials.userId, key) };
     await told(this.#client.http.authedRequest(Method.Post, '/keys/device_signing/upload', undefined, keys));
   }
 
-  /** By another object, as the one whose request waits for it would wait for itself when this is refused. */
+  /** Uses a second client object. On a rejected refresh, the object with the pending request would wait for itself. */
   async #refresh(refreshToken: string) {
     const client = createClient({ baseUrl: this.#address, logger, accessToken: this.#client.getAccessToken() ?? '' });
     const answer = await client.refreshToken(refreshToken);

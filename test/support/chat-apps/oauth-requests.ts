@@ -1,4 +1,4 @@
-/** How a chat client signs in by OAuth with requests of its own: any scopes, and the device grant. */
+/** Signs a chat client in through OAuth with plain requests: any scopes, and the device grant. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Browser } from '../browser.ts';
 import type { TokenPair } from './chat-app.ts';
@@ -9,18 +9,18 @@ const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 export interface OAuthTokens extends TokenPair {
   readonly clientId: string;
   readonly deviceId: string;
-  /** As it was granted. */
+  /** The granted scope. */
   readonly scope: string;
 }
 
 interface SignIn {
   readonly clientId: string;
   readonly scope: string;
-  /** Of somebody who has signed in. */
+  /** A browser with a signed-in user. */
   readonly browser: Browser;
 }
 
-/** Of one provider. */
+/** OAuth requests to one provider. */
 export class OAuthRequests {
   readonly #metadata: Readonly<Record<string, unknown>>;
 
@@ -33,7 +33,7 @@ export class OAuthRequests {
     return new OAuthRequests(await response.json());
   }
 
-  /** @returns the client id */
+  /** @returns the client ID */
   async register(): Promise<string> {
     const body = {
       client_name: 'Harbour',
@@ -47,7 +47,7 @@ export class OAuthRequests {
     return String(registered['client_id']);
   }
 
-  /** With a code that the browser brings back. */
+  /** Signs in with an authorization code from the browser. */
   async signInByCode({ clientId, scope, browser }: SignIn): Promise<OAuthTokens> {
     const verifier = randomBytes(32).toString('base64url');
     const query = new URLSearchParams({
@@ -65,7 +65,7 @@ export class OAuthRequests {
     return await this.#askTokens(clientId, { grant_type: 'authorization_code', ...fields });
   }
 
-  /** With a code that the person enters elsewhere. @param wait passes the time between two questions */
+  /** Signs in with a code that the user enters in another browser. @param wait advances the time between two polls */
   async signInByDeviceCode(
     { clientId, scope, browser }: SignIn,
     wait: (seconds: number) => void,
@@ -108,7 +108,7 @@ export class OAuthRequests {
   }
 }
 
-/** The person agrees, unless they are not asked. */
+/** Gives consent if the service asks for it. */
 export async function consent(
   browser: Browser,
   url: string,
@@ -124,7 +124,7 @@ export async function consent(
   return { code, state };
 }
 
-/** The device id that the scope names. */
+/** Returns the device ID in the scope. */
 export function deviceOf(scope: string): string {
   return /(?:^| )urn:matrix:(?:org\.matrix\.msc2967\.)?client:device:(\S+)/.exec(scope)?.[1] ?? '';
 }

@@ -1,4 +1,4 @@
-/** A chat client without a library, of any protocol name. */
+/** A chat client without a library, for any protocol name. */
 import { type ChatAnswer, ChatClient, textOf } from '../chat-client.ts';
 import {
   type ChatApp,
@@ -15,7 +15,7 @@ export class PlainHttpApp implements ChatApp {
   readonly #base: string;
   readonly #client: ChatClient;
   #credentials: Credentials | undefined;
-  /** It refreshes by itself. */
+  /** Whether the client refreshes automatically. */
   #canRefresh = false;
 
   constructor(address: string, protocolName: string) {
@@ -109,7 +109,7 @@ export class PlainHttpApp implements ChatApp {
     return this.#credentials;
   }
 
-  /** As libraries do: a token that is not known is refreshed, once, and the request sent again. */
+  /** Refreshes an unknown token once and repeats the request, as libraries do. */
   async #authorized(method: 'GET' | 'POST', path: string, body?: Members): Promise<ChatAnswer> {
     const send = async () =>
       method === 'GET'

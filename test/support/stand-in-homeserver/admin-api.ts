@@ -1,6 +1,6 @@
 /**
- * What the stand-in needs to be a Synapse up to 1.156: its part of `/_synapse/admin/*`, and profiles, which the secret
- * opens as well.
+ * What the stand-in needs to emulate Synapse up to 1.156: its part of `/_synapse/admin/*`, and profiles, which the
+ * secret also authorizes.
  */
 import { chatNames } from '#protocol/chat/names.ts';
 import {
@@ -24,11 +24,11 @@ const PROFILE = /^client\/v3\/profile\/@([^:]*):(.*)\/displayname$/;
 const RESET_ALLOWED_MS = 10 * 60_000;
 const AVAILABLE = '/_synapse/admin/v1/username_available';
 
-/** Undefined for a path of another API. */
+/** Returns undefined for paths of other APIs. */
 export function answerAdmin(state: StandInState, request: StandInRequest): StandInAnswer | undefined {
   const { path, method, query } = request;
   const { pathPrefix } = chatNames(state.protocolName);
-  // Reading it is for everybody, by the client API.
+  // Reads are public and belong to the client API.
   const profile = method !== 'GET' && path.startsWith(pathPrefix) ? PROFILE.exec(path.slice(pathPrefix.length)) : null;
   if (!path.startsWith('/_synapse/admin/') && profile === null) return undefined;
   if (request.authorization === undefined) throw new ChatError(401, 'M_MISSING_TOKEN', 'Missing access token');

@@ -1,7 +1,6 @@
 /**
- * What the stand-in has of the client API (chat-compat 18.2): who a token belongs to, their devices and cross-signing
- * keys, display names, and the metadata of the service that signs people in. All that this service serves is unknown
- * to it.
+ * The stand-in's part of the client API (chat-compat 18.2): token owners, devices, cross-signing keys, display names,
+ * and the metadata of the authentication service. It knows none of the endpoints that Latchkey serves.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -22,7 +21,7 @@ export class ClientApi {
     this.#tokens = new TokenCheck(state);
   }
 
-  /** Undefined for a path that it does not know. */
+  /** Returns undefined for unknown paths. */
   async answer(request: StandInRequest): Promise<StandInAnswer | undefined> {
     const { pathPrefix, actionPrefix } = chatNames(this.#state.protocolName);
     const prefix = `${pathPrefix}client/`;
@@ -64,7 +63,7 @@ export class ClientApi {
     return { status: 200, body: { devices } };
   }
 
-  /** Anybody may ask. */
+  /** Public. */
   #showDisplayName({ path }: StandInRequest): StandInAnswer {
     const [, localpart = '', serverName] = PROFILE.exec(path) ?? [];
     if (serverName !== this.#state.serverName) throw new ChatError(404, 'M_NOT_FOUND', 'Profile was not found');
@@ -72,7 +71,7 @@ export class ClientApi {
     return { status: 200, body: displayName === undefined ? {} : { displayname: displayName } };
   }
 
-  /** The first keys are anybody's to set; other ones have to be allowed at the service. */
+  /** Users can always upload their first key. Replacing it requires approval at the service. */
   async #uploadKeys(request: StandInRequest, actionPrefix: string): Promise<StandInAnswer> {
     const { user } = await this.#tokens.ownerOf(request);
     const { body } = request;
@@ -91,7 +90,7 @@ export class ClientApi {
     return { status: 401, body: { session: 'dummy', flows, params, msg: `approve it at ${url}` } };
   }
 
-  /** Read once. */
+  /** Fetches the metadata once. */
   async #readMetadata(): Promise<Readonly<Record<string, unknown>>> {
     if (this.#metadata !== undefined) return this.#metadata;
     const answer = await fetch(new URL('.well-known/openid-configuration', this.#state.service));
@@ -109,7 +108,7 @@ function keysOf(key: unknown): Readonly<Record<string, string>> {
   return parsed.success ? parsed.data.keys : {};
 }
 
-/** @param path below `client/` */
+/** @param path relative to `client/` */
 function operationOf(path: string, actionPrefix: string): readonly [string, 'GET' | 'POST'] | readonly [] {
   if (path === 'versions') return [path, 'GET'];
   if (path === 'v1/auth_metadata' || path === `unstable/${actionPrefix}msc2965/auth_metadata`)

@@ -1,4 +1,4 @@
-/** `/_synapse/mas/*` of the stand-in, as strict as Synapse: types are checked and never converted. */
+/** `/_synapse/mas/*` of the stand-in, as strict as Synapse: types are validated, never coerced. */
 import { z } from 'zod';
 import {
   addUser,
@@ -63,7 +63,7 @@ const OPERATIONS: Readonly<Record<string, (state: StandInState, request: StandIn
     if (known === undefined) checkLocalpart(state, wanted.localpart);
     if (wanted.set_displayname !== undefined) checkDisplayName(wanted.set_displayname);
     const user = known ?? addUser(state, wanted.localpart);
-    // Synapse gives a new person their localpart as name.
+    // Synapse names a new user after the localpart.
     if (known === undefined) user.displayName = wanted.set_displayname ?? user.localpart;
     if (wanted.set_displayname !== undefined) user.displayName = wanted.set_displayname;
     if (wanted.unset_displayname === true) user.displayName = undefined;
@@ -153,7 +153,7 @@ const OPERATIONS: Readonly<Record<string, (state: StandInState, request: StandIn
 
 const PREFIX = '/_synapse/mas/';
 
-/** Undefined for a path of another API. */
+/** Returns undefined for paths of other APIs. */
 export function answerMas(state: StandInState, request: StandInRequest): StandInAnswer | undefined {
   if (!request.path.startsWith(PREFIX)) return undefined;
   const name = request.path.slice(PREFIX.length);

@@ -1,6 +1,6 @@
 /**
- * A homeserver for tests, on a port of its own (chat-compat 18.2): as strict as Synapse where this service calls it,
- * with switches for what can go wrong and a list of what it was asked.
+ * A homeserver for tests (chat-compat 18.2). It is as strict as Synapse in the calls that Latchkey makes, can simulate
+ * faults, and records its requests.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { systemClock } from '#platform/base/clock.ts';
@@ -17,20 +17,20 @@ import {
   type StandInUser,
 } from './state.ts';
 
-/** What it does in place of answering. */
+/** A simulated fault. */
 export type Fault =
-  /** Nobody listens. */
+  /** Refuses connections. */
   | { readonly kind: 'refuse' }
-  /** It takes requests and never answers. */
+  /** Accepts requests and never responds. */
   | { readonly kind: 'hang' }
-  /** It answers when this resolves. */
+  /** Responds when this resolves. */
   | { readonly kind: 'wait'; readonly until: Promise<void> }
-  /** It closes the connection in place of an answer. */
+  /** Closes the connection instead of responding. */
   | { readonly kind: 'close'; readonly isOnce?: boolean }
-  /** It does what it is asked, and answers something else. */
+  /** Performs the operation but sends a different response. */
   | {
       readonly kind: 'answer';
-      /** End of the paths that are meant; all unless given. */
+      /** Suffix of the affected paths. Defaults to all paths. */
       readonly path?: string;
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
@@ -42,13 +42,13 @@ export interface StandInHomeserver {
   /** With a trailing slash. */
   readonly endpoint: string;
   readonly state: StandInState;
-  /** What came in, faults included, in order. */
+  /** All received requests in order, including those that hit a fault. */
   readonly requests: StandInRequest[];
-  /** Connections that were opened so far. */
+  /** Returns the number of connections opened so far. */
   readonly connections: () => number;
   user(localpart: string): StandInUser | undefined;
   addUser(localpart: string): StandInUser;
-  /** Undefined: it works. */
+  /** Simulates a fault. Undefined restores normal operation. */
   setFault(fault: Fault | undefined): Promise<void>;
   stop(): Promise<void>;
 }

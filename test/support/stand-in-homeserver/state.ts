@@ -1,9 +1,9 @@
-/** What the stand-in homeserver keeps, and the errors that it answers. */
+/** State and error responses of the stand-in homeserver. */
 import type { Clock } from '#platform/base/clock.ts';
 
 export interface StandInUser {
   readonly localpart: string;
-  /** `sub`, as the legacy API is told. */
+  /** `sub`, as passed to the legacy API. */
   subject: string | undefined;
   displayName: string | undefined;
   avatarUrl: string | undefined;
@@ -11,22 +11,22 @@ export interface StandInUser {
   isLocked: boolean;
   isDeactivated: boolean;
   isErased: boolean;
-  /** Names by device id. */
+  /** Names by device ID. */
   readonly devices: Map<string, string | undefined>;
-  /** A device without a session, which a sync leaves alone. */
+  /** A device without a session. A device sync keeps it. */
   dehydratedDevice: string | undefined;
-  /** The cross-signing key that was uploaded last. */
+  /** The most recently uploaded cross-signing key. */
   masterKey: unknown;
-  /** Those of all its uploads, which are no device ids. */
+  /** Key IDs of all uploads, which are not device IDs. */
   readonly keyIds: Set<string>;
-  /** Another one is accepted until then, in milliseconds since the epoch. */
+  /** Another key is accepted until this time, in milliseconds since the epoch. */
   resetAllowedUntil: number;
 }
 
 export class ChatError extends Error {
   readonly status: number;
   readonly errcode: string;
-  /** Further ones of the answer. */
+  /** Additional response members. */
   readonly members: Readonly<Record<string, unknown>>;
 
   constructor(status: number, errcode: string, message: string, members: Readonly<Record<string, unknown>> = {}) {
@@ -40,26 +40,26 @@ export class ChatError extends Error {
 export interface StandInState {
   readonly serverName: string;
   secret: string;
-  /** That of the names of its client API. */
+  /** Protocol name in the identifiers of the client API. */
   protocolName: string;
-  /** Base address of the service that signs people in; undefined: no token can be checked. */
+  /** Base URL of the authentication service. Without it, no token can be checked. */
   service: string | undefined;
   clock: Clock;
   readonly users: Map<string, StandInUser>;
-  /** Names that belong to an application service. */
+  /** Names reserved by an application service. */
   exclusive: RegExp | undefined;
-  /** A device id that nobody may have. */
+  /** A device ID that is not available to users. */
   hiddenDevice: string | undefined;
 }
 
 export interface StandInRequest {
   readonly method: string;
-  /** Without the query, decoded. */
+  /** Decoded, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly authorization: string | undefined;
   readonly userAgent: string | undefined;
-  /** Parsed JSON; undefined without a body. */
+  /** Parsed JSON, or undefined without a body. */
   readonly body: unknown;
 }
 
@@ -94,7 +94,7 @@ export function addUser({ users }: StandInState, localpart: string): StandInUser
   return user;
 }
 
-/** The rules that Synapse has for new names; throws unless the name can be had. */
+/** Applies Synapse's rules for new usernames. Throws unless the name is available. */
 export function checkLocalpart(state: StandInState, localpart: string): void {
   const isWellFormed = /^[a-z0-9._=/+-]+$/.test(localpart) && !localpart.startsWith('_') && !/^\d+$/.test(localpart);
   if (!isWellFormed || `@${localpart}:${state.serverName}`.length > 255) {

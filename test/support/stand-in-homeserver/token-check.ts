@@ -1,6 +1,6 @@
 /**
- * Whose token it is, as the stand-in learns it from the service: read as strictly as Synapse reads it, and remembered as
- * long (chat-compat 12, 18.2). Inactive answers are remembered as well.
+ * Looks up token owners by introspection. Validates responses as strictly as Synapse and caches them as long
+ * (chat-compat 12, 18.2). Inactive responses are cached as well.
  */
 import { z } from 'zod';
 import { chatNames } from '#protocol/chat/names.ts';
@@ -10,7 +10,7 @@ const REMEMBERED_MS = 120_000;
 
 const text = z.string().nullish();
 const introspection = z.looseObject({
-  // A name of its own for what it remembers.
+  // Synapse's own name for a member of its cache entries.
   retrieved_at_ms: z.undefined().optional(),
   active: z.boolean(),
   scope: text,
@@ -38,7 +38,7 @@ export class TokenCheck {
     this.#state = state;
   }
 
-  /** Throws what the client is answered. */
+  /** Throws the error that the client receives. */
   async ownerOf(request: StandInRequest): Promise<TokenOwner> {
     const token = /^Bearer (.+)$/.exec(request.authorization ?? '')?.[1];
     if (token === undefined) throw new ChatError(401, 'M_MISSING_TOKEN', 'Missing access token');
