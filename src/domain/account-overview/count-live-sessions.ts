@@ -5,13 +5,13 @@ import { personalSessionIsLive } from '#domain/personal-sessions/liveness.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** Beyond that the planner's estimate is good enough, and counting would take as long as the table is large. */
+/** Above this, the planner's estimate is good enough. Counting would take time proportional to the table size. */
 const MAX_COUNTED = 100_000;
 
 interface Kind {
   readonly kind: 'browser' | 'compat' | 'oauth2' | 'personal';
   readonly table: string;
-  /** The condition of `index`, which holds live sessions and no others. */
+  /** The condition of the partial index `index`, which contains only live sessions. */
   readonly isLive: string;
   readonly index: string;
 }
@@ -30,14 +30,14 @@ const KINDS: readonly Kind[] = [
     index: 'compat_sessions_live_of_user',
   },
   {
-    // Of people. What an application has for itself is as old as the application.
+    // Sessions of users only. An application's own session is as old as the application.
     kind: 'oauth2',
     table: 'oauth2_sessions',
     isLive: `${oauthSessionIsLive('s')} and s.user_id is not null and s.created_at < 'infinity'`,
     index: 'oauth2_sessions_live_of_user',
   },
   {
-    // Administrators make each of them: there are few.
+    // Only administrators create these sessions, so there are few.
     kind: 'personal',
     table: 'personal_sessions',
     isLive: personalSessionIsLive('s'),
@@ -54,7 +54,7 @@ const countLive = statement<{ kind: Kind['kind']; counted: number; estimated: nu
   ).join('\nunion all '),
 );
 
-/** Sessions that have not ended: their number, above 100,000 about that. */
+/** Counts the sessions that have not ended. Numbers above 100,000 are estimates. */
 export async function countLiveSessions(
   database: Queryable,
 ): Promise<readonly { readonly kind: Kind['kind']; readonly count: number }[]> {

@@ -10,36 +10,36 @@ import { ms, statement } from '#platform/postgres/statement.ts';
 import { type ExtraClaims, extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
 import { sortedGroups } from '#protocol/oidc/group-names.ts';
 
-/** What belongs to an account, for an operator; nothing secret. */
+/** What belongs to an account, for operators. Contains no secrets. */
 export interface UserDescription {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Undefined: it is not. */
+  /** Undefined if the account is not locked. */
   readonly lockedAt: number | undefined;
   readonly deactivatedAt: number | undefined;
   readonly hasPassword: boolean;
-  /** Confirmed ones: the primary one, then the others by age. */
+  /** Confirmed addresses: the primary one first, then the others by age. */
   readonly emails: readonly string[];
-  /** All that applications get, sorted. */
+  /** All groups that applications receive, sorted. */
   readonly groups: readonly string[];
-  /** That administrators made up. */
+  /** Extra claims set by administrators. */
   readonly claims: ExtraClaims;
   readonly links: readonly IdentityLink[];
-  /** How many are live. */
+  /** Numbers of live sessions. */
   readonly sessions: {
     readonly browser: number;
     readonly oauth2: number;
     readonly compat: number;
-    /** That act as the account or belong to it. */
+    /** Sessions that act as the account or belong to it. */
     readonly personal: number;
   };
 }
 
-/** An identity at another service. */
+/** An identity at an upstream provider. */
 export interface IdentityLink {
   readonly provider: string;
   readonly subject: string;
-  /** What the account is called there. */
+  /** The name of the account at the provider. */
   readonly accountName: string | undefined;
 }
 

@@ -3,7 +3,7 @@ import { fromUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { countLists, listStatements, type Page, type PageWindow, readPages } from '#platform/postgres/page.ts';
 
-/** An account in a list of all of them. */
+/** An account in the list of all accounts. */
 export interface ListedAccount {
   readonly id: UserId;
   readonly username: string;
@@ -12,9 +12,9 @@ export interface ListedAccount {
 export interface AccountFilter {
   /** `active`: neither locked nor deactivated. */
   readonly state: 'active' | 'locked' | undefined;
-  /** Who may ask for admin scopes, or who may not. */
+  /** Whether the account may request admin scopes. */
   readonly mayAdminister: boolean | undefined;
-  /** Names of those who may without the mark. */
+  /** Usernames that may request admin scopes by configuration, without the flag in the database. */
   readonly listedAdmins: readonly string[];
 }
 
@@ -34,10 +34,10 @@ const accounts = listStatements<{ id: string; username: string }, FilterParams>(
   },
 ]);
 
-/** Lists are of owners; this one is nobody's. */
+/** Lists have owners. This list has none, so it uses a placeholder. */
 const NOBODY = [fromUuid('00000000-0000-0000-0000-000000000000')];
 
-/** A page of all accounts, the oldest first. For administrators. */
+/** Returns a page of all accounts, oldest first, for administrators. */
 export async function listAccounts(
   queryable: Queryable,
   filter: AccountFilter,
@@ -48,7 +48,7 @@ export async function listAccounts(
   return { ...page, items: page.items.map(({ id, username }) => ({ id: fromUuid<'user'>(id), username })) };
 }
 
-/** Reads all of them. */
+/** Counts the matching accounts with a full scan. */
 export async function countAccounts(queryable: Queryable, filter: AccountFilter): Promise<number> {
   const [total] = await countLists(queryable, accounts, NOBODY, filterParams(filter));
   return total ?? 0;

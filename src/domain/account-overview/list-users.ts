@@ -5,18 +5,18 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { containing } from '#platform/postgres/like.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 
-/** Deactivated wins over locked. */
+/** An account that is both locked and deactivated counts as deactivated. */
 export type UserStatus = 'active' | 'locked' | 'deactivated';
 
 export interface ListedUser extends User {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** The primary address. */
+  /** The primary email address. */
   readonly email: string | undefined;
 }
 
 export interface UserFilter {
-  /** Part of the username, the display name or an e-mail address, in any case. */
+  /** Part of the username, the display name or an email address, case-insensitive. */
   readonly search: string | undefined;
   readonly status: UserStatus | undefined;
   readonly limit: number;
@@ -41,7 +41,7 @@ const listed = statement<
     order by u.username limit :limit::integer`,
 );
 
-/** Accounts by name, for an operator. Reads all of them. */
+/** Lists accounts by username, for operators. Scans all accounts. */
 export async function listUsers(queryable: Queryable, filter: UserFilter): Promise<ListedUser[]> {
   const { search, status, limit } = filter;
   const pattern = search === undefined ? null : containing(search);

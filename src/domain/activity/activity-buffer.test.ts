@@ -107,7 +107,7 @@ describe('activity of sessions', () => {
       buffer.recordBrowserSession(id, NOW + 7, undefined);
       for (let count = 1; count < 10_000; count += 1) buffer.recordBrowserSession(newId(NOW), NOW, undefined);
     });
-    // Out of that task's stretch, so that what this test reads is not charged to it.
+    // Leaves the context of that task, so that this test's queries are not charged to it.
     await new Promise((resolve) => setImmediate(resolve));
     let at: number | null | undefined;
     await until(() => {

@@ -1,7 +1,7 @@
 /**
  * When, from where and with which user agent sessions were last active: the columns `last_active_at`, `last_active_ip`
- * and `user_agent` of `user_sessions`, `oauth2_sessions`, `compat_sessions` and `personal_sessions`, which this module writes for their
- * owners. And in which language people have last used pages.
+ * and `user_agent` of `user_sessions`, `oauth2_sessions`, `compat_sessions` and `personal_sessions`. This module writes
+ * them for the modules that own the tables. It also stores the language that users last used on pages.
  */
 import { rememberLanguages } from '#domain/accounts/remember-languages.ts';
 import {
@@ -30,15 +30,15 @@ interface UsedLanguage {
   readonly language: string;
 }
 
-/** No session is written more often than this, unless `FLUSH_ENTRIES` others were active in the meantime. */
+/** A session is written at most once per interval, unless `FLUSH_ENTRIES` others were active in between. */
 const FLUSH_INTERVAL_MS = 60_000;
 const FLUSH_ENTRIES = 10_000;
-/** Rows of one statement. */
+/** Rows per statement. */
 const BATCH_ENTRIES = 1_000;
-/** While the database is unreachable, sessions beyond this many are not remembered. */
+/** While the database is unreachable, activity of further sessions is dropped. */
 const MAX_ENTRIES = 100_000;
 
-/** One member for each session, in the same order. */
+/** Parallel arrays with one element per session. */
 interface ActivityParams {
   readonly ids: readonly string[];
   readonly times: readonly Date[];
@@ -52,8 +52,8 @@ const recordCompatSessionActivity = activityStatement('record-compat-session-act
 const recordPersonalSessionActivity = activityStatement('record-personal-session-activity', 'personal_sessions');
 
 /**
- * Gathers activity in memory and writes it in batches, apart from the requests. A crash loses at most what the last
- * minute gathered: last-seen times, nothing that decides.
+ * Collects activity in memory and writes it in batches, outside of requests. A crash loses at most one minute of
+ * last-seen times, which no decision depends on.
  */
 export class ActivityBuffer {
   readonly #database: Queryable;
@@ -71,7 +71,11 @@ export class ActivityBuffer {
     this.#log = log;
   }
 
-  /** @param at milliseconds since the epoch; an address or user agent that is undefined keeps the stored one */
+  /**
+   * @param at milliseconds since the epoch
+   * @param address if undefined, the stored address is kept
+   * @param userAgent if undefined, the stored user agent is kept
+   */
   recordBrowserSession(
     id: BrowserSessionId,
     at: number,
@@ -109,31 +113,31 @@ export class ActivityBuffer {
   }
 
   /**
-   * That a person uses pages in another language than the stored one.
+   * Records that a user uses pages in a language other than the stored one.
    * @param at milliseconds since the epoch
    */
   recordLanguage(user: UserId, at: number, language: string): void {
     if (this.#languages.size < MAX_ENTRIES || this.#languages.has(user)) this.#languages.set(user, { at, language });
   }
 
-  /** Sessions that wait to be written. */
+  /** Number of sessions with unwritten activity. */
   get pending(): number {
     return this.#browserSessions.size + this.#oauth2Sessions.size + this.#compatSessions.size;
   }
 
-  /** Begins to write once a minute. */
+  /** Starts to write once a minute. */
   start(): void {
     this.#timer ??= setInterval(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
   }
 
-  /** Ends the timer and writes what is left. */
+  /** Stops the timer and writes what is left. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
     await this.flush();
   }
 
-  /** Writes what was gathered; a batch that fails is kept for the next time. Never throws. */
+  /** Writes the collected activity. A batch that fails is kept for the next flush. Never throws. */
   async flush(): Promise<void> {
     while (this.#flushing !== undefined) await this.#flushing;
     this.#flushing = this.#flushAll();
@@ -198,7 +202,7 @@ export class ActivityBuffer {
   #record<Id extends Ulid>(sessions: Map<Id, Activity>, id: Id, activity: Activity): void {
     const known = sessions.get(id);
     if (known !== undefined) {
-      // Changed in place: most requests come here, and leave nothing to collect.
+      // Updated in place: most requests take this path, which leaves no garbage to collect.
       known.at = activity.at;
       known.address = activity.address ?? known.address;
       known.userAgent = activity.userAgent ?? known.userAgent;
@@ -209,14 +213,14 @@ export class ActivityBuffer {
       return;
     }
     sessions.set(id, activity);
-    // Outside of any task: the request that happened to fill the buffer is not charged with the batch.
+    // Runs outside any task, so that the batch is not charged to the request that filled the buffer.
     if (sessions.size === FLUSH_ENTRIES) resumeTask(undefined, () => void this.flush());
   }
 }
 
 /**
- * Rows are locked in the order of their ids, so that batches of several instances never wait for one another in a
- * circle. An older time never replaces a newer one, and an unknown address or user agent keeps the stored one.
+ * Locks rows in ID order, so that batches of several instances cannot deadlock. An older time never replaces a newer
+ * one. An unknown address or user agent keeps the stored one.
  */
 function activityStatement(label: string, table: string): Statement<never, ActivityParams> {
   return statement(

@@ -3,10 +3,10 @@ import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
-/** As it was registered. Times in milliseconds since the epoch. */
+/** The client as registered. Times in milliseconds since the epoch. */
 export interface ClientRecord {
   readonly id: string;
-  /** Null: others name it by its id. */
+  /** Null if the client is identified by its ID. */
   readonly document_url: string | null;
   readonly client_name: string | null;
   readonly client_uri: string | null;
@@ -21,7 +21,7 @@ export interface ClientRecord {
 
 export interface ClientFilters {
   readonly isStatic: boolean;
-  /** Patterns of `like` for texts in lower case: `containing`. */
+  /** `like` patterns for lower-case texts, made with `containing`. */
   readonly name: string;
   readonly uri: string;
   readonly grantType: string;

@@ -13,7 +13,7 @@ export interface UserEmailRecord {
 
 export interface UserEmailFilters {
   readonly user: string;
-  /** What comparisons use of the address. */
+  /** Normalized form of the address, used for comparisons. */
   readonly key: string;
 }
 

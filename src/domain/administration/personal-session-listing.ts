@@ -7,7 +7,7 @@ export interface PersonalSessionRecord {
   readonly id: string;
   readonly created_at: number;
   readonly revoked_at: number | null;
-  /** One of both owns it. */
+  /** Exactly one of the two owners is set. */
   readonly owner_user_id: string | null;
   readonly owner_client_id: string | null;
   readonly actor_user_id: string;
@@ -15,7 +15,7 @@ export interface PersonalSessionRecord {
   readonly scope: readonly string[];
   readonly last_active_at: number | null;
   readonly last_active_ip: string | null;
-  /** Of its current token; null: never. */
+  /** Expiry of its current token; null if it never expires. */
   readonly expires_at: number | null;
 }
 
@@ -23,7 +23,7 @@ export interface PersonalSessionFilters {
   readonly ownerUser: string;
   readonly ownerClient: string;
   readonly actor: string;
-  /** All of these. */
+  /** The session must have all of these scopes. */
   readonly scope: readonly string[];
   readonly isLive: boolean;
   readonly expiresBefore: Date;

@@ -9,10 +9,10 @@ import { ms } from '#platform/postgres/statement.ts';
 /** Times in milliseconds since the epoch. */
 export interface RegistrationTokenRecord {
   readonly id: string;
-  /** `openRegistrationToken` reads it. */
+  /** Read with `openRegistrationToken`. */
   readonly token_sealed: Buffer;
   readonly valid: boolean;
-  /** Null: any number of accounts. */
+  /** Null if the number of accounts is unlimited. */
   readonly usage_limit: number | null;
   readonly times_used: number;
   readonly created_at: number;
@@ -22,7 +22,7 @@ export interface RegistrationTokenRecord {
 }
 
 export interface RegistrationTokenFilters {
-  /** The time of the request, which every call names. */
+  /** The time of the request. Every call passes it. */
   readonly now: Date;
   readonly isUsed: boolean;
   readonly isRevoked: boolean;

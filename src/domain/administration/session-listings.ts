@@ -4,7 +4,7 @@ import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
 import { eitherWay, Listing } from '#platform/postgres/listing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
-/** What sessions of every kind have. Times in milliseconds since the epoch. */
+/** Fields that sessions of all kinds have. Times in milliseconds since the epoch. */
 interface SessionRecord {
   readonly id: string;
   readonly created_at: number;
@@ -19,11 +19,11 @@ export interface BrowserSessionRecord extends SessionRecord {
 }
 
 export interface OAuth2SessionRecord extends SessionRecord {
-  /** Null: the client's own. */
+  /** Null if the session belongs to the client itself. */
   readonly user_id: string | null;
   readonly user_session_id: string | null;
   readonly client_id: string;
-  /** Of a session that began with a token of that one. */
+  /** The session whose token started this one, if any. */
   readonly parent_session_id: string | null;
   readonly scope: readonly string[];
   readonly human_name: string | null;
@@ -51,10 +51,10 @@ export interface OwnedSessionFilters extends SessionFilters {
 }
 
 export interface OAuth2SessionFilters extends OwnedSessionFilters {
-  /** Any of these. */
+  /** The session must belong to one of these clients. */
   readonly clients: readonly string[];
   readonly isClientStatic: boolean;
-  /** All of these. */
+  /** The session must have all of these scopes. */
   readonly scope: readonly string[];
 }
 
@@ -100,7 +100,7 @@ export const oauth2Sessions = new Listing<OAuth2SessionRecord, OAuth2SessionFilt
   filters: {
     ...sessionFilters(oauthSessionIsLive('s')),
     isLive: {
-      // Index `oauth2_sessions_live`, which is for statements that say it so.
+      // Repeats the condition of the partial index `oauth2_sessions_live`, so that the planner uses it.
       true: `${oauthSessionIsLive('s')} and s.id > '00000000-0000-0000-0000-000000000000'`,
       false: `not (${oauthSessionIsLive('s')})`,
     },

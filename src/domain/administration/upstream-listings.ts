@@ -7,7 +7,7 @@ export interface UpstreamLinkRecord {
   readonly id: string;
   readonly provider_id: string;
   readonly subject: string;
-  /** Null: nobody's. */
+  /** Null if the identity is not linked to a user. */
   readonly user_id: string | null;
   readonly human_account_name: string | null;
   readonly created_at: number;
@@ -17,7 +17,7 @@ export interface UpstreamLinkFilters {
   readonly user: string;
   readonly provider: string;
   readonly subject: string;
-  /** A pattern of `like` for texts in lower case. */
+  /** The exact account name at the provider. */
   readonly accountName: string;
 }
 

@@ -1,12 +1,12 @@
 import { providerIsEnabled } from '#domain/upstream/provider-state/liveness.ts';
 import { Listing } from '#platform/postgres/listing.ts';
 
-/** What applications may be told of a person beyond the account itself. */
+/** Claims that applications may receive about a user in addition to the account itself. */
 export interface UserClaimsRecord {
   readonly id: string;
   /** Set by administrators. */
   readonly groups: readonly string[];
-  /** At each identity that the person has at a provider of the configuration. */
+  /** Groups from each of the user's identities at a configured provider. */
   readonly upstream: readonly { readonly provider_id: string; readonly groups: readonly string[] }[];
   readonly claims: unknown;
 }

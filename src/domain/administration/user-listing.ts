@@ -1,4 +1,4 @@
-/** What administrators list and read: rows of any owner, whatever state they are in. Owns no table. */
+/** Listings for administrators: rows of any owner, in any state. Owns no table. */
 import { accountIsDeactivated, accountIsLocked, accountIsUsable } from '#domain/accounts/liveness.ts';
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { oauthSessionIsLive } from '#domain/oauth-sessions/liveness.ts';
@@ -14,7 +14,7 @@ export interface UserRecord {
   readonly locked_at: number | null;
   readonly deactivated_at: number | null;
   readonly admin: boolean;
-  /** Of a homeserver that had guests. */
+  /** A guest account of the homeserver from before it delegated sign-in. */
   readonly guest: boolean;
 }
 
@@ -22,13 +22,13 @@ export interface UserFilters {
   readonly admin: boolean;
   readonly guest: boolean;
   readonly status: 'active' | 'locked' | 'deactivated';
-  /** A pattern of `like` for the username in lower case: `containing`. */
+  /** A `like` pattern for the lower-case username, made with `containing`. */
   readonly search: string;
   readonly hasOAuth2Session: boolean;
   readonly hasCompatSession: boolean;
-  /** Somebody with a live session at any of these clients. */
+  /** Users with a live session at any of these clients. */
   readonly clients: readonly string[];
-  /** Somebody who is in it, by the word of an administrator or of a provider of the configuration. */
+  /** Users in this group, assigned by an administrator or a configured provider. */
   readonly group: string;
 }
 

@@ -1,15 +1,15 @@
 import type { ClientId, UserId } from '#platform/base/ids.ts';
 import type { AuditActor } from './audit-event.ts';
 
-/** Who changes the account of somebody else by the token of an administrator. */
+/** An administrator whose token changes another user's account. */
 export interface Administrator {
-  /** Undefined: a program with a personal token, which belongs to a person. */
+  /** Undefined for a program with a personal token, which belongs to a user. */
   readonly clientId: ClientId | undefined;
-  /** Undefined: the application acts for itself. */
+  /** Undefined if the application acts for itself. */
   readonly userId: UserId | undefined;
 }
 
-/** Where they are is nobody's business but that of other administrators. */
+/** Omits the administrator's IP address, which only other administrators may see. */
 export function adminActor({ clientId, userId }: Administrator): AuditActor {
   return { clientId, detail: { actor: 'admin', ...(userId !== undefined && { admin: userId }) } };
 }

@@ -1,6 +1,7 @@
 /**
- * Security events, table `audit_events`: inserted in the transaction of the change that they record, never edited but for
- * the count of wrong passwords, shown to their user in the account area, deleted by age. They never hold a secret.
+ * Security events, table `audit_events`. Events are inserted in the transaction of the change that they record and
+ * never changed, except for the count of wrong passwords. The account area shows users their events. Events are deleted
+ * by age and never contain a secret.
  */
 import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#domain/clean-up/sweep.ts';
 import { newId, toUuid, type Ulid } from '#platform/base/ids.ts';
@@ -53,7 +54,7 @@ export interface AuditEvent {
   readonly at: number;
   readonly userId?: Ulid | undefined;
   readonly clientId?: Ulid | undefined;
-  /** The session that the event is about, of any kind. */
+  /** The session that the event concerns, of any kind. */
   readonly sessionId?: Ulid | undefined;
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
@@ -61,12 +62,12 @@ export interface AuditEvent {
 }
 
 /**
- * Who changed something and from where: the person themselves, or an administrator for them, who acted by a client and
- * may have an account; the event says so in `detail`.
+ * Who made a change and from where: the user, or an administrator on the user's behalf. An administrator acts through a
+ * client and may have an account, which `detail` then contains.
  */
 export type AuditActor = Pick<AuditEvent, 'address' | 'clientId' | 'detail' | 'userAgent'>;
 
-/** The head of an insert inside a larger statement; values follow in this order. */
+/** The head of an insert within a larger statement. Values follow in this order. */
 export const INSERT_AUDIT_EVENT =
   'insert into audit_events (id, kind, user_id, client_id, session_id, ip, user_agent, detail, created_at)';
 
@@ -89,20 +90,23 @@ const insertAuditEvent = statement<
    values (:id::uuid, :kind::text, :userId::uuid, :clientId::uuid, :sessionId::uuid, :ip::inet, :userAgent::text, :detail::jsonb, :at::timestamptz)`,
 );
 
-/** The `id` of a new event, for statements that insert one themselves. */
+/** Returns the `id` of a new event, for statements that insert one themselves. */
 export function newAuditEventId(now: number): string {
   return toUuid(newId(now));
 }
 
 /**
- * The same as SQL, for statements that record events of several rows at once.
+ * Returns an SQL expression for the `id`, for statements that record events for several rows.
  * @param now parameter with the time, cast to `timestamptz`
  */
 export function auditEventIdSql(now: string): string {
   return newIdSql(now);
 }
 
-/** Writes one event; pass the transaction of the change that it records. @returns its `id` in the table */
+/**
+ * Inserts one event. Pass the transaction of the change that it records.
+ * @returns its `id` in the table
+ */
 export async function recordAuditEvent(queryable: Queryable, event: AuditEvent): Promise<string> {
   const id = newAuditEventId(event.at);
   await queryable.execute(insertAuditEvent, {

@@ -11,23 +11,23 @@ import {
 } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 
-/** Who did something: the person, somebody who runs the service, or the service by itself. */
+/** Who caused an event: the user, an administrator or operator, or the server itself. */
 export type Actor = 'self' | 'admin' | 'system';
 
-/** A security event as its person reads about it. Times in milliseconds since the epoch. */
+/** A security event as shown to its user. Times in milliseconds since the epoch. */
 export interface SecurityEvent {
   readonly id: AuditEventId;
   readonly userId: UserId;
-  /** See `AuditEventKind`; an older or newer version may have others. */
+  /** See `AuditEventKind`. Older or newer versions may have stored other kinds. */
   readonly kind: string;
   readonly actor: Actor;
   readonly createdAt: number;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** Of a browser, if there is such a session: those of applications have the same column. */
+  /** A browser session, if one with this ID exists. Application sessions share the column. */
   readonly sessionId: BrowserSessionId | undefined;
   readonly clientId: ClientId | undefined;
-  /** What it is about: an address in part, a provider, the name of a session. */
+  /** What the event concerns: part of an address, a provider or the name of a session. */
   readonly subject: string | undefined;
   /** How often it happened. */
   readonly count: number;
@@ -80,7 +80,7 @@ const COLUMNS = {
   count: `coalesce((e.detail ->> 'count')::integer, 1)`,
 };
 
-/** Index `audit_events_of_user`. */
+/** Uses index `audit_events_of_user`. */
 const eventsOfUsers = listStatements<EventRow, FilterParams>('security-events-of-users', [
   {
     columns: COLUMNS,
@@ -91,7 +91,7 @@ const eventsOfUsers = listStatements<EventRow, FilterParams>('security-events-of
   },
 ]);
 
-/** A page of the events of each of these people, the oldest first. */
+/** Returns a page of events for each of these users, oldest first. */
 export async function listSecurityEvents(
   queryable: Queryable,
   users: readonly UserId[],
@@ -116,7 +116,7 @@ const byIds = statement<EventRow, OwnedParams>(
     where ${areOwned('e.id', 'e.user_id')} and e.user_id is not null`,
 );
 
-/** Events by their identifiers, in the same order. */
+/** Finds events by their IDs, in the same order. */
 export async function findSecurityEvents(
   queryable: Queryable,
   ids: readonly AuditEventId[],
@@ -134,9 +134,9 @@ function filterParams({ kinds, since, until }: SecurityEventFilter): FilterParam
   };
 }
 
-/** What only those who run the service do. */
+/** Events that only administrators and operators cause. */
 const OF_ADMINS: ReadonlySet<string> = new Set(['account_locked', 'account_unlocked', 'account_reactivated']);
-/** Why sessions end when a person wants them to, here or at an application. */
+/** Reasons of sessions that the user ended, here or in an application. */
 const OF_PEOPLE: ReadonlySet<string> = new Set([
   'logout',
   'client_revoked',
@@ -149,7 +149,7 @@ const OF_PEOPLE: ReadonlySet<string> = new Set([
 function actorOf({ kind, reason, by_admin, ip, user_agent }: EventRow): Actor {
   if (OF_ADMINS.has(kind) || by_admin || reason === 'admin') return 'admin';
   if (kind === 'session_ended') return OF_PEOPLE.has(reason ?? '') ? 'self' : 'system';
-  // Requests have an address and nearly always a user agent; commands of operators have neither.
+  // Requests have an address and nearly always a user agent. Operator commands have neither.
   return ip === null && user_agent === null ? 'admin' : 'self';
 }
 

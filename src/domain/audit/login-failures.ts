@@ -1,12 +1,13 @@
 import { INSERT_AUDIT_EVENT } from './audit-event.ts';
 
-/** Of one account within an hour: a flood of guesses makes no more rows. */
+/** Rows per account and hour. Further wrong passwords add no rows. */
 const MAX_PER_HOUR = 10;
 
 /**
- * CTEs that record a wrong password of an account, for its owner to read: a row, or once more in the newest of ten rows
- * of the last hour, whose `count` goes up. Expects `:userId`, null for a name that no account has, `:auditEventId`,
- * `:ip`, `:userAgent` and `:now`. Index `audit_events_user`; failures at the same moment may pass the bound by as many.
+ * CTEs that record a wrong password, for the account owner to read. They insert a row, or increment `count` in the
+ * newest row if the last hour already has ten. They expect `:userId` (null if no account has the name),
+ * `:auditEventId`, `:ip`, `:userAgent` and `:now`, and use index `audit_events_user`. Concurrent failures may each
+ * exceed the limit by one row.
  */
 export const LOGIN_FAILURE_CTES = `recent as materialized (
     select earlier.id from audit_events earlier

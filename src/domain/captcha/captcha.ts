@@ -1,6 +1,6 @@
 /**
- * Puzzles that tell people from programs (browser-flows 5.4). A service makes them and judges them; each answer is asked
- * about once, since no service takes one twice. While the service does not answer nobody passes.
+ * CAPTCHAs (browser-flows 5.4). An external service creates and verifies them. Each response is verified once, since no
+ * service accepts one twice. While the service is unavailable, forms with a CAPTCHA are rejected.
  */
 import type { Config } from '#config/config.ts';
 import type { CaptchaConfig } from '#config/sections/captcha.ts';
@@ -13,12 +13,12 @@ import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { CAPTCHA_SERVICES } from './services.ts';
 
-/** A form that may have a puzzle. */
+/** A form that may have a CAPTCHA. */
 export type CaptchaForm = CaptchaConfig['forms'][number];
 
-/** What a form brought, whatever was asked for. */
+/** The CAPTCHA fields that a form submitted, whether or not a CAPTCHA was required. */
 export interface CaptchaAnswer {
-  /** Values of the fields of all services that are not empty. */
+  /** Nonempty values of the fields of all services. */
   readonly fields: readonly (readonly [field: string, value: string])[];
 }
 
@@ -38,11 +38,11 @@ export interface CaptchaDeps {
 
 const PASSED: CaptchaOutcome = { ok: true };
 const TOTAL_MS = 5_000;
-/** Answers that one address may have asked about: each of them is a request to the service. */
+/** Limits verifications per address, since each is a request to the service. */
 const CHECKS = { burst: 30, perSecond: 0.5 };
-/** Wrong passwords of one address until signing in has a puzzle. */
+/** Wrong passwords per address before the sign-in form requires a CAPTCHA. */
 const FREE_FAILURES = { burst: 3, perSecond: 3 / 3_600 };
-/** What a service says when the keys are wrong, or itself is. */
+/** Error codes for wrong keys or a failure of the service itself. */
 const NOT_THE_ANSWER = new Set([
   'missing-input-secret',
   'invalid-input-secret',
@@ -62,7 +62,7 @@ export class Captcha {
     this.#breaker = new CircuitBreaker(deps.clock);
   }
 
-  /** Whether this form has a puzzle for a caller from this address. */
+  /** Returns whether this form requires a CAPTCHA for requests from this address. */
   async isAskedFor(form: CaptchaForm, address: string | undefined): Promise<boolean> {
     if (this.#settings?.forms.includes(form) !== true) return false;
     if (form !== 'login') return true;
@@ -70,14 +70,17 @@ export class Captcha {
     return await isBucketEmpty(database, clock, this.#failuresOf(address));
   }
 
-  /** Counts a wrong password, where that brings the puzzle nearer. */
+  /** Counts a wrong password, if sign-in requires a CAPTCHA after several of them. */
   async countFailure(address: string | undefined): Promise<void> {
     if (this.#settings?.forms.includes('login') !== true) return;
     const { clock, database } = this.#deps;
     await countFailure(database, clock, this.#failuresOf(address));
   }
 
-  /** Judges the answer of a form whose other fields are right: it can be used only once. */
+  /**
+   * Verifies the response of a form. Call this once the other fields are valid, because a response can be used only
+   * once.
+   */
   async check(form: CaptchaForm, answer: CaptchaAnswer, address: string | undefined): Promise<CaptchaOutcome> {
     const settings = this.#settings;
     if (settings === undefined || !(await this.isAskedFor(form, address))) return PASSED;
@@ -101,12 +104,12 @@ export class Captcha {
       const detail = codes.join(' ') || 'refused without a reason';
       return codes.some((code) => NOT_THE_ANSWER.has(code)) ? this.#fail(form, detail) : this.#refuse(form, detail);
     }
-    // An answer from another site that has the same key would do there.
+    // Rejects a response obtained on another site with the same key.
     const host = new URL(this.#deps.config.http.publicBase).hostname;
     return said['hostname'] === host ? PASSED : this.#refuse(form, 'solved on another host');
   }
 
-  /** Members of what the service says, or why it says nothing. */
+  /** Returns the fields of the service's response, or the reason why there is none. */
   async #ask(
     { service, secretKey }: CaptchaConfig,
     token: string,
@@ -123,7 +126,7 @@ export class Captcha {
       totalMs: TOTAL_MS,
     });
     if (!answer.ok) {
-      // Our own bound says nothing about the service.
+      // The request hit our own limit, so the service has not failed.
       if (answer.reason === 'busy') this.#breaker.giveUp();
       else this.#breaker.fail();
       return `no answer: ${answer.reason}`;
@@ -153,8 +156,8 @@ export class Captcha {
 }
 
 /**
- * The one answer, in the field of the service. The script of hCaptcha puts the same value into the field of reCAPTCHA
- * as well.
+ * Returns the single response, which must be in the field of the service. The hCaptcha script also puts the value into
+ * the reCAPTCHA field.
  */
 function tokenOf({ service }: CaptchaConfig, { fields }: CaptchaAnswer): string | undefined {
   const { field } = CAPTCHA_SERVICES[service];
@@ -169,7 +172,7 @@ function tokenOf({ service }: CaptchaConfig, { fields }: CaptchaAnswer): string 
 
 const MAX_CODES = 5;
 
-/** Those that the services document are lower-case words; no others get into the log. */
+/** The documented codes are lower-case words. Other values are not logged. */
 function errorCodes(said: Readonly<Record<string, unknown>>): readonly string[] {
   const codes = said['error-codes'];
   if (!Array.isArray(codes)) return [];

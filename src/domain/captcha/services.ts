@@ -2,11 +2,11 @@ import type { CaptchaConfig } from '#config/sections/captcha.ts';
 
 export type CaptchaServiceName = CaptchaConfig['service'];
 
-/** What is known of a service (browser-flows 5.4). */
+/** Properties of a CAPTCHA service (browser-flows 5.4). */
 export interface CaptchaService {
-  /** Field that its script adds to a form. */
+  /** Field that the service's script adds to a form. */
   readonly field: string;
-  /** Where the server asks about the value of that field. */
+  /** URL at which the server verifies the value of the field. */
   readonly verifyUrl: string;
 }
 
@@ -25,5 +25,5 @@ export const CAPTCHA_SERVICES: Readonly<Record<CaptchaServiceName, CaptchaServic
   },
 };
 
-/** Of all of them, in no order. */
+/** Fields of all services, in no particular order. */
 export const CAPTCHA_FIELDS: readonly string[] = Object.values(CAPTCHA_SERVICES).map(({ field }) => field);

@@ -1,7 +1,7 @@
 /**
- * Deletes rows whose time is over (operations 6.4): each sweep is hourly work of the job queue, and so runs on one
- * process at a time. Each batch is a transaction of its own, with a pause after it, so that requests are hardly slowed
- * down. Which rows are deleted is decided by the modules that own the tables.
+ * Deletes expired rows (operations 6.4). Each sweep is an hourly job, so it runs in one process at a time. Each batch
+ * is its own transaction followed by a pause, to keep the impact on requests small. The modules that own the tables
+ * decide which rows are deleted.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#platform/base/clock.ts';
@@ -17,19 +17,19 @@ export interface CleanUpDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly rules: SweepRules;
-  /** Whether requests wait for the processor or the database: then the next batch waits too. */
+  /** Whether requests are waiting for the CPU or the database. The next batch then waits too. */
   readonly isBusy: () => boolean;
-  /** While the clock may be wrong nothing is deleted. */
+  /** While the clock may be wrong, no rows are deleted. */
   readonly instance: { isClockRight(): boolean };
-  /** For tests, which don't wait. */
+  /** Replaces the pause in tests. */
   readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
 const PAUSE_MS = 100;
 const BUSY_PAUSE_MS = 1_000;
-/** However busy the service is, a batch runs after this many pauses: a table must not grow without end. */
+/** A batch runs after this many pauses even under load, so that tables cannot grow without limit. */
 const MAX_BUSY_PAUSES = 10;
-/** After this it gives way to others that are due, and continues where it was. */
+/** After this time, a sweep makes way for other due jobs and later continues where it stopped. */
 const MAX_SWEEP_MS = 9 * 60_000;
 const TIME_LIMIT_SECONDS = 600;
 
@@ -67,7 +67,7 @@ async function sweepTable(sweep: Sweep, deps: CleanUpDeps, { payload, signal }: 
   return position === undefined ? DONE : { kind: 'unfinished', payload: position };
 }
 
-/** What the metrics call it. */
+/** Returns the table name that metrics use. */
 export function tableOf({ name }: Pick<Sweep, 'name'>): string {
   return name.replace(/^(cleanup|expire)-/, '');
 }

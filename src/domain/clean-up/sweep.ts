@@ -1,25 +1,25 @@
 /**
- * A sweep removes, or empties, the rows of one table that are no longer needed (operations 6.4). The module that owns
- * the table decides which; `clean-up.ts` decides when, and runs one batch after the other.
+ * A sweep removes or empties rows of one table that are no longer needed (operations 6.4). The module that owns the
+ * table decides which rows. `clean-up.ts` decides when, and runs the batches one after another.
  */
 import type { RetentionConfig } from '#config/sections/retention.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import type { Statement } from '#platform/postgres/statement.ts';
 
-/** Rows that one batch looks at. */
+/** Rows that one batch examines. */
 export const BATCH_ROWS = 1000;
 
-/** Where in the order of its index a batch ended, as texts that the database reads back exactly. */
+/** Where a batch ended in the order of its index, as text values that the database reads back exactly. */
 export interface Position {
-  /** Time that the index orders by; empty for one that orders by `id`. */
+  /** Value of the index's time column; empty if the index is ordered by `id` only. */
   readonly at: string;
   readonly id: string;
 }
 
-/** Before every row. */
+/** Sorts before every row. */
 export const START: Position = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
 
-/** A position that was kept as JSON. */
+/** Reads a position that was stored as JSON. */
 export function positionOf(value: unknown): Position | undefined {
   if (typeof value !== 'object' || value === null || !('at' in value) || !('id' in value)) return undefined;
   const { at, id } = value;
@@ -29,46 +29,46 @@ export function positionOf(value: unknown): Position | undefined {
 export interface SweptBatch {
   /** Rows removed or emptied. */
   readonly rows: number;
-  /** Where the next batch begins; undefined: nothing is left. */
+  /** Where the next batch starts; undefined if no rows are left. */
   readonly next: Position | undefined;
 }
 
-/** What decides which rows are due. */
+/** Settings that decide which rows are due. */
 export interface SweepRules extends RetentionConfig {
-  /** There is a homeserver, which is told of devices whose sessions end. */
+  /** Whether a homeserver is connected, which must learn about devices of ended sessions. */
   readonly syncsDevices: boolean;
 }
 
 export interface Sweep {
-  /** `cleanup-` and the table; `expire-` for one that ends sessions in place of deleting rows. */
+  /** `cleanup-` and the table name, or `expire-` for a sweep that ends sessions instead of deleting rows. */
   readonly name: `${'cleanup' | 'expire'}-${string}`;
-  /** Its rows are not removed: sessions end. For the log. */
+  /** The sweep ends sessions and removes no rows. Used for logging. */
   readonly endsSessions?: true;
-  /** Minute of the hour at which it is due; spread, so that sweeps do not meet. */
+  /** Minute of the hour at which the sweep is due. Sweeps are spread over the hour so that they do not overlap. */
   readonly minute: number;
-  /** For one that is due more often, counted from that minute. */
+  /** Interval of a sweep that runs more often than hourly, counted from that minute. */
   readonly everyMinutes?: number;
   /**
-   * One batch.
+   * Runs one batch.
    * @param now milliseconds since the epoch
    */
   sweep(database: Queryable, now: number, rules: SweepRules, from: Position): Promise<SweptBatch>;
 }
 
-/** The time that lies `seconds` before `now`. */
+/** Returns the time `seconds` before `now`. */
 export function secondsBefore(now: number, seconds: number): Date {
   return new Date(now - seconds * 1000);
 }
 
-/** Activity is gathered in memory and written within a minute, or two when the database is slow. */
+/** Activity is buffered in memory and written within a minute, or two if the database is slow. */
 const MAX_ACTIVITY_DELAY_SECONDS = 120;
 
-/** Sessions whose last activity that was written is older than this went unused for `seconds`. */
+/** Returns the limit below which a session's stored last activity means that it was unused for `seconds`. */
 export function unusedSince(now: number, seconds: number): Date {
   return secondsBefore(now, seconds + MAX_ACTIVITY_DELAY_SECONDS);
 }
 
-/** A batch of a statement that takes every row it looks at. */
+/** Runs a batch of a statement that sweeps every row it examines. */
 export async function sweepAll<Parameters extends object>(
   database: Queryable,
   statement: Statement<never, Parameters>,
@@ -78,7 +78,7 @@ export async function sweepAll<Parameters extends object>(
   return { rows, next: rows < BATCH_ROWS ? undefined : START };
 }
 
-/** What a walk returns, as one row. */
+/** The single row that a walk returns. */
 export interface WalkRow {
   readonly examined: number;
   readonly swept: number;
@@ -86,7 +86,7 @@ export interface WalkRow {
   readonly last_id: string | null;
 }
 
-/** A batch of a statement made of `walkSql`, which passes over rows and so has to remember how far it came. */
+/** Runs a batch of a `walkSql` statement. It skips rows that are not due, so it has to remember its position. */
 export async function sweepSome<Parameters extends object>(
   database: Queryable,
   statement: Statement<WalkRow, Parameters>,
@@ -99,18 +99,18 @@ export async function sweepSome<Parameters extends object>(
 }
 
 /**
- * SQL that looks at a batch of rows in the order of an index and sweeps those of them that are due. Locked rows are
- * left for the next run.
+ * Returns SQL that examines a batch of rows in index order and sweeps those that are due. Locked rows are left for the
+ * next run.
  */
 export function walkSql(walk: {
   readonly table: string;
-  /** Condition on `t`: which rows to look at, beginning after a position. */
+  /** Condition on `t` that selects the rows to examine, starting after a position. */
   readonly range: string;
-  /** Time column of `t` that the index orders by; undefined: the primary key alone. */
+  /** Time column of `t` that the index is ordered by; undefined for the primary key alone. */
   readonly orderedBy?: string;
-  /** Condition on `t`: which of them to sweep. */
+  /** Condition on `t` that selects the rows to sweep. */
   readonly isDue: string;
-  /** `delete from x t`, or an update, without its condition. */
+  /** `delete from x t` or an update, without its condition. */
   readonly action: string;
 }): string {
   const { table, range, orderedBy, isDue, action } = walk;
@@ -131,15 +131,15 @@ export function walkSql(walk: {
   from walked last order by last.at desc, last.id desc limit 1`;
 }
 
-/** What a walk that ends sessions returns, as one row. */
+/** The single row that a walk that ends sessions returns. */
 export interface EndingWalkRow {
   readonly ended: number;
-  /** Where the next batch begins; null: nothing is left. */
+  /** Where the next batch starts; null if no rows are left. */
   readonly next_at: string | null;
   readonly next_id: string | null;
 }
 
-/** A batch of a statement made of `endingWalkSql`. */
+/** Runs a batch of an `endingWalkSql` statement. */
 export async function sweepEnding<Parameters extends object>(
   database: Queryable,
   statement: Statement<EndingWalkRow, Parameters>,
@@ -150,23 +150,22 @@ export async function sweepEnding<Parameters extends object>(
   return { rows: row?.ended ?? 0, next };
 }
 
-/** Sessions that one batch ends: each brings rows of tokens, events and jobs along. */
+/** Sessions that one batch ends. Each of them also changes tokens, events and jobs. */
 const ENDED_ROWS = 100;
 
 /**
- * SQL that looks at a batch of sessions in the order of an index, and ends those of them that are due. What is due is
- * judged once more when the row is locked; rows that somebody else holds, such as a session that is refreshed right
- * now, are left for the next run.
+ * Returns SQL that examines a batch of sessions in index order and ends those that are due. The condition is rechecked
+ * when the row is locked. Rows that are already locked, such as a session during a refresh, are left for the next run.
  */
 export function endingWalkSql(walk: {
   readonly table: string;
-  /** Condition on `t`: which rows to look at, beginning after a position. */
+  /** Condition on `t` that selects the rows to examine, starting after a position. */
   readonly range: string;
-  /** Time column of `t` that the index orders by; undefined: the primary key alone. */
+  /** Time column of `t` that the index is ordered by; undefined for the primary key alone. */
   readonly orderedBy?: string;
-  /** Condition on `t`: which of them to end. */
+  /** Condition on `t` that selects the sessions to end. */
   readonly isDue: string;
-  /** CTEs that end the sessions of `due`. */
+  /** CTEs that end the sessions in `due`. */
   readonly ending: string;
 }): string {
   const { table, range, orderedBy, isDue, ending } = walk;
@@ -189,8 +188,9 @@ export function endingWalkSql(walk: {
 }
 
 /**
- * SQL that deletes a batch of rows by time, oldest first.
- * @param key primary key; @param isDue condition on `t` that holds the index's time column below a bound
+ * Returns SQL that deletes a batch of rows by time, oldest first.
+ * @param key primary key
+ * @param isDue condition on `t` that limits the index's time column
  */
 export function deleteOldestSql(table: string, key: string, orderedBy: string, isDue: string): string {
   return `delete from ${table} d where d.${key} = any (array(

@@ -1,6 +1,6 @@
 /**
- * Leave to replace the keys that vouch for the devices of a person (chat-compat 11.2): the homeserver gives it for ten
- * minutes, and the person does the rest in a chat client. Owns no table.
+ * Permission to replace a user's cross-signing keys (chat-compat 11.2). The homeserver grants it for ten minutes, and
+ * the user completes the reset in a chat client. Owns no table.
  */
 import { type AuditActor, recordAuditEvent } from '#domain/audit/audit-event.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
@@ -16,20 +16,20 @@ export interface AllowResetDeps {
   readonly homeserver: Homeserver;
   readonly clock: Clock;
   readonly log: Log;
-  /** People are told by mail what happens to their account. */
+  /** Whether users get email notices about changes to their account. */
   readonly sendsNotices: boolean;
 }
 
 export interface AllowedReset {
   readonly user: { readonly id: UserId; readonly username: string };
   readonly by: AuditActor;
-  /** Of the request; undefined: that of the account. */
+  /** Language of the request; undefined to use the account's language. */
   readonly language: string | undefined;
 }
 
 /**
- * Asks the homeserver for it, and then tells the person by mail: who has taken an account over could read along from
- * then on.
+ * Requests the permission from the homeserver, then notifies the user by email. An attacker who controls the account
+ * could read messages from then on.
  */
 export async function allowCrossSigningReset(
   deps: AllowResetDeps,
@@ -41,7 +41,7 @@ export async function allowCrossSigningReset(
     homeserver.allowCrossSigningReset(user.username, context),
   );
   if (!told.ok) {
-    // The call itself has logged that it could not be made.
+    // The homeserver client already logs unavailability.
     if (told.reason !== 'unavailable')
       log.warn('homeserver.failed', 'the homeserver allows no reset of keys', { reason: told.detail });
     return 'unavailable';

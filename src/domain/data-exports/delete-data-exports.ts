@@ -7,7 +7,7 @@ const deleteOfUser = statement<never, { readonly userId: string }>(
   'delete from data_exports e where e.user_id = :userId::uuid',
 );
 
-/** Deletes all archives of a person; one that is being made finds no row any more. */
+/** Deletes all archives of a user. A running export job then finds no row to update. */
 export async function deleteDataExports(transaction: Queryable, user: UserId): Promise<void> {
   await transaction.execute(deleteOfUser, { userId: toUuid(user) });
 }

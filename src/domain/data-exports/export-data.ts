@@ -17,16 +17,16 @@ export interface ExportDataDeps {
   readonly log: Log;
   readonly upstreamProviders: UpstreamProviders;
   readonly serviceName: string;
-  /** Address of the service. */
+  /** URL of the server. */
   readonly address: string;
-  /** People are told by mail what happens to their account. */
+  /** Whether users get email notices about changes to their account. */
   readonly sendsNotices: boolean;
   readonly maxRetries: number;
 }
 
 const TIME_LIMIT_SECONDS = 60;
 
-/** Makes the archive of an export and tells its person by mail. Done twice, the second run finds it made. */
+/** Creates the archive of an export and notifies the user by email. A second run finds the archive already made. */
 export function exportDataQueue(deps: ExportDataDeps): JobQueue {
   return { name: EXPORT_QUEUE, timeLimitSeconds: TIME_LIMIT_SECONDS, run: (job) => exportData(deps, job) };
 }
@@ -35,13 +35,13 @@ async function exportData(deps: ExportDataDeps, job: Job): Promise<JobOutcome> {
   const { database, clock, log, serviceName, address } = deps;
   const exportId = exportOf(job.payload);
   const wanted = exportId === undefined ? undefined : await database.first(findWanted, { id: exportId });
-  // It is made, or was deleted with its account.
+  // The archive exists already, or was deleted with the account.
   if (wanted === undefined) return DONE;
   const user: UserId = fromUuid(wanted.user_id);
   try {
     const source = { ...deps, user, signal: job.signal };
     const archive = await makeArchive(source, { serviceName, address, now: clock.now() });
-    // Whoever took the job over makes it too.
+    // If another process has claimed the job, it creates the archive as well.
     job.signal.throwIfAborted();
     await store(deps, { exportId: wanted.id, user, language: wanted.language ?? undefined, archive });
     log.info('data_export.ready', 'a data export was made', { user: user, bytes: archive.length });
@@ -82,7 +82,7 @@ const findWanted = statement<{ id: string; user_id: string; language: string | n
     where e.id = :id::uuid and e.ready_at is null and not (${accountIsDeactivated('u')})`,
 );
 
-/** Also one that failed before, when somebody had its job run again. */
+/** Also stores an export that had failed before its job was rerun. */
 const storeArchive = statement<never, { readonly id: string; readonly archive: Buffer; readonly now: Date }>(
   'store-data-export',
   `update data_exports

@@ -1,7 +1,7 @@
 /**
- * The files of an export (account-graphql 7.5): what is stored about a person and may be handed to them. Each kind of
- * data is read page by page through the lists that the account area shows, so that an export holds what its owner may
- * read and nothing else: no hashes, tokens, keys or secrets, and nothing of others.
+ * The files of an export (account-graphql 7.5): the stored data about a user that the user may have. Each kind of data
+ * is read page by page through the lists that the account area shows. So an export contains only what its owner may
+ * read: no hashes, tokens, keys or secrets, and no data of other users.
  */
 import { listUserEmails } from '#domain/accounts/list-user-emails.ts';
 import { personalSessions } from '#domain/administration/personal-session-listing.ts';
@@ -25,7 +25,7 @@ export interface ExportSource {
   readonly database: Queryable;
   readonly upstreamProviders: Pick<UpstreamProviders, 'find'>;
   readonly user: UserId;
-  /** Ends the reading between two pages. */
+  /** Stops reading between two pages. */
   readonly signal: AbortSignal;
 }
 
@@ -33,13 +33,13 @@ type WriteFile = (source: ExportSource, write: WritePart) => Promise<void>;
 
 interface ExportedFile {
   readonly name: string;
-  /** For `README.txt`. */
+  /** Description for `README.txt`. */
   readonly holds: string;
   readonly write: WriteFile;
 }
 
 const PAGE_SIZE = 100;
-/** Also those that are over. */
+/** Includes ended sessions. */
 const EVERY_SESSION = { isLive: undefined, activeAfter: undefined, activeBefore: undefined };
 const EVERY_EVENT = { kinds: AUDIT_EVENT_KINDS, since: undefined, until: undefined };
 
@@ -85,7 +85,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
         const page = await personalSessions.page(database, { actor: toUuid(user) }, window);
         return { ...page, items: page.items.map((session) => ({ ...session, id: fromUuid(session.id) })) };
       },
-      // Whose they are is nobody's business but that of administrators.
+      // Omits the owner, which only administrators may see.
       (session) => ({
         name: session.human_name,
         scope: session.scope,
@@ -199,7 +199,7 @@ function appSessions(kind: AppSessionList): WriteFile {
   );
 }
 
-/** A JSON array, a page at a time. */
+/** Writes a JSON array, one page at a time. */
 function list<Item extends { readonly id: Ulid }>(
   read: (source: ExportSource, window: PageWindow) => Promise<Page<Item>>,
   describe: (item: Item, source: ExportSource) => object,

@@ -1,6 +1,6 @@
 /**
- * What people take with them of their account, table `data_exports`: asked for by the person, made by a job, kept for a
- * few days and deleted. An archive is in the row, so that every process can hand it out.
+ * Exports of account data, table `data_exports`. The user requests one, a job creates it, and it is deleted after a few
+ * days. The archive is stored in the row, so that every process can serve it.
  */
 import { type DataExportId, fromUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -16,12 +16,12 @@ import {
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { type DataExportState, dataExportState } from './liveness.ts';
 
-/** An export as its person reads about it. Times in milliseconds since the epoch. */
+/** An export as shown to its user. Times in milliseconds since the epoch. */
 export interface DataExport {
   readonly id: DataExportId;
   readonly createdAt: number;
   readonly state: DataExportState;
-  /** Undefined: there is, or was, no archive. */
+  /** Undefined if no archive has been made. */
   readonly expiresAt: number | undefined;
   readonly sizeBytes: number | undefined;
 }
@@ -46,12 +46,12 @@ const COLUMNS = {
   size_bytes: 'd.size_bytes',
 };
 
-/** Index `data_exports_user`. */
+/** Uses index `data_exports_user`. */
 const exportsOfUsers = listStatements<ExportRow, NowParam>('data-exports-of-users', [
   { columns: COLUMNS, from: 'data_exports d', where: 'd.user_id = owner.id' },
 ]);
 
-/** A page of the exports of each of these people, the oldest first. */
+/** Returns a page of exports for each of these users, oldest first. */
 export async function listDataExports(
   queryable: Queryable,
   users: readonly UserId[],
@@ -72,7 +72,7 @@ const byIds = statement<ExportRow, NowParam & OwnedParams>(
     where ${areOwned('d.id', 'd.user_id')}`,
 );
 
-/** Exports by their identifiers, in the same order. */
+/** Finds exports by their IDs, in the same order. */
 export async function findDataExports(
   queryable: Queryable,
   ids: readonly DataExportId[],

@@ -1,9 +1,10 @@
 export type DataExportState = 'pending' | 'ready' | 'failed' | 'expired';
 
 /**
- * What became of an export, as a `DataExportState`. Its job is retried for an hour and a half: what is not made within a
- * day never will be, even if its process could not say so. An expression for statements.
- * @param dataExport alias of `data_exports`; @param now the parameter that holds the process clock
+ * Returns an SQL expression for the `DataExportState` of an export. Its job is retried for an hour and a half. An
+ * export that is not ready within a day counts as failed, even if its process could not record the failure.
+ * @param dataExport alias of `data_exports`
+ * @param now the parameter that holds the process clock
  */
 export function dataExportState(dataExport: string, now: string): string {
   return `case
@@ -14,7 +15,11 @@ export function dataExportState(dataExport: string, now: string): string {
     end`;
 }
 
-/** Its time is over: nobody gets it any more. @param dataExport alias of `data_exports`; @param now as above */
+/**
+ * Returns an SQL condition: the export has expired and can no longer be downloaded.
+ * @param dataExport alias of `data_exports`
+ * @param now the parameter that holds the process clock
+ */
 export function dataExportIsExpired(dataExport: string, now: string): string {
   return `${dataExport}.expires_at <= ${now}`;
 }

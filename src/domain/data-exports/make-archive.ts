@@ -2,20 +2,23 @@ import { ZipArchive, type ZipLimits } from '#platform/zip/zip-archive.ts';
 import { EXPORTED_FILES, type ExportSource } from './exported-files.ts';
 
 /**
- * A few thousand times what an account usually has. The archive is in one row, and in memory while it is made and while
- * it is handed out.
+ * A few thousand times the size of a typical account. The archive is stored in one row, and held in memory while it is
+ * created and while it is sent.
  */
 const LIMITS: ZipLimits = { maxBytes: 8 * 1024 * 1024, maxContentBytes: 256 * 1024 * 1024 };
 
 export interface ArchiveFrame {
   readonly serviceName: string;
-  /** Address of the service. */
+  /** URL of the server. */
   readonly address: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Reads what is stored about a person into a zip file. @throws ArchiveTooLarge */
+/**
+ * Writes the stored data about a user into a zip file.
+ * @throws ArchiveTooLarge
+ */
 export async function makeArchive(source: ExportSource, frame: ArchiveFrame): Promise<Buffer> {
   const archive = new ZipArchive(frame.now, LIMITS);
   await archive.add('README.txt', (write) => write(readme(frame)));

@@ -8,7 +8,7 @@ import { dataExportState } from './liveness.ts';
 export interface ArchiveReading {
   readonly id: DataExportId;
   readonly user: UserId;
-  /** From the request, for the audit log. */
+  /** IP address of the request, for the audit log. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
 }
@@ -43,7 +43,10 @@ const readAndRecord = statement<
   select found.archive, ${ms('found.ready_at')} as ready_at from found`,
 );
 
-/** Hands a person the archive of their export, and records it. Undefined: there is none that is theirs and ready. */
+/**
+ * Returns the archive of a user's export and records the download. Undefined if the user has no such export or it is
+ * not ready.
+ */
 export async function readArchive(
   { database, clock }: { readonly database: Queryable; readonly clock: Clock },
   { id, user, address, userAgent }: ArchiveReading,

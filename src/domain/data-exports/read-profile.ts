@@ -5,7 +5,7 @@ import { ms, statement } from '#platform/postgres/statement.ts';
 import { type ExtraClaims, extraClaimsFromJson } from '#protocol/oidc/extra-claims.ts';
 import { sortedGroups } from '#protocol/oidc/group-names.ts';
 
-/** What an account says about its person. Times in milliseconds since the epoch. */
+/** What an account stores about its user. Times in milliseconds since the epoch. */
 export interface ExportedProfile {
   readonly username: string;
   readonly displayName: string | undefined;
@@ -14,12 +14,12 @@ export interface ExportedProfile {
   readonly createdAt: number;
   readonly lockedAt: number | undefined;
   readonly hasPassword: boolean;
-  /** All that applications get, sorted. */
+  /** All groups that applications receive, sorted. */
   readonly groups: readonly string[];
-  /** That administrators made up. */
+  /** Extra claims set by administrators. */
   readonly claims: ExtraClaims;
   readonly acceptedTerms: readonly { readonly uri: string; readonly at: number }[];
-  /** Of a homeserver, before it delegated sign-in: phone numbers and the like. */
+  /** Phone numbers and the like, imported from a homeserver that had its own sign-in. */
   readonly unsupportedThreepids: readonly { readonly medium: string; readonly address: string }[];
 }
 

@@ -8,7 +8,7 @@ import { dataExportState } from './liveness.ts';
 
 export const EXPORT_QUEUE = 'export-data';
 
-/** How long the row is kept, and the archive from when it is made. */
+/** How long the row is kept, and the archive once it is ready. */
 export const KEPT = `interval '7 days'`;
 
 export interface StartDataExportDeps {
@@ -17,17 +17,19 @@ export interface StartDataExportDeps {
 }
 
 export interface StartedDataExport {
-  /** `in-progress`: one that was begun before and is not finished; `rate-limited`: there was one in the last 24 hours. */
+  /** `in-progress`: an earlier export is not finished; `rate-limited`: there was one in the last 24 hours. */
   readonly status: 'started' | 'in-progress' | 'rate-limited';
-  /** The new one, or the one that stands in its way. */
+  /** The new export, or the one that blocks it. */
   readonly id: DataExportId;
 }
 
 /**
- * Begins an export of what is stored about a person: a row, and the job that makes the archive. One a day; one that
- * failed stands in the way for an hour only. The lock of the account comes in a statement of its own: what the next one
- * finds is what others that waited for it left, so that two at once begin one, and none comes after a deactivation.
- * @returns undefined when the account may not be used any more
+ * Starts an export of the stored data about a user: inserts a row and the job that creates the archive. One export per
+ * day is allowed. A failed one blocks the next for an hour only.
+ *
+ * A separate statement locks the account, so that the next one sees what concurrent requests have committed. Two
+ * concurrent requests start one export, and none starts after a deactivation.
+ * @returns undefined if the account is locked or deactivated
  */
 export async function startDataExport(
   { database, clock }: StartDataExportDeps,
@@ -58,8 +60,8 @@ const lockAccount = statement<{ id: string }, { readonly userId: string }>(
 );
 
 /**
- * Returns what stands in its way, which nothing does that was made before the clock was set back. Index
- * `data_exports_user`; there are few of a person.
+ * Returns the export that blocks a new one. Exports dated in the future, from before the clock was set back, do not
+ * block. Uses index `data_exports_user`; a user has few exports.
  */
 const insertUnlessRecent = statement<
   { id: string | null; state: string | null },

@@ -10,14 +10,14 @@ export interface DeactivateOwnAccountDeps {
   readonly homeserver: Pick<Homeserver, 'isConnected'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
-/** A person who has proven to be the owner leaves. */
+/** A deactivation by a user who has proven to own the account. */
 export interface OwnDeactivation {
   readonly user: UserId;
-  /** The homeserver hides what they wrote. */
+  /** Whether the homeserver hides the user's messages. */
   readonly isErased: boolean;
   readonly by: Extract<DeactivatedBy, { readonly kind: 'person' }>;
 }

@@ -1,6 +1,7 @@
 /**
- * Ends an account for good. Owns no table: the mark, the sessions, the links and what was begun with the addresses are
- * changed by their modules in one transaction, so that everything is dead here before the homeserver hears of it (chat-compat 11.6, operations 6.3).
+ * Deactivates an account permanently. Owns no table: other modules change the mark, the sessions, the links and what
+ * was started with the addresses. All of it happens in one transaction, so that all access here has ended before the
+ * homeserver is notified (chat-compat 11.6, operations 6.3).
  */
 import { forgetPerson, markDeactivated, markDeactivatedAtHomeserver } from '#domain/accounts/deactivation-mark.ts';
 import { deleteEmailAuthentications } from '#domain/accounts/email-authentications/delete-email-authentications.ts';
@@ -30,13 +31,13 @@ import { statement } from '#platform/postgres/statement.ts';
 
 const QUEUE = 'deactivate-user';
 
-/** A job `j` for the user `u` asks for as much. */
+/** The job `j` does at least what was requested for the user `u`. */
 const WILL_DO = `j.dedup_key in (u.id::text || ' erased', case when not :isErased::boolean then u.id::text end)`;
 
 /**
- * Erasure stays wanted when it was wanted once. An account that was deactivated before gets a job only where the
- * homeserver has not done what is wanted and no job is going to: the last one failed for good, or asked for less. One
- * that has just been deactivated always does: a job that runs may have read that it was not.
+ * Once requested, erasure stays requested. An account that was already deactivated gets a job only if the homeserver
+ * has not completed the request and no pending job will: the last one failed permanently or requested less. A newly
+ * deactivated account always gets a job, because a running job may have read it as active.
  */
 const insertJob = statement<
   never,
@@ -64,13 +65,13 @@ const insertJob = statement<
    ${ON_WAITING_JOB}`,
 );
 
-/** The person themselves, from a browser; or somebody who runs the service, for them. */
+/** The user in a browser, or an administrator or operator. */
 export type DeactivatedBy =
   | {
       readonly kind: 'person';
       readonly address: string | undefined;
       readonly userAgent: string | undefined;
-      /** Of the request, for the mail. */
+      /** Language of the request, for the email. */
       readonly language: string;
     }
   | { readonly kind: 'admin'; readonly actor: AuditActor };
@@ -78,25 +79,26 @@ export type DeactivatedBy =
 export interface Deactivation {
   readonly user: UserId;
   readonly by: DeactivatedBy;
-  /** The homeserver hides what the person wrote as well; here password, display name, groups and claims go. */
+  /** Also hides the user's messages at the homeserver, and deletes password, display name, groups and claims here. */
   readonly isErased: boolean;
-  /** The person is told by mail, at the addresses that they had. */
+  /** Whether the user gets a notice at the addresses that the account had. */
   readonly isTold: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 export interface DeactivationOutcome extends EndedApplicationSessions {
-  /** False: it was deactivated before. */
+  /** False if the account was deactivated before. */
   readonly isNew: boolean;
   readonly browserSessions: number;
-  /** That acted as the person or belonged to them. */
+  /** Sessions that acted as the user or belonged to them. */
   readonly personalSessions: number;
 }
 
 /**
- * Expects the caller's transaction. The name stays taken. Identities at providers are freed by who leaves and by erasure;
- * who was sent away does not get in again through one of them as somebody else (account-graphql 5.3, operations 6.3).
+ * Deactivates an account in the caller's transaction. The username stays taken. Identities at upstream providers are
+ * unlinked on self-service deactivation and on erasure. Otherwise they stay linked, so that a user whom an
+ * administrator deactivated cannot use one to create another account (account-graphql 5.3, operations 6.3).
  */
 export async function deactivateUser(
   transaction: Queryable,
@@ -127,7 +129,7 @@ export async function deactivateUser(
   // The homeserver deletes the devices with the account.
   const end = { reason, now, syncsDevices: false } as const;
   const applications = await endApplicationSessionsOfUser(transaction, user, end);
-  // Those that act as somebody else may have a device that stays.
+  // Sessions that act as another user may have a device that stays.
   const told = { now, syncsDevices: homeserver.isConnected };
   const personalSessions = await revokePersonalSessionsOfUser(transaction, user, told);
   await forgetConsentsOfUser(transaction, user);
@@ -145,13 +147,13 @@ export async function deactivateUser(
 
 export function deactivateUserQueue(deps: TellDeps): JobQueue {
   return tellingQueue(QUEUE, deps, async (told, context, payload) => {
-    // Reactivated since.
+    // The account has been reactivated since.
     if (!told.isDeactivated) return { ok: true, value: undefined };
     const isErased = typeof payload === 'object' && payload !== null && 'erase' in payload && payload.erase === true;
     const result = await deps.homeserver.deleteUser(told.localpart, isErased, context);
-    // Who never existed there cannot be active there.
+    // A user unknown to the homeserver cannot be active there.
     if (!result.ok && result.reason !== 'unknown-user') return result;
-    // Before the job is done with: a crash in between has it run again, which changes nothing.
+    // Runs before the job completes. After a crash in between, the job runs once more and changes nothing.
     await markDeactivatedAtHomeserver(deps.database, told.userId, { isErased, now: deps.clock.now() });
     return { ok: true, value: undefined };
   });

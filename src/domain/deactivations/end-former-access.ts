@@ -15,8 +15,8 @@ import { unlinkAccount } from '#domain/upstream/unlink-account.ts';
 const EVERYTHING = new Set(['browser', 'oauth2', 'compat', 'personal'] as const);
 
 /**
- * How everything ends by which somebody could have got into an account before its new owner came from a provider that
- * the operator trusts (browser-flows 8.6).
+ * Ends all access to an account from before its new owner signed in through a provider that the operator trusts
+ * (browser-flows 8.6).
  */
 export function formerAccess(deps: Pick<SignOutDeps, 'scopeRules' | 'homeserver'>): FormerAccess {
   return {
@@ -32,7 +32,7 @@ export function formerAccess(deps: Pick<SignOutDeps, 'scopeRules' | 'homeserver'
         { userId: user, kinds: EVERYTHING, kept: undefined, now, by: { kind: 'person', address, userAgent } },
       );
     },
-    // A new password could be asked for there.
+    // These addresses could receive a password reset.
     removeEmails: async (transaction, user, confirmedKey) => {
       const keys = (await listEmails(transaction, user))
         .map((address) => parseStoredEmailAddress(address)?.key ?? address)

@@ -9,23 +9,23 @@ import { type DeactivationOutcome, deactivateUser } from './deactivate-user.ts';
 export interface LockAccountDeps {
   readonly database: Database;
   readonly homeserver: Pick<Homeserver, 'isConnected'>;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
 export interface AccountLock {
   readonly user: UserId;
-  /** Those who run the service. */
+  /** The administrator or operator. */
   readonly by: AuditActor;
-  /** Ends the account for good as well; undefined: it is locked only. */
+  /** Also deactivates the account permanently; undefined to lock it only. */
   readonly end: { readonly isErased: boolean } | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Locks an account for those who run the service, of which its person is told once.
- * @returns what ended with the account; undefined: it was locked only
+ * Locks an account for an administrator or operator and notifies the user once.
+ * @returns what ended with the account; undefined if it was only locked
  */
 export async function lockAccount(
   { database, homeserver, sendsNotices: isTold }: LockAccountDeps,

@@ -22,8 +22,8 @@ const insertJob = statement<
 );
 
 /**
- * Lets a deactivated account be used again: the homeserver comes first, so that nobody is active here and not there.
- * Where there is none, it happens at once. Expects the caller's transaction.
+ * Reactivates an account. The homeserver goes first, so that an account is never active here but deactivated there.
+ * Without a homeserver, the account is reactivated immediately. Expects the caller's transaction.
  */
 export async function reactivateUser(
   transaction: Queryable,
@@ -42,7 +42,7 @@ export async function reactivateHere(
 ): Promise<void> {
   if (!(await markReactivated(transaction, user))) return;
   await recordAuditEvent(transaction, { kind: 'account_reactivated', at: now, userId: user, ...by });
-  // Its lock may have changed in the meantime, of which a deactivated person is not told.
+  // The lock may have changed in the meantime, which is not synced for a deactivated user.
   await queueProvisioning(transaction, homeserver, { userId: user, now });
 }
 
@@ -63,14 +63,14 @@ export function reactivateUserQueue(deps: ReactivationDeps): JobQueue {
   });
 }
 
-/** Only somebody who is deactivated there: Synapse makes a new profile of it (chat-compat, rulings). */
+/** Reactivates only users who are deactivated there, because Synapse creates a new profile (chat-compat, rulings). */
 export async function reactivateThere(
   homeserver: Homeserver,
   localpart: string,
   context: CallContext,
 ): Promise<HomeserverResult<unknown>> {
   const known = await homeserver.queryUser(localpart, context);
-  // The provisioning that follows creates them.
+  // The provisioning that follows creates the user.
   if (!known.ok) return known.reason === 'unknown-user' ? { ok: true, value: undefined } : known;
   if (!known.value.isDeactivated) return known;
   return await homeserver.reactivateUser(localpart, context);

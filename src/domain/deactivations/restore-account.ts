@@ -18,17 +18,17 @@ export interface RestoreAccountDeps {
 
 export interface AccountRestoration {
   readonly user: UserId;
-  /** Those who run the service. */
+  /** The administrator or operator. */
   readonly by: AuditActor;
-  /** A lock of the account ends as well. */
+  /** Whether to unlock the account as well. */
   readonly unlocks: boolean;
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Lets an account be used again that was deactivated, and unlocks it where that is wanted. The homeserver comes first, within the request:
- * what it does not do is not done here either. A job that tells it of the person at that moment is not overtaken.
+ * Reactivates an account, and unlocks it if requested. The homeserver goes first, within the request: if it fails,
+ * nothing changes here. While a job is updating the user at the homeserver, the request fails as unavailable.
  */
 export async function restoreAccount(
   deps: RestoreAccountDeps,
@@ -52,7 +52,7 @@ export async function restoreAccount(
   const alone = await withUserLease(deps, toUuid(user), signal, async (): Promise<'restored' | HomeserverFailure> => {
     const told = await reactivateThere(homeserver, found.username, { kind: 'request' });
     if (told.ok) return await restore();
-    // The call itself has logged that it could not be made.
+    // The homeserver client already logs unavailability.
     if (told.reason !== 'unavailable')
       log.warn('homeserver.failed', 'the homeserver does not reactivate a person', { reason: told.detail });
     return told;

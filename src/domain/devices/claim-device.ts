@@ -1,9 +1,9 @@
 /**
- * A sign-in on a device: the homeserver knows the device before the session exists, as it refuses tokens of devices that
- * it does not know (chat-compat 5.5, 10.4). Nothing is written before its answer, and no transaction is open during the
- * call. The lease of the person keeps a sync, which read the sessions before this one existed, from deleting the device.
+ * A sign-in on a device. The homeserver must know the device before the session exists, because it rejects tokens of
+ * unknown devices (chat-compat 5.5, 10.4). Nothing is written before it has responded, and no transaction is open
+ * during the call. The user's lease prevents a sync that read the sessions earlier from deleting the device.
  *
- * Owns no table: the lease is that of `homeserver`, and the session is written by whoever calls.
+ * Owns no table: the lease belongs to `homeserver`, and the caller writes the session.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +21,7 @@ import { outside } from '#platform/base/tasks.ts';
 import type { Database } from '#platform/postgres/database.ts';
 
 const MAX_WAIT_MS = 5_000;
-/** Two that wait for one another rarely ask at the same moment. */
+/** Random pauses, so that two waiting sign-ins rarely retry at the same time. */
 const MIN_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 120;
 const RETRY_AFTER_SECONDS = 5;
@@ -35,49 +35,52 @@ export interface ClaimDeps {
   readonly homeserver: Homeserver;
 }
 
-/** What every statement of `claimSql` returns: as long as the lease is not free, no row. */
+/** The row that every `claimSql` statement returns. There is none while the lease is taken. */
 export interface ClaimRow {
   readonly is_locked: boolean;
   readonly is_deactivated: boolean;
-  /** A live session of the person, of whatever kind, has the device. */
+  /** A live session of the user, of any kind, has the device. */
   readonly device_is_known: boolean;
 }
 
 export type ClaimParams = TakeLeaseParams & { readonly deviceId: string };
 
-/** What the writing statement came to. */
+/** The result of the writing statement. */
 export interface Written<Outcome> {
   readonly outcome: Outcome;
   /**
-   * `given-back`: the session is stored, and the lease was given back by the same statement (`giveBackLeaseCtes`).
-   * `lost`: nothing was stored, as another process has the lease. `kept`: nothing was stored, for another reason.
+   * `given-back`: the session is stored, and the same statement released the lease (`giveBackLeaseCtes`). `lost`:
+   * nothing was stored, because another process has the lease. `kept`: nothing was stored, for another reason.
    */
   readonly lease: 'given-back' | 'lost' | 'kept';
 }
 
 export interface DeviceClaim<Row extends ClaimRow, Outcome> {
   readonly user: { readonly id: UserId; readonly username: string };
-  /** With the name that it gets unless a live session has it: then it keeps its own. */
+  /** Its name is used only if no live session has the device. Otherwise the device keeps its name. */
   readonly device: Device;
-  /** Sends the statement that was made with `claimSql`. */
+  /** Runs the statement made with `claimSql`. */
   take(params: ClaimParams): Promise<Row | undefined>;
-  /** An outcome for which the homeserver need not be asked; undefined: go on. The writing statement judges once more. */
+  /**
+   * Returns an outcome that needs no call to the homeserver; undefined to continue. The writing statement checks once
+   * more.
+   */
   refuse(row: Row): Outcome | undefined;
-  /** Ends the wait for the lease when nobody waits for the answer any more. */
+  /** Ends the wait for the lease when the client has disconnected. */
   readonly signal: AbortSignal;
-  /** Asked right before writing, which is left out unless this returns true: `RequestContext.beginWrite`. */
+  /** Called right before the write, which is skipped unless it returns true: `RequestContext.beginWrite`. */
   beginWrite(): boolean;
-  /** @param leaseOwner parameter `:leaseOwner` of the writing statement; null: no lease is needed */
+  /** @param leaseOwner parameter `:leaseOwner` of the writing statement; null if no lease is needed */
   write(leaseOwner: string | null): Promise<Written<Outcome>>;
 }
 
 /**
- * Tells the homeserver of a device and then writes its session. Where there is no homeserver it only writes.
+ * Registers a device at the homeserver and then writes its session. Without a homeserver, it only writes.
  *
- * Throws `temporarily_unavailable` or `homeserver_unavailable` (503), `reserved_device_id` (403) or `internal`: nothing
- * was written then, and where the homeserver may know the device already, a sync is queued.
+ * Throws `temporarily_unavailable` or `homeserver_unavailable` (503), `reserved_device_id` (403) or `internal`. In that
+ * case nothing was written. If the homeserver may already know the device, a sync is queued.
  *
- * Two statements while the lease is free: `take` and `write`.
+ * Runs two statements if the lease is free: `take` and `write`.
  */
 export async function claimDevice<Row extends ClaimRow, Outcome>(
   deps: ClaimDeps,
@@ -124,7 +127,7 @@ async function failureOf(
   failure: HomeserverFailure,
 ): Promise<LatchkeyError> {
   const { reason, errcode, needsOperator, retryAfterSeconds = 0, detail } = failure;
-  // Synapse keeps the public parts of cross-signing keys under ids of devices.
+  // Synapse stores public cross-signing keys under device IDs.
   if (reason === 'refused' && errcode === 'M_FORBIDDEN') return new LatchkeyError('reserved_device_id');
   if (reason === 'unavailable' && needsOperator !== true) {
     await lease.releaseOwing();
@@ -145,7 +148,7 @@ async function write<Row extends ClaimRow, Outcome>(
     written = await claim.write(lease.owner);
   } finally {
     if (written?.lease === 'given-back') lease.end();
-    // Where this fails as well, the lease runs out, and whoever finds it queues the sync.
+    // If this fails too, the lease expires, and the next process to find it queues the sync.
     else await lease.releaseOwing();
   }
   if (written.lease === 'lost') throw tooLate();
@@ -157,8 +160,8 @@ function tooLate(): LatchkeyError {
 }
 
 /**
- * SQL that takes the lease of a person and reads what decides on their sign-in.
- * @param ctes further ones, which may use `leased(user_id)`; @param columns further ones; @param from further tables
+ * Returns SQL that takes the user's lease and reads what decides about the sign-in.
+ * @param further additional CTEs, which may use `leased(user_id)`, columns and tables
  */
 export function claimSql(further: {
   readonly ctes?: string;

@@ -1,6 +1,6 @@
 /**
- * What people call their sessions, as the homeserver names the devices (chat-compat 11.6). The name of a session is
- * stored by the module of the session; here the homeserver is told, at once or by a job where that fails.
+ * Names that users give their sessions, which are the device names at the homeserver (chat-compat 11.6). The session's
+ * module stores the name. This module sends it to the homeserver, in the request or by a job if that fails.
  */
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import type { Homeserver } from '#domain/homeserver/homeserver.ts';
@@ -16,7 +16,7 @@ import { statement } from '#platform/postgres/statement.ts';
 
 const QUEUE = 'rename-device';
 
-/** Indexes `compat_sessions_live_device` and `oauth2_sessions_live_device`. */
+/** Uses indexes `compat_sessions_live_device` and `oauth2_sessions_live_device`. */
 const NAMES = `select s.human_name from compat_sessions s
     where s.user_id = :userId::uuid and s.device_id = :deviceId::text and ${compatSessionIsLive('s')}
    union all
@@ -33,7 +33,7 @@ const findName = statement<{ human_name: string }, DeviceParams>(
   `select named.human_name from (${NAMES}) named where named.human_name is not null limit 1`,
 );
 
-/** One that the homeserver has heard of already needs no job. */
+/** A name that the homeserver already has needs no job. */
 const insertJob = statement<
   never,
   DeviceParams & { readonly told: string | null; readonly queuedBy: string | null; readonly now: Date }
@@ -60,8 +60,8 @@ export interface RenamedDevice {
 }
 
 /**
- * Tells the homeserver the new name of a session, after it was stored. Where that fails, or the session was renamed once
- * more in the meantime, so that nobody knows which call came last, a job tells the name that is stored then.
+ * Sends the new name of a session to the homeserver after it was stored. A job sends the stored name if the call fails.
+ * It also does if the session was renamed in the meantime, since the order of the calls is then unknown.
  */
 export async function tellDeviceName(deps: RenameDeps, { user, deviceId, name }: RenamedDevice): Promise<void> {
   const { database, homeserver, clock, log } = deps;
@@ -81,15 +81,15 @@ export async function tellDeviceName(deps: RenameDeps, { user, deviceId, name }:
 export function renameDeviceQueue(deps: TellDeps): JobQueue {
   return tellingQueue(QUEUE, deps, async ({ userId, localpart, isDeactivated }, context, payload) => {
     const id = deviceOf(payload);
-    // Their devices go with them.
+    // The devices of a deactivated user are deleted with the account.
     if (id === undefined || isDeactivated) return { ok: true, value: undefined };
     for (let told: string | undefined; ; ) {
       const name = (await deps.database.first(findName, { userId, deviceId: id }))?.human_name;
-      // The session is over, or was not renamed while the homeserver was told.
+      // The session has ended, or was not renamed during the call.
       if (name === undefined || name === told) return { ok: true, value: undefined };
       const result = await deps.homeserver.renameDevice(localpart, { id, name }, context);
       if (!result.ok && result.reason === 'unknown-user') {
-        // Gives them their devices by itself.
+        // Provisioning also creates the user's devices.
         await queueProvisioning(deps.database, deps.homeserver, { userId: fromUuid(userId), now: deps.clock.now() });
         return { ok: true, value: undefined };
       }

@@ -7,7 +7,7 @@ import type { JobQueue } from '#platform/jobs/queue.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
 /**
- * A personal session keeps its device also while its token has expired: it can get another one. Indexes
+ * A personal session keeps its device after its token has expired, because it can get another one. Uses indexes
  * `compat_sessions_live_device`, `oauth2_sessions_live_device` and `personal_sessions_actor`.
  */
 const findDevices = statement<{ device_id: string }, { readonly userId: string }>(
@@ -23,13 +23,13 @@ const findDevices = statement<{ device_id: string }, { readonly userId: string }
 );
 
 /**
- * Has a person have the devices of their live sessions at the homeserver, and no others (chat-compat 11.6). The devices
- * are read under the lease, so a sign-in that is told of a device there is either on the list or comes after the call.
- * Somebody whom the homeserver does not know is made known first.
+ * Makes the homeserver keep exactly the devices of a user's live sessions (chat-compat 11.6). The devices are read
+ * under the lease. A concurrent sign-in is therefore either in the list or registers its device after the call. A user
+ * unknown to the homeserver is provisioned first.
  */
 export function syncDevicesQueue(deps: TellDeps): JobQueue {
   return tellingQueue(SYNC_DEVICES_QUEUE, deps, async (told, context) => {
-    // Their devices go with them.
+    // The devices of a deactivated user are deleted with the account.
     if (told.isDeactivated) return { ok: true, value: undefined };
     const devices = await deps.database.rows(findDevices, { userId: told.userId });
     const ids = devices.map(({ device_id: id }) => id);
@@ -39,7 +39,7 @@ export function syncDevicesQueue(deps: TellDeps): JobQueue {
     const provisioned = await deps.homeserver.provisionUser({ ...told, displayName: undefined }, context);
     if (!provisioned.ok) return provisioned;
     const again = await sync();
-    // A homeserver that takes somebody in and does not know them is asked later, and less and less often.
+    // A homeserver that accepts a user and still does not know them is retried with backoff.
     return again.ok || again.reason !== 'unknown-user' ? again : { ...again, reason: 'unavailable' };
   });
 }

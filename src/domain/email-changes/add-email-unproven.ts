@@ -10,10 +10,10 @@ import { type ChangedBy, type EmailChangeDeps, recordEmailChange } from './recor
 
 export type AddUnprovenOutcome =
   | { readonly ok: true; readonly id: UserEmailId }
-  /** `deactivated`: or gone. */
+  /** `deactivated`: also if the account does not exist. */
   | { readonly ok: false; readonly reason: 'own' | 'in-use' | 'deactivated' };
 
-/** Gives an account an address that counts as confirmed: an administrator answers for it, and no mail is sent there. */
+/** Adds a confirmed address to an account on an administrator's word, without sending an email to it. */
 export async function addEmailUnproven(
   deps: EmailChangeDeps & { readonly database: Database; readonly clock: Clock; readonly log: Log },
   user: UserId,

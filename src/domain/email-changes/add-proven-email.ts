@@ -21,21 +21,22 @@ export interface EmailProof extends ChangedBy {
   readonly session: BrowserSessionId;
   readonly user: UserId;
   readonly authentication: EmailAuthenticationId;
-  /** As typed. */
+  /** As entered by the user. */
   readonly code: string;
 }
 
 /**
- * `wrong`: also an authentication that is another's, or that was completed. `late`: the code was right once. `in-use`: an
- * account has the address, which is told to nobody who cannot read its mails. `too-many`: the account is full.
+ * `wrong`: also if the authentication belongs to another session or is already completed. `late`: the code was correct
+ * but has expired. `in-use`: an account has the address. Only users who can read its email learn that. `too-many`: the
+ * account has the maximum number of addresses.
  */
 export type AddProvenEmailOutcome = 'added' | 'wrong' | 'late' | 'in-use' | 'too-many' | 'rate-limited';
 
 type Proven = Exclude<AddProvenEmailOutcome, 'late' | 'rate-limited'> | 'taken-meanwhile';
 
 /**
- * Adds an address to an account whose owner enters the code that was mailed there. Of two that complete at once one adds
- * it; the address stays with the account that had it first.
+ * Adds an address to an account whose owner enters the code that was sent there. If two accounts complete this
+ * concurrently, one of them adds it. An address that an account already has stays there.
  */
 export async function addProvenEmail(deps: AddProvenEmailDeps, proof: EmailProof): Promise<AddProvenEmailOutcome> {
   const { database, clock, log } = deps;
@@ -51,7 +52,7 @@ export async function addProvenEmail(deps: AddProvenEmailDeps, proof: EmailProof
       case 'late':
         return tried.reason;
       case 'not-open':
-        // Its codes are older than any code that works.
+        // Its codes are older than any valid code.
         return found.state === 'over' ? 'late' : 'wrong';
       case 'malformed':
       case 'wrong':
@@ -77,7 +78,7 @@ export async function addProvenEmail(deps: AddProvenEmailDeps, proof: EmailProof
   );
   if (outcome === 'added') log.info('email.added', 'a person added an e-mail address', { user });
   if (outcome !== 'taken-meanwhile') return outcome;
-  // What was told and recorded is undone; that the address was proven stays.
+  // The notice and the event are rolled back. The proof of the address is kept.
   await markProven(database, proven);
   return 'in-use';
 }

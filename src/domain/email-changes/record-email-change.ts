@@ -1,6 +1,6 @@
 /**
- * The confirmed addresses of an account change. Owns no table: addresses, authentications, events and jobs are changed by
- * their modules, in one transaction (account-graphql 5.1).
+ * Changes to the confirmed addresses of an account. Owns no table: addresses, authentications, events and jobs are
+ * changed by their modules in one transaction (account-graphql 5.1).
  */
 import { type EmailAddress, partOfAddress } from '#domain/accounts/email-address.ts';
 import { recordAuditEvent } from '#domain/audit/audit-event.ts';
@@ -12,7 +12,7 @@ import type { Transaction } from '#platform/postgres/database.ts';
 
 export interface EmailChangeDeps {
   readonly homeserver: Pick<Homeserver, 'isConnected'>;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
@@ -20,17 +20,17 @@ export interface EmailChangeDeps {
 export interface ChangedBy {
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** The application of an administrator. */
+  /** The administrator's application. */
   readonly client?: ClientId | undefined;
-  /** The administrator, where a person is behind the application. */
+  /** The administrator, if the application acts for a user. */
   readonly admin?: UserId | undefined;
-  /** Of the request, for the mails; undefined: that of the account. */
+  /** Language of the request, for the email; undefined to use the account's language. */
   readonly language?: string | undefined;
 }
 
 /**
- * Writes the event, and tells the person and the homeserver. Call it before the change itself: an address that is added
- * is not told, and one that is removed is.
+ * Records the event and notifies the user and the homeserver. Call it before the change itself: the notice goes to an
+ * address that is about to be removed, but not to one that is about to be added.
  */
 export async function recordEmailChange(
   { homeserver, sendsNotices }: EmailChangeDeps,

@@ -15,14 +15,14 @@ export interface RemoveEmailDeps extends EmailChangeDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly upstreamProviders: Pick<UpstreamProviders, 'enabled'>;
-  /** Nobody may give up the last address without another way into the account. */
+  /** The last address cannot be removed unless the account has another way to sign in. */
   readonly keepsOneEmail: boolean;
 }
 
-/** `last`: without it nobody could get back into the account. */
+/** `last`: without this address, the user could not regain access to the account. */
 export type RemoveEmailOutcome = 'removed' | 'not-found' | 'last';
 
-/** Who signs in by another service gets in without a mail. */
+/** Users who sign in through an upstream provider do not depend on email. */
 const findOtherWay = statement<
   { has_other_way: boolean },
   { readonly userId: string; readonly providerIds: readonly string[] }
@@ -34,8 +34,8 @@ const findOtherWay = statement<
 );
 
 /**
- * Takes an address from an account, and the recovery tickets that were mailed there with it. Of two that remove the last
- * two addresses at once the second one finds that its own is the last.
+ * Removes an address from an account, along with the recovery tickets that were sent there. If two requests remove the
+ * last two addresses concurrently, the second one finds that its address is the last.
  */
 export async function removeOwnEmail(
   deps: RemoveEmailDeps,

@@ -10,8 +10,8 @@ import type { ChangedBy } from './record-email-change.ts';
 export type SetPrimaryEmailOutcome = 'set' | 'not-found';
 
 /**
- * Makes an address of an account the one that applications get. Nothing changes at the homeserver, which knows all
- * addresses alike. An address that is the primary one already stays it, without an event.
+ * Makes an address the primary one, which applications receive. Nothing changes at the homeserver, which treats all
+ * addresses alike. If the address is already primary, no event is recorded.
  */
 export async function setPrimaryEmail(
   { database, clock, log }: { readonly database: Database; readonly clock: Clock; readonly log: Log },

@@ -1,4 +1,7 @@
-/** Jobs about every person, for an operator who wants the homeserver to be told of all again (operations 3.5). Owns no table. */
+/**
+ * Queues jobs for all users, for an operator who wants to resend everything to the homeserver (operations 3.5). Owns no
+ * table.
+ */
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { insertDeviceSyncs } from '#domain/homeserver/device-sync-jobs.ts';
 import { PROVISION_USER_QUEUE } from '#domain/homeserver/provision-user.ts';
@@ -8,13 +11,13 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { type Statement, statement } from '#platform/postgres/statement.ts';
 
 const PAGE_USERS = 1000;
-/** Twenty a second. The homeserver has other things to do. */
+/** Twenty jobs per second, to limit the load on the homeserver. */
 const SPACING_MS = 50;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 interface Page {
   readonly users: number;
-  /** Null: nobody is left. */
+  /** Null if no users are left. */
   readonly last_id: string | null;
 }
 
@@ -26,7 +29,7 @@ type PageParams = {
   readonly queuedBy: string | null;
 };
 
-/** @param insert of jobs for `page(user_id, due_at)` */
+/** @param insert inserts jobs for `page(user_id, due_at)` */
 function pageStatement(label: string, insert: string): Statement<Page, PageParams> {
   return statement(
     label,
@@ -60,8 +63,8 @@ const queueSyncs = pageStatement(
 const STATEMENTS = { provisioning: queueProvisionings, 'device-sync': queueSyncs };
 
 /**
- * Queues a job for each person, a page at a time: who is interrupted may begin again, since one job waits for each.
- * @returns how many people these are, and how long it takes until the last job is due
+ * Queues a job per user, one page at a time. An interrupted run can be restarted, since at most one job per user waits.
+ * @returns the number of users, and the time until the last job is due
  */
 export async function queueForEverybody(
   { database, clock }: { readonly database: Queryable; readonly clock: Clock },
