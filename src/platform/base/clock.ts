@@ -1,6 +1,6 @@
 /**
- * The process clock. Passed to whatever compares times, so that tests can advance it; every statement that compares
- * stored times gets its `now` as a parameter.
+ * The process clock. Code that compares times receives it as a parameter, so that tests can advance it. Statements that
+ * compare stored times receive `now` as a parameter.
  */
 export interface Clock {
   /** Milliseconds since the epoch (UTC). */
@@ -14,40 +14,43 @@ export function epochSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
 
-/** Clocks of instances differ by no more: one that is further off serves nothing (operations 8.1). */
+/** Maximum clock difference between instances. An instance that differs by more serves no requests (operations 8.1). */
 const MAX_DIFFERENCE_MS = 60_000;
 
 /**
- * Whether something happened within the last `withinMs`. What lies in the future did not: it was written before a clock
- * was set back, and would be recent for as long as that clock was ahead.
+ * Returns whether an event happened within the last `withinMs`. Times in the future do not count: they were written
+ * before a clock was set back and would otherwise stay recent until that clock catches up.
  */
 export function isRecent(at: number, withinMs: number, now: number): boolean {
   const age = now - at;
   return age <= withinMs && age >= -MAX_DIFFERENCE_MS;
 }
 
-/** Whether something happened after a moment: what lies far beyond it was written before a clock was set back. */
+/**
+ * Returns whether an event happened after `moment`. Times far beyond it do not count: they were written before a clock
+ * was set back.
+ */
 export function happenedAfter(at: number, moment: number): boolean {
   return at > moment && at - moment <= MAX_DIFFERENCE_MS;
 }
 
-/** Below it a clock was corrected, also by a leap second; beyond it, it was set. */
+/** Smaller steps are corrections, including leap seconds. Larger ones mean that the clock was set. */
 const MIN_STEP_MS = 5000;
 
 /**
- * The clock of requests and jobs: that of this machine, until somebody sets it. From then on it continues from the time
- * before, by the monotonic clock, until the new time was compared and accepted. So nothing is judged or written by a time
- * that may be wrong.
+ * The clock of requests and jobs. It follows the system clock until that clock is set. It then continues on the
+ * monotonic clock until the new time has been compared and accepted, so no decision or row uses a time that may be
+ * wrong.
  */
 export class SteadyClock implements Clock {
   readonly #machine: Clock;
   readonly #monotonic: () => number;
-  /** Milliseconds from the monotonic clock to the time that is used. */
+  /** Difference between the time in use and the monotonic clock, in milliseconds. */
   #offset: number;
-  /** Milliseconds from the monotonic clock to that of the machine, at the last look. */
+  /** Difference between the system clock and the monotonic clock at the last check, in milliseconds. */
   #lookedAt: number;
 
-  /** @param monotonic milliseconds since any moment */
+  /** @param monotonic milliseconds since an arbitrary moment */
   constructor(machine: Clock, monotonic: () => number = () => performance.now()) {
     this.#machine = machine;
     this.#monotonic = monotonic;
@@ -64,8 +67,8 @@ export class SteadyClock implements Clock {
   }
 
   /**
-   * By how many milliseconds the clock of this machine was set, or the machine stood still, since the last call; 0: it
-   * was not.
+   * Returns by how many milliseconds the system clock was set, or the machine was suspended, since the last call.
+   * Returns 0 if neither happened.
    */
   takeStep(): number {
     const offset = this.#machine.now() - this.#monotonic();
@@ -74,7 +77,7 @@ export class SteadyClock implements Clock {
     return isStep(step) ? step : 0;
   }
 
-  /** Uses the clock of this machine again, as the last `takeStep` saw it. */
+  /** Follows the system clock again, with the offset that the last `takeStep` measured. */
   accept(): void {
     this.#offset = this.#lookedAt;
   }

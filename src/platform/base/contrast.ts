@@ -1,7 +1,7 @@
-/** Colors are `#rrggbb` in lower case. */
+/** Colors are lowercase `#rrggbb`. */
 export type Theme = 'light' | 'dark';
 
-/** The backgrounds of text, as in the stylesheet: page, card and quoted facts. */
+/** Text backgrounds, as in the stylesheet: page, card and quoted facts. */
 export const BACKGROUNDS: Readonly<Record<Theme, readonly [string, ...string[]]>> = {
   light: ['#f4f6f5', '#ffffff', '#eef1f0'],
   dark: ['#0e1413', '#161e1c', '#1d2725'],
@@ -16,12 +16,12 @@ export function contrast(one: string, other: string): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** Against the background of the theme on which the color is seen worst. */
+/** Returns the contrast against the theme's least favorable background. */
 export function themeContrast(color: string, theme: Theme): number {
   return Math.min(...BACKGROUNDS[theme].map((background) => contrast(color, background)));
 }
 
-/** The color itself, or the nearest one towards the theme's text that can be read everywhere. */
+/** Returns the color itself, or the nearest one towards the theme's text color that is readable on every background. */
 export function readable(color: string, theme: Theme): string {
   for (let percent = 0; percent < 100; percent += 2) {
     const candidate = towardsText(color, theme, percent);

@@ -1,22 +1,22 @@
 /**
- * The registry of everything that can end a request, and the errors that are thrown. Domain code knows codes only; the
- * formats (`ErrorFormat`) render them and override no more than what their standard forces.
+ * The registry of every error that can end a request, and the error classes. Domain code knows only the codes. The
+ * formats (`ErrorFormat`) render them and override no more than their standard requires.
  *
- * A new code is one row here, its texts for pages (`problem.<page>.title` and `.text` in `locales/`) and its texts for
+ * To add a code, add a row here, its page texts (`problem.<page>.title` and `.text` in `locales/`) and its texts for
  * the manual (`scripts/reference/error-texts.ts`).
  */
 interface ErrorRow {
-  /** `refusal`: the caller asked for something it may not have. `fault`: the service could not do its part. */
+  /** `refusal`: the caller is not allowed what it asked for. `fault`: the server failed. */
   readonly kind: 'refusal' | 'fault';
   /** HTTP status. */
   readonly status: number;
-  /** `error` of the OAuth endpoints (RFC 6749 5.2 and its extensions). */
+  /** `error` on the OAuth endpoints (RFC 6749 5.2 and its extensions). */
   readonly oauth: string;
-  /** `errcode` of the routes for chat clients; `M_UNKNOWN` unless it says otherwise. */
+  /** `errcode` on the routes for chat clients. Defaults to `M_UNKNOWN`. */
   readonly chat?: `M_${string}`;
-  /** Which texts the page shows. */
+  /** Selects the texts of the error page. */
   readonly page: string;
-  /** For developers, unless the thrower describes it better; plain ASCII. */
+  /** Default description for developers, in plain ASCII. The code that throws may give a more specific one. */
   readonly description?: string;
 }
 
@@ -485,26 +485,26 @@ const ROWS = {
 
 export type ErrorCode = keyof typeof ROWS;
 
-/** Middle part of the keys of a page's texts. */
+/** Middle part of the keys of an error page's texts. */
 export type ErrorPageText = (typeof ROWS)[ErrorCode]['page'];
 
 export const ERRORS: Readonly<Record<ErrorCode, ErrorRow & { readonly page: ErrorPageText }>> = ROWS;
 
-/** Every code, in alphabetical order. @public for the manual and the tests */
+/** All codes, sorted alphabetically. @public for the manual and the tests */
 export const ERROR_CODES: readonly ErrorCode[] = Object.keys(ROWS).filter((name): name is ErrorCode => name in ROWS);
 
 export interface LatchkeyErrorOptions {
-  /** Plain ASCII sentence that tells a developer what to do; shown by the JSON formats. Never holds a secret. */
+  /** Plain ASCII sentence for developers that says what to do. The JSON formats show it. Never contains a secret. */
   readonly description?: string;
-  /** For the log only. */
+  /** Only for the log. */
   readonly details?: Readonly<Record<string, string | number | boolean>>;
-  /** Seconds after which a repetition makes sense (`Retry-After`). */
+  /** Seconds after which a retry makes sense (`Retry-After`). */
   readonly retryAfterSeconds?: number;
-  /** Further members of the answer to a chat client. */
+  /** Additional members of the response to a chat client. */
   readonly members?: Readonly<Record<string, string | boolean>>;
-  /** Further response headers, for example `Allow` or `WWW-Authenticate`. */
+  /** Additional response headers, for example `Allow` or `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Absolute path at which a person can start again; pages link to it. */
+  /** Absolute path at which the user can start over. Error pages link to it. */
   readonly restartPath?: string;
   readonly cause?: unknown;
 }
@@ -535,8 +535,8 @@ export class LatchkeyError extends Error {
 }
 
 /**
- * Exit codes of the program: the names and numbers of sysexits.h, and 128 plus the number of the signal. The manual
- * lists them for operators (docs/reference/commands.md).
+ * Exit codes of the program: names and numbers from sysexits.h, or 128 plus the signal number. The manual lists them
+ * for operators (docs/reference/commands.md).
  */
 export const ExitCode = {
   ok: 0,
@@ -544,21 +544,21 @@ export const ExitCode = {
   failure: 1,
   /** The command line is wrong. */
   usage: 2,
-  /** A check of `doctor` failed. */
+  /** A `doctor` check failed. */
   doctorFails: 10,
-  /** No check of `doctor` failed, but there are warnings. */
+  /** All `doctor` checks passed, some with warnings. */
   doctorWarns: 11,
-  /** A file that was given is damaged. */
+  /** An input file is damaged. */
   dataError: 65,
-  /** A database or a program that is needed cannot be reached or used. */
+  /** A required database or program is unavailable or unusable. */
   unavailable: 69,
-  /** A defect of this program or of PostgreSQL. */
+  /** A bug in this program or in PostgreSQL. */
   software: 70,
-  /** The operating system refused. */
+  /** The operating system refused an operation. */
   osError: 71,
-  /** The output file exists. */
+  /** The output file already exists. */
   cantCreate: 73,
-  /** Another process holds a lock; try again later. */
+  /** Another process holds a lock. Retry later. */
   tempFail: 75,
   noPermission: 77,
   /** The configuration is invalid. */

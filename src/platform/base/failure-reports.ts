@@ -1,37 +1,37 @@
 /**
- * Where the program says that something failed that never should: the operator's Sentry, where one is configured. As with
- * the metrics there is one place for the whole process, and without one a report costs one comparison:
+ * Reports unexpected failures to the operator's Sentry, if one is configured. Like the metrics, reports go to one sink
+ * for the whole process. Without a sink, a report costs one comparison:
  *
  *     failureReports?.report(error, { name: 'job send-mail', isFatal: false });
  *
- * See decision 0033. Nothing of a request goes out but its method, the pattern of its route and its status.
+ * See decision 0033. Reports contain only the method, route pattern and status of a request.
  */
 import type { Task } from './tasks.ts';
 
-/** What failed: a job, a request by the pattern of its route, or the process. */
+/** The work that failed: a job, a request (named by its route pattern) or the process. */
 export interface FailedWork {
   readonly name: string;
-  /** The process ends. */
+  /** The failure ends the process. */
   readonly isFatal?: boolean;
   readonly task?: Task | undefined;
 }
 
 export interface AnsweredRequest {
   readonly task: Task;
-  /** Method and pattern of the route. */
+  /** Method and route pattern. */
   readonly name: string;
   readonly status: number;
 }
 
 export interface FailureReports {
   report(error: unknown, work: FailedWork): void;
-  /** Hears of every request. */
+  /** Called for every request. */
   answered(request: AnsweredRequest): void;
 }
 
 export let failureReports: FailureReports | undefined;
 
-/** Sends all reports there from now on; undefined: nowhere. */
+/** Sends all reports to this sink from now on, or discards them if undefined. */
 export function reportFailuresTo(reports: FailureReports | undefined): void {
   failureReports = reports;
 }

@@ -1,12 +1,12 @@
 import { open, readFile, rm } from 'node:fs/promises';
 import { isDiskFull, isErrno } from './system-errors.ts';
 
-/** The text of a file, or undefined when there is none. */
+/** Reads a text file. Returns undefined if it does not exist. */
 export function readIfThere(path: string): Promise<string | undefined> {
   return unlessAbsent(readFile(path, 'utf8'));
 }
 
-/** What a look at a path found, or undefined when nothing is there. */
+/** Awaits a file system call. Returns undefined if the path does not exist. */
 export async function unlessAbsent<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;
@@ -17,8 +17,8 @@ export async function unlessAbsent<T>(look: Promise<T>): Promise<T | undefined> 
 }
 
 /**
- * Writes and flushes a new file of mode 0600, or leaves none.
- * @param owner who it is given to
+ * Writes and flushes a new file with mode 0600. If that fails, the file is removed.
+ * @param owner receives ownership of the file
  */
 export async function writeNewFile(
   path: string,
@@ -32,7 +32,7 @@ export async function writeNewFile(
     await file.sync();
   } catch (error) {
     await rm(path, { force: true });
-    // Writes do not name their file.
+    // Errors of writes do not include the path.
     if (isDiskFull(error)) error.path ??= path;
     throw error;
   } finally {
@@ -40,7 +40,7 @@ export async function writeNewFile(
   }
 }
 
-/** Makes sure that names created, linked or renamed in a directory survive a power cut. */
+/** Flushes a directory, so that created, linked or renamed entries survive a power failure. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path);
   try {

@@ -1,8 +1,8 @@
 const MAX_CHARACTERS = 300;
 
 /**
- * A text that another server sent, as the log may hold it: often it alone says what an operator has to change. Without
- * control and invisible characters, and cut. Never for a page.
+ * Prepares text from another server for the log, where it may be the only hint at what an operator has to change.
+ * Removes control and invisible characters and truncates it. Never for a page.
  */
 export function foreignText(text: string): string {
   const visible = text.slice(0, 4 * MAX_CHARACTERS).replace(/[\s\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ');

@@ -12,7 +12,7 @@ const ADDRESS = { address: '192.0.2.1', family: 4 };
 const OTHER_ADDRESS = { address: '2001:db8::1', family: 6 };
 const NO_ANSWER = { code: 'EAI_AGAIN', syscall: 'getaddrinfo' };
 
-/** An operating system that answers when the test says so, and a clock that the test moves. */
+/** A fake resolver that answers on demand, with a clock that the test advances. */
 class System {
   readonly asked: Asked[] = [];
   seconds = 0;
@@ -30,17 +30,17 @@ class System {
     });
   }
 
-  /** The names that it is asked for now. */
+  /** Host names of the pending lookups. */
   get hostnames(): readonly string[] {
     return this.asked.map(({ hostname }) => hostname);
   }
 
-  /** Ends the look-up that was begun first. */
+  /** Answers the oldest pending lookup. */
   answer(...answer: Parameters<Asked['answer']>): void {
     this.asked.shift()?.answer(...answer);
   }
 
-  /** A look-up of this name that ends without an answer after ten seconds. */
+  /** Looks up a name and fails the lookup after ten seconds. */
   async failSlowly(hostname: string): Promise<void> {
     const looking = this.lookUp(hostname);
     this.seconds += 10;
@@ -110,7 +110,7 @@ describe('F-20: names without an answer', () => {
     system.answer(null, [ADDRESS]);
     system.answer(null, [ADDRESS]);
     expect(await Promise.all([again, other])).toEqual([[ADDRESS], [ADDRESS]]);
-    // It answers again: both are as all others.
+    // After an answer, both names are treated like all others.
     const both = [system.lookUp('mail.example'), system.lookUp('chat.example')];
     expect(system.hostnames).toEqual(['mail.example', 'chat.example']);
     system.answer(null, [ADDRESS]);

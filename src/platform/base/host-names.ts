@@ -1,29 +1,30 @@
 /**
- * Addresses of the hosts that the operator has named: database, mail server, homeserver, sign-in providers, collectors. The
- * operating system looks them up, so that the hosts file, search domains and everything else of `nsswitch.conf` has its
- * say; asking the name servers ourselves, as for the names of strangers, would pass over all of these.
+ * Resolves the host names that the operator configured: database, mail server, homeserver, sign-in providers,
+ * collectors. It uses the operating system's resolver, so that the hosts file, search domains and other settings of
+ * `nsswitch.conf` apply. Querying name servers directly, as for untrusted names, would bypass them.
  *
- * A look-up holds a thread of the process until the operating system gives up, which takes ten seconds and more when a
- * name server says nothing, whatever time its caller has. Libuv lets look-ups have half of the threads at most, so that
- * password hashes and files go on; but a few names without an answer would hold all of that half, and those that have one
- * would wait in vain. Therefore a name is looked up once at a time, and of names that got no answer only one.
+ * A lookup occupies a thread of the process until the operating system gives up. If a name server does not respond,
+ * this takes ten seconds and more, whatever the caller's timeout is. Libuv limits lookups to half of its threads, so
+ * password hashes and file access continue. But a few unresolvable names would occupy all of that half and block
+ * lookups that would succeed. Therefore each name has at most one lookup in progress, and only one of the names without
+ * an answer is looked up at a time.
  *
- * Nothing is kept: a name that has another address is found there by the next connection.
+ * Results are not cached, so the next connection notices a changed address.
  */
 import { type LookupAddress, type LookupAllOptions, lookup as lookUpBySystem } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
 /**
- * A look-up that takes longer is in vain. Where the first of two name servers is gone, each one is answered after the five
- * seconds after which the operating system asks the second.
+ * A lookup that takes longer counts as failed. If the first of two name servers is down, the operating system asks the
+ * second after five seconds, so such lookups still succeed.
  */
 const PATIENCE_MS = 6_000;
-/** After that time a name is asked for again although others without an answer are. */
+/** A name without an answer is retried after this time, even while another such name is being looked up. */
 const MAX_REST_MS = 30_000;
 
 type Found = (error: NodeJS.ErrnoException | null, addresses?: LookupAddress[]) => void;
 
-/** As `dns.lookup` with `all`. */
+/** Like `dns.lookup` with `all`. */
 export type SystemLookup = (hostname: string, options: LookupAllOptions, found: Found) => void;
 
 interface UnderWay {
@@ -35,7 +36,7 @@ export class HostNames {
   readonly #ask: SystemLookup;
   readonly #now: () => number;
   readonly #underWay = new Map<string, UnderWay>();
-  /** Names whose last look-up took too long and failed, and when it ended. */
+  /** Names whose last lookup was slow and failed, with the time at which it ended. */
   readonly #unanswered = new Map<string, number>();
 
   constructor(ask: SystemLookup, now: () => number) {
@@ -73,7 +74,7 @@ export class HostNames {
     });
   };
 
-  /** Whether it got no answer lately, and another name without an answer is being looked up. */
+  /** Returns whether the name recently had no answer and another such name is being looked up. */
   #rests(key: string, now: number): boolean {
     const endedAt = this.#unanswered.get(key);
     if (endedAt === undefined || now - endedAt > MAX_REST_MS) return false;
@@ -85,11 +86,11 @@ function isLate({ startedAt }: UnderWay, now: number): boolean {
   return now - startedAt > PATIENCE_MS;
 }
 
-/** What the operating system says when no name server answers. */
+/** The error that the operating system returns if no name server responds. */
 function noAnswer(hostname: string): NodeJS.ErrnoException {
   const error: NodeJS.ErrnoException = new Error(`no name server answers for ${hostname}`);
   return Object.assign(error, { code: 'EAI_AGAIN', syscall: 'getaddrinfo', hostname });
 }
 
-/** For every connection that this process opens by a name. */
+/** Lookup function for every connection of this process to a host name. */
 export const lookUpHost: LookupFunction = new HostNames(lookUpBySystem, () => performance.now()).lookup;

@@ -1,8 +1,8 @@
 import { randomBytes } from './random.ts';
 
 /**
- * Record identifiers are ULIDs: 26 characters of Crockford base32 outside, a `uuid` column inside. A branded type per
- * kind keeps a client's id from being passed where a user's is wanted.
+ * Record identifiers are ULIDs: 26 characters of Crockford base32 in the API, `uuid` columns in the database. One
+ * branded type per kind prevents passing a client's id where a user's is expected.
  */
 export type Ulid<Kind extends string = string> = string & { readonly __ulid: Kind };
 
@@ -34,18 +34,18 @@ const HEX = '0123456789abcdef';
 const ULID_LENGTH = 26;
 const UUID_LENGTH = 36;
 const HYPHEN = 0x2d;
-/** Values of the digits by character code; what is not a digit counts as 0. */
+/** Digit values by character code. Other characters count as 0. */
 const BASE32_VALUES = valuesOf(ALPHABET);
 const HEX_VALUES = valuesOf(HEX);
 /** Character codes by value. */
 const BASE32_CODES = Buffer.from(ALPHABET);
 const HEX_CODES = Buffer.from(HEX);
-// Identifiers are converted several times in each request: written into bytes, a text costs one allocation.
+// Each request converts several identifiers. Writing into a shared buffer costs one allocation per text.
 const idBytes = Buffer.alloc(16);
 const ulidText = Buffer.alloc(ULID_LENGTH);
 const uuidText = Buffer.alloc(UUID_LENGTH);
 
-/** A new identifier, sortable by `now` (milliseconds since the epoch). */
+/** Creates an identifier, sortable by `now` (milliseconds since the epoch). */
 export function newId<Kind extends string>(now: number): Ulid<Kind> {
   idBytes.writeUIntBE(Math.floor(now), 0, 6);
   randomBytes(10).copy(idBytes, 6);
@@ -65,7 +65,7 @@ export function newId<Kind extends string>(now: number): Ulid<Kind> {
   return ulidText.toString('latin1') as Ulid<Kind>;
 }
 
-/** Reads an identifier in either case; undefined when the text is none. */
+/** Parses an identifier in upper or lower case. Returns undefined if the text is not one. */
 export function parseId<Kind extends string>(text: string): Ulid<Kind> | undefined {
   if (text.length !== ULID_LENGTH) return undefined;
   if (ULID.test(text)) return text as Ulid<Kind>;
@@ -75,27 +75,27 @@ export function parseId<Kind extends string>(text: string): Ulid<Kind> | undefin
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Of texts that `parseIdOrUuid` reads, for a comparison in PostgreSQL that ignores case. */
+/** Pattern of the texts that `parseIdOrUuid` accepts, for a case-insensitive match in PostgreSQL. */
 export const ID_PATTERN = `${ULID.source}|${UUID.source}`;
 
-/** Reads an identifier as people copy it: a ULID, or the UUID that the database holds, in either case. */
+/** Parses an identifier as administrators copy it: a ULID, or the UUID from the database, in upper or lower case. */
 export function parseIdOrUuid<Kind extends string>(text: string): Ulid<Kind> | undefined {
   return UUID.test(text) ? fromUuid(text.toLowerCase()) : parseId(text);
 }
 
-/** When an identifier was made: milliseconds since the epoch. */
+/** Returns the creation time of an identifier, in milliseconds since the epoch. */
 export function timeOfId(id: Ulid): number {
   let time = 0;
   for (let index = 0; index < 10; index += 1) time = time * 32 + base32Value(id, index);
   return time;
 }
 
-/** The text of the `uuid` column that holds this identifier. */
+/** Converts an identifier to the text of a `uuid` column. */
 export function toUuid(id: Ulid): string {
   let bits = 0;
   let buffered = 0;
   let length = 0;
-  // 26 digits hold 130 bits; the two leading ones are always zero.
+  // 26 digits hold 130 bits. The two leading bits are always zero.
   for (let index = 0; index < ULID_LENGTH; index += 1) {
     bits = (bits << 5) | base32Value(id, index);
     buffered += index === 0 ? 3 : 5;
@@ -113,7 +113,7 @@ export function toUuid(id: Ulid): string {
   return uuidText.toString('latin1');
 }
 
-/** The identifier held by a `uuid` column. */
+/** Converts the text of a `uuid` column to an identifier. */
 export function fromUuid<Kind extends string>(uuid: string): Ulid<Kind> {
   let bits = 0;
   let buffered = 2;

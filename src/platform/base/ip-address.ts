@@ -1,11 +1,11 @@
 /**
- * IP addresses and networks as text. Node's own `isIP` decides what is an address: `ipaddr.js`, which takes them apart,
- * also reads octal and abbreviated spellings that nobody means.
+ * IP addresses and networks as text. Node's `isIP` decides what is an address, since `ipaddr.js`, which parses them,
+ * also accepts octal and abbreviated notations.
  */
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** A network without host bits; fits `BlockList.addSubnet`. */
+/** A network without host bits, suitable for `BlockList.addSubnet`. */
 export interface Cidr {
   readonly address: string;
   readonly prefixLength: number;
@@ -17,7 +17,7 @@ export const LOOPBACK_NETWORKS: readonly Cidr[] = [
   { address: '::1', prefixLength: 128, family: 'ipv6' },
 ];
 
-/** Addresses that never reach the internet (RFC 1918, RFC 4193), and loopback. */
+/** Addresses not routed on the internet (RFC 1918, RFC 4193), and loopback. */
 export const PRIVATE_NETWORKS: readonly Cidr[] = [
   ...LOOPBACK_NETWORKS,
   { address: '10.0.0.0', prefixLength: 8, family: 'ipv4' },
@@ -26,12 +26,14 @@ export const PRIVATE_NETWORKS: readonly Cidr[] = [
   { address: 'fd00::', prefixLength: 8, family: 'ipv6' },
 ];
 
-/** As `parseCidr` reads it. */
+/** Formats a network for `parseCidr`. */
 export function networkText({ address, prefixLength }: Cidr): string {
   return `${address}/${prefixLength}`;
 }
 
-/** An IP address (its own network) or `IP/prefix`; undefined for anything else and when host bits are set. */
+/**
+ * Parses an IP address (a network of one) or `IP/prefix`. Returns undefined for anything else and if host bits are set.
+ */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = '', prefix, ...rest] = text.split('/');
   const version = address.includes('%') ? 0 : isIP(address);
@@ -45,7 +47,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return { address, prefixLength, family: version === 4 ? 'ipv4' : 'ipv6' };
 }
 
-/** A list of networks to look addresses up in. */
+/** A set of networks that can be searched for an address. */
 export class Networks {
   readonly #list = new BlockList();
 
@@ -62,8 +64,9 @@ export class Networks {
 const UNKNOWN_ADDRESS = 'unknown';
 
 /**
- * What stands for a caller's address where callers are counted: an IPv4 address as it is (also when written as
- * IPv6), an IPv6 address as its /64, since one customer holds that many. Callers without a known address share one.
+ * Returns the key under which rate limits count a caller's address. IPv4 addresses (also in IPv6 notation) are used as
+ * they are. IPv6 addresses are reduced to their /64, since one customer controls that many. Callers with unknown
+ * addresses share one key.
  * @see security R-40
  */
 export function addressKey(address: string | undefined): string {
@@ -77,13 +80,13 @@ export function addressKey(address: string | undefined): string {
   return `${groups.join(':')}::/64`;
 }
 
-/** The same for a column of the type `inet`. */
+/** Returns the same key for an `inet` column. */
 export function addressKeyAsInet(address: string | undefined): string {
   const key = addressKey(address);
   return key === UNKNOWN_ADDRESS ? '0.0.0.0' : key;
 }
 
-/** `ipaddr.js` takes `::192.0.2.1`, which RFC 4291 2.5.5.1 deprecates, for the mapped `::ffff:192.0.2.1`. */
+/** `ipaddr.js` mistakes `::192.0.2.1`, which RFC 4291 2.5.5.1 deprecates, for the mapped `::ffff:192.0.2.1`. */
 function parseIpv6(address: string): ipaddr.IPv6 {
   return ipaddr.IPv6.parse(address.replace(/^::(?=\d+\.)/, '::0:'));
 }

@@ -1,21 +1,21 @@
-/** What is said of a metric in `metric-table.ts`. */
+/** Description of a metric in `metric-table.ts`. */
 export interface Metric<Kind extends 'counter' | 'gauge' | 'histogram', Label extends string> {
   readonly kind: Kind;
   readonly help: string;
   readonly labels: readonly Label[];
-  /** Values of all labels that are known beforehand: each combination is shown with 0 from the start. */
+  /** All possible values of each label, if they are fixed. Every combination is then exported with 0 from the start. */
   readonly known?: Readonly<Record<Label, readonly string[]>>;
-  /** Upper bounds, in seconds. */
+  /** Upper bounds in seconds. */
   readonly buckets?: readonly number[];
-  /** How the values of several processes become one; the sum unless given. */
+  /** How values of several processes are combined. Defaults to the sum. */
   readonly across?: 'average' | 'first' | 'max' | 'min';
-  /** Its name by the semantic conventions of OpenTelemetry, where they have one. */
+  /** Name in the OpenTelemetry semantic conventions, if they define one. */
   readonly openTelemetry?: string;
 }
 
 type Options<Kind extends 'counter' | 'gauge' | 'histogram'> = Pick<Metric<Kind, string>, 'across' | 'openTelemetry'>;
 
-/** @param known values of every label; undefined: they are known to the program only when it runs */
+/** @param known all values of every label; undefined if they are only known at run time */
 export function counter<const Label extends string>(
   help: string,
   labels: readonly Label[],

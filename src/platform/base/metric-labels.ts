@@ -1,6 +1,6 @@
-/** Values of labels that are known beforehand, where several files name them. */
+/** Fixed label values that several files use. */
 
-/** How a request of a client may end: accepted, or with an error code of OAuth; any other error is `error`. */
+/** Outcomes of a client's request: success or an OAuth error code. All other errors count as `error`. */
 export const OAUTH_RESULTS = [
   'success',
   'access_denied',
@@ -31,7 +31,7 @@ export const GRANT_TYPE_LABELS = [
   'other',
 ] as const;
 
-/** The names that buckets of rate limits begin with, and the limits that are charged elsewhere. */
+/** Prefixes of rate limit buckets, and limits that are enforced elsewhere. */
 export const LIMITER_LABELS = [
   'admin-token',
   'captcha',
@@ -57,13 +57,13 @@ export const LIMITER_LABELS = [
   'other',
 ] as const;
 
-/** How a registration or a recovery goes on or ends. */
+/** Outcomes of the steps of registrations and recoveries. */
 export const FLOW_RESULTS = [
   'started',
   'success',
-  /** What was typed is not accepted, and may be corrected. */
+  /** The input is invalid and can be corrected. */
   'rejected',
-  /** It cannot go on. */
+  /** The flow cannot continue. */
   'refused',
   'rate_limited',
   'error',
@@ -71,7 +71,7 @@ export const FLOW_RESULTS = [
 
 export type FlowResult = (typeof FLOW_RESULTS)[number];
 
-/** How a request of a chat client may end. */
+/** Outcomes of a chat client's request. */
 export const CHAT_RESULTS = [
   'success',
   'refused',
@@ -82,7 +82,7 @@ export const CHAT_RESULTS = [
   'error',
 ] as const;
 
-/** How the answer of a provider is taken: codes of errors, where it is not. */
+/** Outcomes of a sign-in provider's response: success or an error code. */
 export const UPSTREAM_CALLBACK_RESULTS = [
   'success',
   'cancelled',

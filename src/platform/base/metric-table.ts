@@ -1,9 +1,9 @@
 /**
- * Every metric of the service by its name (operations 7.2): what is counted where is found by searching for the name. The
- * page of the manual is made from this table, and a test compares it with what a running service shows.
+ * All metrics of the service (operations 7.2). Search for a name to find where it is reported. A page of the manual is
+ * generated from this table, and a test compares the table with the output of a running service.
  *
- * Values of labels come from the program or the configuration, never out of a request: readers of the metrics must not
- * find secrets there, and a stranger must not be able to make series.
+ * Label values come from the program or the configuration, never from a request. Otherwise metrics could expose
+ * secrets, and anyone could create new time series.
  */
 import { counter, gauge, histogram } from './metric-kinds.ts';
 import { CHAT_RESULTS, FLOW_RESULTS, GRANT_TYPE_LABELS, LIMITER_LABELS, OAUTH_RESULTS } from './metric-labels.ts';

@@ -1,6 +1,6 @@
 /**
- * Where the program says what it counts. What is measured is the process, so there is one place for all of it, as for
- * the tasks; while no metrics are wanted it is undefined, and a report costs one comparison:
+ * Entry point for reporting metrics. Metrics describe the process, so there is one sink for the whole process, as for
+ * the tasks. It is undefined while metrics are disabled, and a report then costs one comparison:
  *
  *     metrics?.count('latchkey_rate_limited_total', { limiter });
  *
@@ -16,25 +16,25 @@ export type CounterName = NameOf<'counter'>;
 export type GaugeName = NameOf<'gauge'>;
 export type HistogramName = NameOf<'histogram'>;
 
-/** A value for each label of the metric. */
+/** One value for each label of the metric. */
 export type LabelsOf<Name extends MetricName> = Readonly<Record<(typeof METRICS)[Name]['labels'][number], string>>;
 
 export interface Metrics {
-  /** @param amount 1 unless given; with 0 the series is shown from then on */
+  /** @param amount defaults to 1; 0 only creates the series */
   count<Name extends CounterName>(name: Name, labels: LabelsOf<Name>, amount?: number): void;
   observe<Name extends HistogramName>(name: Name, labels: LabelsOf<Name>, seconds: number): void;
 }
 
 export let metrics: Metrics | undefined;
 
-/** Sends all reports there from now on; undefined: nowhere. */
+/** Sends all reports to this sink from now on, or discards them if undefined. */
 export function reportTo(sink: Metrics | undefined): void {
   metrics = sink;
 }
 
 export type MetricsFormat = 'openmetrics' | 'prometheus';
 
-/** All values as one text, those of the other processes of this instance included. */
+/** Renders all values as one text, including those of the other processes of this instance. */
 export interface MetricsPage {
   render(format: MetricsFormat): Promise<{ readonly type: string; readonly text: string }>;
 }

@@ -1,6 +1,5 @@
 /**
- * What exporters of the OpenTelemetry protocol share: how it writes attributes in JSON, and how a document is sent until a
- * collector has it.
+ * Shared code of the OTLP exporters: JSON encoding of attributes, and delivery with retries.
  * @see https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,16 +8,16 @@ import { outside } from './tasks.ts';
 
 export type OtlpAttributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Who exports. */
+/** Identifies the exporting process. */
 export interface OtlpSource {
   readonly version: string;
-  /** `service.name` and more about the process. */
+  /** `service.name` and other attributes of the process. */
   readonly resource: OtlpAttributes;
 }
 
 /**
- * Takes a document to a collector.
- * @returns the status of the answer, and how long it asks to wait. Throws without an answer.
+ * Posts a document to a collector.
+ * @returns the response status, and the delay that the collector asks for. Throws if there is no response.
  */
 export type PostDocument = (
   document: string,
@@ -28,13 +27,13 @@ export type PostDocument = (
 const MAX_TRIES = 4;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
-/** With which a collector says that it may take the same later (OTLP, "Failures"). */
+/** Status codes that allow a retry (OTLP, "Failures"). */
 const RETRYABLE = new Set([408, 429, 502, 503, 504]);
 
 /**
- * Sends a document, and again while the collector asks for that or does not answer.
- * @param failed hears why each try failed
- * @returns why it was not taken; undefined: it was
+ * Sends a document, with retries while the collector asks for them or does not respond.
+ * @param failed called with the reason for each failed attempt
+ * @returns why the document was not accepted; undefined on success
  */
 export async function deliver(
   send: (signal: AbortSignal) => ReturnType<PostDocument>,

@@ -1,19 +1,19 @@
 /**
- * Who may read or write a file that holds secrets, judged by its owner, its group and its mode. An account that may
- * write to a key file decides what the service signs with, and root does not need to be asked to read it.
+ * Checks who can read or write a file with secrets, based on its owner, group and mode. An account that can write to a
+ * key file controls what the service signs with. Permissions do not stop root from reading it.
  */
 import type { Stats } from 'node:fs';
 
-/** Undefined in its place stands for a system whose files have no owners. */
+/** Owner checks are skipped where this is undefined: on systems without file owners. */
 export interface ProcessAccount {
   readonly uid: number;
   readonly groups: readonly number[];
 }
 
 export interface Judgment {
-  /** Why it must not be used. */
+  /** Why the file must not be used. */
   readonly error?: string;
-  /** What is allowed and still worth a word. */
+  /** Permitted, but worth a warning. */
   readonly warning?: string;
 }
 
@@ -34,9 +34,9 @@ export function processAccount(): ProcessAccount | undefined {
 }
 
 /**
- * Judges a file, or a directory, by its status. A service that runs as root accepts what belongs to root only: another
- * owner could put keys of their own there, and so could members of a group that may write.
- * @param path as messages name it
+ * Judges the permissions of a file or directory. A service that runs as root accepts only files that belong to root,
+ * since another owner, or members of a group with write access, could replace the keys.
+ * @param path as shown in messages
  */
 export function judgeOwnership(path: string, status: FileStatus, account: ProcessAccount | undefined): Judgment {
   const mode = `has mode ${(status.mode & 0o777).toString(8).padStart(4, '0')}`;

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The folder of `package.json`, from which `migrations/`, `locales/` and the built files are read: the same whether
- * this code runs from `src/` (tests) or bundled in `dist/`, and whatever the working directory is.
+ * The folder of `package.json`, which contains `migrations/`, `locales/` and the built files. Independent of the
+ * working directory and of whether the code runs from `src/` (tests) or bundled in `dist/`.
  */
 export const packageRoot = findPackageRoot(dirname(fileURLToPath(import.meta.url)));
 
-/** The version of this program, as its `package.json` states it. */
+/** Returns the version of this program from its `package.json`. */
 export function readPackageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
   if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) return String(manifest.version);

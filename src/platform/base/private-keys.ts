@@ -1,6 +1,9 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
-/** A private key in PKCS#8 (also encrypted), PKCS#1 or SEC1, as PEM or DER; undefined when it cannot be read. */
+/**
+ * Parses a private key in PKCS#8 (also encrypted), PKCS#1 or SEC1 format, as PEM or DER. Returns undefined if that
+ * fails.
+ */
 export function parsePrivateKey(key: string | Buffer, password: string | undefined): KeyObject | undefined {
   const passphrase = password === undefined ? {} : { passphrase: password };
   const bytes = typeof key === 'string' ? Buffer.from(key) : key;

@@ -5,8 +5,8 @@ const pool = Buffer.allocUnsafe(POOL_BYTES);
 let used = POOL_BYTES;
 
 /**
- * `count` bytes from the operating system's generator, drawn from a pool since a call for few bytes costs as much as
- * one for thousands. Bytes handed out are wiped from the pool.
+ * Returns `count` bytes from the operating system's generator. They come from a pool, because generating a few bytes
+ * costs as much as thousands. The pool erases the bytes that it returns.
  */
 export function randomBytes(count: number): Buffer {
   if (count > POOL_BYTES) return randomFillSync(Buffer.allocUnsafe(count));
@@ -22,14 +22,14 @@ export function randomBytes(count: number): Buffer {
 
 const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** `length` characters of `0-9A-Za-z`, each equally likely (bytes of 248 and above are drawn again). */
+/** Returns `length` characters of `0-9A-Za-z` with equal probability (bytes of 248 and above are discarded). */
 export function randomAlphanumeric(length: number): string {
   let text = '';
   while (text.length < length) text = appendAlphanumeric(text, randomBytes(length + 8), length);
   return text;
 }
 
-/** Maps bytes to `0-9A-Za-z` by rejection sampling, up to `length` characters; shared with derived tokens. */
+/** Maps bytes to `0-9A-Za-z` by rejection sampling, up to `length` characters. Also used for derived tokens. */
 export function appendAlphanumeric(text: string, bytes: Uint8Array, length: number): string {
   let result = text;
   for (const byte of bytes) {
@@ -39,7 +39,7 @@ export function appendAlphanumeric(text: string, bytes: Uint8Array, length: numb
   return result;
 }
 
-/** 43 base64url characters (256 bits): authorization codes and other one-time values. */
+/** Returns 43 base64url characters (256 bits), for authorization codes and other one-time values. */
 export function randomBase64Url(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -6,22 +6,22 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Keys derived from `secrets.encryption` by HKDF-SHA-256 with one label per purpose, so that a value sealed for one
- * purpose opens for no other. Previous root keys open but never seal. Roots may be replaced while the service runs, so
- * nobody keeps a derived key.
+ * Encryption keys derived from `secrets.encryption` with HKDF-SHA-256. Each purpose has its own label, so a value
+ * sealed for one purpose cannot be opened for another. Previous root keys open values but never seal them. Do not store
+ * derived keys: the root keys can change while the service runs.
  */
 export class KeyRing {
   #current: Buffer;
   #previous: readonly Buffer[];
   readonly #derived = new Map<string, Buffer>();
 
-  /** @param current 32 bytes; @param previous further 32-byte roots, for opening only */
+  /** @param current 32 bytes; @param previous more 32-byte roots, only for opening */
   constructor(current: Buffer, previous: readonly Buffer[] = []) {
     this.#current = current;
     this.#previous = previous;
   }
 
-  /** Takes over other roots, in place. @returns false when they are the same */
+  /** Replaces the root keys in place. @returns false if they are unchanged */
   replaceWith(current: Buffer, previous: readonly Buffer[]): boolean {
     const [before, after] = [
       [this.#current, ...this.#previous],
@@ -35,24 +35,26 @@ export class KeyRing {
     return true;
   }
 
-  /** A ring with another root that seals. */
+  /** Returns a key ring with a different current root. */
   with(current: Buffer): KeyRing {
     return new KeyRing(current, [this.#current, ...this.#previous]);
   }
 
-  /** The 32-byte key for a purpose, under the current root. */
+  /** Returns the 32-byte key for a purpose, derived from the current root. */
   derive(label: string): Buffer {
     return this.#deriveFrom(0, this.#current, label);
   }
 
-  /** The keys for a purpose under every root, the current one first: for what former keys produced. */
+  /**
+   * Returns the keys for a purpose under every root, the current one first, to open values sealed with previous keys.
+   */
   deriveAll(label: string): readonly Buffer[] {
     return [this.#current, ...this.#previous].map((root, index) => this.#deriveFrom(index, root, label));
   }
 
   /**
-   * AES-256-GCM with a random nonce. Layout: version byte, nonce, tag, ciphertext.
-   * @param associatedData what the value is bound to, for example `table|column|row id`
+   * Encrypts with AES-256-GCM and a random nonce. Layout: version byte, nonce, tag, ciphertext.
+   * @param associatedData context that the value is bound to, for example `table|column|row id`
    */
   seal(label: string, plaintext: Buffer | string, associatedData = ''): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
@@ -62,7 +64,9 @@ export class KeyRing {
     return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** The plaintext, or undefined when the value was not sealed by us for this label and data. */
+  /**
+   * Returns the plaintext, or undefined if the value was not sealed with our keys for this label and associated data.
+   */
   open(label: string, sealed: Buffer, associatedData = ''): Buffer | undefined {
     if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== VERSION) return undefined;
     const roots = [this.#current, ...this.#previous];
@@ -73,9 +77,7 @@ export class KeyRing {
     return undefined;
   }
 
-  /**
-   * The same value sealed under the current root. `current`: it is already; `unreadable`: none of the roots opens it.
-   */
+  /** Seals the value again under the current root. `current`: it already is; `unreadable`: no root opens it. */
   reseal(label: string, sealed: Buffer, associatedData: string): Buffer | 'current' | 'unreadable' {
     if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== VERSION) return 'unreadable';
     if (openWith(this.derive(label), sealed, associatedData) !== undefined) return 'current';

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 
 const MARK = '[secret]';
 
-/** A value that must not reach a log, a dump or an error text by accident: it prints as `[secret]`. */
+/** A value that must not leak into logs, dumps or error messages: it prints as `[secret]`. */
 export class Secret {
   readonly #value: string;
   #digest: Buffer | undefined;
@@ -12,7 +12,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself; call it only where the value is used. */
+  /** Returns the value. Call it only where the value is used. */
   reveal(): string {
     return this.#value;
   }
@@ -21,7 +21,7 @@ export class Secret {
     return this.#value === '';
   }
 
-  /** Compares with a text without telling by its duration where they differ. */
+  /** Compares with a text in constant time. */
   matches(text: string): boolean {
     this.#digest ??= sha256(this.#value);
     return timingSafeEqual(sha256(text), this.#digest);
@@ -40,17 +40,17 @@ export class Secret {
   }
 }
 
-/** SHA-256 of a text; one-shot where the runtime has it, which is three times as fast. */
+/** SHA-256 of a text. Uses the one-shot function where available, which is three times as fast. */
 export function sha256(text: string): Buffer {
   return typeof hash === 'function' ? hash('sha256', text, 'buffer') : createHash('sha256').update(text).digest();
 }
 
-/** Compares two texts without telling by its duration where they differ. */
+/** Compares two texts in constant time. */
 export function equalSecrets(left: string, right: string): boolean {
   return timingSafeEqual(sha256(left), sha256(right));
 }
 
-/** Compares two digests of equal length in constant time; false when the lengths differ. */
+/** Compares two digests in constant time. Returns false if their lengths differ. */
 export function equalDigests(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }

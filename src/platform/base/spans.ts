@@ -1,52 +1,52 @@
 /**
- * How requests and jobs belong to traces (operations 5.7, 7.2). Code that waits for something from outside records a
- * span of its task when there is a trace:
+ * How requests and jobs record traces (operations 5.7, 7.2). Code that waits for an external operation records a span
+ * if its task has a trace:
  *
  *     task?.trace?.record({ name: label, kind: 'client', startedAt, attributes: { 'db.system.name': 'postgresql' } });
  *
- * Without an exporter no task has a trace, and all that costs is that one look. Nothing of the secret list (security
- * 3.8) may be in a name or an attribute: no query string, header, body, SQL parameter or text of an error.
+ * Without an exporter tasks have no trace, and the only cost is this check. Names and attributes must not contain
+ * anything on the secret list (security 3.8): no query string, header, body, SQL parameter or error message.
  */
 export type SpanKind = 'internal' | 'server' | 'client' | 'consumer';
 export type SpanAttributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Something that a task waited for, recorded when it is over. */
+/** An operation that a task waited for, recorded when it ends. */
 export interface CompletedSpan {
   readonly name: string;
   readonly kind: SpanKind;
-  /** `performance.now()` at its beginning; it ends when it is recorded. */
+  /** `performance.now()` at the start. The span ends when it is recorded. */
   readonly startedAt: number;
   readonly attributes: SpanAttributes;
-  /** A short fixed word for what went wrong, for example a status or the name of an error. */
+  /** Short fixed identifier of the failure, for example a status or an error name. */
   readonly failure?: string | undefined;
-  /** As `call` of the trace gave it; a new one unless given. */
+  /** The id returned by the trace's `call`. Defaults to a new one. */
   readonly id?: string;
 }
 
 /** An outgoing call that is part of the trace. */
 export interface TracedCall {
-  /** Of its span. */
+  /** Id of the call's span. */
   readonly id: string;
-  /** What tells the other side of it. */
+  /** Headers that propagate the trace to the other server. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a task adds to its trace: a span of its own, and below that one for each thing it waited for. */
+/** A task's part of its trace: one span for the task, with a child span for each operation that it waited for. */
 export interface TaskTrace {
-  /** For a job that the task queues, and as `traceparent`. */
+  /** Passed to jobs that the task queues, and sent as `traceparent`. */
   readonly context: TraceContext;
   record(span: CompletedSpan): void;
-  /** Begins a call to another server. */
+  /** Starts a call to another server. */
   call(): TracedCall;
-  /** The task is over: records its own span, which has this name and began with it. */
+  /** Ends the task: records its span with this name, starting when the task started. */
   end(span: Pick<CompletedSpan, 'name' | 'attributes' | 'failure'>): void;
 }
 
-/** Where work belongs in a trace (W3C Trace Context). */
+/** Position of work in a trace (W3C Trace Context). */
 export interface TraceContext {
-  /** 32 lower-case hexadecimal digits. */
+  /** 32 lowercase hexadecimal digits. */
   readonly traceId: string;
-  /** 16 of them: the span that the work is for. */
+  /** 16 lowercase hexadecimal digits: the parent span. */
   readonly spanId: string;
   readonly isSampled: boolean;
 }

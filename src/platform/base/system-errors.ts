@@ -1,14 +1,14 @@
-/** Whether a thrown value is a system error with one of these codes (`ENOENT`, …). */
+/** Returns whether a thrown value is a system error with one of these codes (`ENOENT`, …). */
 export function isErrno(error: unknown, ...codes: string[]): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
 }
 
-/** Whether a disk, or what an account may use of it, is full. */
+/** Returns whether a disk or a quota is full. */
 export function isDiskFull(error: unknown): error is NodeJS.ErrnoException {
   return isErrno(error, 'ENOSPC', 'EDQUOT');
 }
 
-/** What the operating system says, without the path, which messages name themselves. */
+/** Returns the operating system's error message without the path, which callers add themselves. */
 export function systemReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {

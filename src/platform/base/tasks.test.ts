@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { leastOf } from '#test/support/measuring.ts';
 import { bankCurrentStretch, currentTask, delay, outside, resumeTask, Task } from './tasks.ts';
 
-/** Runs `work` as a task of its own and resolves with the task when it is done. */
+/** Runs `work` in a new task and resolves with the task when it is done. */
 function run(id: string, work: () => Promise<void>): Promise<Task> {
   const task = new Task(id);
   return new Promise((resolve, reject) => {

@@ -1,42 +1,42 @@
 import type { TaskTrace } from './spans.ts';
 
 /**
- * One owner at a time: which request or job the JavaScript that runs right now belongs to, and what it has cost.
+ * Tracks which request or job the running JavaScript belongs to, and what it has cost.
  *
- * A task runs as a sequence of stretches of uninterrupted JavaScript. The first begins with its arrival, each further
- * one with the completion of something it awaited outside JavaScript (a statement, a hash, a body chunk, a timer).
- * Every such completion is handed over through `resumeTask`, which delivers the next one only after the promises of
- * the former have drained. So a waiting task is never charged for another's work, and any line logged in between can
- * be attributed without passing an identifier around.
+ * A task runs as a sequence of stretches of uninterrupted JavaScript. The first starts when the task arrives. Each
+ * following one starts when an operation that the task awaited outside JavaScript completes (a statement, a hash, a
+ * body chunk, a timer). All completions pass through `resumeTask`, which delivers the next one only after the promises
+ * of the previous one have drained. So a waiting task is never charged for another task's work, and log lines can be
+ * attributed without passing an identifier around.
  *
- * Rule for callers: code that awaits something from outside wraps it in `outside(...)`, unless the wrapper it uses
- * (database, password hashes, request bodies) does so already.
+ * Rule for callers: wrap awaits of external operations in `outside(...)`, unless the wrapper in use (database, password
+ * hashes, request bodies) already does so.
  */
 export class Task {
-  /** `POST-71` for a request, `job-<queue>-<n>` for a job; shared by every log line written on its behalf. */
+  /** `POST-71` for a request, `job-<queue>-<n>` for a job. Included in all log lines of the task. */
   id: string;
-  /** W3C trace id, 32 lower-case hex digits, when the task belongs to a trace. */
+  /** W3C trace id (32 lowercase hex digits), if the task belongs to a trace. */
   traceId: string | undefined;
-  /** Where its spans are recorded; undefined while no exporter is configured. */
+  /** Records the spans of the task. Undefined if no exporter is configured. */
   trace: TaskTrace | undefined;
   /** Number of stretches so far. */
   polls = 0;
-  /** Processor time in milliseconds: its stretches, plus what worker threads spent for it. */
+  /** CPU time in milliseconds: the task's stretches plus its work on worker threads. */
   cpuMs = 0;
-  /** The part of it that worker threads spent. */
+  /** The part of `cpuMs` spent on worker threads. */
   offThreadMs = 0;
-  /** Time in milliseconds between handing statements to the driver and their complete results, summed up. */
+  /** Total time in milliseconds from passing statements to the driver until their results were complete. */
   dbMs = 0;
   /** Statements sent. */
   queries = 0;
   /** Rows returned by those statements. */
   fetched = 0;
   /**
-   * Its time limit has answered for it: nothing more is read or written on its behalf, so that nothing is done that was
-   * answered with a refusal, and nobody waits behind work that is in vain.
+   * The task timed out and was answered. It reads and writes nothing more, so a refused request has no effect and
+   * useless work delays no one else's.
    */
   isOver = false;
-  /** `performance.now()` at its arrival. */
+  /** `performance.now()` when the task arrived. */
   readonly startedAt: number;
 
   constructor(id: string) {
@@ -57,21 +57,21 @@ let stretchStartedAt = 0;
 let waiting: Delivery[] = [];
 let nextWaiting = 0;
 
-/** The task on whose behalf the current JavaScript runs; undefined outside any. */
+/** Returns the task that the running JavaScript belongs to, or undefined outside of tasks. */
 export function currentTask(): Task | undefined {
   return owner;
 }
 
 /**
- * Runs `run` as a new stretch of `task`, at once when no stretch is under way, else as soon as those before it have
- * drained (still before the next event of the loop). `run` must not throw.
+ * Runs `run` as a new stretch of `task`: immediately if no stretch is running, otherwise after the earlier ones have
+ * drained, but before the next event of the event loop. `run` must not throw.
  */
 export function resumeTask(task: Task | undefined, run: () => void): void {
   if (isBusy) waiting.push({ task, run });
   else beginStretch(task, run);
 }
 
-/** Processor time of the running stretch up to now; makes a figure read in the middle of a stretch exact. */
+/** Adds the CPU time of the running stretch so far to its task, so that figures read in mid-stretch are exact. */
 export function bankCurrentStretch(): void {
   if (owner === undefined) return;
   const now = performance.now();
@@ -79,7 +79,7 @@ export function bankCurrentStretch(): void {
   stretchStartedAt = now;
 }
 
-/** Awaits a promise that settles outside JavaScript and continues as a new stretch of the task that called. */
+/** Awaits a promise that settles outside JavaScript and continues as a new stretch of the calling task. */
 export function outside<T>(promise: Promise<T>): Promise<T> {
   const task = owner;
   return new Promise<T>((resolve, reject) => {
@@ -90,7 +90,7 @@ export function outside<T>(promise: Promise<T>): Promise<T> {
   });
 }
 
-/** Work that is due also when the task of the caller is over: what it holds is given back. */
+/** Runs work that must be done even if the caller's task has timed out, such as releasing what it holds. */
 export function evenWhenOver<T>(work: () => Promise<T>): Promise<T> {
   if (owner?.isOver !== true) return work();
   return outside(
@@ -113,14 +113,14 @@ function beginStretch(task: Task | undefined, run: () => void): void {
   owner = task;
   if (task !== undefined) task.polls += 1;
   stretchStartedAt = performance.now();
-  // Ticks run before promises, promises are drained whole, and a tick asked for by a promise runs after that drain:
-  // the end of this chain is the end of the stretch.
+  // Ticks run before promises, promises drain completely, and a tick queued by a promise runs after that. So the end of
+  // this chain is the end of the stretch.
   process.nextTick(awaitPromises);
   run();
 }
 
 function awaitPromises(): void {
-  // Costs less than `queueMicrotask`, which makes a resource for asynchronous hooks each time.
+  // Cheaper than `queueMicrotask`, which creates an async hooks resource on each call.
   void settled.then(awaitTicks);
 }
 

@@ -1,21 +1,21 @@
-/** How requests and jobs come to belong to traces (operations 5.7); `spans.ts` says what they record there. */
+/** How requests and jobs join traces (operations 5.7). See `spans.ts` for what they record. */
 import type { TraceContext } from './spans.ts';
 import type { Task } from './tasks.ts';
 
 export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Whose trace a request may continue: of proxies that are trusted, or of every client. */
+/** Whose traces a request may continue: those of trusted proxies, or those of every client. */
 export type TraceParents = 'trusted_proxies' | 'everyone';
 
-/** Gives tasks that begin their trace. */
+/** Assigns traces to new tasks. */
 export interface Tracing {
-  /** @param isTrusted the peer is a trusted proxy */
+  /** @param isTrusted whether the peer is a trusted proxy */
   beginRequest(task: Task, headers: ReceivedHeaders, isTrusted: boolean): void;
-  /** @param queuedIn what `tracePlaceOf` said of the request or job that queued it */
+  /** @param queuedIn result of `tracePlaceOf` for the request or job that queued this job */
   beginJob(task: Task, queuedIn: string | undefined): void;
 }
 
-/** No exporter: nothing is recorded or sent, but lines of the log name the trace that a request came with. */
+/** Used without an exporter: records and sends nothing, but log lines include the trace id that a request came with. */
 export class ReceivedTraces implements Tracing {
   readonly #readsTraceparent: boolean;
   readonly #parents: TraceParents;
@@ -38,7 +38,7 @@ export class ReceivedTraces implements Tracing {
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** What a W3C `traceparent` says; undefined when it is absent or invalid. */
+/** Parses a W3C `traceparent`. Returns undefined if it is absent or invalid. */
 export function parseTraceparent(text: string | string[] | undefined): TraceContext | undefined {
   const match = typeof text === 'string' ? TRACEPARENT.exec(text) : null;
   const [, traceId, spanId, flags] = match ?? [];
@@ -52,14 +52,14 @@ export function traceparentOf({ traceId, spanId, isSampled }: TraceContext): str
 }
 
 /**
- * Where a task stands in its trace, to be stored with a job that it queues: a `traceparent`, or the id of the trace alone
- * where nobody records it; undefined without one.
+ * Returns a task's position in its trace, to be stored with the jobs that it queues: a `traceparent`, or only the trace
+ * id if no spans are recorded. Returns undefined without a trace.
  */
 export function tracePlaceOf({ trace, traceId }: Task): string | undefined {
   return trace === undefined ? traceId : traceparentOf(trace.context);
 }
 
-/** The trace of such a place. */
+/** Returns the trace id of a position from `tracePlaceOf`. */
 export function traceIdOf(place: string | undefined): string | undefined {
   return /^(?:00-)?([0-9a-f]{32})(?:-|$)/.exec(place ?? '')?.[1];
 }

@@ -7,7 +7,7 @@ test('an address is told from what is none', () => {
   for (const text of ['', '/path', 'app.example', 'https://', 'http://[::1']) expect(parseUrl(text)).toBeUndefined();
 });
 
-// Functions of Node.js that are called often are compiled, and some then go another way.
+// Node.js compiles functions that are called often, and some behave differently once compiled.
 test('it is the same address however often it is asked for', () => {
   const hosts = new Set<string | undefined>();
   for (let calls = 0; calls < 50_000; calls += 1) hosts.add(parseUrl('https://bücher.example:8443/x')?.host);

@@ -12,7 +12,7 @@ const REST_OF_LINE = /[ \t]*(?:#[^\n]*)?(?:\r?\n|$)/y;
 const BLANK_LINE = /[ \t]*(?:#[^\n]*)?\r?\n|[ \t]*(?:#[^\n]*)?$/y;
 const LINE = /[^\n]*\n?/y;
 
-/** The process environment with the variables of `.env` below it; lines that cannot be read become warnings. */
+/** Merges `.env` into the process environment, which takes precedence. Unreadable lines become warnings. */
 export function withDotEnv(
   environment: Environment,
   workingDirectory: string,
@@ -32,7 +32,7 @@ export function withDotEnv(
   };
 }
 
-/** `NAME=value` lines with comments, `export` and quotes; a quoted value may span lines, as keys in PEM do. */
+/** Parses `NAME=value` lines with comments, `export` and quotes. Quoted values may span lines, like PEM keys. */
 export function parseDotEnv(text: string): {
   readonly variables: Readonly<Record<string, string>>;
   readonly badLines: readonly number[];

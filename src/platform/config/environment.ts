@@ -9,11 +9,11 @@ const PREFIX = 'LATCHKEY__';
 export interface EnvironmentSettings {
   readonly root: MappingNode;
   readonly problems: readonly Problem[];
-  /** Dotted paths that were written with an alias, as they were written. */
+  /** Dotted paths written with an alias, in their original spelling. */
   readonly aliases: ReadonlySet<string>;
 }
 
-/** Lays the variables `LATCHKEY__A__B` over the tree of the files (operations 1.4). */
+/** Applies the variables `LATCHKEY__A__B` on top of the configuration files (operations 1.4). */
 export function withEnvironment(
   files: MappingNode,
   environment: Environment,
@@ -29,7 +29,7 @@ export function withEnvironment(
   return overlay;
 }
 
-/** The whole before its parts, and list positions by number, so that elements are appended in order. */
+/** Sorts a mapping before its keys, and list positions numerically, so that elements are appended in order. */
 function compareSteps(left: readonly string[], right: readonly string[]): number {
   for (const [index, step] of left.entries()) {
     const other = right[index];
@@ -65,7 +65,7 @@ class EnvironmentOverlay implements EnvironmentSettings {
     if (root?.kind === 'mapping') this.root = root;
   }
 
-  /** The path that the parts of a name address, and what is defined there. */
+  /** Returns the path that the parts of a variable name refer to, and the shape defined there. */
   #target(steps: readonly string[], at: Origin): [path: Path, shape: Shape] | undefined {
     let shape: Shape = this.#shape;
     const path: (string | number)[] = [];
@@ -105,7 +105,7 @@ class EnvironmentOverlay implements EnvironmentSettings {
       try {
         return nodeOf(JSON.parse(text), at);
       } catch {
-        // The text is not shown: a list or mapping may hold secrets.
+        // The message omits the text, since a list or mapping may contain secrets.
         this.#report(path, `expected ${shape.kind === 'list' ? 'a list' : 'a mapping'} in JSON`, at);
         return undefined;
       }

@@ -9,8 +9,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const USUAL_PLACES = ['latchkey.yaml', 'config.yaml', '/etc/latchkey/config.yaml'];
 
 /**
- * The files to read, in the order of their precedence: those named on the command line, else by `LATCHKEY_CONFIG`,
- * else the first that is found in one of the usual places, else none.
+ * Returns the files to read in order of precedence: those named on the command line, else by `LATCHKEY_CONFIG`, else
+ * the first one found in the usual places, else none.
  */
 export function configurationFiles(
   named: readonly string[],
@@ -33,7 +33,7 @@ export interface FileContent {
   readonly problems: readonly Problem[];
 }
 
-/** @param rank of the source; @param file as the operator named it, which is how problems name it */
+/** @param rank of the source; @param file as the operator named it, used in problem reports */
 export function readConfigurationFile(file: string, rank: number, workingDirectory: string): FileContent {
   const path = resolve(workingDirectory, file);
   const origin: Origin = { rank, source: displayName(file, workingDirectory), directory: dirname(path) };

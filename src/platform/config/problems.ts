@@ -1,15 +1,15 @@
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Origin } from './tree.ts';
 
-/** One thing that is wrong, where it is and what is accepted. Never holds the value of a secret. */
+/** A configuration error: what is wrong, where it is and what is accepted. Never contains a secret value. */
 export interface Problem {
-  /** `http.listeners[0].name`; undefined for a problem of a whole file or of its syntax. */
+  /** For example `http.listeners[0].name`. Undefined if the problem concerns the whole file or its syntax. */
   readonly key: string | undefined;
   readonly message: string;
   readonly at: Origin | undefined;
 }
 
-/** All problems in one report (operations 1.2): those of files in the order of their text, then the others. */
+/** Combines all problems in one report (operations 1.2): those in files in text order, then the others. */
 export function configurationError(problems: readonly Problem[]): ExitError {
   const lines = new Set([...problems].sort(byPlace).map(problemLine));
   const count = lines.size === 1 ? '1 problem' : `${lines.size} problems`;

@@ -4,8 +4,8 @@ import type { z } from 'zod';
 export type ReportProblem = (path: readonly (string | number)[], message: string) => void;
 
 /**
- * A rule over several keys of one mapping. It runs also when other keys are wrong, so that one report names all
- * problems, and is left out when one of its own keys is.
+ * Adds a rule over several keys of one mapping. It runs even if other keys are invalid, so that one report contains all
+ * problems. It is skipped if one of its own keys is invalid.
  */
 export function rule<Schema extends z.ZodObject, Key extends keyof z.output<Schema> & string>(
   schema: Schema,
@@ -21,10 +21,10 @@ export function rule<Schema extends z.ZodObject, Key extends keyof z.output<Sche
   );
 }
 
-/** Elements of a list with their positions. */
+/** List elements with their positions. */
 export type Elements<Value> = readonly (readonly [index: number, value: Value])[];
 
-/** A rule over the elements of a list; it sees those that are right in themselves. */
+/** Adds a rule over the elements of a list. It receives only the valid elements. */
 export function listRule<Element extends z.ZodType>(
   schema: z.ZodArray<Element>,
   check: (elements: Elements<z.output<Element>>, problem: ReportProblem) => void,
@@ -35,7 +35,7 @@ export function listRule<Element extends z.ZodType>(
   );
 }
 
-/** A rule over some keys of the mappings in a list; it sees those mappings whose keys of these names are right. */
+/** Adds a rule over some keys of the mappings in a list. It receives only mappings in which these keys are valid. */
 export function listKeysRule<Element extends z.ZodObject, Key extends keyof z.output<Element> & string>(
   schema: z.ZodArray<Element>,
   keys: readonly Key[],
@@ -52,7 +52,7 @@ type Issues = readonly { readonly code?: string | undefined; readonly path?: rea
 function rightElements<Value>(elements: readonly Value[], issues: Issues, keys: readonly string[]): Elements<Value> {
   const wrong = new Set(
     issues
-      // Another rule that is broken says nothing of the values.
+      // Violations of other rules do not make the values invalid.
       .filter(({ code, path = [] }) => (path.length === 1 ? code !== 'custom' : concerns(path.slice(1), keys)))
       .map(({ path = [] }) => path[0]),
   );

@@ -1,38 +1,41 @@
 import { z } from 'zod';
 
-/** What the loader and the manual need to know of a key beyond what zod holds. */
+/** Information about a key that the loader and the manual need beyond the zod schema. */
 export interface Hints {
   /** Name of the value's type in the manual. */
   readonly type?: string;
-  /** Never printed. */
+  /** The value is never printed. */
   readonly secret?: true;
-  /** Others may read the file of the value, though it is not printed. */
+  /** The file with the value may be readable by others, although the value is not printed. */
   readonly isPublic?: true;
-  /** A file with the value may hold DER bytes in place of text. */
+  /** A file with the value may contain DER bytes instead of text. */
   readonly binary?: true;
-  /** White space around the value is dropped when it comes from a file, not only the last line end. */
+  /** A value from a file loses all surrounding whitespace, not only the last line break. */
   readonly trimmed?: true;
-  /** The key holds the path of the file with the value of the key named here. */
+  /** The key holds the path of a file with the value of the key named here. */
   readonly fileOf?: string;
-  /** A relative path is resolved against the directory of the file that names it; words that are not paths. */
+  /**
+   * Relative paths are resolved against the directory of the file that contains them. `except`: words that are not
+   * paths.
+   */
   readonly path?: { readonly except: readonly string[] };
-  /** Other spellings of the key. */
+  /** Alternative spellings of the key. */
   readonly aliases?: readonly string[];
-  /** What to use in place of the key. */
+  /** What to use instead of the key. */
   readonly deprecated?: string;
-  /** A default that depends on other settings or on the machine, or that reads better than its number. */
+  /** Describes a default that depends on other settings or on the machine, or that is clearer than its number. */
   readonly defaultText?: string;
 }
 
 export const hints = z.registry<Hints>();
 
-/** Adds hints to a schema, keeping those that it has. */
+/** Adds hints to a schema and keeps its existing ones. */
 export function hint<Schema extends z.ZodType>(schema: Schema, more: Hints): Schema {
   hints.add(schema, { ...hints.get(schema), ...more });
   return schema;
 }
 
-/** The schema as the loader and the manual see it: what a key holds, without wrappers and checks. */
+/** The schema as the loader and the manual see it: the structure of a key without wrappers and checks. */
 export type Shape = MappingShape | ListShape | ScalarShape;
 
 export interface MappingShape extends KeyFacts {
@@ -49,20 +52,22 @@ export interface ScalarShape extends KeyFacts {
   readonly kind: 'scalar';
   readonly acceptsNumber: boolean;
   readonly acceptsBoolean: boolean;
-  /** Present when a mapping is accepted in place of the scalar. */
+  /** Set if a mapping is accepted instead of the scalar. */
   readonly mapping: MappingShape | undefined;
 }
 
 interface KeyFacts {
   readonly hints: Hints;
   readonly description: string | undefined;
-  /** As it would be written in a file; undefined: none, or one that depends on other settings. */
+  /**
+   * In the notation of a configuration file. Undefined if there is no default, or one that depends on other settings.
+   */
   readonly defaultValue: unknown;
   readonly isRequired: boolean;
   readonly acceptsNull: boolean;
 }
 
-/** Reads a shape out of a zod schema. */
+/** Derives the shape of a zod schema. */
 export function shapeOf(schema: z.core.$ZodType): Shape {
   let facts: KeyFacts = {
     hints: {},
@@ -116,13 +121,13 @@ function unwrappedShape(schema: z.core.$ZodType, facts: KeyFacts): Shape {
   };
 }
 
-/** The mapping that a value of this shape may be, if it may be one. */
+/** Returns the mapping that a value of this shape may be, if any. */
 export function mappingOf(shape: Shape | undefined): MappingShape | undefined {
   if (shape?.kind === 'mapping') return shape;
   return shape?.kind === 'scalar' ? shape.mapping : undefined;
 }
 
-/** The key's own name for a name or alias in any case; undefined when there is no such key. */
+/** Returns the canonical key for a name or alias, ignoring case. Returns undefined if there is no such key. */
 export function canonicalKey(mapping: MappingShape, name: string): string | undefined {
   if (mapping.keys.has(name)) return name;
   for (const [key, shape] of mapping.keys) {
@@ -131,7 +136,7 @@ export function canonicalKey(mapping: MappingShape, name: string): string | unde
   return undefined;
 }
 
-/** The shape at a path of keys and list positions; undefined when nothing is defined there. */
+/** Returns the shape at a path of keys and list positions, or undefined if none is defined there. */
 export function shapeAt(root: Shape, path: readonly (string | number)[]): Shape | undefined {
   let shape: Shape | undefined = root;
   for (const step of path) {
@@ -141,7 +146,7 @@ export function shapeAt(root: Shape, path: readonly (string | number)[]): Shape 
   return shape;
 }
 
-/** Whether a value of this shape is a secret or could hold one. */
+/** Returns whether a value of this shape is a secret or may contain one. */
 export function mayHoldSecret(shape: Shape): boolean {
   if (shape.hints.secret === true) return true;
   if (shape.kind === 'list') return mayHoldSecret(shape.element);

@@ -1,13 +1,15 @@
-/** What is done to a tree by what the schema says of its keys: one pass each, over the nodes that the schema knows. */
+/** Schema-driven transformations of a tree, each a single pass over the nodes that the schema defines. */
 import { resolve } from 'node:path';
 import type { Problem } from './problems.ts';
 import { canonicalKey, mappingOf, type Shape } from './shape.ts';
 import { type Entry, type MappingNode, mappingNode, type Node, type Path, pathText } from './tree.ts';
 
-/** Changes a node before the nodes below it are visited; the shape is what is defined at its place. */
+/** Changes a node before its children are visited. The shape is the one defined at its path. */
 export type Visit = (node: Node, shape: Shape, path: Path) => Node;
 
-/** The tree after each node that the schema knows was visited from the root down; unknown keys stay as they are. */
+/**
+ * Visits every node that the schema defines, from the root down, and returns the new tree. Unknown keys stay unchanged.
+ */
 export function transform(node: Node, shape: Shape, visit: Visit, path: Path = []): Node {
   const visited = visit(node, shape, path);
   if (visited.kind === 'list' && shape.kind === 'list') {
@@ -25,7 +27,7 @@ export function transform(node: Node, shape: Shape, visit: Visit, path: Path = [
   return { ...visited, entries };
 }
 
-/** The same for the whole configuration, which stays a mapping. */
+/** Does the same for the whole configuration, whose root stays a mapping. */
 export function transformRoot(root: MappingNode, shape: Shape, visit: Visit): MappingNode {
   const result = transform(root, shape, visit);
   return result.kind === 'mapping' ? result : root;
@@ -34,11 +36,11 @@ export function transformRoot(root: MappingNode, shape: Shape, visit: Visit): Ma
 export interface Spelling {
   readonly root: Node;
   readonly problems: readonly Problem[];
-  /** Dotted paths that were written with an alias, as they were written. */
+  /** Dotted paths written with an alias, in their original spelling. */
   readonly aliases: ReadonlySet<string>;
 }
 
-/** Gives every key of one source its own name in place of an alias. */
+/** Replaces the aliases in one source with the canonical keys. */
 export function withOwnNames(root: Node, shape: Shape): Spelling {
   const problems: Problem[] = [];
   const aliases = new Set<string>();
@@ -61,7 +63,7 @@ export function withOwnNames(root: Node, shape: Shape): Spelling {
   return { root: renamed, problems, aliases };
 }
 
-/** `null` takes back what a lower source said: the key is dropped, unless `null` is one of its values. */
+/** Removes keys set to `null`, which resets the values of lower sources, unless `null` is a valid value of the key. */
 export function withoutNulls(root: MappingNode, shape: Shape): MappingNode {
   return transformRoot(root, shape, (node, nodeShape) => {
     const keys = mappingOf(nodeShape)?.keys;
@@ -74,7 +76,7 @@ export function withoutNulls(root: MappingNode, shape: Shape): MappingNode {
   });
 }
 
-/** Relative paths start from the directory of the source that names them. */
+/** Resolves relative paths against the directory of the source that contains them. */
 export function withAbsolutePaths(root: MappingNode, shape: Shape): MappingNode {
   return transformRoot(root, shape, (node, { hints }) => {
     const isPath = hints.path !== undefined && node.kind === 'scalar' && typeof node.value === 'string';
@@ -83,7 +85,7 @@ export function withAbsolutePaths(root: MappingNode, shape: Shape): MappingNode 
   });
 }
 
-/** One sentence for each key in use that is to go away. */
+/** Returns one warning for each deprecated key in use. */
 export function deprecationWarnings(root: Node, shape: Shape): string[] {
   const warnings: string[] = [];
   transform(root, shape, (node, { hints }, path) => {

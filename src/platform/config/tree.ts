@@ -1,4 +1,4 @@
-/** The configuration before it is checked: values that know where they were written. Nodes are never changed. */
+/** The configuration before validation: values with their origins. Nodes are immutable. */
 export type Node = MappingNode | ListNode | ScalarNode;
 
 export interface MappingNode {
@@ -8,7 +8,7 @@ export interface MappingNode {
 }
 
 export interface Entry {
-  /** Where the key is. */
+  /** Position of the key. */
   readonly at: Origin;
   readonly value: Node;
 }
@@ -25,15 +25,15 @@ export interface ScalarNode {
   readonly value: string | number | boolean | null;
 }
 
-/** Where a value comes from. Sources of a higher rank win. */
+/** Where a value comes from. Sources with a higher rank take precedence. */
 export interface Origin {
   readonly rank: number;
   /** File as the operator named it, variable or flag. */
   readonly source: string;
-  /** Line of a file, from 1. */
+  /** Line in the file, from 1. */
   readonly line?: number;
   readonly column?: number;
-  /** What relative paths start from. */
+  /** Base directory of relative paths. */
   readonly directory: string;
 }
 
@@ -43,7 +43,7 @@ export function mappingNode(at: Origin, entries: Iterable<readonly [string, Entr
   return { kind: 'mapping', at, entries: new Map(entries) };
 }
 
-/** Mappings merge, everything else of the upper node replaces what the lower one has. */
+/** Merges two trees: mappings are merged, all other values of the upper node replace those of the lower one. */
 export function merge(lower: Node, upper: Node): Node {
   if (lower.kind !== 'mapping' || upper.kind !== 'mapping') return upper;
   const entries = new Map(lower.entries);
@@ -54,7 +54,7 @@ export function merge(lower: Node, upper: Node): Node {
   return { kind: 'mapping', at: upper.at, entries };
 }
 
-/** The node at a path; undefined when there is none. */
+/** Returns the node at a path, or undefined if there is none. */
 export function nodeAt(root: Node, path: Path): Node | undefined {
   let node: Node | undefined = root;
   for (const step of path) {
@@ -64,7 +64,7 @@ export function nodeAt(root: Node, path: Path): Node | undefined {
   return node;
 }
 
-/** Where the value at a path is; for one that is missing, where the nearest node around it is. */
+/** Returns the origin of the value at a path. If it is missing, returns the origin of the nearest enclosing node. */
 export function originOf(root: Node, path: Path): Origin {
   let node: Node = root;
   for (const step of path) {
@@ -75,7 +75,7 @@ export function originOf(root: Node, path: Path): Origin {
   return node.at;
 }
 
-/** The tree with the value at a path replaced or removed; missing mappings on the way are made, lists grow by one. */
+/** Returns a tree with the value at a path replaced or removed. Missing mappings are created, lists grow by one. */
 export function withValue(root: Node | undefined, path: Path, value: Node | undefined, at: Origin): Node | undefined {
   const [step, ...rest] = path;
   if (step === undefined) return value;
@@ -92,7 +92,7 @@ export function withValue(root: Node | undefined, path: Path, value: Node | unde
   return { kind: 'mapping', at: root?.at ?? at, entries };
 }
 
-/** The values alone. */
+/** Returns the values without their origins. */
 export function plain(node: Node): unknown {
   switch (node.kind) {
     case 'scalar':
@@ -104,7 +104,7 @@ export function plain(node: Node): unknown {
   }
 }
 
-/** A tree of one source, for example of JSON in a variable. */
+/** Builds a tree from a single source, for example JSON in a variable. */
 export function nodeOf(value: unknown, at: Origin): Node {
   if (Array.isArray(value)) return { kind: 'list', at, items: value.map((item) => nodeOf(item, at)) };
   if (typeof value === 'object' && value !== null) {

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import { type MappingShape, mappingOf, type Shape, shapeAt } from './shape.ts';
 import { type Path, pathText } from './tree.ts';
 
-/** What to say of a key that does not exist, with the nearest name that does. */
+/** Builds the message for an unknown key, with the most similar existing name. */
 export function unknownKeyMessage(root: MappingShape, parent: Path, name: string): string {
   const meant = MEANT.get(pathText([...parent, name]));
   if (meant !== undefined) return `unknown key; ${meant}`;
@@ -10,7 +10,7 @@ export function unknownKeyMessage(root: MappingShape, parent: Path, name: string
   return suggestion === undefined ? 'unknown key' : `unknown key; did you mean "${suggestion}"?`;
 }
 
-/** Keys that other programs have, by what they mean here. */
+/** Keys of other programs and their equivalents here. */
 const MEANT: ReadonlyMap<string, string> = new Map([
   ...['http.port', 'port', 'server.port'].map(
     (key) => [key, 'the port is in "http.listeners[].binds[]", or follows "http.public_base" on this machine'] as const,
@@ -36,7 +36,7 @@ function nearestSibling(parent: Shape | undefined, path: Path, name: string): st
   return best === undefined ? undefined : pathText([...path, best.candidate]);
 }
 
-/** The key may be right and its place wrong. */
+/** The key may be correct but misplaced. */
 function sameNameElsewhere(shape: Shape, name: string, path: string[] = []): string | undefined {
   const found = mappingOf(shape)?.keys.has(name) ? [...path, name].join('.') : undefined;
   if (found !== undefined) return found;

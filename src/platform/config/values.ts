@@ -1,6 +1,6 @@
 /**
- * The types of values (operations 1.1) as zod schemas. Each failure is one phrase that says what is accepted; the
- * report adds what was found and where.
+ * The value types (operations 1.1) as zod schemas. Each error is one phrase that says what is accepted. The report adds
+ * what was found and where.
  */
 import { RE2JS } from 're2js';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ import { parseUrl } from '#platform/base/url.ts';
 import { DURATION, secondsOf } from './durations.ts';
 import { hint } from './shape.ts';
 
-/** What a section's function returns, as everybody else sees it: nobody changes the configuration. */
+/** A section's configuration as the rest of the code sees it: read-only. */
 export type Immutable<Value> = unknown extends Value
   ? Value
   : Value extends string | number | boolean | null | undefined | Secret | Buffer | ((...given: never[]) => unknown)
@@ -37,7 +37,7 @@ export function positiveNumber() {
   return hint(z.number({ error }).positive({ error }), { type: 'number above 0' });
 }
 
-/** Of a whole. */
+/** A fraction of a whole. */
 export function portion() {
   const error = 'expected a number from 0 to 1';
   return hint(z.number({ error }).min(0, { error }).max(1, { error }), { type: 'number from 0 to 1' });
@@ -49,7 +49,7 @@ export function choice<const Values extends readonly [string, ...string[]]>(valu
   return hint(z.enum(values, { error }), { type: values.map((value) => `\`${value}\``).join(', ') });
 }
 
-/** Not empty, without control characters but line feeds and tabs. */
+/** Non-empty text without control characters other than line feeds and tabs. */
 export function text(options: { maximum?: number; pattern?: RegExp; expected?: string } = {}) {
   const maximum = options.maximum ?? 10_000;
   const error = options.expected ?? `expected a text of 1 to ${maximum} characters`;
@@ -60,7 +60,7 @@ export function text(options: { maximum?: number; pattern?: RegExp; expected?: s
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const PRINTABLE = /^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f]*$/;
 
-/** Integer seconds, or a number with its unit; read as seconds. The bounds are written like values. */
+/** Integer seconds, or a number with a unit, converted to seconds. The bounds use the same notation. */
 export function duration(minimum: string, maximum?: string) {
   const lowest = secondsOf(minimum);
   const highest = maximum === undefined ? undefined : secondsOf(maximum);
@@ -82,7 +82,7 @@ export function duration(minimum: string, maximum?: string) {
 const BYTES_OF: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 * 1024 };
 const SIZE = /^(\d{1,10})(KiB|MiB)$/;
 
-/** Integer bytes, or a number with `KiB` or `MiB`; read as bytes. */
+/** Integer bytes, or a number with `KiB` or `MiB`, converted to bytes. */
 export function size(minimum: string, maximum: string) {
   const lowest = bytesOf(minimum);
   const highest = bytesOf(maximum);
@@ -104,7 +104,7 @@ function bytesOf(value: string): number {
   return Number(count) * (BYTES_OF[unit] ?? Number.NaN);
 }
 
-/** Absolute http or https address without user info or fragment, kept as written. */
+/** Absolute http or https URL without user info or fragment, stored as written. */
 export function webUrl(options: { allowQuery: boolean } = { allowQuery: true }) {
   const without = options.allowQuery ? 'user info or fragment' : 'user info, query or fragment';
   const error = `expected an absolute http or https URL without ${without}`;
@@ -124,7 +124,7 @@ function isWebUrl(value: string, allowQuery: boolean): boolean {
 
 const NO_ULID = 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7';
 
-/** @param error the message for a value that is no ULID */
+/** @param error message for a value that is not a ULID */
 export function ulid<Kind extends string>(error: () => string = () => NO_ULID) {
   const schema = z
     .string({ error })
@@ -138,12 +138,12 @@ export function ulid<Kind extends string>(error: () => string = () => NO_ULID) {
   return hint(schema, { type: 'ULID' });
 }
 
-/** An id that the operator makes up: the message has a new one to copy. */
+/** An id that the operator chooses. The error message contains a new one to copy. */
 export function chosenUlid<Kind extends string>() {
   return ulid<Kind>(() => `${NO_ULID} (here is a new one: ${newId<Kind>(systemClock.now())})`);
 }
 
-/** @param except words that stand for something else than a path */
+/** @param except keywords that are not paths */
 export function path(except: readonly string[] = []) {
   const error = 'expected a path';
   const type = except.length === 0 ? 'path' : `${except.map((word) => `\`${word}\``).join(', ')} or a path`;
@@ -153,7 +153,7 @@ export function path(except: readonly string[] = []) {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: no path holds a NUL
 const NO_NUL = /^[^\u0000]*$/;
 
-/** A value that is never printed; its twin is `secretFile`. */
+/** A value that is never printed. Its counterpart is `secretFile`. */
 export function secret(options: { pattern?: RegExp; expected?: string } = {}) {
   const error = options.expected ?? 'expected a text that is not empty';
   const schema = z.string({ error }).min(1, { error });
@@ -163,7 +163,7 @@ export function secret(options: { pattern?: RegExp; expected?: string } = {}) {
   });
 }
 
-/** The twin of a secret key: the path of a file with its value, which the loader reads in its place. */
+/** The counterpart of a secret key: the path of a file that contains its value. The loader reads the file. */
 export function secretFile(key: string) {
   return hint(path(), { fileOf: key }).optional().describe(`File with the value of \`${key}\`; not both.`);
 }
@@ -179,7 +179,7 @@ export function cidr() {
   return hint(schema, { type: 'IP address or network' });
 }
 
-/** A regular expression that is searched in linear time, since what strangers type is held against it. */
+/** A regular expression that matches in linear time, since it is applied to untrusted input. */
 export function linearRegexp() {
   const error = 'expected a regular expression as RE2 has them';
   const schema = z
@@ -194,8 +194,8 @@ export function linearRegexp() {
 }
 
 /**
- * Whether a text is a regular expression of RE2: searched in time that grows with the length of the text alone, which
- * those of JavaScript are not. Undefined when it is, else what is wrong with it.
+ * Checks whether a text is an RE2 regular expression, which always matches in linear time, unlike those of JavaScript.
+ * Returns undefined if it is, otherwise what is wrong with it.
  */
 function regexpProblem(source: string): string | undefined {
   try {

@@ -18,14 +18,14 @@ const MAX_DEPTH = 50;
 const CORE_TAG = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
 
 export interface YamlContent {
-  /** Undefined when the text cannot be read, so that nothing can be said of its keys. */
+  /** Undefined if the text cannot be parsed, in which case its keys cannot be checked. */
   readonly root: Node | undefined;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Reads one YAML 1.2 document of the core schema: no tags beyond it, unique keys, and at most 100 alias expansions,
- * since a small text could stand for a huge tree.
+ * Parses one YAML 1.2 document of the core schema: no other tags, unique keys and at most 100 alias expansions, since a
+ * small text could expand to a huge tree.
  * @param origin of the file; line and column are added
  */
 export function parseYaml(text: string, origin: Origin): YamlContent {
@@ -40,10 +40,10 @@ export function parseYaml(text: string, origin: Origin): YamlContent {
     version: '1.2',
     schema: 'core',
     merge: false,
-    // Found by the reader, which can name the key.
+    // The reader reports duplicates, with the name of the key.
     uniqueKeys: false,
     prettyErrors: false,
-    // At 'silent', a second document would be no error.
+    // With 'silent', a second document would not be an error.
     logLevel: 'error',
     lineCounter: lines,
   });
@@ -55,7 +55,7 @@ export function parseYaml(text: string, origin: Origin): YamlContent {
 
 const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 
-/** Asked before the text is read into nodes: that recurses, and a stack that overflows there ends the process. */
+/** Checked before parsing, because the parser recurses and a stack overflow in it ends the process. */
 function isNestedTooDeeply(text: string): boolean {
   for (const document of new Parser().parse(text)) {
     const waiting: [token: CST.Token, depth: number][] = [[document, 0]];
@@ -72,7 +72,7 @@ function isNestedTooDeeply(text: string): boolean {
   return false;
 }
 
-/** Quoted pieces of the text are left out: they could be part of a secret. */
+/** Removes quoted pieces of the text, which could be part of a secret. */
 function syntaxMessage(error: { readonly code: string; readonly message: string }): string {
   switch (error.code) {
     case 'TAB_AS_INDENT':
@@ -91,7 +91,7 @@ class DocumentReader {
   readonly #place: (offset: number) => Origin;
   readonly #problems: Problem[] = [];
   #aliases = 0;
-  /** A bound was reached; what is left of the text is not read. */
+  /** A limit was reached, and the rest of the text is not read. */
   #isExhausted = false;
 
   constructor(document: Document.Parsed, place: (offset: number) => Origin) {
@@ -128,7 +128,7 @@ class DocumentReader {
         continue;
       }
       const name = String(key.value);
-      // A place for anchors (operations 1.1): read only where an alias asks for it.
+      // Reserved for anchors (operations 1.1): read only through an alias.
       if (path.length === 0 && name.startsWith('x-')) continue;
       if (isUnquotedColor(value)) this.#report([...path, name], UNQUOTED, at);
       if (entries.has(name)) this.#report([...path, name], 'duplicate key', at);
@@ -141,7 +141,7 @@ class DocumentReader {
     const nothing: Node = { kind: 'scalar', at, value: null };
     this.#aliases += 1;
     if (this.#aliases > MAX_ALIASES) this.#exhaust(`more than ${MAX_ALIASES} alias expansions`, at);
-    // An alias may be inside of its own anchor.
+    // An alias may occur inside its own anchor.
     if (path.length > MAX_DEPTH) this.#exhaust(TOO_DEEP, at);
     if (this.#isExhausted) return nothing;
     const target = alias.resolve(this.#document);
@@ -162,7 +162,7 @@ class DocumentReader {
 
 const UNQUOTED = 'has no value: "#" begins a comment, so a color needs quotes';
 
-/** `key: #0a6a5a`, which would read as a key that is to have its default. */
+/** Detects `key: #0a6a5a`, which YAML reads as a key without a value, so that its default would apply. */
 function isUnquotedColor(value: unknown): boolean {
   if (!isScalar(value) || value.value !== null || value.source !== '') return false;
   return /^[0-9a-f]{3,8}\s*$/i.test(value.comment ?? '');

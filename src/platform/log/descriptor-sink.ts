@@ -9,56 +9,56 @@ const FLUSH_AFTER_MS = 20;
 const FLUSH_AT_CHARACTERS = 16 * 1024;
 const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
 const MAX_WRITE_BYTES = 64 * 1024;
-/** A write of up to this many bytes to a pipe is never torn by another writer's (POSIX `PIPE_BUF` on Linux). */
+/** Pipe writes of up to this many bytes are atomic (POSIX `PIPE_BUF` on Linux). */
 const MAX_PIPE_WRITE_BYTES = 4096;
 const RETRY_AFTER_MS = 10;
-/** How long the end of the process waits for a reader that is slow or has stopped. */
+/** Maximum time that the process waits on exit for a slow or stopped reader. */
 const MAX_FINAL_FLUSH_MS = 1000;
-/** A write takes well under a millisecond; one that takes this long waits for a reader. */
+/** A write takes well under a millisecond. One that takes this long is waiting for a reader. */
 const BLOCKED_AFTER_MS = 50;
 const LINE_FEED = 10;
 
-/** Where finished lines go; each ends with a line feed. */
+/** Receives finished lines. Each ends with a line feed. */
 export interface LogSink {
   write(line: string): void;
 }
 
 /**
- * Writes lines to a file, pipe or terminal: gathered for at most 20 ms or 16 KiB, whole lines per write, one write at
- * a time and never on the main thread, so that a reader that stops reading does not block the service. While it is
- * blocked up to 8 MiB wait, further lines are dropped and counted. A failing write, as on a full disk, loses its lines,
- * which are counted as well, and nothing else.
+ * Writes lines to a file, pipe or terminal. Lines are batched for at most 20 ms or 16 KiB. Only whole lines are
+ * written, one write at a time, never on the main thread, so a stopped reader cannot block the service. While a write
+ * is blocked, up to 8 MiB of lines are queued, and further lines are dropped and counted. A failed write, as on a full
+ * disk, loses only its own lines, which are counted as well.
  */
 export class DescriptorSink implements LogSink {
   readonly #descriptor: number;
   readonly #maxWriteBytes: number;
-  /** It is closed at the end. */
+  /** Whether `close` closes the descriptor. */
   readonly #isFile: boolean;
-  /** Called with the number of dropped lines once lines can be written again. */
+  /** Called with the number of dropped lines when writing succeeds again. */
   onDropped: (count: number) => void = () => {};
   #droppedSince = 0;
   #dropped = 0;
   #waiting = '';
   #timer: NodeJS.Timeout | undefined;
-  /** The bytes being written, how many of them have been, and where the current write ends. */
+  /** The bytes being written, how many are done, and where the current write ends. */
   #writing: Buffer | undefined;
   #written = 0;
   #chunkEnd = 0;
   #chunkStartedAt = 0;
-  /** A write was started and has not returned. False between a refused write and its repetition. */
+  /** A write has started and not returned yet. False between a refused write and its retry. */
   #isUnderWay = false;
-  /** A failing write left half a line behind, which the next one must not go on. */
+  /** A failed write left an incomplete line, and the next write must not continue it. */
   #isInsideLine = false;
   #idle: (() => void)[] = [];
 
-  /** @param isFile the descriptor is for this sink alone */
+  /** @param isFile whether the descriptor belongs to this sink alone */
   constructor(descriptor: number, isFile = false) {
     this.#descriptor = descriptor;
     this.#isFile = isFile;
     this.#maxWriteBytes = maxWriteBytes(descriptor);
   }
 
-  /** Lines dropped since the start. */
+  /** Number of lines dropped since the start. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -77,7 +77,7 @@ export class DescriptorSink implements LogSink {
     else this.#timer ??= setTimeout(() => this.#beginWriting(), FLUSH_AFTER_MS).unref();
   }
 
-  /** Resolves when all lines handed over so far were written or lost. */
+  /** Resolves when all lines received so far have been written or lost. */
   flush(): Promise<void> {
     this.#beginWriting();
     if (this.#writing === undefined) return Promise.resolve();
@@ -85,14 +85,14 @@ export class DescriptorSink implements LogSink {
   }
 
   /**
-   * Writes all waiting lines before it returns: for fatal errors and the end of the process. Gives up after
-   * `MAX_FINAL_FLUSH_MS` when the reader of a pipe or socket has stopped: the process must be able to end. Does nothing
-   * while a write on another thread is blocked.
+   * Writes all queued lines synchronously, for fatal errors and process exit. Gives up after `MAX_FINAL_FLUSH_MS` if
+   * the reader of a pipe or socket has stopped, so that the process can exit. Does nothing while a write on another
+   * thread is blocked.
    */
   flushSync(): void {
     const lasts = performance.now() - this.#chunkStartedAt;
     if (this.#isUnderWay && lasts > BLOCKED_AFTER_MS) return;
-    // The other thread may not have begun, and what is written here could fill the pipe before it.
+    // The other thread may not have started yet, and writing here could fill the pipe first.
     if (this.#isUnderWay) sleep(BLOCKED_AFTER_MS - lasts);
     const begun = this.#writing?.subarray(this.#isUnderWay ? this.#chunkEnd : this.#written) ?? Buffer.alloc(0);
     const rest = Buffer.concat([begun, begun.length === 0 ? this.#takeWaiting() : Buffer.from(this.#waiting)]);
@@ -101,11 +101,11 @@ export class DescriptorSink implements LogSink {
     try {
       writeBefore(performance.now() + MAX_FINAL_FLUSH_MS, this.#descriptor, rest, this.#maxWriteBytes);
     } catch {
-      // The process ends: there is nowhere left to report it.
+      // The process is exiting, and there is nowhere left to report the error.
     }
   }
 
-  /** Writes what waits and closes the file; standard output and standard error stay open. */
+  /** Writes the queued lines and closes the file. Standard output and standard error stay open. */
   async close(): Promise<void> {
     await this.flush();
     if (this.#isFile) close(this.#descriptor, () => {});
@@ -150,7 +150,9 @@ export class DescriptorSink implements LogSink {
     this.#droppedSince += count;
   }
 
-  /** @param isWritten only then what was dropped is told: the line that tells it would be lost too */
+  /**
+   * @param isWritten dropped lines are reported only after a successful write; otherwise the report would be lost too
+   */
   #endWriting(isWritten: boolean): void {
     this.#writing = undefined;
     if (isWritten && this.#droppedSince > 0) {
@@ -168,7 +170,7 @@ export class DescriptorSink implements LogSink {
   }
 }
 
-/** The sink of `logging.output`; a file is opened for append and readable by its owner alone. */
+/** Opens the sink for `logging.output`. A file is opened for append and is readable only by its owner. */
 export function openSink(output: LogOptions['output']): DescriptorSink {
   if (output === 'stderr') return new DescriptorSink(nonBlocking(2));
   if (output === 'stdout') return new DescriptorSink(nonBlocking(1));
@@ -192,10 +194,10 @@ function maxWriteBytes(descriptor: number): number {
 }
 
 /**
- * A descriptor on which no write to a pipe or socket waits for its reader: a thread that is blocked in a write would
- * keep the process from ending. A pipe is opened again, since the mode of the given descriptor is shared with other
- * processes. Where that fails (sockets, a pipe of another user, other systems) the shared mode is changed, as Node
- * does for `process.stdout`; Node offers that only by a stream around the descriptor.
+ * Returns a descriptor whose writes to a pipe or socket do not block: a thread blocked in a write would keep the
+ * process from exiting. A pipe is reopened, since other processes share the mode of the given descriptor. Where that
+ * fails (sockets, a pipe of another user, other systems), the shared mode is changed, as Node does for
+ * `process.stdout`. Node offers that only through a stream around the descriptor.
  */
 function nonBlocking(descriptor: number): number {
   if (!isPipeOrSocket(descriptor)) return descriptor;
@@ -224,14 +226,17 @@ function sleep(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
-/** Lines of which at least the end is here. No line is empty, so a first line feed ends one whose text was written. */
+/**
+ * Counts the lines whose end is in `bytes`. No line is empty, so a leading line feed ends a line already written in
+ * part.
+ */
 function linesIn(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(LINE_FEED, 1); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) count += 1;
   return count;
 }
 
-/** End of the last whole line within `limit` bytes from `start`; of the first line when that alone is longer. */
+/** Returns the end of the last whole line within `limit` bytes from `start`, or of the first line if it is longer. */
 function endOfChunk(bytes: Buffer, start: number, limit: number): number {
   if (bytes.length - start <= limit) return bytes.length;
   const lastLine = bytes.lastIndexOf(LINE_FEED, start + limit - 1);

@@ -2,10 +2,10 @@ export const LOG_LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Where the log goes and what it looks like. */
+/** Destination and format of the log. */
 export interface LogOptions {
   readonly level: LogLevel;
-  /** Levels of single events or groups of events (`db`, `http.server`), from `LATCHKEY_LOG`. */
+  /** Levels of individual events or groups of events (`db`, `http.server`), from `LATCHKEY_LOG`. */
   readonly targetLevels: Readonly<Record<string, LogLevel>>;
   readonly format: 'text' | 'json';
   readonly output: 'stderr' | 'stdout' | { readonly path: string };

@@ -1,6 +1,6 @@
 /**
- * The log of the process: text or JSON lines with time, level, event, task and fields (operations 5), filtered by level
- * and handed to a sink. Lines are formatted by hand, since a request pays for its line.
+ * The process log: text or JSON lines with time, level, event, task and fields (operations 5), filtered by level and
+ * passed to a sink. Lines are formatted by hand, because every request pays for its line.
  */
 import { type Clock, systemClock } from '#platform/base/clock.ts';
 import type { Log, LogFields } from '#platform/base/log.ts';
@@ -15,22 +15,22 @@ const NAMES = { error: 'ERROR', warn: 'WARN', info: 'INFO', debug: 'DEBUG', trac
 const COLORS = { error: 31, warn: 33, info: 32, debug: 34, trace: 35 } as const;
 type WrittenLevel = keyof typeof NAMES;
 
-/** A log that is open and not in use yet. */
+/** A log that is open but not yet in use. */
 export interface PreparedLog {
-  /** Puts it in place of the former one. */
+  /** Replaces the current log with it. */
   use(): void;
   /** Closes it. */
   discard(): void;
 }
 
-/** The log of the process, which a reload may send elsewhere or write in another way. */
+/** The process log. A reload can change its destination and format. */
 export class OpenLog {
   readonly log: LogWriter;
   readonly #clock: Clock;
   #config: LogOptions;
   #sink: DescriptorSink;
 
-  /** Throws when the file of the log cannot be opened. */
+  /** Throws if the log file cannot be opened. */
   constructor(config: LogOptions, clock: Clock) {
     this.#clock = clock;
     this.#config = config;
@@ -38,20 +38,20 @@ export class OpenLog {
     this.log = new LogWriter(writerOptions(config, this.#sink, clock));
   }
 
-  /** To flush at the end. */
+  /** The sink to flush on exit. */
   get sink(): DescriptorSink {
     return this.#sink;
   }
 
   /**
-   * Opens what another configuration asks for, also a file of the same name, which may have been moved away. Throws
-   * when that fails; nothing has changed then.
+   * Opens the log for a new configuration. A file of the same name is reopened, since it may have been moved. Throws if
+   * that fails, without changing anything.
    */
   prepare(config: LogOptions): PreparedLog {
     const before = this.#sink;
     const isSame = typeof config.output === 'string' && config.output === this.#config.output;
     const next = isSame ? before : this.#open(config);
-    // The former one is closed once its lines are written: nobody waits for a reader that has stopped.
+    // The old sink closes when its lines are written. Nothing waits for that, since its reader may have stopped.
     const leave = (sink: DescriptorSink, other: DescriptorSink): void => {
       if (sink !== other) void sink.close();
     };
@@ -66,7 +66,7 @@ export class OpenLog {
     };
   }
 
-  /** Opens the same again, after a rotation moved a file away. */
+  /** Reopens the same destination, after a log rotation has moved the file. */
   reopen(): void {
     this.prepare(this.#config).use();
   }
@@ -79,7 +79,7 @@ export class OpenLog {
   }
 }
 
-/** The log of the process as configured. Throws when its file cannot be opened. */
+/** Opens the process log as configured. Throws if its file cannot be opened. */
 export function openLog(config: LogOptions, clock: Clock = systemClock): OpenLog {
   return new OpenLog(config, clock);
 }
@@ -92,11 +92,11 @@ function writerOptions(config: LogOptions, sink: DescriptorSink, clock: Clock): 
 export interface LogWriterOptions extends Pick<LogOptions, 'level' | 'targetLevels' | 'format' | 'padLevel'> {
   readonly sink: LogSink;
   readonly clock: Clock;
-  /** Whether levels are colored in the text format. */
+  /** Whether levels are colored in text format. */
   readonly hasColor: boolean;
 }
 
-/** Writes one line per event; a line that is written while a task runs carries the identifier of the task. */
+/** Writes one line per event. Lines written while a task runs include the task's identifier. */
 export class LogWriter implements Log {
   trace: Log['trace'];
   readonly #timestamps: Timestamps;
@@ -108,7 +108,7 @@ export class LogWriter implements Log {
     this.trace = this.#traceOf(options);
   }
 
-  /** Writes lines in another way, and elsewhere, from now on. */
+  /** Changes the format and destination from now on. */
   configure(options: LogWriterOptions): void {
     this.#form = lineForm(options);
     this.trace = this.#traceOf(options);
@@ -135,7 +135,7 @@ export class LogWriter implements Log {
     this.#write('debug', event, message, fields);
   }
 
-  /** The one `http.server.response` line of a request, whose response is complete. */
+  /** Writes the `http.server.response` line of a request with a complete response. */
   request(record: RequestRecord): void {
     const level = requestLevel(record.status);
     const { isJson, levels, levelTexts, sink } = this.#form;
@@ -193,7 +193,7 @@ function lineForm(options: LogWriterOptions): LineForm {
   };
 }
 
-/** The level of a request's line: 4xx is a warning, 5xx an error. */
+/** Returns the level of a request's line: warning for 4xx, error for 5xx. */
 function requestLevel(status: number): WrittenLevel {
   if (status >= 500) return 'error';
   return status >= 400 ? 'warn' : 'info';
@@ -225,7 +225,7 @@ function jsonFields(fields: LogFields | undefined): string {
   return text;
 }
 
-/** `logging.level`, with other levels for single events or groups of them (`http.server`, `db`). */
+/** `logging.level`, with overrides for individual events or groups of events (`http.server`, `db`). */
 class LevelFilter {
   readonly #level: LogLevel;
   readonly #targets: readonly [target: string, level: LogLevel][];
@@ -233,7 +233,7 @@ class LevelFilter {
 
   constructor(level: LogLevel, targets: Readonly<Record<string, LogLevel>>) {
     this.#level = level;
-    // The longest target that fits decides.
+    // The longest matching target applies.
     this.#targets = Object.entries(targets).sort(([one], [other]) => other.length - one.length);
   }
 
@@ -251,14 +251,14 @@ class LevelFilter {
 const MAX_DRIFT_MS = 5;
 
 /**
- * UTC times with microseconds for the log: the monotonic clock plus its offset to the wall clock, which is taken again
- * when the two have drifted apart (the wall clock was set, or the machine slept).
+ * Formats UTC times with microseconds. Adds an offset to the monotonic clock, and measures the offset again when the
+ * two clocks drift apart (the system clock was set, or the machine slept).
  */
 export class Timestamps {
   readonly #clock: Clock;
   #offsetMs = 0;
   #second = -1;
-  /** `2026-06-17T10:49:22.` of that second: formatting it for each line would cost six times as much. */
+  /** `2026-06-17T10:49:22.` for the current second. Formatting it for each line would cost six times as much. */
   #prefix = '';
 
   constructor(clock: Clock) {

@@ -37,7 +37,7 @@ function writer(options: Partial<LogWriterOptions> = {}): { log: LogWriter; line
   return { log, lines };
 }
 
-/** Runs as a request's code would, and returns outside of it. */
+/** Runs like a request's code, and resolves outside of the task. */
 function asTask(task: Task, run: () => void): Promise<void> {
   resumeTask(task, run);
   return new Promise((resolve) => setImmediate(resolve));
@@ -238,10 +238,11 @@ describe('the sink (operations 5.9)', () => {
       told += count;
     };
     const line = `${'x'.repeat(999)}\n`;
-    // Nobody reads yet: a write that waited for the pipe would wait forever.
+    // The pipe has no reader yet, so a blocking write would never return.
     for (let index = 0; index < 20_000; index += 1) sink.write(line);
     expect(sink.dropped).toBeGreaterThan(10_000);
-    // The pipe is full after 16 writes, one per turn of the event loop; the next one is known to be blocked after 50 ms.
+    // The pipe is full after 16 writes, one per turn of the event loop. The next write is considered blocked after 50
+    // ms.
     let turns = 0;
     await until(() => {
       turns += 1;
@@ -327,10 +328,10 @@ describe('the sink (operations 5.9)', () => {
   });
 });
 
-/** A named pipe with a reader that reads only when told to. */
+/** A named pipe whose reader reads only on request. */
 function openPipe(path: string): { descriptor: number; read(): Promise<string>; leave(): Promise<void> } {
   execFileSync('sh', ['-c', 'mkfifo "$0"', path]);
-  // Begins to read at the first byte of its input; holds the pipe open from the start.
+  // Starts reading at the first byte on stdin, and holds the pipe open from the start.
   const reader = spawn('sh', ['-c', `exec 3<>"$0"; read go; exec 4<"$0" 3>&-; cat <&4`, path], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

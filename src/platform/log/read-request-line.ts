@@ -1,16 +1,16 @@
 /**
- * Reads the lines of `http.server.response` that the log has written, text and JSON alike. A log holds what strangers
- * sent, and a file that calls itself a log may hold anything: a line is taken only when it matches its layout whole.
+ * Parses the `http.server.response` lines of a log, both text and JSON. Logs contain untrusted text, and a file may not
+ * be a log at all, so only lines that match the layout completely are accepted.
  */
 import { escapePath } from './escaping.ts';
 import { REQUEST_EVENT } from './request-line.ts';
 
 export interface LoggedRequest {
-  /** As written: UTC with six decimals, so that times compare as text. */
+  /** UTC with six decimals, as written, so that times compare as text. */
   readonly time: string;
   readonly requestId: string;
   readonly method: string;
-  /** Escaped as in a text line. What the log did not write may hold anything but white space. */
+  /** Escaped as in a text line. If the log did not write it, it may contain anything but whitespace. */
   readonly path: string;
   readonly status: number;
   readonly requester: string | undefined;
@@ -21,7 +21,7 @@ export interface LoggedRequest {
 }
 
 const TIME = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z`;
-// `logging.color: always` also colors what goes to a file.
+// `logging.color: always` also colors file output.
 const LEVEL = String.raw`(?:\x1b\[\d\dm)?(?:ERROR|WARN|INFO|DEBUG|TRACE)(?:\x1b\[0m)?`;
 const METHOD = String.raw`[!#$%&'*+\-.^_\`|~0-9A-Za-z]{1,32}`;
 const REQUEST_ID = String.raw`${METHOD}-\d+`;
@@ -42,8 +42,8 @@ const REQUEST_LINE = new RegExp(
 );
 
 /**
- * @param line without its line end
- * @returns undefined for every other line; `malformed` when it names the event and does not match the layout
+ * @param line without its line break
+ * @returns undefined for all other lines; `malformed` if it names the event but does not match the layout
  */
 export function readRequestLine(line: string): LoggedRequest | 'malformed' | undefined {
   if (!line.includes(REQUEST_EVENT)) return undefined;
@@ -53,7 +53,7 @@ export function readRequestLine(line: string): LoggedRequest | 'malformed' | und
 function readText(line: string): LoggedRequest | 'malformed' | undefined {
   const parts = REQUEST_LINE.exec(line);
   if (parts === null) {
-    // Other events may tell of this one in their fields.
+    // Fields of other events may mention this event.
     const event = ANY_LINE.exec(line)?.[1];
     return event === undefined || event === REQUEST_EVENT ? 'malformed' : undefined;
   }
@@ -119,7 +119,7 @@ function readJson(line: string): LoggedRequest | 'malformed' | undefined {
   return isWellFormed && hasStatus ? request : 'malformed';
 }
 
-/** Members that are read have names that no other value has. */
+/** No check for an object is needed: other JSON values have no properties of the names that are read. */
 function parseMembers(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: Readonly<Record<string, unknown>> | null = JSON.parse(line);

@@ -5,27 +5,27 @@ import { decodeReceived, escapePath, escapeQuoted, jsonString } from './escaping
 
 export const REQUEST_EVENT = 'http.server.response';
 
-/** Who a request is attributed to in the log. */
+/** The requester in the log line of a request. */
 export type Requester =
   | { readonly kind: 'user'; readonly id: UserId; readonly username?: string }
   | { readonly kind: 'oauth2-client'; readonly id: ClientId }
   | { readonly kind: 'homeserver' };
 
-/** The GraphQL operation that a request asked for, whether or not it was run (account-graphql 1.8). */
+/** The GraphQL operation of a request, whether or not it was executed (account-graphql 1.8). */
 export interface GraphqlOperation {
   readonly type: 'query' | 'mutation' | 'subscription';
-  /** By the grammar of GraphQL, so that it cannot end its field; undefined for an anonymous one. */
+  /** Restricted by the GraphQL grammar, so that it cannot end its field. Undefined for anonymous operations. */
   readonly name: string | undefined;
 }
 
-/** What the line of one request is made of (operations 5.2), apart from time and level. */
+/** Contents of a request's log line (operations 5.2), except time and level. */
 export interface RequestRecord {
   readonly task: Task;
-  /** A token of at most 32 characters; `-` where none could be read. */
+  /** A token of at most 32 characters, or `-` if it could not be parsed. */
   readonly method: string;
   /** Path of the request target as received, one character per byte. */
   readonly path: string;
-  /** `1.0`, `1.1` or `2.0`; empty where it could not be read. */
+  /** `1.0`, `1.1` or `2.0`. Empty if it could not be parsed. */
   readonly httpVersion: string;
   readonly status: number;
   /** As received, one character per byte. */
@@ -35,7 +35,7 @@ export interface RequestRecord {
   readonly graphqlOperation: GraphqlOperation | undefined;
 }
 
-/** The line after `<time> <LEVEL> `. @param elapsedMs from the parsed head to the finished answer */
+/** Formats the line after `<time> <LEVEL> `. @param elapsedMs from the parsed request head to the finished response */
 export function requestLineText(record: RequestRecord, elapsedMs: number): string {
   const { task } = record;
   const requester = record.requester === undefined ? '' : ` requester=${requesterText(record.requester)}`;
@@ -49,7 +49,7 @@ export function requestLineText(record: RequestRecord, elapsedMs: number): strin
   );
 }
 
-/** What a task has cost. @param elapsedMs since it began */
+/** Formats the cost of a task. @param elapsedMs since it started */
 export function statisticsText(task: Task, elapsedMs: number): string {
   return (
     `[polls: ${task.polls}, cpu: ${oneDecimal(task.cpuMs)}ms, db: ${oneDecimal(task.dbMs)}ms, ` +
@@ -57,7 +57,7 @@ export function statisticsText(task: Task, elapsedMs: number): string {
   );
 }
 
-/** The members of the line's JSON object after `timestamp`, `level` and `event` (operations 5.8). */
+/** Formats the members of the line's JSON object after `timestamp`, `level` and `event` (operations 5.8). */
 export function requestLineJson(record: RequestRecord, elapsedMs: number): string {
   const { task, requester, clientAddress, graphqlOperation: operation } = record;
   const userAgent = hasText(record.userAgent) ? jsonString(decodeReceived(record.userAgent)) : 'null';
@@ -75,7 +75,7 @@ export function requestLineJson(record: RequestRecord, elapsedMs: number): strin
   );
 }
 
-/** The standard phrase of a status. */
+/** Returns the standard reason phrase of a status. */
 export function reasonPhrase(status: number): string {
   return STATUS_CODES[status] ?? 'Unknown';
 }
@@ -114,7 +114,9 @@ function requesterText(requester: Requester): string {
   }
 }
 
-/** Imported names may hold characters that would end the field: those are percent-encoded (operations 5.5). */
+/**
+ * Imported usernames may contain characters that would end the field, so these are percent-encoded (operations 5.5).
+ */
 function usernameText(username: string): string {
   return username.replace(/[^A-Za-z0-9=_\-./+@]/gu, (character) =>
     Buffer.from(character).reduce((text, byte) => `${text}%${byte.toString(16).toUpperCase().padStart(2, '0')}`, ''),
