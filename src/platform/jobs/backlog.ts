@@ -1,17 +1,17 @@
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 
-/** Background work that is due and waits. */
+/** Background jobs that are due but not running. */
 export interface Backlog {
-  /** How long the job that has waited longest has been due, in milliseconds; 0 when none is. */
+  /** How long the oldest waiting job has been due, in milliseconds. 0 if no job is due. */
   readonly oldestMs: number;
-  /** Jobs that are due, counted up to the limit. */
+  /** Number of due jobs, counted up to the limit. */
   readonly due: number;
-  /** Whether a process works on something now. */
+  /** Whether a process is running a job. */
   readonly isWorking: boolean;
 }
 
-/** A job that runs is due after its lease, so it does not count as waiting. */
+/** A running job is due when its lease expires, so it does not count as waiting. */
 const readDue = statement<
   { oldest: number | null; due: number; is_working: boolean },
   { readonly now: Date; readonly limit: number }
@@ -46,7 +46,7 @@ const readDueOf = statement<
             order by due_at limit :limit::integer) as waiting`,
 );
 
-/** Of some queues; `due` is counted up to the limit. */
+/** Reads the backlog of some queues. `due` is counted up to the limit. */
 export async function readBacklogOf(
   queryable: Queryable,
   queues: readonly string[],
@@ -64,7 +64,7 @@ const countFailed = statement<{ failed: number }, { readonly now: Date; readonly
    ) as failed`,
 );
 
-/** Jobs that were given up and are still kept, counted up to the limit. */
+/** Counts the dead jobs that are still kept, up to the limit. */
 export async function countFailedJobs(queryable: Queryable, now: number, limit: number): Promise<number> {
   return (await queryable.first(countFailed, { now: new Date(now), limit }))?.failed ?? 0;
 }
@@ -76,7 +76,7 @@ const listOverdue = statement<{ queue: string }, { readonly queues: readonly str
     order by queue`,
 );
 
-/** Which of the queues have a job that has waited since before a time. */
+/** Lists the queues with a job that has been waiting since before a time. */
 export async function listOverdueQueues(
   queryable: Queryable,
   queues: readonly string[],

@@ -3,7 +3,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { jobIsRunning } from './job-listing.ts';
 
-/** Takes a job away that no process works on: what it was for is not done. */
+/** Cancels a job that is not running. Its work is not done. */
 export async function deleteJob(
   queryable: Queryable,
   id: Ulid,

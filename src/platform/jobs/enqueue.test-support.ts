@@ -24,17 +24,17 @@ const insertJob = statement<
 
 export interface NewJob {
   readonly queue: string;
-  /** Ids and small values, never a secret. */
+  /** Ids and small values, never secrets. */
   readonly payload: object;
-  /** Of the waiting jobs of a queue with one key there is one. */
+  /** A queue has at most one waiting job per key. */
   readonly dedupKey?: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Milliseconds since the epoch; now unless set. */
+  /** Milliseconds since the epoch. Defaults to `now`. */
   readonly dueAt?: number;
 }
 
-/** Writes a job; pass the transaction of the change that needs it. */
+/** Inserts a job. Pass the transaction of the change that needs it. */
 export async function enqueueJob(queryable: Queryable, job: NewJob): Promise<void> {
   const { queue, payload, dedupKey, now, dueAt } = job;
   await queryable.execute(insertJob, {

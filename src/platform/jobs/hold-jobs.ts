@@ -1,7 +1,7 @@
 /**
- * For a database that was put back or moved: what was waiting may have been done since by the one it was copied from.
- * Such jobs are dead until an operator retries them; what comes back by itself begins again at the next start.
- * Parameters: the time, and the reason that is shown.
+ * Used after a database was restored or moved, since the original may have run the waiting jobs in the meantime. Marks
+ * them as dead until an operator retries them. Periodic jobs resume at the next start. Parameters: the time, and the
+ * reason to show.
  */
 export const HOLD_JOBS = `
   update queue_jobs set worker = null, failed_at = $1::timestamptz, failed_reason = $2::text

@@ -3,8 +3,8 @@ import { ms } from '#platform/postgres/statement.ts';
 import { queuedById } from './queue.ts';
 
 /**
- * `available`: due, and taken as soon as a process has room. `scheduled`: due later. `running`. `failed`: tried, and will
- * be again. `dead`: given up. What was done is deleted.
+ * `available`: due, and runs as soon as a process has capacity. `scheduled`: due later. `running`. `failed`: will be
+ * retried. `dead`: given up. Completed jobs are deleted.
  */
 export const JOB_STATUSES = ['available', 'scheduled', 'running', 'failed', 'dead'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
@@ -14,21 +14,21 @@ export interface JobRecord {
   readonly id: string;
   readonly queue: string;
   readonly status: JobStatus;
-  /** Runs so far, with the present one. */
+  /** Number of runs, including the current one. */
   readonly attempt: number;
   readonly payload: unknown;
-  /** The request or job that made it. */
+  /** The request or job that queued it. */
   readonly queued_by: string | null;
   readonly created_at: number;
-  /** When it is due; null while it runs, and when it is dead. */
+  /** When it is due. Null while it runs and when it is dead. */
   readonly scheduled_at: number | null;
   readonly failed_at: number | null;
-  /** Of the last run. */
+  /** Failure of the last run. */
   readonly failed_reason: string | null;
 }
 
 export interface JobFilters {
-  /** The time of the request, which every call names. */
+  /** The time of the request, required in every call. */
   readonly now: Date;
   readonly queue: string;
   readonly status: string;
@@ -36,7 +36,7 @@ export interface JobFilters {
 
 const NOW = ':now::timestamptz';
 
-/** Whether a process works on it: a lease that ran out was that of a process which died. */
+/** SQL condition: a process is running the job. An expired lease means that its process crashed. */
 export function jobIsRunning(job: string, now: string): string {
   return `(${job}.worker is not null and ${job}.failed_at is null and ${job}.due_at > ${now})`;
 }
@@ -47,7 +47,7 @@ const STATUS = `case when j.failed_at is not null then 'dead'
     when j.due_at > ${NOW} then 'scheduled'
     else 'available' end`;
 
-/** In the order of identifiers, which is not that of creation: most are made in the database, at random. */
+/** Sorted by identifier, not by creation time: the database generates most identifiers at random. */
 export const jobs = new Listing<JobRecord, JobFilters>('jobs', {
   columns: {
     id: 'j.id',

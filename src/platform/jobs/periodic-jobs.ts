@@ -1,7 +1,7 @@
 /**
- * Work that is due at a minute of every hour, or several times in it. Its job is one row with an id that all instances
- * compute alike, which comes back with its next time: it cannot run twice at once, pile up or get lost, and what was due
- * while no process ran is done once.
+ * Work that is due at a certain minute of every hour, or several times per hour. Each periodic job is one row, with an
+ * id that all instances compute identically, and is rescheduled after each run. So it cannot overlap itself, pile up or
+ * get lost. If several runs were missed while no process was running, it runs once.
  */
 import { createHash } from 'node:crypto';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -12,8 +12,8 @@ import type { JobQueue } from './queue.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * Writes the rows of periodic work that this database does not have yet. One that is dead, as only versions ran that
- * did not know it, begins again.
+ * Inserts the periodic jobs missing from this database. Revives jobs that are dead because only versions without them
+ * were running.
  */
 export async function schedulePeriodicJobs(
   database: Queryable,
@@ -32,14 +32,14 @@ export async function schedulePeriodicJobs(
   });
 }
 
-/** The next time after `now` at which a clock shows this minute (UTC), or one that lies whole periods from it. */
+/** Returns the next time after `now` at this minute of an hour (UTC), or a whole number of periods away from it. */
 export function nextRun(minuteOfHour: number, everyMinutes: number | undefined, now: number): number {
   const period = (everyMinutes ?? 60) * MINUTE_MS;
   const first = minuteOfHour * MINUTE_MS;
   return first + (Math.floor((now - first) / period) + 1) * period;
 }
 
-/** Hourly work has one id on all instances, and so one row. */
+/** A periodic job has the same id on all instances, and therefore one row. */
 function scheduledId(queue: string): string {
   const hex = createHash('sha256').update(`hourly:${queue}`).digest('hex');
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
@@ -64,7 +64,7 @@ const scheduleJobs = statement<
      where queue_jobs.failed_at is not null`,
 );
 
-/** Of work that comes back by itself; each has its row since a process began that does it. */
+/** Lists the queues of periodic jobs. Each has a row as soon as a process that runs it has started. */
 export async function listPeriodicQueues(database: Queryable): Promise<readonly string[]> {
   const names = (await database.rows(listQueues, {})).map(({ queue }) => queue);
   const ids = new Map(names.map((name) => [scheduledId(name), name]));
@@ -72,7 +72,7 @@ export async function listPeriodicQueues(database: Queryable): Promise<readonly 
   return rows.flatMap(({ id }) => ids.get(id) ?? []).toSorted();
 }
 
-/** Makes such work due now, also when it was given up. `running`: it is done at this moment. */
+/** Makes a periodic job due now, even if it is dead. `running`: it is already running. */
 export async function runPeriodicJobNow(
   database: Queryable,
   queue: string,
@@ -83,7 +83,7 @@ export async function runPeriodicJobNow(
   return row.is_running ? 'running' : 'due';
 }
 
-/** By hand only, since it reads the whole table. */
+/** Only for manual use, since it reads the whole table. */
 const listQueues = statement<{ queue: string }, object>('list-job-queues', 'select distinct queue from queue_jobs');
 
 const findJobs = statement<{ id: string }, { readonly ids: readonly string[] }>(

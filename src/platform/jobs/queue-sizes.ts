@@ -1,18 +1,18 @@
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 
-/** How much background work of one queue there is. */
+/** Amount of background work in one queue. */
 export interface QueueSize {
   readonly queue: string;
-  /** Waiting, for now or for later. */
+  /** Waiting jobs, due now or later. */
   readonly queued: number;
-  /** Of the job that has been due the longest; 0 when none is. */
+  /** Age of the job that has been due the longest. 0 if no job is due. */
   readonly oldestDueSeconds: number;
-  /** Given up and still kept. */
+  /** Dead jobs that are still kept. */
   readonly dead: number;
 }
 
-/** A backlog beyond this is counted no further: the answer must not take as long as the work. */
+/** Counting stops here, so that measuring a large backlog stays fast. */
 const MAX_COUNTED = 100_000;
 
 const measureQueues = statement<

@@ -1,6 +1,6 @@
 /**
- * The processes of the service that live, table `queue_workers`: each says so twice a minute, with a digest of what has
- * to be configured alike in all of them (operations 6.1, 8.1).
+ * The running processes of the service, table `queue_workers`. Each sends a heartbeat twice a minute, with a digest of
+ * the settings that must be identical in all of them (operations 6.1, 8.1).
  */
 import type { Clock } from '#platform/base/clock.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
@@ -9,7 +9,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 
 const BEAT_MS = 30_000;
-/** Who has not been heard for so long is gone. */
+/** A process without a heartbeat for this long is considered gone. */
 const SILENT_MS = 120_000;
 const MAX_LISTED = 1000;
 
@@ -17,26 +17,26 @@ export interface RegistrationOptions {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Log;
-  /** For messages: machine and process id. */
+  /** Shown in messages: host name and process id. */
   readonly name: string;
   readonly version: string;
-  /** Whether it does background work. */
+  /** Whether it runs background jobs. */
   readonly works: boolean;
   readonly configDigest: Buffer;
-  /** Check values of the root keys that it has now, the one that it seals with first. */
+  /** Check values of the current root keys. The one used for sealing comes first. */
   readonly rootKeys: () => readonly Buffer[];
-  /** Private addresses that sent it forwarding headers and are not trusted. */
+  /** Private addresses that sent forwarding headers to it without being trusted proxies. */
   readonly untrustedProxies: () => readonly string[];
 }
 
-/** This process, as others see it. */
+/** The registration of this process. */
 export class RegisteredProcess {
   readonly #options: RegistrationOptions;
   readonly #id: string;
   readonly #startedAt: Date;
   #digest: Buffer;
   #timer: NodeJS.Timeout | undefined;
-  /** Others were found to differ at the last beat; while configurations are rolled out that is no news. */
+  /** Processes whose configuration differed at the last heartbeat. One difference is normal during a rollout. */
   #others = '';
   #reported = '';
 
@@ -53,13 +53,13 @@ export class RegisteredProcess {
     await this.beat();
   }
 
-  /** After a reload. */
+  /** Updates the configuration digest after a reload. */
   async useDigest(digest: Buffer): Promise<void> {
     this.#digest = digest;
     await this.beat();
   }
 
-  /** Says that it lives, forgets who does not, and compares configurations. Never throws. */
+  /** Sends a heartbeat, removes silent processes and compares configurations. Never throws. */
   async beat(): Promise<void> {
     const { clock, database, log, name, rootKeys, untrustedProxies, version, works } = this.#options;
     const now = clock.now();
@@ -77,12 +77,12 @@ export class RegisteredProcess {
       const others = rows.filter(({ config_digest: digest }) => !digest.equals(this.#digest)).map((row) => row.name);
       this.#compare(others.sort().join(' '));
     } catch (error) {
-      // The database says by itself when it is lost.
+      // The database module reports a lost connection itself.
       log.debug('process.beat', 'the process could not be registered', { reason: describeError(error).message });
     }
   }
 
-  /** Others need not wait until it is silent. Never throws. */
+  /** Removes the registration, so that others need not wait for its expiry. Never throws. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     try {
@@ -114,12 +114,12 @@ export interface LiveProcess {
   /** Milliseconds since the epoch. */
   readonly started_at: number;
   readonly last_seen_at: number;
-  /** Null for a version that does not say. */
+  /** Null for versions that do not report it. */
   readonly root_keys: readonly Buffer[] | null;
   readonly untrusted_proxies: readonly string[];
 }
 
-/** Who was heard of within two minutes. */
+/** Lists the processes that sent a heartbeat within the last two minutes. */
 export async function listLiveProcesses(queryable: Queryable, now: number): Promise<readonly LiveProcess[]> {
   return await queryable.rows(listLive, { since: silentSince(now), limit: MAX_LISTED });
 }

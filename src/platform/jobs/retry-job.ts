@@ -3,22 +3,22 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { isUniqueViolation } from '#platform/postgres/failures.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** `waiting`: another job of its queue with the same key waits already and does the same. */
+/** `waiting`: the queue already has a waiting job with the same key, which does the same work. */
 export type RetryOutcome = 'retried' | 'not-dead' | 'waiting' | 'absent';
 
-/** Lets a dead job begin again, as if it were new. */
+/** Restarts a dead job as if it were new. */
 export async function retryJob(queryable: Queryable, id: Ulid, now: number): Promise<RetryOutcome> {
   try {
     const row = await queryable.first(retry, { id: toUuid(id), now: new Date(now) });
     return row?.outcome ?? 'absent';
   } catch (error) {
-    // One came while this statement ran.
+    // Such a job was queued while this statement ran.
     if (isUniqueViolation(error, 'queue_jobs_waiting')) return 'waiting';
     throw error;
   }
 }
 
-/** The age begins again as well: some jobs are retried until they have an age. */
+/** Also resets the age, because some queues retry their jobs until they reach a certain age. */
 const retry = statement<{ outcome: RetryOutcome }, { readonly id: string; readonly now: Date }>(
   'retry-job',
   `with job as materialized (

@@ -1,7 +1,7 @@
 import type { Task } from '#platform/base/tasks.ts';
 import type { JobQueue } from './queue.ts';
 
-/** A job that was taken. */
+/** A job taken by this process. */
 export interface JobRow {
   readonly id: string;
   readonly queue: string;
@@ -19,11 +19,11 @@ export interface RunningJob {
   /** The request or job that queued it. */
   readonly parent: string | undefined;
   readonly aborting: AbortController;
-  /** It threw, or took too long. */
+  /** It threw, or exceeded its time limit. */
   hasCrashed: boolean;
-  /** What it crashed with. */
+  /** The error of the crash. */
   error?: unknown;
 }
 
-/** Why a run was aborted; it is not the job's fault. */
+/** Abort reason for which the job is not responsible. */
 export class Interrupted extends Error {}

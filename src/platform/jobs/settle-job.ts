@@ -1,6 +1,6 @@
 /**
- * What becomes of a job once it ran: it is done, is tried again later, or is kept as failed (operations 6.2); and what the
- * log and the metrics say of it.
+ * Settles a job after a run: completes it, schedules a retry or keeps it as dead (operations 6.2). Also writes its log
+ * line and metrics.
  */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '#platform/base/clock.ts';
@@ -24,7 +24,7 @@ interface SettlementOptions {
 
 const FIRST_RETRY_SECONDS = 5;
 const MAX_RETRY_AFTER_SECONDS = 3600;
-/** Between two runs of a job that is retried by its age. */
+/** Maximum delay between two runs of a job that is retried by age. */
 const MAX_RETRY_SECONDS = 900;
 const MAX_REASON_BYTES = 4096;
 
@@ -32,13 +32,13 @@ export class JobSettlement {
   readonly #options: SettlementOptions;
   readonly #worker: string;
 
-  /** @param worker whose jobs these are */
+  /** @param worker id of the worker that runs the jobs */
   constructor(options: SettlementOptions, worker: string) {
     this.#options = options;
     this.#worker = worker;
   }
 
-  /** Throws when it cannot be stored; may be called again then. */
+  /** Stores the outcome of a run. Throws if that fails, and can then be called again. */
   async settle(running: RunningJob, outcome: JobOutcome | Interrupted): Promise<void> {
     await this.#store(running, outcome);
     if (metrics !== undefined && !(outcome instanceof Interrupted)) this.#report(running, outcome);
@@ -105,7 +105,7 @@ export class JobSettlement {
     metrics?.observe('latchkey_jobs_processed_seconds', labels, (performance.now() - task.startedAt) / 1000);
   }
 
-  /** Whether it is tried once more when it fails. */
+  /** Returns whether a failed run is followed by a retry. */
   mayRetry({ attempt, created_at }: JobRow, { retriedForSeconds }: JobQueue): boolean {
     if (retriedForSeconds === undefined) return attempt <= this.#options.maxRetries;
     return this.#options.clock.now() - created_at < retriedForSeconds * 1000;
@@ -117,7 +117,7 @@ export class JobSettlement {
       readonly dueAt: number;
       readonly attempt: number;
       readonly reason: string | null;
-      /** Null: as it is. */
+      /** Null leaves it unchanged. */
       readonly payload: string | null;
     },
   ): Promise<void> {
@@ -133,13 +133,13 @@ export class JobSettlement {
       });
     } catch (error) {
       if (!isUniqueViolation(error, 'queue_jobs_waiting')) throw error;
-      // A newer job with its key waits already and does the same.
+      // A newer job with the same key is already waiting and does the same work.
       await this.#options.database.execute(completeJob, { id: row.id, worker: this.#worker });
     }
   }
 }
 
-/** 5 s, 10 s, 20 s and so on, give or take a fifth, or what the other side asks for. */
+/** Returns 5 s, 10 s, 20 s and so on, varied by up to 20%, or longer if the other side asks for it. */
 function retryDelay(attempt: number, queue: JobQueue, askedSeconds: number | undefined): number {
   const spread = randomInt(80, 121) / 100;
   const longest = queue.retriedForSeconds === undefined ? Number.POSITIVE_INFINITY : MAX_RETRY_SECONDS;
@@ -147,7 +147,7 @@ function retryDelay(attempt: number, queue: JobQueue, askedSeconds: number | und
   return Math.max(delay, Math.min(askedSeconds ?? 0, MAX_RETRY_AFTER_SECONDS));
 }
 
-/** A reason as it can be stored: an error may quote anything, and PostgreSQL has no text with NUL. */
+/** Makes a reason storable: error messages may contain anything, and PostgreSQL text cannot contain NUL. */
 function cut(reason: string): string {
   const bytes = Buffer.from(reason.replaceAll('\0', ' '));
   return new TextDecoder().decode(bytes.subarray(0, MAX_REASON_BYTES), { stream: true });

@@ -1,7 +1,9 @@
 const SECRET_KEY = /password|token|secret|code/i;
 const REDACTED = '<redacted>';
 
-/** What a job was given, without what might be a secret (operations 3.6). No job of this version holds one. */
+/**
+ * Returns a job's payload without values that may be secret (operations 3.6). No job of this version contains secrets.
+ */
 export function shownPayload(payload: unknown): unknown {
   if (Array.isArray(payload)) return payload.map(shownPayload);
   if (typeof payload !== 'object' || payload === null) return payload;

@@ -16,7 +16,7 @@ function processOf(...names: readonly string[]) {
   return { jobs: table.worker(queues), hourly: table.worker([hourly]) };
 }
 
-/** Lets a day pass in which the hourly work runs. */
+/** Advances the clock hour by hour and runs the hourly work. */
 async function pass(hours: number, { hourly }: ReturnType<typeof processOf>): Promise<void> {
   await runDue(hourly);
   for (let hour = 0; hour < hours; hour += 1) {

@@ -1,6 +1,6 @@
 /**
- * Jobs that nobody takes: those of queues that only another version knows, for example after an upgrade was taken back.
- * Processes of both versions share the table for some time, so a job is dead only after a day (operations 6.1).
+ * Handles jobs that no process takes because only another version knows their queue, for example after a rollback.
+ * Processes of both versions may share the table for a while, so such a job is dead only after a day (operations 6.1).
  */
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -16,11 +16,11 @@ export interface UnknownJobsDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly log: Log;
-  /** Names of all queues of this version. */
+  /** Returns the names of all queues of this version. */
   readonly knownQueues: () => readonly string[];
 }
 
-/** Hourly work that keeps such jobs as dead, and says so. */
+/** Hourly work that marks such jobs as dead and logs an error. */
 export function unknownJobsQueue(deps: UnknownJobsDeps): JobQueue {
   return {
     name: 'fail-unknown-jobs',
@@ -46,7 +46,7 @@ async function failUnknownJobs({ database, clock, log, knownQueues }: UnknownJob
   return rows.length;
 }
 
-/** One that runs, or waits for a retry, has been due for less than a day. */
+/** Jobs that run, or wait for a retry, have been due for less than a day. */
 const failUnknown = statement<
   { queue: string },
   { readonly known: readonly string[]; readonly dueBefore: Date; readonly now: Date }

@@ -17,16 +17,16 @@ interface JobRow {
   readonly queue: string;
   readonly attempt: number;
   readonly has_worker: boolean;
-  /** Until it is due. */
+  /** Time until it is due. */
   readonly seconds: number;
   readonly failed: boolean;
   readonly failed_reason: string | null;
 }
 
-/** Workers over a table of jobs that each test finds empty, with a clock of the test. */
+/** Workers on a job table that is emptied before each test, with a fake clock. */
 class JobTable {
   testDatabase!: TestDatabase;
-  /** As another process has it. */
+  /** The database as another process opens it. */
   second!: OpenDatabase;
   clock = new FakeClock();
   log = new RecordingLog();
@@ -61,7 +61,7 @@ class JobTable {
   }
 }
 
-/** Made before all tests of the file. */
+/** Created before all tests of the file. */
 export function useJobTable(): JobTable {
   const table = new JobTable();
   beforeAll(async () => {
@@ -84,7 +84,7 @@ export function useJobTable(): JobTable {
   return table;
 }
 
-/** A queue whose runs are kept, and answered by `outcome`. */
+/** Creates a queue that records its runs and gets their outcomes from `outcome`. */
 export function queueOf(outcome: (job: Job) => JobOutcome | Promise<JobOutcome>, more: Partial<JobQueue> = {}) {
   const runs: Job[] = [];
   const queue: JobQueue = {
@@ -99,12 +99,12 @@ export function queueOf(outcome: (job: Job) => JobOutcome | Promise<JobOutcome>,
   return { queue, runs };
 }
 
-/** @returns how many jobs were taken, all of which have ended */
+/** @returns number of jobs taken, all of which have ended */
 export async function runDue(worker: JobWorker): Promise<number> {
   const taken = await worker.poll();
   await worker.idle();
   return taken;
 }
 
-/** A run that does not end by itself. */
+/** A run that never ends. */
 export const never = () => new Promise<JobOutcome>(() => {});

@@ -1,8 +1,8 @@
 /**
- * Runs the jobs of some queues in this process. It looks for due ones every second, and while it is full as soon as it
- * has room again. It takes what it has room for, by a statement that no two processes can take the same job with. A
- * running job belongs to its worker for a minute, which is prolonged while it runs: a job whose process died is due
- * again when that minute is over (operations 6.1, 6.2).
+ * Runs the jobs of some queues in this process. It polls for due jobs every second. While it has a backlog, it also
+ * polls as soon as a job ends. It takes as many jobs as it has capacity for, with a statement that never gives a job to
+ * two processes. A worker leases a job for a minute and renews the lease while the job runs. If the process dies, the
+ * job is due again when the lease expires (operations 6.1, 6.2).
  */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '#platform/base/clock.ts';
@@ -25,23 +25,23 @@ export interface JobWorkerOptions {
   readonly log: Log;
   readonly tracing: Tracing;
   readonly queues: readonly JobQueue[];
-  /** Jobs that run at once. */
+  /** Maximum number of concurrent jobs. */
   readonly concurrency: number;
   readonly pollIntervalSeconds: number;
   readonly maxRetries: number;
-  /** Whether further jobs may be taken at this moment; always unless given. */
+  /** Whether more jobs may be taken now. Defaults to always. */
   readonly mayTake?: () => boolean;
 }
 
 const LEASE_SECONDS = 60;
-/** A third of the lease: two may fail. */
+/** A third of the lease, so two renewals may fail. */
 const RENEW_MS = 20_000;
-/** Taken by one statement, so that several processes share a backlog. */
+/** Maximum number of jobs taken by one statement, so that several processes share a backlog. */
 const MAX_TAKEN = 5;
-/** Before the end of a job is stored again. */
+/** Delay before the first retry to store an outcome. */
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 15_000;
-/** What aborted jobs get to notice it. */
+/** Time that aborted jobs have to react. */
 const ABORT_MS = 1_000;
 
 export class JobWorker {
@@ -50,11 +50,11 @@ export class JobWorker {
   readonly #id: string;
   readonly #settlement: JobSettlement;
   readonly #running = new Map<string, RunningJob>();
-  /** Resolves with the end of the job. */
+  /** One promise per running job, resolved when it ends. */
   readonly #ends = new Set<Promise<void>>();
   #count = 0;
   #isStopping = false;
-  /** There was no room for all that was due, as far as it knows. */
+  /** The last poll may have left due jobs behind for lack of capacity. */
   #hasBacklog = false;
   #isScheduled = false;
   #pollTimer: NodeJS.Timeout | undefined;
@@ -68,12 +68,12 @@ export class JobWorker {
     this.#settlement = new JobSettlement(options, this.#id);
   }
 
-  /** Whose jobs it takes. */
+  /** Queues whose jobs it takes. */
   get queueNames(): readonly string[] {
     return [...this.#queues.keys()];
   }
 
-  /** Jobs that run right now, by queue. */
+  /** Counts the running jobs by queue. */
   countRunning(): ReadonlyMap<string, number> {
     const counts = new Map(this.queueNames.map((name) => [name, 0]));
     for (const { queue } of this.#running.values()) counts.set(queue.name, (counts.get(queue.name) ?? 0) + 1);
@@ -85,7 +85,7 @@ export class JobWorker {
     this.#scheduleNextPoll(0);
   }
 
-  /** Takes no more jobs, lets those that run end, and gives back what does not in time. */
+  /** Stops taking jobs, waits for the running ones and returns those that do not end in time. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#pollTimer);
@@ -98,7 +98,7 @@ export class JobWorker {
     clearInterval(this.#renewTimer);
   }
 
-  /** Takes due jobs as far as there is room for them, and starts them. @returns how many. Never throws. */
+  /** Takes and starts as many due jobs as there is capacity for. @returns how many. Never throws. */
   async poll(): Promise<number> {
     const startedAt = performance.now();
     const { clock, concurrency, database, log, mayTake } = this.#options;
@@ -123,20 +123,20 @@ export class JobWorker {
       for (const row of rows) this.#start(row);
       return rows.length;
     } catch (error) {
-      // The database says by itself when it is lost.
+      // The database module reports a lost connection itself.
       log.debug('job.poll', 'due jobs could not be read', { reason: describeError(error).message });
       return 0;
     }
   }
 
-  /** Waits until nothing runs. */
+  /** Waits until no job is running. */
   async idle(): Promise<void> {
     while (this.#ends.size > 0) await Promise.all(this.#ends);
   }
 
   /**
-   * Keeps what runs from being taken by others, and aborts what was. Has work come back that is due in a future that
-   * only a clock knew that was set back since. Never throws.
+   * Renews the leases of the running jobs and aborts the jobs that another process has taken. Also reschedules jobs
+   * whose due time lies in a future set by a clock that has since been set back. Never throws.
    */
   async renew(): Promise<void> {
     const { clock, database, log, mayTake } = this.#options;
@@ -186,14 +186,14 @@ export class JobWorker {
     return this.#running.size < this.#options.concurrency;
   }
 
-  /** What waits for room is not left until the next interval. */
+  /** Polls immediately if there is a backlog, instead of waiting for the next interval. */
   #pollAgain(): void {
     if (!this.#hasBacklog || this.#pollTimer === undefined || this.#polling !== undefined) return;
     clearTimeout(this.#pollTimer);
     this.#scheduleNextPoll(0);
   }
 
-  /** Spread by a tenth, so that the processes do not ask at the same moments. */
+  /** Varied by up to 10%, so that processes do not poll at the same time. */
   #pollMs(): number {
     const milliseconds = this.#options.pollIntervalSeconds * 1000;
     return randomInt(Math.round(milliseconds * 0.9), Math.round(milliseconds * 1.1) + 1);
@@ -201,7 +201,7 @@ export class JobWorker {
 
   #start(row: JobRow): void {
     const queue = this.#queues.get(row.queue);
-    // A process that stood still for longer than its lease may take what it runs itself.
+    // A process suspended for longer than its lease may take a job that it is already running.
     if (queue === undefined || this.#running.has(row.id)) return;
     this.#count += 1;
     const task = new Task(`job-${row.queue}-${this.#count}`);
@@ -224,7 +224,7 @@ export class JobWorker {
       outcome = await this.#outcomeOf(running);
       await this.#settle(running, outcome);
     } catch (error) {
-      // Its lease runs out, and then it runs again.
+      // The lease expires, and the job runs again.
       const reason = describeError(error).message;
       this.#options.log.warn('job.retry', `${running.row.queue} ended, but that could not be stored`, { reason });
     } finally {
@@ -234,7 +234,10 @@ export class JobWorker {
     }
   }
 
-  /** Tries again for as long as a database is usually away: a job whose end is not stored runs a second time. */
+  /**
+   * Retries for as long as a database is typically unavailable: if the outcome is not stored, the job runs a second
+   * time.
+   */
   async #settle(running: RunningJob, outcome: JobOutcome | Interrupted): Promise<void> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
       try {
@@ -248,7 +251,7 @@ export class JobWorker {
 
   async #outcomeOf(running: RunningJob): Promise<JobOutcome | Interrupted> {
     const { row, queue, task, aborting } = running;
-    // The process ended in the middle of the last one.
+    // The process also died during the last run.
     if (row.attempt > this.#options.maxRetries + 1 && !this.#settlement.mayRetry(row, queue))
       return { kind: 'failed', reason: 'its process ended each time' };
     const { signal } = aborting;
@@ -257,7 +260,7 @@ export class JobWorker {
     }, queue.timeLimitSeconds * 1000).unref();
     try {
       const aborted = new Promise<never>((_, reject) => {
-        // Aborted inside a stretch of the task.
+        // Ensures that the abort happens in a stretch of the task.
         signal.addEventListener('abort', () => resumeTask(task, () => reject(signal.reason)));
       });
       return await Promise.race([
@@ -286,13 +289,13 @@ export class JobWorker {
   }
 }
 
-/** What the database said, where that is why. */
+/** Returns the database error if that caused the failure. */
 function reasonOf(error: unknown): unknown {
   const isUnavailable = error instanceof LatchkeyError && error.code === 'temporarily_unavailable';
   return isUnavailable ? (error.cause ?? error) : error;
 }
 
-/** Without the reason of a failure, which may quote anything. */
+/** Leaves out the failure reason, which may contain anything. */
 function jobSpan({ row, task }: RunningJob, outcome: JobOutcome | Interrupted | undefined) {
   const kind = outcome instanceof Interrupted ? 'interrupted' : outcome?.kind;
   const attributes = {
@@ -310,7 +313,7 @@ function leaseUntil(now: number): Date {
   return new Date(now + LEASE_SECONDS * 1000);
 }
 
-/** Jobs of queues that this version does not know are left to those that do. */
+/** Leaves jobs of unknown queues to versions that know them. */
 const takeJobs = statement<
   JobRow,
   {
@@ -345,8 +348,8 @@ const renewLeases = statement<
 );
 
 /**
- * Written or taken by a clock that was ahead by more than a minute, or due later than anything is. They run after a lease,
- * since another process may be at work on one and prolong it until then.
+ * Jobs created or taken by a clock that was more than a minute ahead, or due later than any job can be. They become due
+ * after one lease, because another process may be running one and renewing its lease.
  */
 const recallJobs = statement<
   never,

@@ -6,7 +6,7 @@ import { outside } from '#platform/base/tasks.ts';
 import type { MailOutcome, MailTransport, Message } from './mail.ts';
 
 export interface FileOptions {
-  /** Made when it is missing. */
+  /** Created if it does not exist. */
   readonly directory: string;
   readonly clock: Clock;
 }
@@ -15,7 +15,10 @@ const SUFFIX = '.eml';
 const KEPT_MS = 7 * 86_400_000;
 const CLEAN_UP_MS = 3_600_000;
 
-/** Writes mails into a directory, for trials and tests: nobody else can read them, and they are removed after a week. */
+/**
+ * Writes emails to a directory, for evaluation and tests. Only their owner can read them, and they are deleted after a
+ * week.
+ */
 export class FileTransport implements MailTransport {
   readonly newline = 'win';
   readonly #options: FileOptions;
@@ -44,7 +47,7 @@ export class FileTransport implements MailTransport {
     }
   }
 
-  /** Under its own name only when it is complete; a second try replaces the first. */
+  /** Renames the file to its final name when it is complete. A retry replaces the first attempt. */
   async #write(id: string, content: Buffer): Promise<void> {
     await outside(this.#prepare());
     const path = join(this.#options.directory, `${id}${SUFFIX}`);
@@ -72,7 +75,7 @@ export class FileTransport implements MailTransport {
         const { mtimeMs } = await outside(stat(path));
         if (mtimeMs < clock.now() - KEPT_MS) await outside(unlink(path));
       } catch (error) {
-        // Somebody else removed it.
+        // Another process or user deleted it.
         if (!isErrno(error, 'ENOENT')) throw error;
       }
     }

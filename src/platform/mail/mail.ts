@@ -1,7 +1,7 @@
-/** Mails on their way out: what one is made of, who takes it, and what became of handing it over. */
+/** Outgoing emails: their contents, the transport interface and the outcome of a delivery attempt. */
 
 export interface Mailbox {
-  /** Any text: it is encoded as the header needs it. */
+  /** Any text. It is encoded as the header requires. */
   readonly name?: string | undefined;
   readonly address: string;
 }
@@ -11,8 +11,8 @@ export interface Mail {
   readonly replyTo: Mailbox | undefined;
   readonly to: Mailbox;
   /**
-   * Of this mail, the same at each try: with the sender's domain it is the `Message-ID`, by which a receiver can tell
-   * that it has the mail already. Letters, digits and hyphens.
+   * Identifies this email and stays the same on every attempt. Together with the sender's domain it is the
+   * `Message-ID`, which lets receivers detect duplicates. Letters, digits and hyphens.
    */
   readonly id: string;
   readonly date: Date;
@@ -21,30 +21,30 @@ export interface Mail {
   readonly html: string;
 }
 
-/** A mail as it is handed over. */
+/** An email as passed to a transport. */
 export interface Message {
-  /** The same at each try. Letters, digits and hyphens. */
+  /** The same on every attempt. Letters, digits and hyphens. */
   readonly id: string;
-  /** Both are addresses, without a name. */
+  /** Sender and recipient are addresses without names. */
   readonly sender: string;
   readonly recipient: string;
-  /** Head and body (RFC 5322). */
+  /** Header and body (RFC 5322). */
   readonly content: Buffer;
 }
 
 export type MailOutcome =
   | { readonly kind: 'sent' }
-  /** A later try may succeed. The reason names no recipient; it quotes the other side about the settings only. */
+  /** A retry may succeed. The reason never names a recipient, and quotes the server only about the settings. */
   | { readonly kind: 'retry'; readonly reason: string }
-  /** This mail will never be taken. */
+  /** This email will never be accepted. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Hands mails to the transport that delivers them. */
+/** Delivers emails, or passes them to a server or program that does. */
 export interface MailTransport {
-  /** How lines of the content end; `linux` for programs that read it from a pipe. */
+  /** Line endings of the content. `linux` for programs that read it from a pipe. */
   readonly newline: 'win' | 'linux';
-  /** @param signal ends the attempt, with outcome `retry` */
+  /** @param signal ends the attempt with the outcome `retry` */
   send(message: Message, signal: AbortSignal): Promise<MailOutcome>;
-  /** Undefined when a mail would be taken now, else why not. Sends none. */
+  /** Checks whether an email would be accepted now, without sending one. Returns the reason if not. */
   test(signal: AbortSignal): Promise<string | undefined>;
 }

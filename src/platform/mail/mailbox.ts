@@ -5,7 +5,7 @@ const ADDRESS = /^[^\s<>()[\],;:\\"@-][^\s<>()[\],;:\\"@]*@(?:[A-Za-z0-9-]+\.)*[
 const NAMED = /^(?:"((?:[^"\\]|\\.)*)"|([^"<>@,;:\\()[\]]*))\s*<([^<>]*)>$/;
 const CONTROL = /\p{C}/u;
 
-/** Reads a mailbox (RFC 5322 3.4) as people write them; undefined when it is none. */
+/** Parses a mailbox (RFC 5322 3.4) as commonly written. Returns undefined if the text is not one. */
 export function parseMailbox(text: string): Mailbox | undefined {
   const trimmed = text.trim();
   if (CONTROL.test(trimmed)) return undefined;

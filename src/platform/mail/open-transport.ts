@@ -5,9 +5,9 @@ import type { MailTransport } from './mail.ts';
 import { SendmailTransport } from './sendmail-transport.ts';
 import { SmtpTransport } from './smtp-transport.ts';
 
-/** How mails leave, as the operator chose. */
+/** How emails are delivered, as configured. */
 export type TransportChoice =
-  /** They do not. */
+  /** Emails are not delivered. */
   | { readonly kind: 'blackhole' }
   | {
       readonly kind: 'smtp';
@@ -22,7 +22,7 @@ export type TransportChoice =
   | { readonly kind: 'sendmail'; readonly command: string; readonly timeoutSeconds: number }
   | { readonly kind: 'file'; readonly directory: string };
 
-/** @returns undefined when no mail is to leave */
+/** @returns undefined if emails are not delivered */
 export function openTransport(choice: TransportChoice, clock: Clock): MailTransport | undefined {
   switch (choice.kind) {
     case 'blackhole':

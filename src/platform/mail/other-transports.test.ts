@@ -37,7 +37,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('a program in the place of sendmail', () => {
-  /** @returns the path of a program that runs these shell commands */
+  /** @returns the path of a script that runs these shell commands */
   function program(...commands: string[]): string {
     const path = join(directory, 'program');
     writeFileSync(path, `#!/bin/sh\n${commands.join('\n')}\n`);

@@ -3,18 +3,18 @@ import { outside } from '#platform/base/tasks.ts';
 import type { MailOutcome, MailTransport, Message } from './mail.ts';
 
 export interface SendmailOptions {
-  /** A path, or a name that is looked up. */
+  /** A path, or a name that is searched for. */
   readonly command: string;
-  /** Of a whole attempt. */
+  /** Timeout for a whole attempt. */
   readonly timeoutSeconds: number;
 }
 
-/** Where such programs are. */
+/** Directories that usually contain such programs. */
 const SEARCH_PATH = '/usr/local/sbin:/usr/sbin:/usr/lib:/usr/local/bin:/usr/bin:/bin';
-/** Of sysexits.h: data, user and host that are wrong will be wrong later. */
+/** From sysexits.h: invalid data, unknown user and unknown host. A retry would fail as well. */
 const FINAL_CODES = [65, 67, 68];
 
-/** Hands mails to a program that takes the arguments of `sendmail`. No shell is involved. */
+/** Passes emails to a program that accepts the arguments of `sendmail`. Does not use a shell. */
 export class SendmailTransport implements MailTransport {
   readonly newline = 'linux';
   readonly #options: SendmailOptions;
@@ -31,23 +31,23 @@ export class SendmailTransport implements MailTransport {
     return { kind: FINAL_CODES.includes(ended) ? 'refused' : 'retry', reason };
   }
 
-  /** That the program can be started; `-bV` makes those that know it print their version and nothing else. */
+  /** Checks that the program can be started. Programs that know `-bV` only print their version. */
   async test(signal: AbortSignal): Promise<string | undefined> {
     const ended = await this.#run(['-bV'], Buffer.alloc(0), signal);
     return typeof ended === 'string' ? ended : undefined;
   }
 
-  /** @returns the exit code, or why there is none */
+  /** @returns the exit code, or the reason why there is none */
   async #run(args: readonly string[], input: Buffer, signal: AbortSignal): Promise<number | string> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutSeconds * 1000)]);
     const program = spawn(this.#options.command, args, {
-      // Not the environment of this process, which may hold secrets.
+      // Does not inherit the environment of this process, which may contain secrets.
       env: { PATH: SEARCH_PATH },
       stdio: ['pipe', 'ignore', 'ignore'],
       signal: limit,
       killSignal: 'SIGKILL',
     });
-    // A program that ends early closes the pipe: its exit code says why.
+    // A program that exits early closes the pipe. Its exit code shows why.
     program.stdin.on('error', () => {});
     program.stdin.end(input);
     return await endOf(program);

@@ -46,7 +46,7 @@ function transport(port: number, options: Partial<SmtpOptions> = {}): SmtpTransp
   });
 }
 
-/** A server that is no SMTP server, or a broken one. */
+/** A server that does not speak SMTP, or does so incorrectly. */
 async function rawPeer(answer: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -83,7 +83,7 @@ describe('an internationalized address (RFC 6531)', () => {
     });
     const used = transport(port);
     expect(await sendMail(used, TO, NEVER)).toEqual({ kind: 'sent' });
-    // The test's server decodes the domain.
+    // The test server decodes the domain.
     expect(mails).toMatchObject([{ recipients: ['jürgen@bücher.example'] }]);
     expect(headOf(mails[0]?.source ?? '').find((line) => line.startsWith('To:'))).toMatch(/<jürgen@bücher\.example>$/);
     expect(await sendMail(used, MAIL, NEVER)).toEqual({ kind: 'sent' });
@@ -308,7 +308,7 @@ describe('a server that is none (F-16)', () => {
   });
 });
 
-/** What is received from the transport, line by line, by a server that answers 250 unless told otherwise. */
+/** Records the lines that the transport sends to a server. The server answers 250 by default. */
 async function heard(answers: Readonly<Record<string, string>> = {}) {
   const lines: string[] = [];
   const port = await rawPeer((socket) => {

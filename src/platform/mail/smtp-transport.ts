@@ -13,19 +13,19 @@ export interface SmtpOptions {
   /** `starttls` is mandatory, never opportunistic (operations 1.14). */
   readonly mode: 'plain' | 'starttls' | 'tls';
   readonly credentials: { readonly username: string; readonly password: Secret } | undefined;
-  /** Of a whole attempt. */
+  /** Timeout for a whole attempt. */
   readonly timeoutSeconds: number;
-  /** How the server is greeted. */
+  /** Host name sent in EHLO. */
   readonly ehloName: string;
-  /** Of all mails, for `test`. */
+  /** Sender of all emails, used by `test`. */
   readonly sender: string;
-  /** Certificates to trust in place of the public ones; PEM. For tests. */
+  /** PEM certificates to trust instead of the public ones, for tests. */
   readonly trustedCertificates?: string | undefined;
 }
 
 /**
- * Hands mails to an SMTP server, each over a connection of its own: a connection that hangs costs one mail, and closing
- * it ends the attempt whatever the server does.
+ * Sends emails to an SMTP server, each over its own connection. So a hanging connection affects only one email, and
+ * closing it always ends the attempt.
  */
 export class SmtpTransport implements MailTransport {
   readonly newline = 'win';
@@ -52,7 +52,10 @@ export class SmtpTransport implements MailTransport {
     );
   }
 
-  /** Goes as far as a mail does before its content, to the postmaster of the sender's domain, and takes it back. */
+  /**
+   * Runs an SMTP dialog up to the point where the content would follow, addressed to the postmaster of the sender's
+   * domain, and then resets it.
+   */
   async test(signal: AbortSignal): Promise<string | undefined> {
     return await this.#attempt<string | undefined>(
       signal,
@@ -72,7 +75,7 @@ export class SmtpTransport implements MailTransport {
   ): Promise<T> {
     const milliseconds = this.#options.timeoutSeconds * 1000;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
-    // Ours, so that it can be closed in the middle of anything.
+    // Created here rather than by the library, so that it can be closed at any time.
     const socket = connect({ host: this.#options.hostname, port: this.#options.port, lookup: lookUpHost });
     const opened = outside(
       new Promise<void>((resolve, reject) => {
@@ -80,7 +83,7 @@ export class SmtpTransport implements MailTransport {
         socket.once('error', reject);
       }),
     );
-    // It may fail while nobody waits for it.
+    // The connection may fail while no code is awaiting it.
     socket.on('error', () => {});
     opened.catch(() => {});
     const ended = outside(
@@ -131,19 +134,19 @@ function loginOf({ credentials }: SmtpOptions): { readonly user: string; readonl
 type SmtpConnectionClass = typeof import('nodemailer/lib/smtp-connection').default;
 type Commands = SMTPConnectionCustomAuthHandler;
 
-/** Name of what the library takes for a way to sign in, so that it sends commands of ours. */
+/** Name of a custom authentication method, through which the library lets us send other commands. */
 const COMMANDS = 'COMMANDS';
 
-/** A connection on which a mail can be sent. */
+/** A connection that is ready to send an email. */
 interface Session {
   readonly connection: InstanceType<SmtpConnectionClass>;
-  /** @throws what `judge` reads */
+  /** @throws errors that `judge` interprets */
   step(start: (done: (error?: Error | null) => void) => void): Promise<void>;
   run(commands: Commands): Promise<void>;
   takesUtf8(): Promise<boolean>;
 }
 
-/** @throws what `judge` reads */
+/** @throws errors that `judge` interprets */
 async function openSession(
   SmtpConnection: SmtpConnectionClass,
   options: SmtpOptions,
@@ -189,7 +192,7 @@ async function openSession(
   return { connection, step, run, takesUtf8 };
 }
 
-/** @throws what `judge` reads */
+/** @throws errors that `judge` interprets */
 async function tryEnvelope(SmtpConnection: SmtpConnectionClass, options: SmtpOptions, opening: Opening): Promise<void> {
   const { connection, run, takesUtf8 } = await openSession(SmtpConnection, options, opening);
   const { sender } = options;
@@ -226,10 +229,13 @@ class RefusedCommand extends Error {
   }
 }
 
-/** Answers to these are about this mail. To the sender's address, as to the password, they are about the settings. */
+/**
+ * Responses to these commands concern the email. Responses about the sender address or the password concern the
+ * settings.
+ */
 const COMMANDS_OF_MAIL = ['RCPT TO', 'DATA'];
 
-/** What the error of an attempt means (operations 6.2): 5xx about the mail is final, all else may pass. */
+/** Interprets the error of an attempt (operations 6.2): 5xx about the email is final, everything else is temporary. */
 function judge(error: unknown): Extract<MailOutcome, { readonly reason: string }> {
   if (error instanceof TimeOut) return { kind: 'retry', reason: 'the attempt took too long' };
   if (error instanceof Utf8Missing) return { kind: 'refused', reason: WITHOUT_SMTPUTF8 };
@@ -238,7 +244,7 @@ function judge(error: unknown): Extract<MailOutcome, { readonly reason: string }
   const isAboutMail = command !== undefined && COMMANDS_OF_MAIL.includes(command);
   const kind = isAboutMail && responseCode >= 500 ? 'refused' : 'retry';
   const asked = command === undefined || command === 'CONN' ? 'the connection' : command;
-  // To a mail it may name whom that is for.
+  // A response about the email may name the recipient.
   const said = isAboutMail || response === undefined ? '' : `: ${foreignText(response)}`;
   return { kind, reason: `the SMTP server answered ${responseCode} to ${asked}${said}` };
 }
@@ -246,7 +252,7 @@ function judge(error: unknown): Extract<MailOutcome, { readonly reason: string }
 interface Facts {
   readonly code: string | undefined;
   readonly command: string | undefined;
-  /** What the server said. */
+  /** The server's response text. */
   readonly response: string | undefined;
   readonly responseCode: number | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Sends what was counted to a collector in regular intervals. Each time all numbers since the start go out, so one that
- * gets lost costs nothing but its moment, and nothing has to wait in memory.
+ * Exports metrics to a collector at regular intervals. Values are cumulative since the start, so a failed export loses
+ * only its data point, and nothing needs to be buffered.
  */
 import type { Clock } from '#platform/base/clock.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
@@ -9,7 +9,7 @@ import { outside, resumeTask } from '#platform/base/tasks.ts';
 import { metricsJson } from './otlp-json.ts';
 import type { MetricsRegistry } from './registry.ts';
 
-/** Less than the shutdown leaves for all that is flushed. */
+/** Shorter than the time that the shutdown allows for all flushes. */
 const CLOSE_MS = 4_500;
 
 export interface MetricsExporterOptions extends OtlpSource {
@@ -34,7 +34,7 @@ export class MetricsExporter {
     this.#timer = setInterval(() => this.#start(), options.intervalMs).unref();
   }
 
-  /** Sends the last numbers, for as long as a shutdown has time. */
+  /** Exports the final values, within the time that a shutdown allows. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     const { signal } = this.#closing;
@@ -47,12 +47,12 @@ export class MetricsExporter {
       this.#start();
       await this.#sending;
     };
-    // What the numbers are read from may not answer any more.
+    // The sources of the values may no longer respond.
     await Promise.race([last(), aborted]);
     clearTimeout(limit);
   }
 
-  /** On behalf of nobody, and nothing while the numbers before these are still on their way. */
+  /** Runs outside of any task, and does nothing while the previous export is in progress. */
   #start(): void {
     this.#sending ??= new Promise<void>((resolve) => {
       setImmediate(() => resumeTask(undefined, () => void this.#send().then(resolve)));
@@ -70,7 +70,7 @@ export class MetricsExporter {
     this.#isFailing = failure !== undefined;
   }
 
-  /** @returns why the numbers were not taken */
+  /** @returns why the values were not accepted */
   async #sendOnce(): Promise<string | undefined> {
     const { clock, registry, post, ...source } = this.#options;
     const values = await registry.values();

@@ -1,7 +1,7 @@
 /**
- * Metrics in the JSON encoding of the OpenTelemetry protocol, as collectors take them at `/v1/metrics`. Names and labels
- * are those of OpenTelemetry's conventions where it has some; the others are such that its way to Prometheus gives the
- * names of `metric-table.ts` again.
+ * Encodes metrics as OTLP/JSON, which collectors accept at `/v1/metrics`. Names and labels follow the OpenTelemetry
+ * semantic conventions where they exist. The other names are chosen so that OpenTelemetry's conversion to Prometheus
+ * restores the names in `metric-table.ts`.
  */
 import type { Metric } from '#platform/base/metric-kinds.ts';
 import { METRICS } from '#platform/base/metric-table.ts';
@@ -11,12 +11,12 @@ import type { MetricValues } from './registry.ts';
 type Reported = MetricValues[number];
 type Point = Reported['values'][number];
 
-/** Since the process began to count. */
+/** Cumulative since the process started. */
 const CUMULATIVE = 2;
 
 const TABLE: ReadonlyMap<string, Metric<'counter' | 'gauge' | 'histogram', string>> = new Map(Object.entries(METRICS));
 
-/** What prom-client names in its own way. */
+/** Metrics that prom-client names itself. */
 const PROCESS_NAMES: ReadonlyMap<string, string> = new Map([
   ['process_cpu_seconds_total', 'process.cpu.time'],
   ['process_open_fds', 'process.unix.file_descriptor.count'],
@@ -24,7 +24,7 @@ const PROCESS_NAMES: ReadonlyMap<string, string> = new Map([
   ['process_virtual_memory_bytes', 'process.memory.virtual'],
 ]);
 
-/** Of metrics that OpenTelemetry has a name for. */
+/** Attribute names for metrics that OpenTelemetry has a name for. */
 const ATTRIBUTES: ReadonlyMap<string, string> = new Map([
   ['listener', 'latchkey.listener'],
   ['method', 'http.request.method'],
@@ -49,7 +49,7 @@ export function metricsJson(source: OtlpSource, values: MetricValues, period: Pe
 
 function encodeMetric(metric: Reported, period: Period) {
   const { name, help: description } = metric;
-  // The library says `counter`, its types a number.
+  // The library uses strings such as `counter`, but its types declare a number.
   const type = String(metric.type);
   const shared = { name: nameOf(name), description, unit: unitOf(name) };
   if (type === 'histogram') {
@@ -58,13 +58,13 @@ function encodeMetric(metric: Reported, period: Period) {
     return { ...shared, histogram: { dataPoints, aggregationTemporality: CUMULATIVE } };
   }
   const times = timesOf(period);
-  // JSON has no number for what was not measured yet.
+  // JSON cannot represent values that have not been measured yet.
   const dataPoints = metric.values
     .filter(({ value }) => Number.isFinite(value))
     .map(({ labels, value }) => ({ attributes: attributesOf(name, labels), ...times, asDouble: value }));
   if (dataPoints.length === 0) return undefined;
   const isMonotonic = type === 'counter';
-  // Parts of a whole, such as connections, are to be added over processes.
+  // Parts of a total, such as connections, are summed over processes.
   const isSum = isMonotonic || TABLE.get(name)?.openTelemetry !== undefined;
   return isSum
     ? { ...shared, sum: { dataPoints, aggregationTemporality: CUMULATIVE, isMonotonic } }
@@ -74,7 +74,7 @@ function encodeMetric(metric: Reported, period: Period) {
 interface Histogram {
   readonly labels: Point['labels'];
   readonly bounds: number[];
-  /** Up to each bound. */
+  /** Cumulative count for each bound. */
   readonly counts: number[];
   sum: number;
   count: number;

@@ -1,6 +1,6 @@
 /**
- * The values of all metrics of this process, kept by prom-client, which is loaded with this file only. Values of several
- * processes are put together for one page.
+ * Holds the metric values of this process with prom-client, which only this file loads. Combines the values of several
+ * processes into one page.
  */
 import {
   AggregatorRegistry,
@@ -26,10 +26,10 @@ import type {
 } from '#platform/base/metrics.ts';
 import { outside } from '#platform/base/tasks.ts';
 
-/** The values of one process, which can be sent to another. */
+/** The values of one process, in a form that can be sent to another. */
 export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** Sets gauges to what is true at this moment. */
+/** Sets gauges to their current values. */
 export type Gauges = (
   set: <Name extends GaugeName>(name: Name, labels: LabelsOf<Name>, value: number) => void,
 ) => Promise<void>;
@@ -58,7 +58,7 @@ export class MetricsRegistry implements Metrics {
     this.#histograms.get(name)?.observe(labels, seconds);
   }
 
-  /** Has gauges read by this whenever the values are asked for. */
+  /** Registers a function that reads gauges whenever the values are requested. */
   readGauges(read: Gauges): void {
     this.#readers.push(read);
   }
@@ -90,7 +90,7 @@ export class MetricsRegistry implements Metrics {
   }
 }
 
-/** One page of the values of all processes. */
+/** Renders the values of all processes as one page. */
 export async function renderMetrics(
   processes: readonly MetricValues[],
   format: MetricsFormat,
@@ -107,12 +107,12 @@ function withFamilyName(metric: MetricValues[number]): MetricValues[number] {
   return isCounter(metric) ? { ...metric, name: metric.name.replace(/_total$/, '') } : metric;
 }
 
-/** The library says `counter`, its types a number. */
+/** The library uses strings such as `counter`, but its types declare a number. */
 function isCounter({ type }: MetricValues[number]): boolean {
   return String(type) === 'counter';
 }
 
-/** Every combination of known values; none when they are not known. */
+/** Returns every combination of the known label values. Empty if they are unknown. */
 function combinations(
   labels: readonly string[],
   known: Readonly<Record<string, readonly string[]>> | undefined,

@@ -1,4 +1,4 @@
-/** An error as Sentry shows it, without what somebody may have sent. */
+/** Describes errors for Sentry without values that may come from users. */
 import { basename } from 'node:path';
 import { packageRoot } from '#platform/base/package-root.ts';
 
@@ -7,7 +7,7 @@ const MAX_FRAMES = 50;
 const MAX_READ_CHARACTERS = 2_000;
 const MAX_MESSAGE_CHARACTERS = 300;
 
-/** The causes first, as Sentry wants them. */
+/** Causes come first, as Sentry expects. */
 export function describeErrors(error: unknown) {
   const errors: unknown[] = [];
   for (let next = error; next !== undefined && errors.length < MAX_CAUSES; next = causeOf(next)) errors.unshift(next);
@@ -23,8 +23,8 @@ function causeOf(error: unknown): unknown {
 }
 
 /**
- * Messages of the runtime and of the database quote what was wrong (`Unexpected token … is not valid JSON`). Quoted
- * parts, queries of addresses and long words are left out: what is wrong can be told without.
+ * Removes quoted text, query strings, email addresses and long words. Messages of the runtime and the database quote
+ * the invalid input (`Unexpected token … is not valid JSON`), which is not needed to understand the error.
  */
 function withoutValues(message: string): string {
   return message
@@ -38,7 +38,7 @@ function withoutValues(message: string): string {
 
 const FRAME = /^\s+at (?:(.+?) \()?(?:file:\/\/)?(\S+?):(\d+):(\d+)\)?$/;
 
-/** The oldest call first. Folders of the machine are left out. */
+/** The oldest call comes first. Local folders are removed. */
 function framesOf(stack: string) {
   const frames = stack.split('\n').flatMap((line) => {
     const [, name = '?', file, lineNumber, column] = FRAME.exec(line) ?? [];

@@ -1,13 +1,13 @@
 import { parseUrl } from '#platform/base/url.ts';
 
-/** A project of Sentry as its address names it: `https://KEY@HOST/PROJECT`. */
+/** A Sentry project, identified by its DSN: `https://KEY@HOST/PROJECT`. */
 export interface SentryProject {
-  /** Takes envelopes. */
+  /** Accepts envelopes. */
   readonly url: string;
   readonly publicKey: string;
 }
 
-/** Undefined when the text is no such address. */
+/** Returns undefined if the text is not a DSN. */
 export function parseDsn(text: string): SentryProject | undefined {
   const dsn = parseUrl(text);
   const [, path = '/', project] = /^(.*\/)(\d+)$/.exec(dsn?.pathname ?? '') ?? [];

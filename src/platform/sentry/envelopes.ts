@@ -1,6 +1,6 @@
 /**
- * What goes to Sentry, one after the other. What does not fit, and what it wants none of, is dropped: no request waits, and
- * an error that happens a thousand times costs neither memory nor quota.
+ * Sends envelopes to Sentry, one at a time. Drops what exceeds the limits or what Sentry currently rejects. So requests
+ * never wait, and a frequent error costs neither memory nor quota.
  */
 import type { Clock } from '#platform/base/clock.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
@@ -10,13 +10,13 @@ import { type LimitingAnswer, SentryRateLimits } from './rate-limits.ts';
 const MAX_UNSENT = 100;
 const MAX_PER_MINUTE = 100;
 const MINUTE_MS = 60_000;
-/** Less than the shutdown leaves for all that is flushed. */
+/** Shorter than the time that the shutdown allows for all flushes. */
 const CLOSE_MS = 4_500;
 
 export interface EnvelopesOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Throws without an answer. */
+  /** Throws if there is no response. */
   post(envelope: string, signal: AbortSignal): Promise<LimitingAnswer>;
 }
 
@@ -32,7 +32,7 @@ export class Envelopes {
   readonly #limits = new SentryRateLimits();
   readonly #closing = new AbortController();
   readonly #waiting: Waiting[] = [];
-  /** Of this minute: errors are never crowded out by transactions. */
+  /** Counts for the current minute, kept separately so that transactions never crowd out errors. */
   #counted = { minute: 0, error: 0, transaction: 0 };
   #sending: Promise<void> | undefined;
   #dropped = 0;
@@ -53,7 +53,7 @@ export class Envelopes {
     }
   }
 
-  /** Sends what waits, for as long as a shutdown has time. */
+  /** Sends what is queued, within the time that a shutdown allows. */
   async close(): Promise<void> {
     const limit = setTimeout(() => this.#closing.abort(), CLOSE_MS);
     await this.#sending;
@@ -67,7 +67,7 @@ export class Envelopes {
     return this.#counted[kind] > MAX_PER_MINUTE || this.#waiting.length >= MAX_UNSENT;
   }
 
-  /** On behalf of nobody, or it would be part of the request that failed. */
+  /** Runs outside of any task, otherwise it would count towards the request that failed. */
   #start(): void {
     this.#sending ??= new Promise<void>((resolve) => {
       setImmediate(() => resumeTask(undefined, () => void this.#sendAll().then(resolve)));
@@ -94,7 +94,7 @@ export class Envelopes {
     }
   }
 
-  /** Said at most once a minute. */
+  /** Logs at most once a minute. */
   #drop(reason: string): void {
     this.#dropped += 1;
     this.#reason = reason;

@@ -1,4 +1,4 @@
-/** For how long a Sentry wants nothing, by its `X-Sentry-Rate-Limits` and `Retry-After`. */
+/** Tracks how long Sentry rejects envelopes, based on `X-Sentry-Rate-Limits` and `Retry-After`. */
 type Category = 'error' | 'transaction';
 
 const DEFAULT_SECONDS = 60;
@@ -10,14 +10,14 @@ export interface LimitingAnswer {
 }
 
 export class SentryRateLimits {
-  /** Until when (milliseconds since the epoch). */
+  /** End of each limit, in milliseconds since the epoch. */
   readonly #until: Record<Category, number> = { error: 0, transaction: 0 };
 
   isLimited(category: Category, now: number): boolean {
     return now < this.#until[category];
   }
 
-  /** `SECONDS:CATEGORY;CATEGORY:…, …`; no category means all of them. Counts with any status. */
+  /** Format: `SECONDS:CATEGORY;CATEGORY:…, …`. Without a category, the limit applies to all. Valid with any status. */
   learn({ status, headers }: LimitingAnswer, now: number): void {
     const limits = headers['x-sentry-rate-limits'];
     if (typeof limits === 'string') {

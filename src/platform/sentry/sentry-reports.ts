@@ -1,6 +1,6 @@
 /**
- * Reports failures to a Sentry, or to what speaks its protocol: events for errors, the last requests that failed as their
- * breadcrumbs, and times of some requests as transactions. Loaded only where one is configured.
+ * Reports failures to Sentry or a compatible service. Errors become events, with the most recent failed requests as
+ * breadcrumbs. A sample of requests is reported as transactions with their timings. Loaded only if configured.
  * @see https://develop.sentry.dev/sdk/foundations/transport/envelopes/
  */
 import { hostname } from 'node:os';
@@ -16,7 +16,7 @@ const MAX_BREADCRUMBS = 30;
 export interface SentryReportsOptions {
   readonly clock: Clock;
   readonly environment: string;
-  /** Part of the errors, and of the requests, that are sent. */
+  /** Fractions of the errors and of the requests that are sent. */
   readonly sampleRate: number;
   readonly tracesSampleRate: number;
   readonly version: string;
@@ -64,7 +64,7 @@ export class SentryReports implements FailureReports {
     });
   }
 
-  /** A line of the log at ERROR is no event of its own: whatever brought it about is. */
+  /** ERROR lines of requests are breadcrumbs rather than events, since the failure behind them is an event. */
   #remember({ task, name, status }: AnsweredRequest): void {
     if (this.#breadcrumbs.length >= MAX_BREADCRUMBS) this.#breadcrumbs.shift();
     this.#breadcrumbs.push({

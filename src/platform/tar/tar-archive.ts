@@ -1,15 +1,15 @@
 /**
- * The ustar format (POSIX.1-1988) as far as archives of ours need it: regular files only, each small enough for the
- * memory. Everything else is refused when it is read, so that no archive names a place outside, a link or a device.
+ * The subset of the ustar format (POSIX.1-1988) that our archives need: regular files only, each small enough to fit in
+ * memory. The reader rejects everything else, so an archive cannot contain paths outside of it, links or devices.
  */
 
 const BLOCK_BYTES = 512;
 const MAX_NAME_BYTES = 100;
 const REGULAR_FILE = '0';
-/** Programs pad archives to a multiple of this. */
+/** Archivers pad archives to a multiple of this. */
 const MAX_PADDING_BYTES = 64 * 1024;
 
-/** The bytes are not an archive of ours. */
+/** The bytes are not an archive created by this program. */
 export class TarProblem extends Error {}
 
 export interface TarFile {
@@ -21,8 +21,8 @@ export interface TarFile {
 export const END_OF_ARCHIVE = Buffer.alloc(2 * BLOCK_BYTES);
 
 /**
- * One file of an archive, readable by its owner only.
- * @param now its time, milliseconds since the epoch
+ * Encodes one file of an archive, readable only by its owner.
+ * @param now its modification time, in milliseconds since the epoch
  */
 export function tarFile({ name, content }: TarFile, now: number): Buffer {
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw new Error(`a name too long for an archive: ${name}`);
@@ -40,8 +40,8 @@ export function tarFile({ name, content }: TarFile, now: number): Buffer {
 }
 
 /**
- * Reads the files of an archive one after the other.
- * @param maxBytes the largest size that a file of this name may have; undefined: it must not be there
+ * Reads the files of an archive one by one.
+ * @param maxBytes returns the maximum size of a file with this name; undefined if the file is not allowed
  * @throws TarProblem
  */
 export async function* readTarFiles(
@@ -94,7 +94,7 @@ function octal(value: number, digits: number): string {
   return value.toString(8).padStart(digits, '0');
 }
 
-/** The field of the checksum itself counts as spaces. */
+/** The checksum field itself counts as spaces. */
 function checksumOf(header: Buffer): number {
   let sum = 0;
   for (const [index, byte] of header.entries()) sum += index >= 148 && index < 156 ? 0x20 : byte;
@@ -109,7 +109,7 @@ function isEmpty(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
-/** Gathers what comes in pieces of any size. */
+/** Reassembles chunks of any size. */
 class BlockReader {
   readonly #pieces: AsyncIterator<Buffer>;
   #held: Buffer = Buffer.alloc(0);

@@ -3,16 +3,16 @@ import { Failure, TemplateError } from './problems.ts';
 import type { BinaryOperator, Expression, Statement } from './syntax.ts';
 import { areEqual, isList, isTrue, kindOf, Mapping, textOf, type Value } from './values.ts';
 
-/** Half of a pair of UTF-16: a text with one changes when it is stored, so that two could become the same. */
+/** Matches unpaired UTF-16 surrogates. Storing them changes the text, so two different texts could become equal. */
 const HALF_CHARACTER = /\p{Surrogate}/u;
 
 export interface EvaluateOptions {
   readonly maxOutputBytes: number;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Monotonic clock in milliseconds. */
   readonly now: () => number;
 }
 
-/** Throws TemplateError. */
+/** @throws TemplateError */
 export function evaluate(
   source: string,
   statements: readonly Statement[],
@@ -24,7 +24,7 @@ export function evaluate(
   return run.output;
 }
 
-/** Names that templates set, before those of the scope around it. */
+/** Names set by the template, which shadow those of the enclosing scope. */
 class Scope {
   readonly #outer: Scope | Mapping;
   readonly #names = new Map<string, Value>();
@@ -74,7 +74,7 @@ class Run {
         this.#for(statement, scope);
         break;
       case 'if': {
-        // No scope of its own: what is set in it stays.
+        // `if` has no scope of its own: names set in it remain visible.
         const branch = statement.branches.find(({ condition }) => isTrue(this.#value(condition, scope)));
         this.all(branch?.body ?? statement.otherwise, scope);
         break;
@@ -196,7 +196,7 @@ class Run {
     return this.#located(expression, describe(expression), () => textOf(value, this.#meter));
   }
 
-  /** Runs what may fail without knowing where. */
+  /** Adds the position to failures that do not know it. */
   #located<Result>({ at }: { readonly at: number }, subject: string, run: () => Result): Result {
     try {
       return run();
@@ -262,7 +262,7 @@ function contains(whole: Value, wanted: Value, meter: Meter): boolean {
   return whole.includes(text);
 }
 
-/** Below zero, zero or above, in the order of numbers or of code units. */
+/** Compares numbers, or texts by code units. The result is negative, zero or positive. */
 function compare(left: Value, right: Value, meter: Meter): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   if (typeof left !== 'string' || typeof right !== 'string') {
@@ -283,7 +283,7 @@ function finite(value: number): number {
   throw new Failure('has no finite result');
 }
 
-/** What the template calls it; never a value. */
+/** Returns the expression as written in the template, never its value. */
 function describe(expression: Expression): string {
   const path = pathOf(expression);
   return path === undefined ? 'the value' : `"${path}"`;

@@ -5,16 +5,18 @@ const MAX_MILLISECONDS = 50;
 export const DEFAULT_MAX_OUTPUT_BYTES = 4096;
 export const MAX_TURNS = 1000;
 
-/** Text that is read or made for one step. */
+/** Characters read or created per step. */
 const CHARACTERS_PER_STEP = 32;
-/** Comparisons of characters for one step, where a text is searched for another. */
+/** Character comparisons per step when searching a text. */
 const COMPARISONS_PER_STEP = 256;
-/** The clock is read once in so many steps: ordinary templates end before, also in a process that has to wait. */
+/**
+ * The clock is read once per this many steps. Ordinary templates finish earlier, even in a process that has to wait.
+ */
 const STEPS_PER_READING = 1000;
 
 /**
- * What a template may use up. Steps bound the work whatever the machine does, since every operation pays for the text
- * and the elements that it goes through; the clock is the second bound, should a step cost more than was thought.
+ * Limits the cost of a template. Every operation pays in steps for the text and elements that it processes, which
+ * limits the work regardless of the machine. The clock is a second limit, in case a step costs more than expected.
  */
 export class Meter {
   readonly #now: () => number;
@@ -38,12 +40,12 @@ export class Meter {
     }
   }
 
-  /** To be paid before a text of this length is made or gone through. */
+  /** Call before creating or processing a text of this length. */
   spendText(characters: number): void {
     this.spend(1 + Math.ceil(characters / CHARACTERS_PER_STEP));
   }
 
-  /** To be paid before one text is searched for another: the worst case, which is their product. */
+  /** Call before searching a text. Charges the worst case, the product of both lengths. */
   spendSearch(text: string, wanted: string): void {
     this.spendText(text.length);
     this.spend(Math.ceil((text.length * wanted.length) / COMPARISONS_PER_STEP));

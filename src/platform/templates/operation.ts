@@ -1,14 +1,14 @@
 import type { Meter } from './meter.ts';
 import type { Value } from './values.ts';
 
-/** A filter, or a method of a text. */
+/** A filter or a string method. */
 export interface Operation {
-  /** Names of its parameters, in their order. */
+  /** Parameter names in order. */
   readonly parameters: readonly string[];
-  /** How many of them must be given. */
+  /** Number of required parameters. */
   readonly required: number;
-  /** It also takes what is not there. */
+  /** Whether it accepts an undefined target. */
   readonly takesUndefined?: boolean;
-  /** Parameters that are not given are undefined. Throws Failure; pays for the text that it goes through. */
+  /** Omitted parameters are undefined. Throws Failure. Pays for the text that it processes. */
   readonly apply: (meter: Meter, target: Value, given: readonly Value[]) => Value;
 }

@@ -1,4 +1,4 @@
-/** The filters of templates, and the methods of texts. Each goes through its input once and pays for it first. */
+/** Template filters and string methods. Each processes its input once, and pays for it first. */
 import type { Meter } from './meter.ts';
 import type { Operation } from './operation.ts';
 import { Failure } from './problems.ts';
@@ -74,7 +74,7 @@ const byDefault: Operation = {
   required: 0,
   takesUndefined: true,
   apply: (_, target, [value = '', boolean = false]) => {
-    // Providers write null for what they do not know.
+    // Providers send null for unknown values.
     const isMissing = target === undefined || target === null || (isTrue(boolean) && !isTrue(target));
     return isMissing ? value : target;
   },
@@ -115,7 +115,9 @@ const length: Operation = {
   },
 };
 
-/** As in Jinja: a text that is only a little too long stays whole, and words do too unless `killwords` is set. */
+/**
+ * As in Jinja: a text that is only slightly too long stays complete, and words are not cut unless `killwords` is set.
+ */
 const truncate: Operation = {
   parameters: ['length', 'killwords', 'end', 'leeway'],
   required: 0,
@@ -145,7 +147,7 @@ const int: Operation = {
     const text = typeof target === 'string' || target instanceof Uint8Array ? textOf(target, meter).trim() : '';
     const value = typeof target === 'number' ? Math.trunc(target) : INTEGER.test(text) ? Number(text) : Number.NaN;
     if (Number.isSafeInteger(value)) return value;
-    // Zero, which Jinja gives, would be one and the same for all whose claim is no number.
+    // Jinja returns zero, which would be the same for all users whose claim is not a number.
     if (otherwise === undefined) throw new Failure('expects a whole number');
     return otherwise;
   },
@@ -153,7 +155,7 @@ const int: Operation = {
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-/** RFC 4648 4 and 5, with padding or without. */
+/** RFC 4648 4 and 5, with or without padding. */
 const base64Decode: Operation = {
   parameters: [],
   required: 0,
@@ -183,7 +185,7 @@ const fromJson: Operation = {
   required: 0,
   apply: (meter, target) => {
     const text = paidText(meter, target);
-    // Reading makes an object for each few characters.
+    // Parsing creates one object for every few characters.
     meter.spend(Math.ceil(text.length / 2));
     let value: unknown;
     try {
@@ -202,8 +204,8 @@ const toJson: Operation = {
 };
 
 /**
- * Tags with their bytes, as Protocol Buffers write texts: tag and length are variable-length integers. Some providers
- * make subjects in this way, in base64.
+ * Decodes length-delimited Protocol Buffers fields into a map from tag to bytes. Tag and length are variable-length
+ * integers. Some providers build subjects this way, encoded as base64.
  */
 const tlvDecode: Operation = {
   parameters: [],
@@ -256,7 +258,7 @@ export const FILTERS: ReadonlyMap<string, Operation> = new Map([
   ['tlvdecode', tlvDecode],
 ]);
 
-/** Those that existing templates use; named as in Python. */
+/** Methods that existing templates use, named as in Python. */
 export const METHODS: ReadonlyMap<string, Operation> = new Map([
   ['split', split],
   ['strip', strip],
@@ -282,10 +284,10 @@ function integerOf(value: Value, name: string): number {
   throw new Failure(`expects a whole number as "${name}", not ${kindOf(value)}`);
 }
 
-/** Characters as people count them: none is half of a pair. */
+/** Splits a text into code points, without unpaired surrogates. */
 function charactersOf(meter: Meter, value: Value): readonly string[] {
   const text = textOf(value, meter);
-  // An array of texts of one character each.
+  // Pays for an array of one-character texts.
   meter.spend(Math.ceil(text.length / 4));
   return [...text];
 }
@@ -302,7 +304,7 @@ function piecesOf(meter: Meter, text: string, separator: string): readonly strin
   return pieces;
 }
 
-/** Between white space, of which that at the ends does not count. */
+/** Splits at whitespace and ignores it at both ends. */
 function wordsOf(meter: Meter, text: string, most: number): readonly string[] {
   meter.spend(text.length);
   const words: string[] = [];

@@ -15,11 +15,11 @@ import {
 import { type Token, type TokenKind, tokenize } from './tokens.ts';
 
 const MAX_SOURCE_CHARACTERS = 8192;
-/** Parts of a template, which bounds how deep its evaluation can nest. */
+/** Maximum number of nodes in a template, which limits the nesting depth of its evaluation. */
 const MAX_PARTS = 500;
 const MAX_DEPTH = 30;
 
-/** @param variables names that are known; others are refused, unless the template sets them. Undefined: any name. */
+/** @param variables the known names; others are rejected unless the template sets them. Undefined accepts any name. */
 export function parse(
   source: string,
   variables: readonly string[] | undefined,
@@ -35,7 +35,7 @@ class Parser {
   readonly #source: string;
   readonly #tokens: readonly Token[];
   readonly #known: Set<string> | undefined;
-  /** Names of variables, also of those that the template sets. */
+  /** Variable names, including those that the template sets. */
   readonly reads = new Set<string>();
   #index = 0;
   #parts = 0;
@@ -53,7 +53,7 @@ class Parser {
     return statements;
   }
 
-  /** Up to a block that begins with one of these names, which is read as far as the name, or to the end. */
+  /** Parses up to the end, or up to a block that starts with one of these names, including the name. */
   #statements(ends: readonly string[]): { readonly statements: readonly Statement[]; readonly end: Token | undefined } {
     const statements: Statement[] = [];
     for (;;) {
@@ -169,7 +169,7 @@ class Parser {
     }
   }
 
-  /** The binary operator that comes next. */
+  /** Returns the next binary operator. */
   #operator(): string | undefined {
     const token = this.#peek();
     if (token.kind !== 'operator' && token.kind !== 'name') return undefined;
@@ -237,7 +237,7 @@ class Parser {
     return value;
   }
 
-  /** `.name`, `[key]` and `.method(…)`. */
+  /** Parses `.name`, `[key]` and `.method(…)`. */
   #withItems(first: Expression): Expression {
     let target = first;
     for (;;) {
@@ -259,7 +259,7 @@ class Parser {
     }
   }
 
-  /** `| filter(…)` and `is test`. */
+  /** Parses `| filter(…)` and `is test`. */
   #withFilters(first: Expression): Expression {
     let target = first;
     for (;;) {
@@ -317,7 +317,7 @@ class Parser {
     return { parameter, value: this.#expression() };
   }
 
-  /** Separated by commas, the last of which may be followed by the end. */
+  /** Parses a comma-separated sequence, which may have a trailing comma. */
   #sequence<Element>(end: string, read: () => Element): readonly Element[] {
     const elements: Element[] = [];
     while (!this.#skip(end)) {
@@ -353,7 +353,7 @@ class Parser {
     return token;
   }
 
-  /** An operator, or a word of the language. */
+  /** Matches an operator or a keyword. */
   #is(value: string): boolean {
     const token = this.#peek();
     return (token.kind === 'operator' || token.kind === 'name') && token.value === value;

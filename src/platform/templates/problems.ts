@@ -1,10 +1,10 @@
-/** Where something stands in a template; both count from 1, columns in characters. */
+/** A position in a template. Lines and columns count from 1, columns in characters. */
 export interface Place {
   readonly line: number;
   readonly column: number;
 }
 
-/** A template that cannot be compiled. The message quotes the template only. */
+/** A template that cannot be compiled. The message quotes only the template. */
 export class TemplateSyntaxError extends Error {
   override readonly name = 'TemplateSyntaxError';
   readonly place: Place;
@@ -16,9 +16,7 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-/**
- * A template that has no result for these variables. The message quotes the template, never a value: it may be logged.
- */
+/** A template that fails for these variables. The message quotes the template, never a value, so it may be logged. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
   readonly place: Place;
@@ -30,7 +28,7 @@ export class TemplateError extends Error {
   }
 }
 
-/** What is wrong while a template runs, before it is known where. Never holds a value. */
+/** A runtime failure whose position is not known yet. Never contains a value. */
 export class Failure extends Error {}
 
 function placeOf(source: string, offset: number): Place {

@@ -1,4 +1,4 @@
-/** A template as its parser understands it. `at` is an offset in its source. */
+/** The parsed form of a template. `at` is an offset in its source. */
 import type { Operation } from './operation.ts';
 import type { Value } from './values.ts';
 
@@ -14,14 +14,14 @@ export const LITERALS: ReadonlyMap<string, boolean | null> = new Map([
   ['none', null],
   ['None', null],
 ]);
-/** Words that are no names. */
+/** Words that cannot be used as names. */
 export const RESERVED: ReadonlySet<string> = new Set([
   ...[...LITERALS.keys(), 'and', 'or', 'not', 'in', 'is', 'if', 'else', 'elif', 'for', 'set'],
 ]);
 
 export type BinaryOperator = (typeof COMPARISONS)[number] | (typeof ARITHMETIC)[number];
 
-/** How tightly operators bind, loosest first. */
+/** Operator precedence, lowest first. */
 export const NOT_LEVEL = 3;
 export const COMPARISON_LEVEL = 4;
 export const LEVELS: ReadonlyMap<string, number> = new Map([
@@ -52,7 +52,7 @@ export type Expression =
   | (At & { readonly kind: 'variable'; readonly name: string })
   | (At & { readonly kind: 'item'; readonly target: Expression; readonly key: Expression })
   | (At & {
-      /** A filter, or a method of a text. */
+      /** A filter or a string method. */
       readonly kind: 'call';
       readonly target: Expression;
       readonly name: string;

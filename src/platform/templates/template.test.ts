@@ -266,7 +266,7 @@ describe('a filter', () => {
       '{{ user.groups | tojson }} {{ user.address | tojson }} {{ "<\\"" | tojson }} {{ user.unknown | tojson }}',
       '["a","b","c"] {"city":{"name":"Bern"}} "<\\"" null',
     ],
-    // Field 1 "ann", field 2 "ldap", as dex writes them.
+    // Field 1 "ann", field 2 "ldap", as dex encodes them.
     ['{{ ("CgNhbm4SBGxkYXA" | b64decode | tlvdecode)[10] | string }}', 'ann'],
     ['{% set f = "CgNhbm4SBGxkYXA" | b64decode | tlvdecode %}{{ f[18] }}{{ f[26] is defined }}', 'ldapfalse'],
   ])('does what the manual says: %s', (source, expected) => {

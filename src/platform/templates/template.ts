@@ -1,9 +1,9 @@
 /**
- * Templates of configurations: a subset of Jinja2 over JSON, compiled once. Documented in
- * docs/reference/claim-templates.md; why it is our own: docs/decisions/0019.
+ * Templates in the configuration: a subset of Jinja2 over JSON, compiled once. Documented in
+ * docs/reference/claim-templates.md. docs/decisions/0019 explains why this is not a library.
  *
- * A template reads its variables and nothing else, and has a result or an error: its work, its turns and its output are
- * bounded. The result is plain text, of which nothing is escaped.
+ * A template can read only its variables and ends with a result or an error, since its work, iterations and output are
+ * limited. The result is plain text without escaping.
  */
 import { evaluate } from './evaluate.ts';
 import { DEFAULT_MAX_OUTPUT_BYTES } from './meter.ts';
@@ -13,22 +13,22 @@ export { TemplateError, TemplateSyntaxError } from './problems.ts';
 
 export interface Template {
   readonly source: string;
-  /** Names of the variables that it reads. */
+  /** Names of the variables that the template reads. */
   readonly reads: ReadonlySet<string>;
-  /** Throws TemplateError. Variables are JSON: what else they hold counts as not there. */
+  /** Throws TemplateError. Variables are JSON; other values in them count as undefined. */
   render(variables: Readonly<Record<string, unknown>>): string;
 }
 
 export interface CompileOptions {
-  /** Names that the template will get; others are then an error. */
+  /** Names that the template will receive. Other names are errors. */
   readonly variables?: readonly string[];
-  /** Milliseconds of a clock that only goes forward. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number;
-  /** Of a result, in place of 4 KiB. */
+  /** Maximum size of a result. Defaults to 4 KiB. */
   readonly maxOutputBytes?: number;
 }
 
-/** Throws TemplateSyntaxError. */
+/** @throws TemplateSyntaxError */
 export function compileTemplate(source: string, options: CompileOptions = {}): Template {
   const { variables, now = () => performance.now(), maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
   const { statements, reads } = parse(source, variables);

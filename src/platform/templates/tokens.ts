@@ -14,7 +14,7 @@ export type TokenKind =
 
 export interface Token {
   readonly kind: TokenKind;
-  /** The text itself, the name, the operator, or what a string means. */
+  /** The text itself, the name, the operator or the value of a string. */
   readonly value: string;
   readonly at: number;
 }
@@ -36,12 +36,12 @@ const ESCAPED: ReadonlyMap<string, string> = new Map([
   ["'", "'"],
 ]);
 
-/** Cuts a template into tokens; comments are gone, and so is the space that a `-` takes away. */
+/** Splits a template into tokens. Removes comments, and whitespace next to a `-`. */
 export function tokenize(source: string): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;
   let isTrimmed = false;
-  // As in Jinja: the line feed at the end of a file is no part of the template.
+  // As in Jinja, a line feed at the end of the file is not part of the template.
   const end = source.endsWith('\n') ? source.length - 1 : source.length;
   for (;;) {
     OPENINGS.lastIndex = at;
@@ -77,7 +77,7 @@ function readTag(source: string, start: number, inside: number, tokens: Token[])
   const close = isOutput ? '}}' : '%}';
   tokens.push({ kind: isOutput ? 'output-start' : 'block-start', value: '', at: start });
   let at = inside;
-  // Braces of mappings; "}}" inside of one does not close the tag.
+  // Tracks braces of mappings, because "}}" inside of one does not close the tag.
   let open = 0;
   for (;;) {
     at += match(SPACE, source, at)?.length ?? 0;

@@ -1,6 +1,6 @@
 /**
- * Spans on their way to a collector: sent in batches, one at a time, and repeated while the collector asks for it. What
- * does not fit is dropped, so that a collector that is slow or gone costs a bounded amount of memory and no request waits.
+ * Sends spans to a collector in batches, one at a time, with retries when the collector asks for them. Drops spans that
+ * exceed the limit, so a slow or unreachable collector uses bounded memory and requests never wait.
  */
 import type { Log } from '#platform/base/log.ts';
 import { deliver, type PostDocument } from '#platform/base/otlp.ts';
@@ -11,7 +11,7 @@ const MAX_WAITING = 4096;
 const MAX_BATCH = 512;
 const SEND_EVERY_MS = 5_000;
 const WARN_EVERY_MS = 60_000;
-/** Less than the shutdown leaves for all that is flushed. */
+/** Shorter than the time that the shutdown allows for all flushes. */
 const CLOSE_MS = 4_500;
 
 interface BatchesOptions {
@@ -44,7 +44,7 @@ export class Batches implements SpanSink {
     this.#start();
   }
 
-  /** Sends what waits, for as long as a shutdown has time. */
+  /** Sends what is queued, within the time that a shutdown allows. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     const limit = setTimeout(() => this.#closing.abort(), CLOSE_MS);
@@ -55,7 +55,7 @@ export class Batches implements SpanSink {
     this.#warn();
   }
 
-  /** On behalf of nobody: in a task, the export would be recorded itself, and never come to an end. */
+  /** Runs outside of any task, otherwise the export would record its own spans without end. */
   #start(): void {
     this.#sending ??= new Promise<void>((resolve) => {
       setImmediate(() => resumeTask(undefined, () => void this.#sendAll().then(resolve)));
@@ -86,7 +86,7 @@ export class Batches implements SpanSink {
     if (performance.now() - this.#warnedAt >= WARN_EVERY_MS) this.#warn();
   }
 
-  /** At most once a minute, with what was lost since the last time. */
+  /** Logs at most once a minute, with the number of spans lost since the last warning. */
   #warn(): void {
     if (this.#dropped === 0) return;
     const isLast = this.#closing.signal.aborted;

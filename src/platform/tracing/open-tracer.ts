@@ -1,4 +1,4 @@
-/** The exporter of spans. Loaded only where one is configured. */
+/** The span exporter. Loaded only if one is configured. */
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { OtlpSource, PostDocument } from '#platform/base/otlp.ts';
@@ -19,7 +19,7 @@ export interface ExportOptions extends OtlpSource {
 
 export interface OpenTracer {
   readonly tracing: Tracer;
-  /** Sends what waits, for a few seconds at most. */
+  /** Sends what is queued, for a few seconds at most. */
   close(): Promise<void>;
 }
 

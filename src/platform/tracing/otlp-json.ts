@@ -1,6 +1,5 @@
 /**
- * Spans in the JSON encoding of the OpenTelemetry protocol, as collectors take it at `/v1/traces` and as their file
- * exporter writes it.
+ * Encodes spans as OTLP/JSON, which collectors accept at `/v1/traces` and write with their file exporter.
  * @see https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
  */
 import { encodeAttributes, encodeResource, encodeScope, type OtlpSource } from '#platform/base/otlp.ts';
@@ -23,7 +22,7 @@ function encodeSpan(span: Span) {
     parentSpanId: parentId,
     name,
     kind: KINDS[kind],
-    // Microseconds, since a number has no room for nanoseconds.
+    // Derived from microseconds, since a number cannot hold nanoseconds.
     startTimeUnixNano: `${startedAt}000`,
     endTimeUnixNano: `${endedAt}000`,
     attributes: encodeAttributes(failure === undefined ? attributes : { ...attributes, 'error.type': failure }),

@@ -1,11 +1,14 @@
-/** How traces come with requests and go on with calls: W3C Trace Context, W3C Baggage and the header of Jaeger. */
+/**
+ * Reads traces from incoming requests and propagates them to outgoing calls: W3C Trace Context, W3C Baggage and the
+ * Jaeger header.
+ */
 import type { TraceContext } from '#platform/base/spans.ts';
 import { parseTraceparent, type ReceivedHeaders, traceparentOf } from '#platform/base/tracing.ts';
 
 export const PROPAGATORS = ['tracecontext', 'baggage', 'jaeger'] as const;
 export type Propagator = (typeof PROPAGATORS)[number];
 
-/** What goes on with calls as it was received. */
+/** Values forwarded to outgoing calls as received. */
 export interface Carried {
   readonly tracestate?: string;
   readonly baggage?: string;
@@ -20,7 +23,7 @@ export const NOTHING_RECEIVED: Received = { parent: undefined, carried: {} };
 const MAX_STATE_CHARACTERS = 512;
 const MAX_BAGGAGE_CHARACTERS = 8192;
 const PRINTABLE = /^[\x20-\x7e]+$/;
-/** Trace and span, the span before that (which nobody heeds any more), and the flags. */
+/** Trace id, span id, parent span id (deprecated and ignored) and flags. */
 const UBER_TRACE_ID = /^([0-9a-f]{1,32}):([0-9a-f]{1,16}):[0-9a-f]{1,16}:([0-9a-f]{1,2})$/i;
 
 export class Propagation {
@@ -43,7 +46,7 @@ export class Propagation {
     };
   }
 
-  /** The headers that tell another server of a span. */
+  /** Returns the headers that propagate a span to another server. */
   headersOf(context: TraceContext, carried: Carried): Record<string, string> {
     const { traceId, spanId, isSampled } = context;
     return {
@@ -63,7 +66,7 @@ function parseUberTraceId(text: string | string[] | undefined): TraceContext | u
   const [, traceId, spanId, flags] = match ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   const sampled = (Number.parseInt(flags, 16) & 1) === 1 ? '01' : '00';
-  // Jaeger leaves zeros at the left out.
+  // Jaeger omits leading zeros.
   const context = `00-${traceId.padStart(32, '0')}-${spanId.padStart(16, '0')}-${sampled}`;
   return parseTraceparent(context.toLowerCase());
 }

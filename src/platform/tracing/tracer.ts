@@ -1,6 +1,6 @@
 /**
- * Gives each request and job its trace while an exporter is configured: a span of its own, and below that one for each
- * thing it waits for. A job belongs to the trace of the request that queued it (operations 7.2).
+ * Records traces of requests and jobs if an exporter is configured: one span for the task, with a child span for each
+ * operation that it waits for. A job belongs to the trace of the request that queued it (operations 7.2).
  */
 import type { Clock } from '#platform/base/clock.ts';
 import { randomBytes } from '#platform/base/random.ts';
@@ -22,12 +22,12 @@ import {
 } from '#platform/base/tracing.ts';
 import { type Carried, NOTHING_RECEIVED, Propagation, type Propagator } from './propagation.ts';
 
-/** A span as it is exported. */
+/** A completed span, ready for export. */
 export interface Span {
   readonly traceId: string;
   readonly id: string;
   readonly parentId: string | undefined;
-  /** Another span that it came of. */
+  /** The span that caused this one. */
   readonly link: TraceContext | undefined;
   readonly name: string;
   readonly kind: SpanKind;
@@ -45,13 +45,13 @@ export interface SpanSink {
 export interface TracerOptions {
   readonly clock: Clock;
   readonly propagators: readonly Propagator[];
-  /** Part of the traces that begin here and are recorded; others are recorded as their beginner says. */
+  /** Fraction of the traces started here that are recorded. Continued traces follow the caller's decision. */
   readonly sampleRate: number;
   readonly parents: TraceParents;
   readonly sink: SpanSink;
 }
 
-/** What tells traces apart for sampling, as W3C Trace Context 2 asks for: the last 56 bits are random. */
+/** Sampling uses the last 56 bits of the trace id, which are random according to W3C Trace Context 2. */
 const RANDOM_DIGITS = 14;
 const MAX_DRIFT_MS = 5;
 
@@ -66,7 +66,7 @@ export class Tracer implements Tracing {
   }
 
   beginRequest(task: Task, headers: ReceivedHeaders, isTrusted: boolean): void {
-    // A stranger could choose what is sampled, and send what it likes on to providers.
+    // Otherwise any client could control sampling and forward arbitrary data to providers.
     const isAccepted = isTrusted || this.#options.parents === 'everyone';
     const { parent, carried } = isAccepted ? this.propagation.read(headers) : NOTHING_RECEIVED;
     this.#begin(task, parent?.traceId, new Origin('server', parent, undefined, carried));
@@ -77,7 +77,7 @@ export class Tracer implements Tracing {
     this.#begin(task, traceIdOf(queuedIn), new Origin('consumer', parent, parent, {}));
   }
 
-  /** @param endedAt and `startedAt` by `performance.now()` */
+  /** @param endedAt like `startedAt`, in terms of `performance.now()` */
   record(span: Omit<Span, 'startedAt' | 'endedAt'>, startedAt: number, endedAt: number): void {
     const wall = this.#options.clock.now();
     if (Math.abs(endedAt + this.#offsetMs - wall) > MAX_DRIFT_MS) this.#offsetMs = wall - endedAt;
@@ -98,7 +98,7 @@ export class Tracer implements Tracing {
   }
 }
 
-/** Where a task comes from. */
+/** Where a task's trace comes from. */
 class Origin {
   readonly kind: SpanKind;
   readonly parent: TraceContext | undefined;

@@ -15,7 +15,7 @@ function parts(...texts: readonly string[]): (write: WritePart) => Promise<void>
   };
 }
 
-/** Text that does not become smaller. */
+/** Incompressible text. */
 function noise(length: number): string {
   return Array.from({ length }, () => String.fromCharCode(33 + Math.floor(Math.random() * 90))).join('');
 }

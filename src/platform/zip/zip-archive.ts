@@ -1,6 +1,6 @@
 /**
- * Writes a zip file (PKWARE APPNOTE 6.3) in memory, one part after the other, each compressed in the thread pool. Files
- * and archive stay far below 4 GiB, so that the first form of the format is enough.
+ * Writes a zip file (PKWARE APPNOTE 6.3) in memory, part by part, each compressed in the thread pool. Files and
+ * archives stay far below 4 GiB, so the format does not need ZIP64.
  */
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw } from 'node:zlib';
@@ -8,31 +8,31 @@ import { outside } from '#platform/base/tasks.ts';
 
 const compress = promisify(deflateRaw);
 
-/** 2.0: compressed files. */
+/** 2.0: supports compressed files. */
 const VERSION = 20;
 const DEFLATED = 8;
-/** An empty last block (RFC 1951 3.2.3): the parts before end without one, at a whole byte. */
+/** An empty final block (RFC 1951 3.2.3). The parts before it end on a byte boundary without a final block. */
 const LAST_BLOCK = Buffer.from([0x03, 0x00]);
 const LOCAL_HEADER = 0x04034b50;
 const CENTRAL_HEADER = 0x02014b50;
 const END_OF_DIRECTORY = 0x06054b50;
 
-/** The files together became larger than the archive may be. */
+/** The files exceed the size limit of the archive. */
 export class ArchiveTooLarge extends Error {}
 
 export interface ZipLimits {
-  /** Of the archive. */
+  /** Size limit of the archive. */
   readonly maxBytes: number;
-  /** Of all files together before they are compressed. */
+  /** Size limit of all files together, before compression. */
   readonly maxContentBytes: number;
 }
 
-/** Adds a part to a file. @throws ArchiveTooLarge */
+/** Appends a part to a file. @throws ArchiveTooLarge */
 export type WritePart = (text: string) => Promise<void>;
 
 export class ZipArchive {
   readonly #limits: ZipLimits;
-  /** Time and date of the files as MS-DOS has them, in UTC. */
+  /** Modification time and date of the files in MS-DOS format, in UTC. */
   readonly #time: Buffer;
   readonly #parts: Buffer[] = [];
   readonly #directory: Buffer[] = [];
@@ -40,7 +40,7 @@ export class ZipArchive {
   #size = 0;
   #contentSize = 0;
 
-  /** @param now time of all its files, milliseconds since the epoch */
+  /** @param now modification time of all files, in milliseconds since the epoch */
   constructor(now: number, limits: ZipLimits) {
     this.#limits = limits;
     this.#time = dosTime(new Date(now));
@@ -49,7 +49,7 @@ export class ZipArchive {
   /**
    * Adds a file.
    * @param name ASCII, without folders
-   * @param writeParts hands over the content
+   * @param writeParts writes the content
    */
   async add(name: string, writeParts: (write: WritePart) => Promise<void>): Promise<void> {
     const compressed: Buffer[] = [];
@@ -78,7 +78,7 @@ export class ZipArchive {
     this.#count += 1;
   }
 
-  /** The archive with all that was added. */
+  /** Returns the archive with all files added so far. */
   finish(): Buffer {
     const directory = Buffer.concat(this.#directory);
     const end = numbers([4, END_OF_DIRECTORY], [2, 0], [2, 0], [2, this.#count], [2, this.#count]);
@@ -90,7 +90,7 @@ export class ZipArchive {
     for (const { length } of parts) this.#size += length;
   }
 
-  /** What both headers of a file say alike. */
+  /** Fields that both headers of a file share. */
   #facts(name: string, checksum: number, compressedSize: number, size: number): Buffer {
     return Buffer.concat([
       numbers([2, VERSION], [2, 0], [2, DEFLATED]),
@@ -100,7 +100,7 @@ export class ZipArchive {
   }
 }
 
-/** Numbers of so many bytes, the least first. */
+/** Encodes little-endian numbers with the given sizes. */
 function numbers(...fields: readonly (readonly [bytes: 2 | 4, value: number])[]): Buffer {
   return Buffer.concat(
     fields.map(([bytes, value]) => {
