@@ -23,7 +23,7 @@ export interface FinishParams {
 }
 
 /**
- * The CTE `finished` that ends live sessions of `:userId`, and returns their ids; of which nothing is recorded yet.
+ * Returns the CTE `finished`, which ends live sessions of `:userId` and returns their IDs. It records no audit event.
  * @param which condition on `user_sessions`
  */
 export function finishedCte(which: string): string {
@@ -35,8 +35,8 @@ export function finishedCte(which: string): string {
 }
 
 /**
- * CTEs that end one session of a user or, without an id, all of them but `:keptSessionId`: `finished` has their ids.
- * Writes one audit event if any was live.
+ * CTEs that end one session of a user or, without an ID, all of them except `:keptSessionId`. `finished` returns their
+ * IDs. Records one audit event if any session was live.
  */
 export const FINISHING_CTES = `${finishedCte('(:sessionId::uuid is null or id = :sessionId::uuid) and id is distinct from :keptSessionId::uuid')},
   finish_audited as (
@@ -47,8 +47,8 @@ export const FINISHING_CTES = `${finishedCte('(:sessionId::uuid is null or id = 
   )`;
 
 /**
- * CTEs that end those of the sessions `:sessionIds` that are live, whosever they are: `finished` has them with their
- * users. Writes one audit event for each.
+ * CTEs that end the live sessions among `:sessionIds`, of any user. `finished` returns them with their users. Records
+ * one audit event per session.
  */
 export const FINISHING_LISTED_CTES = `finished as (
     update user_sessions set finished_at = :now::timestamptz, finish_reason = :reason::text
@@ -79,20 +79,21 @@ const AUDIT_EVENT_KINDS: Record<BrowserSessionEndReason, AuditEventKind> = {
 
 export interface BrowserSessionEnd {
   readonly userId: UserId;
-  /** One session of that user, all that are live, or all of them but one. */
+  /** One session of the user, all live sessions, or all but one. */
   readonly which: BrowserSessionId | 'all' | { readonly allBut: BrowserSessionId };
   readonly reason: BrowserSessionEndReason;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** From the request that ended it, for the audit log. */
+  /** IP address of the request that ended it, for the audit log. */
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
 }
 
 /**
- * Ends browser sessions and nothing else; `signOut` of the OAuth sessions is for people who sign out, and tells clients. One statement, so that it may be sent alone or inside the caller's transaction.
+ * Ends browser sessions only. For a sign-out by the user, call `signOut` of the OAuth sessions, which also notifies
+ * clients. Uses one statement, which also works outside a transaction.
  *
- * @returns how many sessions this call ended
+ * @returns number of sessions ended by this call
  */
 export async function finishBrowserSession(queryable: Queryable, end: BrowserSessionEnd): Promise<number> {
   const row = await queryable.first(finishSessions, finishParams(end));
@@ -127,7 +128,7 @@ const expireSession = statement<never, { readonly now: Date; readonly id: string
   from expired`,
 );
 
-/** Ends a session that was found idle too long or too old. */
+/** Ends a session that was found to be idle for too long. */
 export async function expireBrowserSession(queryable: Queryable, id: BrowserSessionId, now: number): Promise<void> {
   await queryable.execute(expireSession, { now: new Date(now), id: toUuid(id), auditEventId: newAuditEventId(now) });
 }

@@ -2,8 +2,9 @@ import { parseId, type UserId } from '#platform/base/ids.ts';
 import { randomBytes } from '#platform/base/random.ts';
 
 /**
- * An account that has signed in from this browser, as the `known` cookie lists it. Its password is then counted under
- * the browser's own nonce, so that a stranger who guesses cannot lock the owner out (browser-flows 3.2.5).
+ * An account that has signed in with this browser, as listed in the `known` cookie. Its password checks are
+ * rate-limited by this browser's nonce, so that password guessing elsewhere cannot lock out the owner (browser-flows
+ * 3.2.5).
  */
 export interface KnownBrowser {
   readonly user: UserId;
@@ -14,7 +15,7 @@ const MAX_ACCOUNTS = 10;
 const NONCE_BYTES = 16;
 const NONCE = /^[A-Za-z0-9_-]{22}$/;
 
-/** Reads the value of an opened `known` cookie; malformed entries are left out. */
+/** Parses the value of a decrypted `known` cookie. Skips malformed entries. */
 export function parseKnownBrowsers(value: unknown): KnownBrowser[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((entry: unknown) => {
@@ -25,12 +26,12 @@ export function parseKnownBrowsers(value: unknown): KnownBrowser[] {
   });
 }
 
-/** By which this browser is known for the account; undefined when nobody has signed in to it here. */
+/** Returns the nonce of this browser for the account; undefined if the account has not signed in here. */
 export function nonceOf(known: readonly KnownBrowser[], user: UserId): string | undefined {
   return known.find((entry) => entry.user === user)?.nonce;
 }
 
-/** The list with this account first, as the newest; its nonce stays, the oldest beyond ten is dropped. */
+/** Moves the account to the front of the list and keeps its nonce. Drops the oldest entry beyond ten. */
 export function rememberAccount(known: readonly KnownBrowser[], user: UserId): KnownBrowser[] {
   const entry = known.find((candidate) => candidate.user === user) ?? {
     user,

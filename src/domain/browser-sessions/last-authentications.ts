@@ -3,7 +3,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import type { AuthenticationKind } from '#protocol/oidc/authentication-classes.ts';
 
-/** How a person proved who they are. */
+/** How a user authenticated. */
 export interface Authentication {
   readonly id: Ulid<'authentication'>;
   readonly kind: AuthenticationKind;
@@ -11,7 +11,7 @@ export interface Authentication {
   readonly createdAt: number;
 }
 
-/** Index `user_session_authentications_session`. */
+/** Uses the index `user_session_authentications_session`. */
 const latest = statement<
   { session_id: string; id: string; kind: AuthenticationKind; created_at: number },
   { readonly sessions: readonly string[] }
@@ -25,7 +25,7 @@ const latest = statement<
      ) a`,
 );
 
-/** The latest one of each of these sessions, in the same order. */
+/** Returns the latest authentication of each session, in the same order. */
 export async function findLastAuthentications(
   queryable: Queryable,
   sessions: readonly BrowserSessionId[],

@@ -13,7 +13,7 @@ import {
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { browserSessionIsLive } from './liveness.ts';
 
-/** A session as its owner reads about it. Times in milliseconds since the epoch. */
+/** A session as shown to its owner. Times are milliseconds since the epoch. */
 export interface ListedBrowserSession {
   readonly id: BrowserSessionId;
   readonly userId: UserId;
@@ -25,9 +25,9 @@ export interface ListedBrowserSession {
 }
 
 export interface BrowserSessionFilter {
-  /** Undefined: those that are over as well. */
+  /** Undefined: include ended sessions. */
   readonly isLive: boolean | undefined;
-  /** Exclusive; a session that was never active is within no bound. */
+  /** Exclusive. Sessions without activity never match. */
   readonly activeAfter: number | undefined;
   readonly activeBefore: number | undefined;
 }
@@ -63,7 +63,10 @@ const IN_STATE = `(:isLive::boolean is null or (${LIVE}) = :isLive::boolean)`;
 const ACTIVE_WITHIN = `(:activeAfter::timestamptz is null or s.last_active_at > :activeAfter::timestamptz)
       and (:activeBefore::timestamptz is null or s.last_active_at < :activeBefore::timestamptz)`;
 
-/** Live ones by the index `user_sessions_live_of_user`, which has no others; by `user_sessions_user`. */
+/**
+ * Live sessions use the index `user_sessions_live_of_user`, which contains no others. The rest use
+ * `user_sessions_user`.
+ */
 const LISTS = {
   live: sessionsOfUsers('live-browser-sessions-of-users', LIVE),
   'filtered-live': sessionsOfUsers('filtered-live-browser-sessions-of-users', `${LIVE} and ${ACTIVE_WITHIN}`),
@@ -81,7 +84,7 @@ function listOf({ isLive, activeAfter, activeBefore }: BrowserSessionFilter): Li
   return activeAfter === undefined && activeBefore === undefined ? LISTS.live : LISTS['filtered-live'];
 }
 
-/** A page of the sessions of each of these people. */
+/** Returns a page of sessions for each of these users. */
 export async function listBrowserSessions(
   queryable: Queryable,
   users: readonly UserId[],
@@ -107,7 +110,7 @@ const byIds = statement<SessionRow, OwnedParams>(
     where ${areOwned('s.id', 's.user_id')}`,
 );
 
-/** Sessions by their identifiers, in the same order; those that are over as well. */
+/** Returns the sessions with these IDs, in the same order, including ended ones. */
 export async function findBrowserSessions(
   queryable: Queryable,
   ids: readonly BrowserSessionId[],

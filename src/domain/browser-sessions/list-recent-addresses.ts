@@ -7,7 +7,7 @@ const listAddresses = statement<{ address: string }, { readonly since: string; r
     where id > :since::uuid and last_active_ip is not null order by id desc limit :limit::integer`,
 );
 
-/** Addresses from which people were seen who signed in lately, one for each session. @param since an id of that time */
+/** Returns the last IP address of each recently opened session. @param since an ID of that time */
 export async function listRecentAddresses(
   queryable: Queryable,
   since: string,

@@ -1,6 +1,6 @@
 /**
- * The session is not finished. A condition for statements; the idle and absolute limits are `judgeViewer`'s, which
- * finishes a session that has passed one.
+ * SQL condition: the session is not finished. `judgeViewer` checks the idle limit, and its caller ends a session that
+ * exceeds it.
  * @param session alias of `user_sessions`
  */
 export function browserSessionIsLive(session: string): string {

@@ -2,18 +2,18 @@ import { noticeCtes } from '#domain/security-notices/security-notice.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import type { KnownBrowser } from './known-browsers.ts';
 
-/** At least; what an older account did before may be forgotten, so its owner is told in any case. */
+/** Minimum retention of events. Older accounts may have no remaining events, so their owners are always notified. */
 const EVENTS_KEPT_DAYS = 30;
 
-/** Whether nobody has signed in to the account from this browser yet. */
+/** Returns whether the account has not yet signed in with this browser. */
 export function isUnknownBrowser(known: readonly KnownBrowser[], account: UserId): boolean {
   return !known.some(({ user }) => user === account);
 }
 
 /**
- * CTEs that tell the owner of a session that a statement has just opened (browser-flows 11.4), but for the first one of
- * an account. In the language that the owner has used last, `:language` while none is known. Expects `opened` with
- * `user_id`, and `:isTold`, `:auditEventId`, `:language`, `:queuedBy` and `:now`.
+ * Returns CTEs that notify the owner of a session opened by the same statement (browser-flows 11.4), except for the
+ * first session of an account. The mail uses the owner's last used language, or `:language` if unknown. Expects
+ * `opened` with `user_id`, and `:isTold`, `:auditEventId`, `:language`, `:queuedBy` and `:now`.
  * @param method SQL expression for the first factor, an `AuthenticationKind`
  */
 export function newSigninCtes(method: string): string {
@@ -27,7 +27,7 @@ export function newSigninCtes(method: string): string {
     notice: 'new_signin',
     eventId: ':auditEventId::uuid',
     detail: `jsonb_build_object('method', ${method})`,
-    // Who signs in with somebody else's password does not choose a language that the owner cannot read.
+    // An attacker with a stolen password must not be able to choose a language that the owner cannot read.
     language: `coalesce((select owner.locale from users owner where owner.id = told_user.user_id), :language::text)`,
     now: ':now::timestamptz',
   });

@@ -195,7 +195,7 @@ describe('re-authentication (browser-flows 3.4)', () => {
 
   test('guesses are counted with those at the sign-in form (S-87), and being limited does not end the session', async () => {
     const reasons = new Set<string>();
-    // Each session stays below its own five wrong tries.
+    // Each session stays below its limit of five wrong passwords.
     for (let round = 0; round < 20; round += 1) {
       const by = round === 0 ? cookie : cookieOf(await signIn().catch(() => cookie));
       for (let count = 0; count < 4; count += 1) {

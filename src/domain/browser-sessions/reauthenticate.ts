@@ -35,7 +35,7 @@ export interface ReauthDeps {
 }
 
 export interface ReauthAttempt {
-  /** The cookie that the viewer was read by. */
+  /** The cookie that identified the viewer. */
   readonly cookie: SessionCookie;
   /** The session's user. */
   readonly user: User;
@@ -44,21 +44,21 @@ export interface ReauthAttempt {
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   readonly knownBrowsers: readonly KnownBrowser[];
-  /** Aborted when the client has left. */
+  /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export type ReauthOutcome =
-  /** `session`: what the cookie has to hold now; undefined when another request has just given the browser a key. */
+  /** `session`: new content of the cookie; undefined if a concurrent request has just replaced the key. */
   | { readonly ok: true; readonly session: SessionCredentials | undefined }
   | { readonly ok: false; readonly reason: 'required' }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number }
   | { readonly ok: false; readonly reason: 'invalid-credentials' }
   | Overloaded
-  /** Ended by the fifth wrong password in a row, or elsewhere in the meantime. */
+  /** `ended`: after the fifth consecutive wrong password, or ended elsewhere in the meantime. */
   | { readonly ok: false; readonly reason: 'ended' | 'locked' | 'deactivated'; readonly user: User };
 
-/** The account as it is now; no row when its password was changed since it was checked. */
+/** The current account. Without a row, the password was changed since the check. */
 type RenewedAuthenticationRow = UserRow & RenewalRow;
 
 const renewSession = statement<RenewedAuthenticationRow, AcceptedPasswordParams & RenewalParams>(
@@ -68,7 +68,7 @@ const renewSession = statement<RenewedAuthenticationRow, AcceptedPasswordParams 
   select ${ACCEPTED_ACCOUNT_COLUMNS}, ${RENEWAL_COLUMNS} from account`,
 );
 
-/** Counts a wrong password against the session; the last one allowed ends it. */
+/** Counts a wrong password for the session, and ends the session at the limit. */
 const countFailedReauth = statement<
   { is_ended: boolean },
   {
@@ -101,8 +101,8 @@ const countFailedReauth = statement<
 const MAX_FAILURES = 5;
 
 /**
- * Takes the password of an active session's user for what the request does. Where no further factor is due, the session
- * has a fresh authentication then.
+ * Checks the password of an active session's user for the current request. Unless another factor is due, this also
+ * renews the session's authentication.
  */
 export async function reauthenticate(deps: ReauthDeps, attempt: ReauthAttempt): Promise<ReauthOutcome> {
   const proof = await provePassword(deps, attempt);
@@ -110,7 +110,10 @@ export async function reauthenticate(deps: ReauthDeps, attempt: ReauthAttempt): 
   return countReauth(await renewAuthentication(deps, deps.database, attempt, proof.accepted));
 }
 
-/** Authenticates the user of an active session again (browser-flows 3.4); a further factor that is due comes next. */
+/**
+ * Re-authenticates the user of an active session (browser-flows 3.4). If another factor is due, the user enters it
+ * next.
+ */
 export async function beginReauthentication(
   deps: ReauthDeps,
   attempt: ReauthAttempt,
@@ -122,7 +125,7 @@ export async function beginReauthentication(
   return due ?? countReauth(outcome);
 }
 
-/** Reports how it ended. An empty password is a slip, which nobody is refused for. */
+/** Counts the outcome in the metrics. An empty password is a mistake rather than a failed attempt, and not counted. */
 export function countReauth<Outcome extends ReauthOutcome>(outcome: Outcome): Outcome {
   const result = metrics === undefined ? undefined : resultOf(outcome);
   if (result !== undefined) metrics?.count('latchkey_reauths_total', { method: 'password', result });
@@ -151,8 +154,8 @@ function resultOf(outcome: ReauthOutcome): string | undefined {
 type RefusedReauth = Exclude<ReauthOutcome, { readonly ok: true }>;
 
 /**
- * Checks the password of an active session's user, for an operation that changes something along with
- * `renewAuthentication`. Wrong ones in a row end the session, wherever they were typed.
+ * Checks the password of an active session's user, for an operation that makes its change together with
+ * `renewAuthentication`. Consecutive wrong passwords end the session, no matter where they were entered.
  */
 export async function provePassword(
   deps: ReauthDeps,
@@ -173,9 +176,9 @@ export async function provePassword(
 }
 
 /**
- * Gives the session a fresh authentication and another key, unless a further factor is due: then the password is good
- * for what the caller does, and for nothing after it. One statement, so that it may be sent alone or inside the caller's
- * transaction, in which it keeps the password from being changed by others.
+ * Renews the session's authentication and rotates its key, unless another factor is due. In that case the password
+ * authorizes only the current operation. Uses one statement, which also works outside a transaction. Inside one, it
+ * locks the password against concurrent changes.
  */
 export async function renewAuthentication(
   deps: Pick<ReauthDeps, 'clock' | 'secondFactors'>,
@@ -195,7 +198,7 @@ async function renew(
   step: ReauthStep | undefined,
 ): Promise<{
   readonly due: FactorDue | undefined;
-  /** Of a password that needs no further factor. */
+  /** The outcome if no further factor is due. */
   readonly outcome: ReauthOutcome;
 }> {
   const now = clock.now();

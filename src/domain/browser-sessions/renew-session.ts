@@ -1,6 +1,6 @@
 /**
- * The one way in which a live session gets a fresh authentication, whatever the person proved it with: a password, a
- * passkey, another service or a code. The rule about second factors is here, so that no way can leave it out.
+ * Renews the authentication of a live session. All methods end up here: password, passkey, upstream provider and code.
+ * The rule about second factors is here too, so that no method can bypass it.
  */
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import {
@@ -39,7 +39,7 @@ export interface RenewalParams extends DueFactorParams, PendingLoginParams {
   readonly detail: string | null;
 }
 
-/** What the person goes on to, and whether that needs a further factor whatever the operator's settings say. */
+/** Where the user continues, and whether that requires another factor regardless of the operator's settings. */
 export interface ReauthStep {
   readonly action: PostAuthAction | undefined;
   readonly isFactorNeeded: boolean;
@@ -47,9 +47,9 @@ export interface ReauthStep {
 
 interface Renewal {
   readonly cookie: SessionCookie;
-  /** What the person has just given, in this order. */
+  /** The factors just proven, in this order. */
   readonly factors: readonly ProvenFactor[];
-  /** Undefined: no further factor can be asked for in this request. */
+  /** Undefined: this request cannot ask for another factor. */
   readonly step: ReauthStep | undefined;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
@@ -57,7 +57,7 @@ interface Renewal {
   readonly now: number;
 }
 
-/** One factor was right, and the session stays as it is until this one is given as well. */
+/** One factor was proven. The session stays unchanged until the user proves this one as well. */
 export interface FactorDue {
   readonly ok: false;
   readonly reason: 'factor-due';
@@ -65,19 +65,19 @@ export interface FactorDue {
   readonly factor: DueFactor;
 }
 
-/** Columns of `RENEWAL_COLUMNS`. */
+/** The columns of `RENEWAL_COLUMNS`. */
 export interface RenewalRow {
-  /** False when the session has ended, is of somebody else, or a further factor is due. */
+  /** False if the session has ended, belongs to a different user, or another factor is due. */
   readonly is_renewed: boolean;
-  /** False when another request has just given the session a new key: the browser gets that one. */
+  /** False if a concurrent request has just rotated the key; the browser gets that key. */
   readonly is_rotated: boolean;
-  /** What the session is not renewed without. */
+  /** The factor that is still missing. */
   readonly due_factor: DueFactor | null;
-  /** The session waits for that factor; false when it has ended. */
+  /** Whether the session waits for that factor; false if it has ended. */
   readonly is_waiting: boolean;
 }
 
-/** Two factors, or a passkey, which stands for two, need nothing further. */
+/** Two factors, or a passkey (which counts as two), are sufficient. */
 function isEnough(factors: readonly ProvenFactor[]): boolean {
   return reachesAcr(strengthOf(factors).acr, TWO_FACTORS_ACR);
 }
@@ -87,9 +87,9 @@ export function newRenewal(
   { cookie, factors, step, address, userAgent, now }: Renewal,
 ): {
   readonly params: RenewalParams;
-  /** What the cookie has to hold then; undefined: it stays. */
+  /** Returns the new content of the cookie; undefined: keep it. */
   readonly rotated: (row: RenewalRow | undefined) => SessionCredentials | undefined;
-  /** The factor that comes next, if one does. */
+  /** Returns the next factor, if one is due. */
   readonly due: (row: RenewalRow | undefined) => FactorDue | undefined;
 } {
   const isAsked = !isEnough(factors) && (isAskedOnReauth || step?.isFactorNeeded === true);
@@ -98,7 +98,7 @@ export function newRenewal(
   const [first, second] = factors;
   const detail = { method: first?.kind, second_factor: second?.kind };
   const params = {
-    // Trust in a browser is for signing in: who is asked again is to prove that they are there.
+    // A trusted browser only helps with sign-in: re-authentication must prove that the user is present.
     ...dueFactorParams(isAsked ? 'optional' : 'off', undefined),
     ...pending.params,
     now: new Date(now),
@@ -125,11 +125,11 @@ export function newRenewal(
 }
 
 /**
- * CTEs that give a live session a fresh authentication and another key, with its audit event. Where a further factor is
- * due, the session stays as it is, and with `:isStep` a pending login is begun. They follow the CTE `proven`;
- * `RENEWAL_COLUMNS` reads what came of it.
- * @param proven name of a CTE with the `user_id` of the person who proved who they are
- * @param first SQL expressions of the pending login; left out where the factors are always enough
+ * Returns CTEs that renew the authentication of a live session, rotate its key and record an audit event. If another
+ * factor is due, the session stays unchanged, and `:isStep` starts a pending login. They follow the CTE `proven`;
+ * `RENEWAL_COLUMNS` selects the result.
+ * @param proven name of a CTE with the `user_id` of the authenticated user
+ * @param first SQL expressions of the pending login; omit if the factors are always sufficient
  */
 export function renewalCtes(
   proven: string,
@@ -177,7 +177,7 @@ export function renewalCtes(
   )`;
 }
 
-/** Select list of a statement with `renewalCtes`. */
+/** Select list for a statement with `renewalCtes`. */
 export const RENEWAL_COLUMNS = `exists (select from renewed) as is_renewed,
     exists (select from renewed where renewed.is_rotated) as is_rotated,
     (select due.factor from due) as due_factor,

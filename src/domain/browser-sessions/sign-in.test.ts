@@ -31,7 +31,7 @@ const DEFAULT_LIMITS: RateLimitingConfig['login'] = {
   perKnownBrowser: { burst: 10, perSecond: 10 / 3600 },
 };
 
-/** Counts what it is asked to check, and checks it. */
+/** Counts verifications before running them. */
 class CountingHasher extends PasswordHasher {
   verifications = 0;
 
@@ -56,7 +56,7 @@ beforeAll(async () => {
 afterAll(() => testDatabase.drop());
 
 beforeEach(() => {
-  // Every bucket of the tests before is full again.
+  // Refills every bucket that earlier tests used.
   now += 48 * HOUR;
   log = new RecordingLog();
   hasher = new CountingHasher({ schemes: [CHEAP_SCHEME, OUTDATED], concurrency: 2, queueLength: 1000, log });
@@ -364,7 +364,7 @@ describe('limits (browser-flows 3.2.5)', () => {
   test('a refusal by one bucket takes no token from the other', async () => {
     await insertTestAccount(database, { username: 'owner', password: 'right' });
     const limits = { ...DEFAULT_LIMITS, perAccount: { burst: 4, perSecond: 4 / 3600 } };
-    // A stranger at one address runs into its own limit, far more often than the account has tokens.
+    // An attacker at one IP address exceeds that address's limit. The account has fewer tokens than there are attempts.
     for (let count = 0; count < 9; count += 1) await signIn('owner', 'wrong', { limits, address: '198.51.100.1' });
     expect(await signIn('owner', 'right', { limits, address: '203.0.113.1' })).toMatchObject({ ok: true });
   });

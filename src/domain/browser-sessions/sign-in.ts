@@ -52,19 +52,19 @@ export interface SignInDeps {
 }
 
 export interface SignInAttempt {
-  /** As typed; surrounding white space is removed here. */
+  /** As typed; trimmed here. */
   readonly username: string;
   /** As typed. */
   readonly password: string;
   readonly captcha: CaptchaAnswer;
-  /** Where the person goes on; for the step of a further factor. */
+  /** Where the user continues, if another factor is due. */
   readonly action?: PostAuthAction | undefined;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   readonly knownBrowsers: readonly KnownBrowser[];
-  /** Of the page, for the mail to an owner whose own language is not known. */
+  /** Language of the page, for mail to an owner whose language is unknown. */
   readonly language: string;
-  /** Aborted when the client has left. */
+  /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -73,25 +73,25 @@ export type SignInOutcome =
   | { readonly ok: true; readonly session: SessionCredentials; readonly user: User }
   | { readonly ok: false; readonly reason: 'required'; readonly fields: readonly ('username' | 'password')[] }
   | CaptchaRefusal
-  /** The password was right, and nobody is signed in until this factor is given as well. */
+  /** The password was right, but the user must prove this factor as well. */
   | { readonly ok: false; readonly reason: 'factor-due'; readonly pending: PendingLoginId; readonly factor: DueFactor }
   | { readonly ok: false; readonly reason: 'invalid-credentials' }
   | Overloaded
-  /** Only after the right password. */
+  /** Only reported after the right password. */
   | { readonly ok: false; readonly reason: 'locked' | 'deactivated'; readonly user: User };
 
-/** The account as it is now; no row when its password was changed since it was checked. */
+/** The current account. Without a row, the password was changed since the check. */
 type OpenedSessionRow = UserRow & {
   readonly is_opened: boolean;
-  /** Null: none, or the account may not be used. */
+  /** Null: none is due, or the account is locked or deactivated. */
   readonly due_factor: DueFactor | null;
   /** See `liveSessionsSql`. */
   readonly live_sessions: number;
 };
 
 /**
- * Opens the session of a person whose password was right, with its authentication and audit event, unless the account
- * is locked or deactivated. Where a further factor is due, a pending login is begun in its place.
+ * Opens a session after a correct password, with its authentication and audit event, unless the account is locked or
+ * deactivated. If another factor is due, starts a pending login instead.
  */
 const openBrowserSession = statement<
   OpenedSessionRow,
@@ -145,7 +145,8 @@ const openBrowserSession = statement<
 );
 
 /**
- * Signs a person in by name and password: one statement before the hash is checked off the main thread, one after it.
+ * Signs a user in with name and password. Runs one statement before and one after the hash is verified off the main
+ * thread.
  */
 export async function signInWithPassword(deps: SignInDeps, attempt: SignInAttempt): Promise<SignInOutcome> {
   const typedName = attempt.username.trim();
@@ -160,7 +161,7 @@ export async function signInWithPassword(deps: SignInDeps, attempt: SignInAttemp
   const { password, address, userAgent, knownBrowsers, signal } = attempt;
   const subject = { account, address, userAgent, knownBrowsers };
   const check = await deps.passwordChecks.check({ ...subject, password, signal, isSignIn: true });
-  // Wrong ones are counted where it is known what is wrong.
+  // The password check has already counted these, with the exact reason.
   if (!check.ok && check.reason === 'invalid-credentials') {
     await deps.captcha.countFailure(address);
     return check;
@@ -171,7 +172,7 @@ export async function signInWithPassword(deps: SignInDeps, attempt: SignInAttemp
   return outcome;
 }
 
-/** Undefined: it goes on, and ends elsewhere. */
+/** Undefined: the attempt continues and is counted later. */
 function resultOf(outcome: SignInOutcome): string | undefined {
   if (outcome.ok) return 'success';
   switch (outcome.reason) {
@@ -182,7 +183,7 @@ function resultOf(outcome: SignInOutcome): string | undefined {
       return 'locked';
     case 'rate-limited':
       return 'rate_limited';
-    // The password was changed while it was checked.
+    // The password was changed during the check.
     case 'invalid-credentials':
       return 'bad_password';
     default:

@@ -4,7 +4,10 @@ import { statement } from '#platform/postgres/statement.ts';
 import { type AuthenticationKind, type ProvenFactor, strengthOf } from '#protocol/oidc/authentication-classes.ts';
 import { newSessionKey, type SessionCredentials } from './browser-session.ts';
 
-/** An insert of a session, to which `from` and `returning` can be added. @param userId SQL expression of its user */
+/**
+ * Returns an insert of a session, to which `from` and `returning` can be appended. @param userId SQL expression of its
+ * user
+ */
 export function insertSession(userId: string): string {
   return `insert into user_sessions (id, user_id, key_hash, authenticated_at, acr, amr, user_agent, created_at,
       last_active_at, last_active_ip)
@@ -12,7 +15,7 @@ export function insertSession(userId: string): string {
       :userAgent::text, :now::timestamptz, :now::timestamptz, :ip::inet`;
 }
 
-/** Records how the person of a session proved who they are. @param session name of a CTE with its `id` */
+/** Returns an insert that records how the user authenticated. @param session name of a CTE with the session's `id` */
 export function insertAuthentication(session: string, kind: AuthenticationKind): string {
   return `insert into user_session_authentications (id, user_session_id, kind, created_at)
     select :authenticationId::uuid, ${session}.id, '${kind}', :now::timestamptz from ${session}`;
@@ -49,8 +52,8 @@ const startWithUpstream = statement<never, StartParams>(
 );
 
 /**
- * The same for several factors, one after the other.
- * @param session name of a CTE with its `id`
+ * Like `insertAuthentication`, for several factors in sequence.
+ * @param session name of a CTE with the session's `id`
  */
 export function insertAuthentications(session: string): string {
   return `insert into user_session_authentications (id, user_session_id, kind, created_at)
@@ -60,7 +63,7 @@ export function insertAuthentications(session: string): string {
 
 export interface BrowserSessionStart {
   readonly userId: UserId;
-  /** How the person of the new account has just proved who they are. */
+  /** How the user of the new account has just authenticated. */
   readonly proof: Extract<ProvenFactor, { readonly kind: 'password' | 'upstream' }>;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
@@ -69,8 +72,8 @@ export interface BrowserSessionStart {
 }
 
 /**
- * Signs in a person who has just registered. The account is created in the same transaction, so that it cannot be
- * locked or have other sessions. One statement; the audit event is left to the caller.
+ * Signs in a user who has just registered. The account is created in the same transaction, so it cannot be locked or
+ * have other sessions. Uses one statement; the caller records the audit event.
  */
 export async function startBrowserSession(
   transaction: Queryable,

@@ -5,7 +5,8 @@ import { browserSessionIsLive } from './liveness.ts';
 const MAX_SESSIONS = 1000;
 
 /**
- * Live sessions of a user before the statement that opens one, counted as far as matters; for `finishSurplusSessions`.
+ * Returns an SQL expression that counts the live sessions of a user before the statement opens one, up to the limit.
+ * For `finishSurplusSessions`.
  * @param userId SQL expression
  */
 export function liveSessionsSql(userId: string): string {
@@ -17,7 +18,7 @@ export function liveSessionsSql(userId: string): string {
     )`;
 }
 
-/** Ends the least recently active sessions of a user who has too many; no statement while there are few. */
+/** Ends the least recently active sessions of a user who has too many. Runs no statement below the limit. */
 export async function finishSurplusSessions(
   database: Queryable,
   userUuid: string,
@@ -28,7 +29,7 @@ export async function finishSurplusSessions(
   await database.execute(finishSurplus, { now: new Date(now), userId: userUuid, kept: MAX_SESSIONS });
 }
 
-/** Ends those beyond the first `kept`. */
+/** Ends the sessions after the first `kept`. */
 const finishSurplus = statement<never, { readonly now: Date; readonly userId: string; readonly kept: number }>(
   'finish-surplus-browser-sessions',
   `update user_sessions set finished_at = :now::timestamptz, finish_reason = 'too_many_sessions'

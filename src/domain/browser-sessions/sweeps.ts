@@ -13,7 +13,7 @@ import {
 import { statement } from '#platform/postgres/statement.ts';
 import { browserSessionIsLive } from './liveness.ts';
 
-/** With their authentications; those that a session of a client still refers to stay. */
+/** Also deletes their authentications. Keeps sessions that a client session still refers to. */
 const sweepFinishedSessions = statement<
   WalkRow,
   { readonly fromAt: string; readonly fromId: string; readonly finishedBefore: Date }
@@ -30,7 +30,7 @@ const sweepFinishedSessions = statement<
   }),
 );
 
-// Walks the primary key, as that of OAuth sessions does.
+// Walks the primary key, like the sweep of OAuth sessions.
 const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly inactiveSince: Date }>(
   'sweep-user-session-ips',
   walkSql({
@@ -41,7 +41,9 @@ const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly i
   }),
 );
 
-/** Ends nothing else: applications stay signed in, as when a session is found idle (browser-flows 2.5). */
+/**
+ * Ends only browser sessions: applications stay signed in, as when a request finds a session idle (browser-flows 2.5).
+ */
 const endOfUse = statement<EndingWalkRow, { readonly fromId: string; readonly now: Date; readonly unusedSince: Date }>(
   'expire-unused-user-sessions',
   endingWalkSql({

@@ -97,7 +97,7 @@ describe('reading the session (browser-flows 2.5)', () => {
   });
 
   test.each([
-    // Activity may take two minutes until it is written.
+    // Activity is written with a delay of up to two minutes.
     ['idle for longer', { idleSeconds: 179 }, 'anonymous'],
     ['idle for the limit', { idleSeconds: 180 }, 'active'],
   ])('a session that is %s (S-66)', (_, limits, kind) => {

@@ -8,8 +8,9 @@ import { ms, statement } from '#platform/postgres/statement.ts';
 import type { BrowserSession, SessionCookie } from './browser-session.ts';
 
 /**
- * The person whom a request's `session` cookie identifies, as its row shows (browser-flows 2.5). `ended`: signed out from elsewhere.
- * `ended`, `locked` and `deactivated` get an interstitial page; the request is not attributed to their user.
+ * The user identified by the `session` cookie of a request, according to its row (browser-flows 2.5). `ended`: signed
+ * out elsewhere. `ended`, `locked` and `deactivated` get an interstitial page; the request is not attributed to their
+ * user.
  */
 export type Viewer =
   | { readonly kind: 'anonymous' }
@@ -17,8 +18,8 @@ export type Viewer =
   | { readonly kind: 'ended' | 'locked' | 'deactivated'; readonly sessionId: BrowserSessionId; readonly user: User };
 
 /**
- * The viewer's part of a joined read. Statements that read the viewer together with other rows take `viewerColumns` into
- * their select list and `viewerJoin` into their from clause, and give the row to `judgeViewer`.
+ * The viewer's part of a joined row. A statement that reads the viewer together with other rows selects
+ * `viewerColumns`, adds `viewerJoin` to its from clause, and passes the row to `judgeViewer`.
  */
 export type ViewerRow =
   | {
@@ -61,8 +62,8 @@ export const viewerColumns = `viewer_session.id as viewer_session_id,
   viewer_user.deactivated_at is not null as viewer_is_deactivated`;
 
 /**
- * Joins that supply the columns above; they keep the outer row when there is no such session.
- * @param sessionId parameter that holds the cookie's session id or null, for example `:sessionId::uuid`
+ * Returns joins that supply the columns above. The outer row is kept if the session does not exist.
+ * @param sessionId parameter with the cookie's session ID or null, for example `:sessionId::uuid`
  */
 export function viewerJoin(sessionId: string): string {
   return `left join user_sessions viewer_session on viewer_session.id = ${sessionId}
@@ -74,30 +75,30 @@ const findRow = statement<ViewerRow, { readonly id: string }>(
   `select ${viewerColumns} from (select 1) as one ${viewerJoin(':id::uuid')}`,
 );
 
-/** The row behind a session cookie, for `judgeViewer`. */
+/** Returns the row of a session cookie, for `judgeViewer`. */
 export async function findViewerRow(database: Queryable, id: BrowserSessionId): Promise<ViewerRow | undefined> {
   return await database.first(findRow, { id: toUuid(id) });
 }
 
-/** How long a session may last. */
+/** Lifetime limits of a session. */
 export interface SessionLimits {
-  /** Seconds without activity, as far as it was written (`unusedSince`); undefined: for ever. */
+  /** Maximum seconds without recorded activity (`unusedSince`); undefined: unlimited. */
   readonly idleSeconds: number | undefined;
 }
 
-/** A viewer, and why one with a cookie is anonymous: its row is gone, or a limit has passed. */
+/** A viewer, and why a viewer with a cookie is anonymous: the row does not exist, or a limit was exceeded. */
 export interface Judgement {
   readonly viewer: Viewer;
   readonly remark?: 'missing' | 'expired';
 }
 
-/** Milliseconds during which a key that re-authentication replaced is still accepted, for requests under way. */
+/** Milliseconds for which a rotated key is still accepted, for requests in flight. */
 export const PREVIOUS_KEY_FITS_MS = 30_000;
 
 const ANONYMOUS: Judgement = { viewer: { kind: 'anonymous' } };
 
 /**
- * The viewer that a session cookie and its row make: the table of browser-flows 2.5, in its order.
+ * Determines the viewer from a session cookie and its row, in the order of the table in browser-flows 2.5.
  * @param now milliseconds since the epoch
  */
 export function judgeViewer(
@@ -138,7 +139,7 @@ function keyFits(row: PresentRow, keyHash: Buffer, now: number): boolean {
   );
 }
 
-/** As the clean-up decides, which ends the sessions that no browser shows again. */
+/** Uses the same rule as the cleanup, which ends sessions of browsers that never return. */
 function isExpired(row: PresentRow, { idleSeconds }: SessionLimits, now: number): boolean {
   const lastActiveAt = row.viewer_last_active_at ?? row.viewer_created_at;
   return idleSeconds !== undefined && lastActiveAt < unusedSince(now, idleSeconds).getTime();

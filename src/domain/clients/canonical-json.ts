@@ -1,4 +1,4 @@
-/** JSON with sorted members, since `jsonb` keeps no order and clients send them in any. */
+/** Serializes JSON with sorted members: `jsonb` does not keep their order, and clients may send any order. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     member !== null && typeof member === 'object' && !Array.isArray(member)

@@ -9,21 +9,23 @@ import { isNameOf, namedClientId } from './client-names.ts';
 import { clientIsEnabled } from './liveness.ts';
 
 const KNOWN_MS = 60_000;
-/** While it is read again, so that a slow database does not hold up all requests of a client each minute. */
+/**
+ * How long an entry is used while it is being refreshed, so that a slow database does not block a client's requests.
+ */
 const RECALLED_MS = 10 * KNOWN_MS;
-/** Short, so that a client registered at another instance works at once for a person's patience. */
+/** Short, so that a client registered at another instance works almost immediately. */
 const UNKNOWN_MS = 2_000;
 const MAX_ENTRIES = 10_000;
-/** Of metadata, as text: an application may register 64 KiB, and anybody can make us read many such. */
+/** Metadata as text. A client may register 64 KiB, and anyone can make the service read many clients. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** What the largest keys take once they were used. */
+/** Memory of the largest keys after their first use. */
 const BYTES_OF_KEY = 3 * 1024;
-/** Anybody can ask for IDs that do not exist; they must not push out clients that do. */
+/** Anyone can request unknown IDs; these must not evict existing clients. */
 const MAX_UNKNOWN = 1_000;
 
 interface ReadClient {
   readonly client: Client;
-  /** About what it takes in memory. */
+  /** Approximate memory use. */
   readonly bytes: number;
 }
 
@@ -32,18 +34,18 @@ interface Entry extends ReadClient {
 }
 
 /**
- * Clients by id, read from the database at most once a minute. An entry may be stale, so nothing is granted on its word
- * alone: statements that act for a client compare its `version` and `disabled_at`, and callers that are told that the
- * client changed call `forget` and ask again.
+ * Caches clients by ID and reads each from the database at most once a minute. An entry may be stale, so it alone
+ * grants nothing: statements that act for a client compare its `version` and `disabled_at`. Callers that find the
+ * client changed call `forget` and read it once more.
  */
 export class ClientDirectory {
   readonly #database: Queryable;
   readonly #keys: KeyRing;
   readonly #clock: Clock;
-  /** In order of reading, so that the first is the oldest. */
+  /** In the order of reading, oldest first. */
   readonly #entries = new Map<ClientId, Entry>();
   #bytes = 0;
-  /** Until when an ID counts as that of no client, in order of reading. */
+  /** When to retry an unknown ID; in the order of reading. */
   readonly #unknown = new Map<ClientId, number>();
   readonly #pending = new Map<ClientId, Promise<ReadClient | undefined>>();
 
@@ -54,8 +56,8 @@ export class ClientDirectory {
   }
 
   /**
-   * The client; undefined when there is none or it is disabled. No query while the entry is fresh.
-   * @throws Error when its stored secret cannot be opened
+   * Returns the client; undefined if it does not exist or is disabled. Runs no query while the entry is fresh.
+   * @throws Error if its stored secret cannot be decrypted
    */
   async find(id: ClientId): Promise<Client | undefined> {
     const now = this.#clock.now();
@@ -63,13 +65,13 @@ export class ClientDirectory {
     if (entry !== undefined && now - entry.readAt < KNOWN_MS) return entry.client;
     if (now < (this.#unknown.get(id) ?? 0)) return undefined;
     const pending = this.#pending.get(id);
-    // Another task's promise: continue as a stretch of our own.
+    // The promise belongs to a different task: continue in a new stretch of this one.
     if (pending !== undefined) return (await outside(pending))?.client;
     const reading = this.#read(id);
     this.#pending.set(id, reading);
     try {
       const read = await reading;
-      // After `forget`, what was read may be older than the change.
+      // After `forget`, the row that was read may predate the change.
       if (this.#pending.get(id) === reading) this.#remember(id, read);
       return read?.client;
     } finally {
@@ -78,39 +80,39 @@ export class ClientDirectory {
   }
 
   /**
-   * The client that others name so (see `client-names.ts`). The id of one that is named by an address names nobody:
-   * there is one name for each client.
+   * Returns the client with this `client_id` (see `client-names.ts`). A client with a metadata document is found only
+   * by its URL, not by its ID, so that each client has exactly one `client_id`.
    */
   async findNamed(name: string): Promise<Client | undefined> {
     const id = namedClientId(name);
     return id === undefined ? undefined : ifNamed(await this.find(id), name);
   }
 
-  /** `recall` by that name. */
+  /** Like `recall`, but by `client_id`. */
   recallNamed(name: string): Client | undefined {
     const id = namedClientId(name);
     return id === undefined ? undefined : ifNamed(this.recall(id), name);
   }
 
   /**
-   * The client as it was known up to ten minutes ago, without waiting; it is read again once that was a minute ago.
-   * Nobody may be refused on its word: who is not who it says is judged by `find`.
+   * Returns the client as it was known up to ten minutes ago, without waiting. An entry older than a minute is
+   * refreshed in the background. Do not reject a request based on this result; use `find` for that.
    */
   recall(id: ClientId): Client | undefined {
     const entry = this.#entries.get(id);
     if (entry === undefined) return undefined;
     const age = this.#clock.now() - entry.readAt;
     if (age >= RECALLED_MS) return undefined;
-    // Not on behalf of a request, and one that fails is tried again by the next.
+    // Runs outside of any request. If it fails, the next call retries.
     if (age >= KNOWN_MS) resumeTask(undefined, () => void this.find(id).catch(() => undefined));
     return entry.client;
   }
 
-  /** Drops what is known of a client, after a statement found it changed. */
+  /** Drops the cached entry, after a statement found the client changed. */
   forget(id: ClientId): void {
     this.#drop(id);
     this.#unknown.delete(id);
-    // A reading under way may have begun before the change.
+    // A pending read may have started before the change.
     this.#pending.delete(id);
   }
 
@@ -154,7 +156,7 @@ function dropOldest(map: Map<ClientId, unknown>, maximum: number): void {
   if (oldest.done !== true) map.delete(oldest.value);
 }
 
-/** Primary key; a disabled client is unknown everywhere. */
+/** Uses the primary key. Disabled clients are treated as unknown everywhere. */
 const findClient = statement<ClientRow & { readonly metadata_bytes: number }, { readonly id: string }>(
   'client-by-id',
   `select ${clientColumns('oauth2_clients')}, octet_length(metadata::text) as metadata_bytes

@@ -8,13 +8,13 @@ import type { Queryable } from '#platform/postgres/database.ts';
 export interface ClientFailuresDeps {
   readonly database: Queryable;
   readonly clock: Clock;
-  /** Failures of one client from one address. */
+  /** Limit of failures per client and IP address. */
   readonly limiter: Limiter;
-  /** What browsers send as `Origin` from our own pages. */
+  /** The `Origin` header that browsers send from this service's pages. */
   readonly origin: string;
 }
 
-/** Who sent the request. */
+/** The sender of the request. */
 export interface FailureSource {
   readonly clientAddress: string | undefined;
   /** The `Origin` header. */
@@ -24,14 +24,15 @@ export interface FailureSource {
 const MAX_SHUT_KEYS = 10_000;
 
 /**
- * Wrong secrets, counted in the database for each client and address: one address never shuts a client for another.
- * The database says for how long a key is shut from then on; this process remembers it and refuses without any work.
+ * Counts wrong client secrets in the database, per client and IP address, so that one address cannot lock out a client
+ * for others. The database returns how long a key is locked. This process remembers it and rejects further attempts
+ * without any work.
  *
- * All ids that no client has share one key for each address, so that random ids do not fill the table.
+ * Unknown client IDs share one key per IP address, so that random IDs do not fill the table.
  */
 export class ClientFailures {
   readonly #deps: ClientFailuresDeps;
-  /** Until when (milliseconds since the epoch) a key is shut, in the order in which they were shut. */
+  /** End of each lock in milliseconds since the epoch; ordered by the start of the lock. */
   readonly #shutUntil = new Map<string, number>();
 
   constructor(deps: ClientFailuresDeps) {
@@ -39,8 +40,8 @@ export class ClientFailures {
   }
 
   /**
-   * For how many seconds this caller is still refused; 0: it is not.
-   * @param client undefined for an id that no client has
+   * Returns the remaining seconds of the lock; 0 if the caller is not locked out.
+   * @param client undefined for an unknown client ID
    */
   secondsShut(clientAddress: string | undefined, client: ClientId | undefined): number {
     if (this.#shutUntil.size === 0) return 0;
@@ -54,8 +55,8 @@ export class ClientFailures {
   }
 
   /**
-   * Counts one failure. What a foreign page makes a browser send is not counted: it would shut the client for everybody
-   * behind the visitor's address.
+   * Counts one failure. Ignores cross-origin browser requests: a foreign page could otherwise lock out the client for
+   * every user behind the visitor's IP address.
    */
   async count(source: FailureSource, client: ClientId | undefined): Promise<void> {
     const { database, clock, limiter, origin } = this.#deps;

@@ -53,7 +53,7 @@ async function signed(key: KeyObject, kid?: string): Promise<CompactJws> {
 
 const URI = 'https://app.example/keys';
 
-/** Answers with what a test sets, and counts. */
+/** Returns the response that a test sets, and counts requests. */
 class OutboundStub implements Pick<OutboundHttp, 'get'> {
   asked = 0;
   wasConfigured: boolean | undefined;

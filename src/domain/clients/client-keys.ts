@@ -1,6 +1,6 @@
 /**
- * What clients sign with their private keys (client assertions, request objects), judged by the keys that they are
- * registered with: a set of their own record, or one that they publish (oauth 5.3).
+ * Verifies client signatures (client assertions, request objects) with the client's registered keys: inline in its
+ * record or published at its `jwks_uri` (oauth 5.3).
  */
 import { type KeySignature, type PublishedKeys, verifyByKeys } from '#domain/published-keys/published-keys.ts';
 import type { CompactJws } from '#protocol/jose/compact-jws.ts';
@@ -16,9 +16,9 @@ export class ClientKeys {
   }
 
   /**
-   * Whether a key of the client made the signature; one with a shared secret is never good. May fetch the keys, for five
-   * seconds at most: never to be called in a transaction.
-   * @throws LatchkeyError `temporarily_unavailable` when too many requests wait for keys
+   * Verifies that a key of the client made the signature. Signatures with a shared secret are always rejected. May
+   * fetch keys for up to five seconds; never call this in a transaction.
+   * @throws LatchkeyError `temporarily_unavailable` if too many requests are waiting for keys
    */
   async verify(client: Client, jws: CompactJws): Promise<KeySignature> {
     const { jwksUri, isStatic } = client;

@@ -1,7 +1,7 @@
 /**
- * How clients are named by others (`client_id`, `aud` and so on): by the id that this service gave them, or by the https
- * address of a document that they publish about themselves (OAuth Client ID Metadata Document). Inside, a client always
- * has an id. That of a published client is derived from its address, so that a name costs no look-up of its own.
+ * The `client_id` of clients: the ID that this service assigned, or the https URL of the metadata document that the
+ * client publishes (OAuth Client ID Metadata Document). Internally, each client has an ID. For a published client it is
+ * derived from the URL, which saves a lookup.
  */
 import { type ClientId, fromUuid, parseId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -14,23 +14,23 @@ interface NamedClient {
 
 const UUID_PARTS = /^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/;
 
-/** The id of the client that has this name, if there is one; undefined when no client can have it. */
+/** Returns the ID that a client with this `client_id` would have; undefined if it is malformed. */
 export function namedClientId(name: string): ClientId | undefined {
   if (!isClientIdUrl(name)) return parseId(name);
   return clientIdUrlProblem(name) === undefined ? documentClientId(name) : undefined;
 }
 
-/** The first 128 bits of a hash: nobody finds a second address for the id of a client. */
+/** Uses the first 128 bits of a hash, so that finding a second URL for an existing ID is infeasible. */
 export function documentClientId(url: string): ClientId {
   return fromUuid(sha256(`client-document ${url}`).toString('hex').replace(UUID_PARTS, '$1-$2-$3-$4-$5'));
 }
 
-/** Whether a text is the `client_id` of a client: an id is good in either case, an address is compared as a text. */
+/** Returns whether a text is the client's `client_id`. IDs are accepted in either case, URLs must match exactly. */
 export function isNameOf(client: NamedClient, text: string): boolean {
   return client.document === undefined ? parseId<'client'>(text) === client.id : client.document.url === text;
 }
 
-/** @param documentUrl column of `oauth2_clients`; null: the client is named by its id */
+/** @param documentUrl column of `oauth2_clients`; null: `client_id` is the ID */
 export function clientIdentifier(id: ClientId, documentUrl: string | null): string {
   return documentUrl ?? id;
 }

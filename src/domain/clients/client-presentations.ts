@@ -5,7 +5,7 @@ import type { ApplicationType } from '#protocol/oauth/registered-uris.ts';
 import { clientIdentifier } from './client-names.ts';
 import { clientIsEnabled } from './liveness.ts';
 
-/** How a client presents itself to people. As it was registered: pages clean it before they show it. */
+/** How a client presents itself to users. Values are as registered; pages sanitize them. */
 export interface ClientPresentation {
   readonly id: ClientId;
   /** Its `client_id`. */
@@ -16,13 +16,13 @@ export interface ClientPresentation {
   readonly tosUri: string | undefined;
   readonly policyUri: string | undefined;
   readonly redirectUris: readonly string[];
-  /** Undefined: nobody said. */
+  /** Undefined: not specified. */
   readonly applicationType: ApplicationType | undefined;
-  /** Of the configuration: the people who run the service know it. */
+  /** Defined in the configuration, and therefore trusted by the operator. */
   readonly isStatic: boolean;
 }
 
-/** What `presentationColumn` selects. */
+/** The members that `presentationColumn` selects. */
 export interface PresentationJson {
   readonly document_url: string | null;
   readonly client_name: string | null;
@@ -35,7 +35,10 @@ export interface PresentationJson {
   readonly is_static: boolean;
 }
 
-/** The presentation as one value, for statements that read clients with their sessions. @param client alias of `oauth2_clients` */
+/**
+ * Returns the presentation as one column, for statements that read clients with their sessions. @param client alias of
+ * `oauth2_clients`
+ */
 export function presentationColumn(client: string): string {
   const texts = ['client_name', 'client_uri', 'logo_uri', 'tos_uri', 'policy_uri'];
   const members = texts.map((name) => `'${name}', ${client}.metadata -> '${name}' ->> ''`);
@@ -65,7 +68,7 @@ const byIds = statement<{ id: string; client: PresentationJson }, { readonly ids
     where c.id = any(:ids::uuid[]) and ${clientIsEnabled('c')}`,
 );
 
-/** Clients by their identifiers, in the same order; a disabled one is unknown. */
+/** Returns the clients with these IDs, in the same order. Disabled clients are undefined. */
 export async function findClientPresentations(
   queryable: Queryable,
   ids: readonly ClientId[],

@@ -1,10 +1,11 @@
 /**
- * OAuth clients: tables `oauth2_clients` and `oauth2_consents` (what people allowed a client, in `consents.ts`).
+ * OAuth clients: tables `oauth2_clients` and `oauth2_consents` (what users have granted a client, in `consents.ts`).
  *
- * A client is static (of the configuration, see `sync-static-clients.ts`) or dynamic, and current until it is disabled.
- * Dynamic ones registered themselves (`register-client.ts`), or publish what they are (`store-client-document.ts`).
- * Requests get clients from the cache of `ClientDirectory`; statements that act for one compare the version of its row.
- * Authorization requests, sessions and tokens of a client belong to modules that import this one.
+ * A client is static (defined in the configuration, see `sync-static-clients.ts`) or dynamic, and current until it is
+ * disabled. Dynamic clients registered themselves (`register-client.ts`) or publish their metadata
+ * (`store-client-document.ts`). Requests get clients from the cache in `ClientDirectory`. Statements that act for a
+ * client compare the version of its row. Authorization requests, sessions and tokens belong to modules that import this
+ * one.
  */
 import { type ClientId, fromUuid } from '#platform/base/ids.ts';
 import { randomBase64Url, randomBytes } from '#platform/base/random.ts';
@@ -23,80 +24,83 @@ import { sectorHost, sectorUri } from './subjects.ts';
 /** An OAuth client (application), as cached from its row. */
 export interface Client {
   readonly id: ClientId;
-  /** Its `client_id`, by which others name it: the id, or the address of its metadata document. */
+  /** Its `client_id`: the ID, or the URL of its metadata document. */
   readonly identifier: string;
-  /** Published by the client itself; undefined: it is configured, or registered itself. */
+  /** Metadata published by the client; undefined: it is configured or registered. */
   readonly document: ClientDocument | undefined;
-  /** Raised by every change; statements that act on the word of a cached client compare it. */
+  /** Incremented by every change. Statements that rely on a cached client compare it. */
   readonly version: number;
-  /** Defined by the operator's configuration, and so shown as verified. */
+  /** Defined in the configuration, and therefore shown as verified. */
   readonly isStatic: boolean;
   readonly authMethod: ClientAuthMethod;
-  /** Algorithm of its assertions; undefined: any of its method. */
+  /** Algorithm of its client assertions; undefined: any that its method allows. */
   readonly assertionSigningAlg: string | undefined;
-  /** Present for the methods with a secret. */
+  /** Set for the methods that use a secret. */
   readonly secret: Secret | undefined;
   readonly redirectUris: readonly string[];
-  /** Where the browser may be sent after a sign-out that the client asked for. */
+  /** Redirect targets after a sign-out that the client requested. */
   readonly postLogoutRedirectUris: readonly string[];
   readonly grantTypes: readonly string[];
-  /** Maximum scopes; undefined: no restriction. */
+  /** Scopes that it may request; undefined: unrestricted. */
   readonly scope: readonly string[] | undefined;
-  /** What it may exchange tokens for; undefined: nothing. */
+  /** Rights to exchange tokens; undefined: none. */
   readonly tokenExchange: TokenExchangeRights | undefined;
-  /** Localized names by language tag, the untagged one under `""`. */
+  /** Localized names by language tag; the untagged name has the key `""`. */
   readonly name: Readonly<Record<string, string>>;
   readonly clientUri: string | undefined;
   readonly logoUri: string | undefined;
   readonly policyUri: string | undefined;
   readonly tosUri: string | undefined;
-  /** The consent page may be skipped. */
+  /** Whether the consent page may be skipped. */
   readonly isFirstParty: boolean;
-  /** Seconds; used when a request has no `max_age`. */
+  /** In seconds; used if a request has no `max_age`. */
   readonly defaultMaxAge: number | undefined;
   readonly requiresAuthTime: boolean;
-  /** Used when a request has no `acr_values`, the preferred one first. */
+  /** Used if a request has no `acr_values`; preferred value first. */
   readonly defaultAcrValues: readonly string[];
-  /** Authorization requests in its name have to be pushed (RFC 9126). */
+  /** Whether its authorization requests must be pushed (RFC 9126). */
   readonly requiresPushedRequests: boolean;
-  /** Authorization requests in its name have to come in request objects (RFC 9101). */
+  /** Whether its authorization requests must use request objects (RFC 9101). */
   readonly requiresSignedRequests: boolean;
   /** Algorithm of its request objects; undefined: any with a private key. */
   readonly requestObjectSigningAlg: string | undefined;
-  /** Its ID tokens carry the claims of the scopes `profile`, `email` and `groups`, and `claims`. */
+  /** Whether its ID tokens contain the claims of the scopes `profile`, `email` and `groups`, and `claims`. */
   readonly hasIdTokenClaims: boolean;
-  /** About everybody who signs in at it. */
+  /** Claims about every user who signs in to it. */
   readonly claims: ExtraClaims;
-  /** Its secret is accepted only in the place that `authMethod` names, header or form. */
+  /** Whether its secret is accepted only where `authMethod` says, in the header or the form. */
   readonly hasStrictAuthMethod: boolean;
-  /** Host of its sector: it knows people by pairwise subjects (see `Subjects`). Undefined: by the account's identifier. */
+  /** Host of its sector: the client gets pairwise subjects (see `Subjects`). Undefined: it gets account IDs. */
   readonly sector: string | undefined;
-  /** It takes only access tokens that are bound to a key (RFC 9449 5.2). */
+  /** Whether it accepts only key-bound access tokens (RFC 9449 5.2). */
   readonly hasBoundTokens: boolean;
-  /** It is held to FAPI 2.0; what metadata has a name for, as pushed requests, is in the members for that. */
+  /**
+   * Whether it must comply with FAPI 2.0. Requirements with standard metadata, like pushed requests, have separate
+   * members.
+   */
   readonly isFapi2: boolean;
   /** Algorithm of its ID tokens. */
   readonly idTokenSignedResponseAlg: string;
-  /** Algorithm of the authorization responses that it asks for as a JWT (JARM). */
+  /** Algorithm of authorization responses requested as a JWT (JARM). */
   readonly authorizationSignedResponseAlg: string;
-  /** Algorithm of the introspection answers that it asks for as a JWT. */
+  /** Algorithm of introspection responses requested as a JWT. */
   readonly introspectionSignedResponseAlg: string;
-  /** Its public keys as a JSON Web Key Set, of which `ClientKeys` makes use; undefined when it has none here. */
+  /** Its public keys as a JSON Web Key Set, used by `ClientKeys`; undefined if it has no inline keys. */
   readonly jwks: unknown;
-  /** Where it publishes them instead. */
+  /** URL of its published keys. */
   readonly jwksUri: string | undefined;
 }
 
-/** Where metadata come from that were not registered (OAuth Client ID Metadata Document). */
+/** Source of unregistered metadata (OAuth Client ID Metadata Document). */
 export interface ClientDocument {
   readonly url: string;
-  /** Milliseconds since the epoch; from then on it is fetched again before something new begins. */
+  /** Milliseconds since the epoch. After that, the document is refetched before a new flow starts. */
   readonly freshUntil: number;
 }
 
 /**
- * The client's own name for itself in a language, else the one without a language tag (RFC 7591 2.2). As it was
- * registered: pages clean it before they show it. Undefined when the client has none.
+ * Returns the client's name in a language, else the name without a language tag (RFC 7591 2.2). Returns it as
+ * registered; pages sanitize it. Undefined if the client has no name.
  */
 export function clientName(client: Client, language: string): string | undefined {
   const wanted = language.toLowerCase();
@@ -105,38 +109,38 @@ export function clientName(client: Client, language: string): string | undefined
   return byTag.get(wanted) ?? (primary === undefined ? undefined : byTag.get(primary)) ?? byTag.get('');
 }
 
-/** What a client of the operator may make of tokens of others (RFC 8693). */
+/** What a static client may do with tokens issued to other clients (RFC 8693). */
 export interface TokenExchangeRights {
-  /** Clients whose access tokens it may bring; `*`: any. */
+  /** Clients whose access tokens it may exchange; `*`: any. */
   readonly subjects: readonly string[];
   readonly scopes: readonly string[];
   readonly audiences: readonly string[];
-  /** It is not named as the one who acts. */
+  /** Whether its tokens omit it as the actor. */
   readonly impersonation: boolean;
 }
 
-/** The `metadata` column: names of RFC 7591 2, what is not set left out. */
+/** The `metadata` column, with the names of RFC 7591 2. Unset values are omitted. */
 export interface ClientMetadata {
-  /** Not set: a static client whose entry does not say. */
+  /** Unset for a static client without a configured type. */
   readonly application_type?: ApplicationType;
   readonly token_endpoint_auth_method: string;
   readonly token_endpoint_auth_signing_alg?: string;
   readonly redirect_uris: readonly string[];
   readonly post_logout_redirect_uris?: readonly string[];
-  /** Read where sessions end, by SQL. */
+  /** Read by SQL when sessions end. */
   readonly backchannel_logout_uri?: string;
   readonly backchannel_logout_session_required?: boolean;
   readonly grant_types: readonly string[];
   readonly response_types: readonly string[];
-  /** `public` when it is not set. */
+  /** Default: `public`. */
   readonly subject_type?: 'public' | 'pairwise';
   readonly sector_identifier_uri?: string;
   readonly id_token_signed_response_alg: string;
-  /** Its answers at userinfo are JWTs. */
+  /** If set, userinfo responses are JWTs. */
   readonly userinfo_signed_response_alg?: string;
-  /** RS256 when it is not set. */
+  /** Default: RS256. */
   readonly introspection_signed_response_alg?: string;
-  /** RS256 when it is not set. */
+  /** Default: RS256. */
   readonly authorization_signed_response_alg?: string;
   readonly jwks?: { readonly keys: readonly unknown[] };
   readonly jwks_uri?: string;
@@ -154,17 +158,17 @@ export interface ClientMetadata {
   readonly dpop_bound_access_tokens?: boolean;
   readonly require_signed_request_object?: boolean;
   readonly request_object_signing_alg?: string;
-  /** Ours. */
+  /** Latchkey extension. */
   readonly profile?: ClientProfile;
-  /** Ours, of static clients only. */
+  /** Latchkey extension, static clients only. */
   readonly token_exchange?: TokenExchangeRights;
-  /** Ours: the consent page may be skipped. */
+  /** Latchkey extension: the consent page may be skipped. */
   readonly first_party?: boolean;
-  /** Ours: claims of the scopes in ID tokens; true when it is not set. */
+  /** Latchkey extension: include scope claims in ID tokens. Default: true. */
   readonly id_token_claims?: boolean;
-  /** Ours, of static clients only. */
+  /** Latchkey extension, static clients only. */
   readonly claims?: ExtraClaims;
-  /** Ours: no other way to send the secret than the registered one. */
+  /** Latchkey extension: accept the secret only by the registered method. */
   readonly strict_auth_method?: boolean;
 }
 
@@ -174,12 +178,12 @@ export interface ClientRow {
   readonly version: number;
   readonly client_secret_sealed: Buffer | null;
   readonly metadata: ClientMetadata;
-  /** Null, as the next: not published by the client. */
+  /** Null, like the next: the client has no metadata document. */
   readonly document_url: string | null;
   readonly document_fresh_until: number | null;
 }
 
-/** The columns of a `ClientRow`. @param client alias of `oauth2_clients` */
+/** Returns the columns of a `ClientRow`. @param client alias of `oauth2_clients` */
 export function clientColumns(client: string): string {
   const columns = ['id', 'is_static', 'version', 'client_secret_sealed', 'metadata', 'document_url'];
   const fresh = ms(`${client}.document_fresh_until`);
@@ -187,8 +191,8 @@ export function clientColumns(client: string): string {
 }
 
 /**
- * The client of a row.
- * @throws Error when its secret cannot be opened: the operator lost or changed the encryption key
+ * Builds the client from its row.
+ * @throws Error if its secret cannot be decrypted because the operator lost or changed the encryption key
  */
 export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
   const { metadata } = row;
@@ -234,7 +238,7 @@ export function clientOfRow(row: ClientRow, keys: KeyRing): Client {
   };
 }
 
-/** Undefined for a method without one. RFC 7518 3.2: a key that signs with HS512 has 64 bytes at least. */
+/** Generates a secret; undefined for methods without one. RFC 7518 3.2 requires at least 64 bytes for HS512. */
 export function newSecret(method: ClientAuthMethod): Secret | undefined {
   if (!usesSecret(method)) return undefined;
   return new Secret(method === 'client_secret_jwt' ? randomBytes(64).toString('base64url') : randomBase64Url());

@@ -138,7 +138,7 @@ describe('client directory', () => {
 
   test('a read that began before a client was forgotten is not kept, since it may be older than the change', async () => {
     const clock = new FakeClock();
-    // Answers wait here after they were read.
+    // Holds back query results.
     const waiting: (() => void)[] = [];
     const held: Queryable = {
       rows: async (statement, params) => await db.database.rows(statement, params),

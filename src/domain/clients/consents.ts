@@ -4,19 +4,19 @@ import { newIdSql, statement } from '#platform/postgres/statement.ts';
 import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 
 /**
- * The scopes of a consent that are worth remembering, in canonical spelling. Those that are asked for each time are
- * left out: otherwise every sign-in with a device of its own would add one forever.
+ * Returns the scopes of a consent that are remembered, in canonical form. Scopes that require consent each time are
+ * left out. Otherwise every sign-in with a separate device would add a scope permanently.
  */
 export function rememberableScopes(scopes: readonly string[], rules: ScopeRules): readonly string[] {
   return scopes.filter((scope) => !rules.isChat(scope) && !rules.isAdmin(scope)).map((scope) => rules.canonical(scope));
 }
 
 /**
- * CTE `remembered` for a statement in which a person consents: adds the scopes and resource servers to those that the
- * person has agreed to before for this client.
- * @param granted CTE with one row (user_id, client_id) when the consent counts, else none
- * @param scopes parameter of type `text[]`, in canonical spelling
- * @param resources parameter of type `text[]`; both empty: nothing is remembered
+ * Returns the CTE `remembered`, for a statement that records a user's consent. It adds the scopes and resource servers
+ * to those that the user has already granted to this client.
+ * @param granted CTE with one row (user_id, client_id) if the consent is granted, else none
+ * @param scopes parameter of type `text[]`, in canonical form
+ * @param resources parameter of type `text[]`; if both are empty, nothing is stored
  * @param now parameter with the time, cast to `timestamptz`
  */
 export function rememberConsentCte(granted: string, scopes: string, resources: string, now: string): string {
@@ -34,7 +34,7 @@ export function rememberConsentCte(granted: string, scopes: string, resources: s
   )`;
 }
 
-/** Everyone is asked again: the consent page now shows something else about the client than people agreed to. */
+/** Deletes all consents to a client, because its consent page changed. Users are asked once more. */
 export async function forgetConsentsOfClient(queryable: Queryable, client: ClientId): Promise<void> {
   await queryable.execute(deleteConsentsOfClient, { clientId: toUuid(client) });
 }
@@ -44,7 +44,7 @@ const deleteConsentsOfClient = statement<never, { readonly clientId: string }>(
   'delete from oauth2_consents where client_id = :clientId::uuid',
 );
 
-/** What a person allowed ends with the account. */
+/** Deletes all consents of a user whose account is deactivated. */
 export async function forgetConsentsOfUser(queryable: Queryable, user: UserId): Promise<void> {
   await queryable.execute(deleteConsentsOfUser, { userId: toUuid(user) });
 }
@@ -55,7 +55,7 @@ const deleteConsentsOfUser = statement<never, { readonly userId: string }>(
 );
 
 /**
- * CTE `consent_revoked` for a statement that takes everything from a client that a person allowed it.
+ * Returns the CTE `consent_revoked`, for a statement that revokes everything that a user has granted to a client.
  * @param user parameter of type `uuid`; @param client parameter of type `uuid`
  */
 export function deleteConsentCte(user: string, client: string): string {

@@ -8,14 +8,16 @@ import { lockManagedClient, type RegistrationAccess } from './managed-client.ts'
 export interface ClientEnd {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** From the request that deletes it, for the audit log. */
+  /** IP address of the request, for the audit log. */
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
 }
 
-/** Of `domain/oauth-sessions`, which imports this module; called in the transaction that deletes the client. */
+/**
+ * Implemented by `domain/oauth-sessions`, which imports this module. Called in the transaction that deletes the client.
+ */
 export interface SessionEnder {
-  /** @returns how many sessions were live */
+  /** @returns number of live sessions */
   endGrantsAndSessionsOfClient(transaction: Transaction, client: ClientId, end: ClientEnd): Promise<number>;
 }
 
@@ -29,7 +31,7 @@ export type ClientDeletion =
   | { readonly ok: true; readonly endedSessions: number }
   | { readonly ok: false; readonly reason: 'static' | 'refused' };
 
-/** Deletes a client at its own request, with its sessions and whatever else it has (RFC 7592 2.3). */
+/** Deletes a client at its request, including its sessions and other data (RFC 7592 2.3). */
 export async function deleteManagedClient(
   { database, keyRing, clock, ...ender }: DeleteClientDeps,
   access: RegistrationAccess,
@@ -46,7 +48,7 @@ export async function deleteManagedClient(
   );
 }
 
-/** Deletes a client that registered itself, for those who run the service. */
+/** Deletes a dynamic client on behalf of an operator. */
 export async function deleteDynamicClient(
   { database, clock, ...ender }: Omit<DeleteClientDeps, 'keyRing'>,
   id: ClientId,
@@ -63,15 +65,15 @@ export async function deleteDynamicClient(
   );
 }
 
-/** What needs the client waits, or goes first. */
+/** Concurrent statements that need the client either finish first or wait. */
 const lockClient = statement<{ is_static: boolean }, { readonly id: string }>(
   'lock-client-to-delete',
   'select c.is_static from oauth2_clients c where c.id = :id::uuid for update',
 );
 
 /**
- * Deletes a client. Its tokens stop working with the commit.
- * @returns how many sessions were live
+ * Deletes a client. Its tokens stop working at the commit.
+ * @returns number of live sessions
  */
 export async function deleteClient(
   ender: SessionEnder,
@@ -84,7 +86,7 @@ export async function deleteClient(
   return endedSessions;
 }
 
-/** What still refers to the client, such as consents, goes with it. */
+/** Foreign keys delete the remaining references, such as consents. */
 const deleteRow = statement<never, { readonly id: string }>(
   'delete-client',
   'delete from oauth2_clients where id = :id::uuid',

@@ -5,8 +5,8 @@ import type { Client } from './client.ts';
 import { clientWithIdIsCurrent } from './liveness.ts';
 
 /**
- * Whether a cached record still holds. Asked when a code or token was not found: a client that was deleted took its
- * grants along, so no statement that reads one can tell.
+ * Returns whether a cached record is still current. Called when a code or token was not found: deleting a client also
+ * deletes its grants, so a statement that reads a grant cannot detect the deletion.
  */
 export async function isClientCurrent(database: Queryable, client: Client): Promise<boolean> {
   const row = await database.first(readCurrent, { id: toUuid(client.id), version: client.version });

@@ -17,7 +17,7 @@ import {
   presentationColumn,
 } from './client-presentations.ts';
 
-/** What a person has allowed an application, until it asks for more. Times in milliseconds since the epoch. */
+/** What a user has granted to an application. Times are milliseconds since the epoch. */
 export interface ListedConsent {
   readonly id: ConsentId;
   readonly client: ClientPresentation;
@@ -45,12 +45,12 @@ const COLUMNS = {
 };
 const CONSENTS = 'oauth2_consents consent join oauth2_clients c on c.id = consent.client_id';
 
-/** Those of a person are found by the primary key, and put in order. */
+/** Finds the consents of a user by the primary key, then sorts them. */
 const consentsOfUsers = listStatements<ConsentRow, object>('consents-of-users', [
   { columns: COLUMNS, from: CONSENTS, where: 'consent.user_id = owner.id' },
 ]);
 
-/** A page of the consents of each of these people. */
+/** Returns a page of consents for each of these users. */
 export async function listConsents(
   queryable: Queryable,
   users: readonly UserId[],
@@ -70,7 +70,7 @@ const byIds = statement<ConsentRow, OwnedParams>(
     where ${areOwned('consent.id', 'consent.user_id')}`,
 );
 
-/** Consents by their identifiers, in the same order. */
+/** Returns the consents with these IDs, in the same order. */
 export async function findConsents(
   queryable: Queryable,
   ids: readonly ConsentId[],

@@ -1,6 +1,6 @@
 /**
- * When a client may be used, as conditions for statements. A disabled client is unknown everywhere. What a cached
- * record of a client allowed holds only while the client has the version of that record.
+ * SQL conditions for clients that may be used. A disabled client is treated as unknown everywhere. A decision based on
+ * a cached client is valid only while the client has the cached version.
  */
 
 /** @param client alias of `oauth2_clients` */
@@ -10,14 +10,14 @@ export function clientIsEnabled(client: string): string {
 
 /**
  * @param client alias of `oauth2_clients`
- * @param version parameter with the version of the cached record, an `integer`
+ * @param version parameter with the cached version, an `integer`
  */
 export function clientIsCurrent(client: string, version: string): string {
   return `(${client}.version = ${version} and ${clientIsEnabled(client)})`;
 }
 
 /**
- * The same for a statement that does not read the client otherwise; by primary key.
+ * Like `clientIsCurrent`, for a statement that does not read the client otherwise. Uses the primary key.
  * @param id expression or parameter of type `uuid`
  */
 export function clientWithIdIsCurrent(id: string, version: string): string {

@@ -1,7 +1,7 @@
 /**
- * A client that manages its registration itself (RFC 7592): the holder of its registration access token may read,
- * replace and delete it. Only clients with a secret get one when they register, since others share their record with
- * everybody who registers with the same words (oauth 4.5).
+ * Client registration management (RFC 7592): the holder of the registration access token may read, replace and delete
+ * the registration. Only clients with a secret get this token. Clients without one share a record with every client
+ * that registered the same metadata (oauth 4.5).
  */
 import { type ClientId, fromUuid, toUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -12,10 +12,10 @@ import { parseToken } from '#protocol/oauth/token-format.ts';
 import { type ClientMetadata, type ClientRow, clientColumns, openSecret } from './client.ts';
 import { clientIsEnabled } from './liveness.ts';
 
-/** What a caller shows to manage a client. */
+/** Credentials for managing a client. */
 export interface RegistrationAccess {
   readonly id: ClientId;
-  /** The registration access token, as it was sent. */
+  /** The registration access token as sent. */
   readonly token: string;
 }
 
@@ -29,10 +29,10 @@ export interface ManagedClient {
 
 export type ManagedClientSearch =
   | { readonly ok: true; readonly client: ManagedClient }
-  /** `static`: the configuration alone says what it is. `refused`: no such client, or not its token. */
+  /** `static`: the client is managed in the configuration only. `refused`: unknown client or wrong token. */
   | { readonly ok: false; readonly reason: 'static' | 'refused' };
 
-/** The client that a token is for, by primary key; no query for a text that is no registration access token. */
+/** Finds the client of a registration access token, by primary key. Runs no query if the token is malformed. */
 export async function findManagedClient(
   database: Queryable,
   keys: KeyRing,
@@ -41,7 +41,7 @@ export async function findManagedClient(
   return await find(database, keys, access, findClient);
 }
 
-/** The same for a transaction that changes the client: of several at a time each waits for the one before. */
+/** Like `findManagedClient`, for a transaction that changes the client. Concurrent changes wait for each other. */
 export async function lockManagedClient(
   transaction: Queryable,
   keys: KeyRing,
@@ -75,5 +75,5 @@ const findClient = statement<
   { readonly id: string; readonly tokenHash: Buffer }
 >('managed-client', byIdAndToken);
 
-// A weaker lock than that of a deletion: what refers to the client can be stored in the meantime.
+// A weaker lock than a deletion takes, so that rows which refer to the client can still be inserted.
 const lockClient: typeof findClient = statement('lock-managed-client', `${byIdAndToken} for no key update`);

@@ -5,7 +5,9 @@ import { canonicalJson } from './canonical-json.ts';
 import type { ClientMetadata } from './client.ts';
 import { forgetConsentsOfClient } from './consents.ts';
 
-/** Of `domain/authorizations`, which imports this module; called in the transaction that changes the client. */
+/**
+ * Implemented by `domain/authorizations`, which imports this module. Called in the transaction that changes the client.
+ */
 export interface GrantCanceller {
   cancelGrantsOutsideRedirectUris(
     transaction: Queryable,
@@ -23,7 +25,7 @@ export interface ClientChange {
   readonly now: number;
 }
 
-/** Ends consents to a client that looked different, and grants that wait for an address it no longer has. */
+/** Deletes consents if the consent page changes, and cancels grants whose redirect URI is no longer registered. */
 export async function endOutdatedConsentsAndGrants(
   canceller: GrantCanceller,
   transaction: Queryable,
@@ -35,7 +37,7 @@ export async function endOutdatedConsentsAndGrants(
   await canceller.cancelGrantsOutsideRedirectUris(transaction, id, owner, now);
 }
 
-/** What people agreed to when they consented to a client (oauth 7.6), for comparison. */
+/** Serializes what the consent page shows about a client (oauth 7.6), for comparison. */
 function shownOnConsentPage(metadata: ClientMetadata): string {
   const { client_name, client_uri, logo_uri, policy_uri, tos_uri, redirect_uris } = metadata;
   const host = client_uri?.[''] === undefined ? undefined : redirectTarget(client_uri['']);

@@ -1,6 +1,6 @@
 /**
- * Registers a client that asks for it (RFC 7591, oauth 4.3, 4.5). One statement takes a token of the caller's rate
- * limit and stores the client, or finds the one that was registered with the same words before.
+ * Dynamic client registration (RFC 7591, oauth 4.3, 4.5). One statement charges the caller's rate limit and stores the
+ * client, or finds the client that already registered the same metadata.
  */
 import type { Limiter } from '#config/sections/rate-limiting.ts';
 import { chargeCtes } from '#domain/rate-limits/charge-sql.ts';
@@ -22,33 +22,33 @@ export interface RegisterClientDeps {
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly log: Log;
-  /** Registrations from one address. */
+  /** Limit of registrations per IP address. */
   readonly limiter: Limiter;
 }
 
 export interface Registration {
-  /** The request as it was received, for comparison with other ones. */
+  /** The request as received, for comparison with other requests. */
   readonly body: object;
-  /** What was accepted of it. */
+  /** The accepted metadata. */
   readonly metadata: RegisteredMetadata;
   readonly clientAddress: string | undefined;
 }
 
 export interface RegisteredClient {
   readonly id: ClientId;
-  /** Milliseconds since the epoch; of the first registration with the same words. */
+  /** Milliseconds since the epoch; time of the first registration with the same metadata. */
   readonly createdAt: number;
-  /** Undefined: a client that keeps none. */
+  /** Undefined: a public client or one with a private key. */
   readonly secret: Secret | undefined;
-  /** Its registration access token; undefined: it shares its record with all that register with the same words. */
+  /** The registration access token; undefined: the record is shared by all clients that register the same metadata. */
   readonly managementToken: Secret | undefined;
-  /** It was there before. */
+  /** Whether the client already existed. */
   readonly isKnown: boolean;
 }
 
 export type RegistrationOutcome =
   | { readonly ok: true; readonly client: RegisteredClient }
-  /** An operator has disabled the client that has these words. */
+  /** An operator has disabled the client with this metadata. */
   | { readonly ok: false; readonly reason: 'disabled' }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
@@ -85,7 +85,7 @@ export async function registerClient(
   return { ok: true, client: { id: fromUuid(row.id), createdAt: row.created_ms, secret, managementToken, isKnown } };
 }
 
-/** Lists in which the order says nothing. */
+/** Lists whose order is insignificant. */
 const UNORDERED = new Set([
   'contacts',
   'default_acr_values',
@@ -97,8 +97,8 @@ const UNORDERED = new Set([
 ]);
 
 /**
- * Equal for registrations with the same words in whatever order (oauth 4.5). What was accepted is part of it, so that
- * a registration under other rules never gets a client of the former ones.
+ * Returns the same digest for the same metadata in any order (oauth 4.5). The digest also covers the accepted metadata,
+ * so that a registration under different rules never gets an older client.
  */
 function digestOf({ body, metadata }: Registration): string {
   return sha256(canonicalJson([inOrder(body), inOrder(metadata)])).toString('hex');
@@ -113,8 +113,8 @@ function inOrder(members: object): object {
   );
 }
 
-// A conflict is on the unique digest: of two equal registrations at the same moment the second one waits for the first.
-// It counts as a use, so that a client is not cleaned up between its registration and its first request.
+// Conflicts arise on the unique digest; the second of two identical concurrent registrations waits for the first. The
+// registration counts as a use, so that cleanup does not delete the client before its first request.
 const storeClient = statement<
   { blocked_seconds: number | null; id: string | null; created_ms: number | null; is_disabled: boolean | null },
   {

@@ -16,8 +16,8 @@ export interface ReplaceRegistrationDeps extends GrantCanceller {
 }
 
 /**
- * Replaces all that a client said of itself (RFC 7592 2.2). Its sessions go on. It keeps its secret, unless its new
- * method has no use for one; it gets one when it had none.
+ * Replaces all metadata of a client (RFC 7592 2.2). Its sessions continue. The client keeps its secret unless its new
+ * method uses none, and gets one if it needs one and has none.
  */
 export async function replaceRegistration(
   { database, keyRing, clock, ...canceller }: ReplaceRegistrationDeps,
@@ -47,7 +47,7 @@ export async function replaceRegistration(
   );
 }
 
-/** Of a client that is locked. It counts as a use, as the registration does. */
+/** Updates a locked client. Counts as a use, like the registration. */
 const updateClient = statement<
   never,
   { readonly id: string; readonly clientSecretSealed: Buffer | null; readonly metadata: string; readonly now: Date }

@@ -3,13 +3,13 @@ import { type ConsentId, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** A person takes back what they have allowed an application. */
+/** A user's revocation of a consent. */
 export interface ConsentRevocation {
   readonly userId: UserId;
   readonly consentId: ConsentId;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** From the request, for the audit log. */
+  /** IP address of the request, for the audit log. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
 }
@@ -39,8 +39,8 @@ const revoke = statement<
 );
 
 /**
- * Has the application ask again, next time; its sessions stay.
- * @returns false when the person has no such consent
+ * Deletes the consent, so that the user is asked at the next authorization. The application's sessions continue.
+ * @returns false if the user has no such consent
  */
 export async function revokeConsent(queryable: Queryable, revocation: ConsentRevocation): Promise<boolean> {
   const { userId, consentId, now, address, userAgent } = revocation;

@@ -1,6 +1,6 @@
 /**
- * Stores what a client publishes about itself (OAuth Client ID Metadata Document): the first time as a new client, later
- * in place of what it published before. Its sessions and tokens go on either way.
+ * Stores the metadata that a client publishes (OAuth Client ID Metadata Document). The first fetch creates the client,
+ * later ones replace its metadata. Sessions and tokens continue in either case.
  */
 import type { Clock } from '#platform/base/clock.ts';
 import { toUuid } from '#platform/base/ids.ts';
@@ -20,16 +20,16 @@ export interface StoreClientDocumentDeps extends GrantCanceller {
 
 export interface FetchedClientDocument {
   readonly url: string;
-  /** What was accepted of it. */
+  /** The accepted metadata. */
   readonly metadata: RegisteredMetadata;
   readonly freshForSeconds: number;
 }
 
 export type StoredClientDocument =
   | { readonly ok: true; readonly change: 'new' | 'changed' | 'unchanged' }
-  /** `disabled`: by an operator. `taken`: the operator has configured another client with this id. */
+  /** `disabled`: by an operator. `taken`: the operator has configured a different client with this ID. */
   | { readonly ok: false; readonly reason: 'disabled' | 'taken' }
-  /** Its subjects are pairwise for this host, and have to stay so. */
+  /** Its pairwise subjects belong to this host, which cannot change. */
   | { readonly ok: false; readonly reason: 'other-sector'; readonly sector: string };
 
 export async function storeClientDocument(
@@ -49,7 +49,7 @@ export async function storeClientDocument(
     async (transaction) => {
       if ((await transaction.execute(insertClient, row)) > 0) return { ok: true, change: 'new' };
       const stored = await transaction.first(lockClient, { id: row.id });
-      // It was deleted between the two statements; the next request begins anew.
+      // Or the client was deleted between the two statements; the next request stores it.
       if (stored === undefined || stored.document_url !== url) return { ok: false, reason: 'taken' };
       if (stored.is_disabled) return { ok: false, reason: 'disabled' };
       const sector = sectorLeft(stored.metadata, metadata);
@@ -79,7 +79,7 @@ const insertClient = statement<never, DocumentParameters>(
    on conflict (id) do nothing`,
 );
 
-/** A weaker lock than that of a deletion: what refers to the client can be stored in the meantime. */
+/** A weaker lock than a deletion takes, so that rows which refer to the client can still be inserted. */
 const lockClient = statement<
   { readonly document_url: string | null; readonly is_disabled: boolean; readonly metadata: ClientMetadata },
   { readonly id: string }
@@ -89,7 +89,7 @@ const lockClient = statement<
      from oauth2_clients where id = :id::uuid for no key update`,
 );
 
-/** It counts as a use, as a registration does. A version is that of the metadata: what did not change goes on in caches. */
+/** Counts as a use, like a registration. Unchanged metadata keeps its version, so that caches stay valid. */
 const updateClient = statement<never, Omit<DocumentParameters, 'url'> & { readonly isSame: boolean }>(
   'update-client-document',
   `update oauth2_clients

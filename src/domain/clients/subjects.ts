@@ -6,8 +6,8 @@ import { parseUrl } from '#platform/base/url.ts';
 const PAIRWISE_SUBJECT = /^[\w-]{43}$/;
 
 /**
- * Under which `sub` a client knows a person: the identifier of the account, or one that is the same for all clients of
- * a sector and that clients of others cannot connect with theirs.
+ * Determines the `sub` of a user for a client: the account ID, or a pairwise subject. All clients of a sector get the
+ * same pairwise subject; clients of different sectors cannot correlate theirs.
  * @see OpenID Connect Core 1.0 8
  */
 export class Subjects {
@@ -17,7 +17,7 @@ export class Subjects {
     this.#key = pairwiseSubjects;
   }
 
-  /** @param sector host, see `sectorHost`; undefined: the client gets the identifier of the account */
+  /** @param sector host, see `sectorHost`; undefined: return the account ID */
   of(userId: UserId, sector: string | undefined): string {
     if (sector === undefined) return userId;
     return createHmac('sha256', this.#key).update(`${sector}\0${userId}`).digest('base64url');
@@ -34,14 +34,14 @@ interface SectorMembers {
   readonly sector_identifier_uri?: string;
 }
 
-/** The address whose host is the sector of a client; null: its subjects are public. */
+/** Returns the URL whose host is the sector of a client; null: its subjects are public. */
 export function sectorUri(metadata: SectorMembers): string | null {
   if (metadata.subject_type !== 'pairwise') return null;
   return metadata.sector_identifier_uri ?? metadata.redirect_uris[0] ?? '';
 }
 
 /**
- * The same for a statement.
+ * Returns `sectorUri` as an SQL expression.
  * @param client alias of `oauth2_clients`
  */
 export function sectorUriColumn(client: string): string {
@@ -51,8 +51,8 @@ export function sectorUriColumn(client: string): string {
 }
 
 /**
- * The sector that such an address stands for; undefined: subjects are public.
- * @throws Error when a client is stored without one: its subjects must not become public by that
+ * Returns the sector of a `sectorUri`; undefined: subjects are public.
+ * @throws Error if the stored client has no sector, because its subjects must not become public
  */
 export function sectorHost(uri: string | null): string | undefined {
   if (uri === null) return undefined;
@@ -62,8 +62,8 @@ export function sectorHost(uri: string | null): string | undefined {
 }
 
 /**
- * The sector that a client would leave by new metadata; undefined: it leaves none. Users who were promised a subject that
- * nobody can compare keep it: a client that could leave its sector would learn at the next refresh who they are elsewhere.
+ * Returns the sector that a client would leave with new metadata; undefined: it stays. Clients may not leave a sector:
+ * with the next refresh, they would get a subject by which they could recognize their users elsewhere.
  */
 export function sectorLeft(former: SectorMembers, metadata: SectorMembers): string | undefined {
   const sector = sectorHost(sectorUri(former));

@@ -1,7 +1,6 @@
 /**
- * Clients that registered themselves, or publish what they are, and are not used any more (oauth 4.5). Whether a client is used is seen from the
- * rows that refer to it; `last_used_at` is brought up once a day while there are any, so that it still counts after
- * those rows were cleaned up, and no request has to write it.
+ * Cleanup of unused dynamic clients (oauth 4.5). A client is in use while rows refer to it. A daily job then updates
+ * `last_used_at`, which outlasts the cleanup of those rows. Requests therefore never write it.
  */
 import { type Sweep, secondsBefore, sweepSome, type WalkRow, walkSql } from '#domain/clean-up/sweep.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -18,7 +17,7 @@ const isInUse = `(
 )`;
 const lastUse = 'coalesce(t.last_used_at, t.created_at)';
 
-// Both walk the primary key: an index on the time of the last use would have to be written with every use.
+// Both walk the primary key: an index on the last use would have to be updated with every use.
 const noteUses = statement<WalkRow, { readonly fromId: string; readonly usedBefore: Date; readonly now: Date }>(
   'sweep-oauth2-client-uses',
   walkSql({
@@ -30,13 +29,13 @@ const noteUses = statement<WalkRow, { readonly fromId: string; readonly usedBefo
 );
 
 /**
- * Anybody can have the documents of many addresses read. One that led to nothing goes a day after its last request was
- * deleted, and is read again when it is needed. What users allowed such a client keeps it as long as the others.
+ * Anyone can make the service fetch metadata documents from many URLs. A client without consents is deleted a day after
+ * its last request was cleaned up, and fetched once more when needed. Clients with consents are kept as long as others.
  */
 const isPublishedInVain = `t.document_url is not null and ${lastUse} < :documentUsedBefore::timestamptz
   and not exists (select from oauth2_consents consent where consent.client_id = t.id)`;
 
-// One that an operator has disabled stays: registered again with the same words it would be back.
+// Keeps disabled clients: registering the same metadata would otherwise bring them back.
 const sweepUnused = statement<
   WalkRow,
   { readonly fromId: string; readonly usedBefore: Date; readonly documentUsedBefore: Date }

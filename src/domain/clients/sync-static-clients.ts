@@ -12,28 +12,28 @@ import { deleteClient, type SessionEnder } from './delete-client.ts';
 import { endOutdatedConsentsAndGrants, type GrantCanceller } from './outdated-consents.ts';
 
 export interface ClientSyncDeps extends GrantCanceller, SessionEnder {
-  /** In a transaction that is given all of it happens there, else in one of its own. */
+  /** If this is a transaction, everything happens in it; otherwise a new one is opened. */
   readonly database: Database | Transaction;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
 }
 
 export interface ClientSyncOptions {
-  /** Clients that the configuration no longer names are deleted, with their sessions. */
+  /** Whether to delete clients that are no longer configured, including their sessions. */
   readonly prunes: boolean;
-  /** Nothing is changed: the result is what would be. */
+  /** Whether to only return the changes without making them. */
   readonly isDryRun: boolean;
 }
 
 export type ClientSyncAction =
   | { readonly action: 'add'; readonly id: ClientId }
-  /** Names of the metadata that differs; `client_secret` and `is_static` stand for what is kept apart from it. */
+  /** Names of the changed metadata. `client_secret` and `is_static` denote the separate columns. */
   | { readonly action: 'update'; readonly id: ClientId; readonly changes: readonly string[] }
   | { readonly action: 'delete'; readonly id: ClientId };
 
 export interface ClientSync {
   readonly actions: readonly ClientSyncAction[];
-  /** Static clients in the database that the configuration no longer names, and that stay usable. */
+  /** Number of static clients that are no longer configured, but remain usable. */
   readonly unlisted: number;
 }
 
@@ -57,8 +57,8 @@ interface Comparison {
 const AT_START: ClientSyncOptions = { prunes: false, isDryRun: false };
 
 /**
- * Brings the `clients` of the configuration into the database. An instance whose configuration is there already reads
- * once and takes no lock; the others take turns in one transaction each.
+ * Stores the `clients` of the configuration in the database. If they are already up to date, it reads once and takes no
+ * lock. Otherwise instances take turns, one transaction each.
  */
 export async function syncStaticClients(
   deps: ClientSyncDeps,
@@ -83,7 +83,7 @@ function actionsOf({ missing, changed, unlisted }: Comparison, { prunes }: Clien
   ];
 }
 
-/** Compares again under the lock, since another instance may have stored the same clients, and stores the rest. */
+/** Compares once more under the lock, because another instance may have stored the clients. Stores the differences. */
 async function storeClients(
   deps: ClientSyncDeps,
   transaction: Transaction,
@@ -135,7 +135,7 @@ function differences(wanted: WantedClient, row: ClientRow, keys: KeyRing): strin
   return changes;
 }
 
-/** A secret that does not open any more is replaced by the configured one rather than stopping the start. */
+/** A stored secret that cannot be decrypted is replaced by the configured one, so that the service can start. */
 function hasSecret(secret: string | undefined, row: ClientRow, keys: KeyRing): boolean {
   if (row.client_secret_sealed === null) return secret === undefined;
   try {
@@ -208,7 +208,9 @@ function untagged<Name extends string>(name: Name, value: string | undefined): P
   return field;
 }
 
-/** The clients of the configuration, and those that it is about to take over; partial index and primary key. */
+/**
+ * Reads the static clients, and dynamic ones that are about to become static. Uses a partial index and the primary key.
+ */
 const findStaticClients = statement<ClientRow, { readonly configuredIds: readonly string[] }>(
   'static-clients',
   `select ${clientColumns('oauth2_clients')}
@@ -216,13 +218,13 @@ const findStaticClients = statement<ClientRow, { readonly configuredIds: readonl
     where is_static or id = any(:configuredIds::uuid[])`,
 );
 
-/** Instances that start together take turns. */
+/** Serializes instances that start at the same time. */
 const lockConfigSync = statement<never, NoParameters>(
   'lock-config-sync',
   `select pg_advisory_xact_lock(hashtextextended('latchkey:config-sync', 0)) is null as locked`,
 );
 
-/** A dynamic client of the same id becomes a static one and loses what only dynamic ones have. */
+/** A dynamic client with the same ID becomes static and loses the columns of dynamic clients. */
 const upsertStaticClient = statement<
   never,
   { readonly id: string; readonly clientSecretSealed: Buffer | null; readonly metadata: string; readonly now: Date }
