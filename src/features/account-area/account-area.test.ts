@@ -74,7 +74,7 @@ describe('the page of the account area', () => {
     expect([shown.status, shown.body]).toEqual([200, reference.body]);
     expect(service.lastRequest()).toMatchObject({ status: 200, queries: 1 });
     expect(service.lastRequest().requester).toContain(username);
-    // Everything about the person comes by /graphql.
+    // All data about the user comes from /graphql.
     expect(shown.body).not.toContain(username);
     expect(shown.body).not.toContain(shown.forms[0]?.inputs.get('csrf') ?? 'csrf');
   });
@@ -251,7 +251,7 @@ describe('GET /account/password/recovery', () => {
       'cache-control': 'no-store',
       'cross-origin-opener-policy': 'same-origin',
     });
-    // With this policy a form would be sent with `Origin: null`, and be refused.
+    // With this policy, browsers submit forms with `Origin: null`, which is rejected.
     expect(body).not.toContain('<form');
     expect(body).not.toContain(ticket);
     expect(service.lines.join('\n')).not.toContain(ticket);

@@ -6,30 +6,32 @@ import { contentSecurityPolicy } from '#browser/page-headers.ts';
 import { PAGE_HEADERS } from '#browser/pages.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 
-/** What the page of the area is made of; the same for everybody. */
+/** What the area's page is built from. It is the same for every user. */
 export interface AreaParts {
   readonly site: Site;
-  /** Of a published file by either of its names; undefined when the build has none of that name. */
+  /**
+   * Returns the integrity value of a published file by either of its names, or undefined if the build has no such file.
+   */
   readonly integrityOf: (name: string) => string | undefined;
-  /** Published names of the scripts that the first one cannot start without. */
+  /** Published names of the scripts that the main script needs to start. */
   readonly imports: readonly string[];
-  /** Where the browser finds a file by its published name. */
+  /** Returns the URL path of a file by its published name. */
   readonly publishedPath: (name: string) => string;
   readonly protocolName: string;
   readonly version: string;
-  /** The homeserver keeps keys of devices, which a person may have lost. */
+  /** The homeserver stores cross-signing keys, which a user may need to reset. */
   readonly hasCrossSigning: boolean;
-  /** A new password set by mail signs applications out, whatever the person wants. */
+  /** Password recovery by email always signs applications out. */
   readonly recoveryEndsApplications: boolean;
   /** In characters. */
   readonly minimumPasswordLength: number;
-  /** For how long a mailed code works. */
+  /** Lifetime of an emailed code. */
   readonly codeMinutes: number;
-  /** Before the id of a client: where the service has its logo. Undefined: none are shown. */
+  /** Path prefix of client logos, before the client ID. Undefined if logos are not shown. */
   readonly clientLogosPath: string | undefined;
-  /** The page of the operator that one of the area shows in a frame. */
+  /** Whether the area shows the operator's plan management page in a frame. */
   readonly hasPlanManagement: boolean;
-  /** Sources of what its pages may show in frames. */
+  /** Sources that the area's pages may show in frames. */
   readonly frames: readonly string[];
   /** Paths below the origin. */
   readonly rootPath: string;
@@ -43,7 +45,10 @@ interface Props {
   readonly translations: Translations;
 }
 
-/** The document in which the script of the area starts. Its settings are attributes: there is no inline script. */
+/**
+ * Renders the document that loads the area's script. Its settings are attributes, because inline scripts are not
+ * allowed.
+ */
 export function renderArea(parts: AreaParts, translations: Translations): HttpResponse {
   const { site } = parts;
   return {
@@ -84,7 +89,7 @@ function Head({ parts, translations }: Props): VNode {
       {imports.map((name) => (
         <link rel="modulepreload" href={publishedPath(name)} integrity={integrityOf(name)} />
       ))}
-      {/* The script fetches it in this mode; in another one it would be loaded twice. */}
+      {/* The script fetches the catalog in this mode. With a different mode it would be loaded twice. */}
       <link rel="preload" as="fetch" type="application/json" href={site.assetPath(catalog)} crossorigin="anonymous" />
     </head>
   );

@@ -1,13 +1,15 @@
 /**
- * The account area (account-graphql 8): one page for every address below `/account/`, whose script shows what the
- * address asks for and calls `/graphql` for it.
+ * The account area (account-graphql 8): one page for every path below `/account/`. Its script shows what the path
+ * stands for, with data from `/graphql`.
  *
- * - `GET /account`: to `/account/`
- * - `GET /account/`, `GET /account/{rest}`: the page for who is signed in; the sign-in page for others
- * - `GET /account/password/recovery?ticket=`: the same for everybody: a recovery mail leads there (browser-flows 7.3)
+ * - `GET /account`: redirects to `/account/`
+ * - `GET /account/`, `GET /account/{rest}`: the page for signed-in users; other users are redirected to the sign-in
+ *   page
+ * - `GET /account/password/recovery?ticket=`: the page for every visitor; recovery emails link to it (browser-flows
+ *   7.3)
  * - `GET /.well-known/change-password`: where password managers look for the page that changes a password (oauth 2.3)
  *
- * The page holds nothing about the person. All that it shows comes by `/graphql`, which judges each request by itself.
+ * The page contains no data about the user. All data comes from `/graphql`, which authorizes each request separately.
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { captchaFrames } from '#browser/captcha.ts';
@@ -52,7 +54,7 @@ export function mount(core: Core, browser: Browser): Route[] {
     {
       ...page,
       path: '/.well-known/change-password',
-      // Password managers know nothing of the path of a public base: they ask the origin.
+      // Password managers do not know the path of a public base URL. They ask at the origin.
       isAtOrigin: true,
       handle: () => redirect(changePassword, { 'cache-control': 'public, max-age=3600' }),
     },
@@ -64,7 +66,10 @@ export function mount(core: Core, browser: Browser): Route[] {
 }
 
 const RECOVERY = '/account/password/recovery';
-/** The address holds the ticket: no request tells it. There is no form, which would then be sent with `Origin: null`. */
+/**
+ * The URL contains the ticket, so no request may send a referrer. The page has no form, whose submission would then
+ * carry `Origin: null`.
+ */
 const TICKET_HEADERS = { 'referrer-policy': 'no-referrer', 'cross-origin-opener-policy': 'same-origin' } as const;
 
 const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:$|[/\\])/;
@@ -73,7 +78,7 @@ function withQuery(path: string, rawQuery: string): string {
   return rawQuery === '' ? path : `${path}?${rawQuery}`;
 }
 
-/** Looks at nothing: what the ticket is worth is a question of the script, and programs that scan mails have none. */
+/** Does not check the ticket. The script does, and email scanners do not run scripts. */
 function showRecovery({ pages, parts, urls }: Deps, context: RequestContext): HttpResponse {
   if ((context.query.get('ticket') ?? '') === '') return redirect(urls.recover(), TICKET_HEADERS);
   const answer = renderArea(parts, pages.language(context));
@@ -81,7 +86,7 @@ function showRecovery({ pages, parts, urls }: Deps, context: RequestContext): Ht
 }
 
 async function showArea(deps: Deps, context: RequestContext): Promise<HttpResponse> {
-  // As proxies and browsers understand it, such an address is another one (security S-152).
+  // Proxies and browsers resolve such a path to a different one (security S-152).
   if (DOT_SEGMENT.test(context.params['*'] ?? '')) throw new LatchkeyError('not_found');
   const wanted = { path: context.params['*'] ?? '', query: context.query, protocolName: deps.config.protocolName };
   const answer = await answerFor(deps, context, wanted);

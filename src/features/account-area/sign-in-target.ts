@@ -2,26 +2,26 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { chatNames } from '#protocol/chat/names.ts';
 import { type PostAuthAction, parseAccountAction } from '#protocol/post-auth-action.ts';
 
-/** A page of the account area that somebody asked for. */
+/** A requested page of the account area. */
 export interface WantedPage {
-  /** Below `/account/`, percent-decoded once. */
+  /** Path below `/account/`, percent-decoded once. */
   readonly path: string;
   readonly query: FormParameters;
   readonly protocolName: string;
 }
 
-/** Longer ones are as good as absent: the sign-in page reads no more. */
+/** The sign-in page ignores longer hints, so they count as absent. */
 const MAX_HINT_CHARACTERS = 256;
 
 /**
- * What the sign-in page goes on with, for somebody who is not signed in (account-graphql 8.2). It is read from the
- * request and written anew, so that nothing but known actions gets through.
+ * Returns where the sign-in page continues for a user who is not signed in (account-graphql 8.2). The action is rebuilt
+ * from the request, so that only known actions get through.
  */
 export function signInAction({ path, query, protocolName }: WantedPage): PostAuthAction {
   const [page, ...rest] = path.split('/');
   switch (page) {
     case '':
-      // The first of repeated values counts here, as it does in the page itself.
+      // The first of repeated values counts, as in the page's script.
       return manage(query.get('action'), query.get('device_id'), protocolName);
     case 'password':
       return rest[0] === 'change' ? { kind: 'change_password' } : { kind: 'manage_account' };
@@ -36,13 +36,13 @@ export function signInAction({ path, query, protocolName }: WantedPage): PostAut
   }
 }
 
-/** The name that a client wants the person to sign in with. */
+/** The username that the client suggests for sign-in. */
 export function loginHint({ query, protocolName }: WantedPage): string | undefined {
   const hint = query.get(`${chatNames(protocolName).actionPrefix}msc4198.login_hint`);
   return hint === undefined || hint.length > MAX_HINT_CHARACTERS ? undefined : hint;
 }
 
-/** Whether the page tells the window that opened it when the reset is done, and so must not lose it. */
+/** Tests whether the page reports the completed reset to its opener, and must therefore keep it. */
 export function isCrossSigningReset({ path, query, protocolName }: WantedPage): boolean {
   if (path === '') return query.get('action') === crossSigningAction(protocolName);
   return path.split('/')[0] === 'reset-cross-signing';

@@ -310,7 +310,7 @@ test('the app and the recovery codes of somebody who lost them go, and it is rec
     where user_id = $1::uuid and kind = 'totp_removed'`;
   const recorded = [{ client_id: toUuid(parseId(CLIENT) ?? expect.fail()), ip: null, actor: 'admin' }];
   expect(await sql(service.database, events, [toUuid(user)])).toEqual(recorded);
-  // Without an app nothing happens.
+  // If no app is set up, nothing happens.
   expect((await remove()).status).toBe(200);
   expect(await sql(service.database, events, [toUuid(user)])).toEqual(recorded);
   expect(service.logLines().filter((line) => line.includes('operation=userRemoveSecondFactors'))).toHaveLength(2);
@@ -881,7 +881,7 @@ interface DescribedSchema {
   readonly anyOf?: readonly DescribedSchema[];
 }
 
-/** Paths of the members, at any depth, of which nothing is said. */
+/** Returns the paths of all members without a description, at any depth. */
 function undescribed(schema: DescribedSchema | undefined, path = ''): string[] {
   if (schema === undefined) return [];
   const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {

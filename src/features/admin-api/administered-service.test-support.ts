@@ -1,4 +1,4 @@
-/** What tests of the API begin with: a service with a homeserver, and applications that administer it for themselves. */
+/** Setup for tests of the API: a service with a homeserver, and clients that administer it with their own tokens. */
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
 import { AdminClient } from '#test/support/admin-client.ts';
@@ -13,11 +13,11 @@ import {
 
 export const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 export const SECOND_CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T5X';
-/** Nothing has this id. */
+/** An ID that does not exist. */
 export const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
-/** Of the homeserver. */
+/** The homeserver's shared secret. */
 export const SECRET = 'shared-secret-of-the-test';
-/** Of everybody. */
+/** The password of every user. */
 export const PASSWORD = 'correct horse battery staple';
 const AMPLE = { burst: 100_000, per_second: 1000 };
 
@@ -31,18 +31,18 @@ export interface AdministeredService {
   readonly clock: FakeClock;
   readonly homeserver: StandInHomeserver;
   readonly service: TestService;
-  /** Calls the API with a token of this application. */
+  /** Returns an API client with this client's token. */
   adminOf(client: string): Promise<AdminClient>;
-  /** Somebody new, here and at the homeserver. */
+  /** Creates a new user, here and at the homeserver. */
   person(): Promise<Person>;
-  /** Payloads of the jobs that wait for an account. */
+  /** Returns the payloads of an account's waiting jobs. */
   jobsOf(uuid: string, queue: string): Promise<readonly { readonly payload: object }[]>;
   stop(): Promise<void>;
 }
 
 /**
- * @param settings on top of those that all of them have; `clients` in place of two that know client credentials alone
- * @param administers clients that may administer
+ * @param settings additional settings; `clients` replaces the two default clients, which use only client credentials
+ * @param administers clients with administrator rights
  */
 export async function startAdministeredService(
   settings: Readonly<Record<string, unknown>> = {},
@@ -77,7 +77,7 @@ export async function startAdministeredService(
     },
     person: async () => {
       people += 1;
-      // Ids of one instant have no order.
+      // IDs created at the same instant have no defined order.
       clock.advanceSeconds(1);
       const username = `nele${people}`;
       const account = { username, password: PASSWORD };

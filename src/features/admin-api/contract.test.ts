@@ -1,4 +1,4 @@
-/** What the contract of the API promises beyond what its operations are for (operations 4). */
+/** General guarantees of the API, beyond its individual operations (operations 4). */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toUuid } from '#platform/base/ids.ts';
@@ -105,7 +105,7 @@ describe('who may call (operations 4.1)', () => {
   });
 });
 
-/** By node:http, which sends a header as often as it is given. */
+/** Uses node:http, which can repeat a header. */
 async function statusOf(path: string, headers: readonly (readonly string[])[]): Promise<number | undefined> {
   return await new Promise((resolve, reject) => {
     const sent = request(service.address + path, {

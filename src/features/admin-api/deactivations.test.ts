@@ -1,4 +1,4 @@
-/** When the homeserver is told again that an account is deactivated (operations 4.4). */
+/** When the homeserver is notified once more that an account is deactivated (operations 4.4). */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { AdminClient } from '#test/support/admin-client.ts';
 import { sql } from '#test/support/fixtures.ts';

@@ -6,13 +6,13 @@ import { json } from '#platform/http/response.ts';
 const TITLES = { refusal: 'The request was refused', fault: 'The service could not do this' } as const;
 const RETRY_SECONDS = '5';
 
-/** Where the API has another status than other audiences (operations 4.9). */
+/** Returns the status of an error. Some differ from those for other audiences (operations 4.9). */
 export function adminStatus(code: ErrorCode): number {
   if (PROOF_CODES.has(code)) return 401;
   return code === 'client_is_static' ? 409 : ERRORS[code].status;
 }
 
-/** What `code` says where the API has a name of its own (operations 4.2, 4.7). */
+/** Codes that have a different name in this API (operations 4.2, 4.7). */
 const OWN_CODES: { readonly [Code in ErrorCode]?: string } = {
   invalid_body: 'invalid_request',
   malformed_request: 'invalid_request',
@@ -22,7 +22,7 @@ const OWN_CODES: { readonly [Code in ErrorCode]?: string } = {
   temporarily_unavailable: 'unavailable',
 };
 
-/** What `code` says. */
+/** Returns the value of `code`. */
 export function adminCode(code: ErrorCode): string {
   return OWN_CODES[code] ?? code;
 }

@@ -1,4 +1,4 @@
-/** Examples for the description of the API, made from the schemas that it has anyway. */
+/** Examples for the API description, generated from the existing schemas. */
 import type { z } from 'zod';
 
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -8,7 +8,7 @@ const TIME = '2026-01-31T12:00:00.000000Z';
 const FUTURE = '2036-01-31T12:00:00.000000Z';
 const ADDRESS = 'https://chat.example/';
 
-/** What members hold whose schema says only that it is a text. */
+/** Values for members whose schema says only that they are strings. */
 const TEXTS: Readonly<Record<string, string>> = {
   access_token: 'mpt_ExampleOfAToken',
   avatar_url: 'mxc://chat.example/MarenOfTheHarbour',
@@ -30,7 +30,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A value of a schema.
+ * Returns an example value of a schema.
  * @param path of the operation, for links
  * @param name of the member that has the schema
  */

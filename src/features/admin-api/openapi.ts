@@ -1,4 +1,6 @@
-/** `GET /api/spec.json`: the description of the API, made from what serves it (operations 4.13, OpenAPI 3.1.0). */
+/**
+ * `GET /api/spec.json`: the API description, generated from the operations themselves (operations 4.13, OpenAPI 3.1.0).
+ */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Urls } from '#browser/urls.ts';
@@ -67,7 +69,7 @@ that names a record by its id which does not exist is 404.
 
 **Errors** have a \`code\` that does not change, and the \`id\` that the log of the service has for the request.`;
 
-/** Public, and the same for everybody: made when it is first asked for. */
+/** The description is public and the same for every caller. It is generated at the first request. */
 export function descriptionOf(service: Service): (context: RequestContext) => HttpResponse {
   let description: ReturnType<typeof describe> | undefined;
   return ({ headers }) => {
@@ -85,7 +87,7 @@ function describe({ urls, version }: Service) {
   const body = JSON.stringify({
     openapi: '3.1.0',
     info: { title: 'Latchkey admin API', version, description: INTRODUCTION },
-    // Clients put the paths below right behind it.
+    // Clients append the paths directly to this URL.
     servers: [{ url: urls.base.replace(/\/$/, '') }],
     security: [{ oauth2: [SCOPE] }, { token: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
@@ -140,7 +142,7 @@ function pathsOf(operations: readonly Operation[]): Record<string, Record<string
   return paths;
 }
 
-/** As the description spells it: `/api/admin/v1/users/{id}`. */
+/** Returns the path as the description spells it: `/api/admin/v1/users/{id}`. */
 function addressOf({ path }: Operation): string {
   return `${BASE_PATH}/${path}`.replace(/:([a-z]+)/g, '{$1}');
 }
@@ -188,7 +190,7 @@ function filterParameters(filters: z.ZodObject) {
   });
 }
 
-/** Examples are in the schema, not next to it: from there the reference page would fill them into every form. */
+/** Examples are inside the schema. Next to it, the reference page would prefill every form with them. */
 function parameter(
   name: string,
   place: 'path' | 'query',
@@ -208,7 +210,7 @@ function contentOf(schema: JsonSchema, address: string) {
   return { schema, example: exampleOf(schema, address) };
 }
 
-/** Those with one status share a response. */
+/** Errors with the same status share a response. */
 function errorResponses(codes: readonly ErrorCode[]) {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set<ErrorCode>([...codes, 'temporarily_unavailable', 'internal'])) {
@@ -220,7 +222,7 @@ function errorResponses(codes: readonly ErrorCode[]) {
     [...byStatus].map(([status, those]) => [
       status,
       {
-        // Several errors of the service have one code in this API.
+        // Several errors of the service have the same code in this API.
         description: [...new Set(those.map(adminCode))].join(', '),
         content: { [JSON_TYPE]: { schema, example: exampleOfErrors(status, those) } },
       },
@@ -242,7 +244,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return made;
 }
 
-/** Of what may be left out, as if it were given. */
+/** Returns the schema of an optional member as if it were required. */
 function memberSchema(schema: z.ZodType): JsonSchema {
   const { value } = { ...jsonSchema(z.object({ value: schema }), 'input').properties };
   return typeof value === 'object' ? value : {};

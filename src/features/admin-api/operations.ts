@@ -12,7 +12,7 @@ import { userEmailOperations } from './operations/user-emails.ts';
 import { userSecretOperations } from './operations/user-secrets.ts';
 import { userOperations } from './operations/users.ts';
 
-/** Of all operations, in the order of the description, with what is found there. */
+/** Tags of all operations with their descriptions, in the order of the API description. */
 export const TAGS = {
   server: 'What the service is, and what it lets people do.',
   user: 'Accounts: making, reading, locking and ending them, with their password, groups and claims.',
@@ -29,7 +29,7 @@ export const TAGS = {
   job: 'Background work that is not done.',
 } as const;
 
-/** Everything that the API can do. */
+/** All operations of the API. */
 export const OPERATIONS: readonly Operation[] = [
   ...serverOperations,
   ...userOperations,

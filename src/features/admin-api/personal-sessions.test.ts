@@ -27,7 +27,7 @@ let administered: AdministeredService;
 let clock: FakeClock;
 let homeserver: StandInHomeserver;
 let service: TestService;
-/** Two applications that administer for themselves. */
+/** Two clients that administer with their own tokens. */
 let admin: AdminClient;
 let other: AdminClient;
 
@@ -237,12 +237,12 @@ describe('a personal token at the admin API (operations 4.1)', () => {
     });
     await service.core.activity.flush();
     expect((await admin.get(`personal-sessions/${id}`)).body.data?.attributes['last_active_ip']).toBe('127.0.0.1');
-    // What it makes belongs to its owner.
+    // What the token creates belongs to the token's owner.
     const made = await make((await person()).id, {}, program);
     expect(made.attributes).toMatchObject({ owner_user_id: owner.id, owner_client_id: null });
     expect(codes(await admin.post(`personal-sessions/${made.id}/regenerate`))).toEqual(['not_owner']);
     expect((await program.post(`personal-sessions/${made.id}/regenerate`)).status).toBe(201);
-    // No account signs in that is locked, and no homeserver hears of it.
+    // Introspection reports the token as inactive while the account is locked. A homeserver must not accept it.
     expect(await isActive(token)).toBe(false);
 
     for (const [who, column, value, status] of [

@@ -1,10 +1,10 @@
 /**
- * The interactive reference of the admin API (operations 4.13): a page that calls the API from the browser, with an
- * access token that it gets as any other client does.
+ * The interactive reference of the admin API (operations 4.13). The page calls the API from the browser, with an access
+ * token that it obtains like any other client.
  *
- * - `GET /api/doc`: to `/api/doc/`
+ * - `GET /api/doc`: redirects to `/api/doc/`
  * - `GET /api/doc/`: the reference
- * - `GET /api/doc/oauth2-callback`: where `/authorize` leads back to
+ * - `GET /api/doc/oauth2-callback`: the redirect URI for `/authorize`
  */
 import type { Browser } from '#browser/browser.ts';
 import { contentSecurityPolicy } from '#browser/page-headers.ts';
@@ -17,7 +17,7 @@ const REFERENCE = '/api/doc/';
 const CALLBACK = `${REFERENCE}oauth2-callback`;
 const PAGE = { method: 'GET', resource: 'adminapi', errorFormat: 'page' } as const;
 
-/** @param specPath of the description */
+/** @param specPath path of the API description */
 export function referenceRoutes({ assets, site, urls }: Browser, specPath: string): Route[] {
   const below = (path: string) => path.slice(1);
   const reference = renderReference(
@@ -34,13 +34,13 @@ export function referenceRoutes({ assets, site, urls }: Browser, specPath: strin
     {
       ...PAGE,
       path: REFERENCE,
-      // The window in which the person signs in keeps its opener, whichever provider it passes.
+      // The sign-in window must keep its opener, even when it passes through an upstream provider.
       handle: () => page(reference, { 'cross-origin-opener-policy': 'same-origin-allow-popups' }),
     },
     {
       ...PAGE,
       path: CALLBACK,
-      // The address holds the code.
+      // The URL contains the code.
       handle: () => page(callback, { 'referrer-policy': 'no-referrer' }),
     },
   ];

@@ -8,14 +8,14 @@ interface ReferenceParts {
   readonly assets: Pick<AssetFiles, 'find'>;
 }
 
-/** The interactive reference. @param addresses the description below the origin, the callback as an absolute address */
+/** Renders the interactive reference. @param addresses path of the description, and absolute URL of the callback */
 export function renderReference(
   parts: ReferenceParts,
   addresses: { readonly description: string; readonly callback: string },
 ): string {
   return document(
     <Head parts={parts} title="Admin API" script="api-reference.js" stylesheet="api-reference.css" />,
-    // The script puts the reference in the place of what is here.
+    // The script replaces this content with the reference.
     <div id="reference" data-description={addresses.description} data-callback={addresses.callback}>
       <noscript>
         <main>
@@ -29,7 +29,7 @@ export function renderReference(
   );
 }
 
-/** What the window that signed in ends on: the same for every answer. */
+/** Renders the page on which the sign-in window ends. It is the same for every response. */
 export function renderCallback(parts: ReferenceParts): string {
   return document(
     <Head parts={parts} title="Signed in" script="api-callback.js" stylesheet="pages.css" />,
@@ -40,7 +40,7 @@ export function renderCallback(parts: ReferenceParts): string {
   );
 }
 
-/** Written for administrators, in the one language of the description itself. */
+/** English only, like the API description itself. */
 function document(head: VNode, content: VNode): string {
   return `<!doctype html>\n<html lang="en" dir="ltr">${renderToString(head)}<body>${renderToString(content)}</body></html>\n`;
 }

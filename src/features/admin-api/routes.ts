@@ -1,6 +1,6 @@
 /**
- * `/api/admin/v1` (operations 4): programs of the operator read and change what the service keeps. `operations/` says what
- * there is; `openapi.ts` describes it from the same definitions.
+ * `/api/admin/v1` (operations 4): programs of the operator read and change the service's data. `operations/` defines
+ * the operations. `openapi.ts` describes the API from the same definitions.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
@@ -40,7 +40,7 @@ function routeOf(core: Core, proofs: DpopProofs, operation: Operation): Route {
   };
 }
 
-/** Of the request, below the public base. */
+/** Returns the path of the request, below the public base URL. */
 function addressOf({ path }: Operation, { params }: RequestContext): string {
   const filled = path.replace(/:([a-z_]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   return `${BASE_PATH.slice(1)}/${filled}`;

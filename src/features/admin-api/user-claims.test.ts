@@ -1,4 +1,4 @@
-/** Groups of accounts and further claims about them, as administrators set them (decision 0035). */
+/** Groups and extra claims of accounts, set by administrators (decision 0035). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';

@@ -1,4 +1,4 @@
-/** Every list, walked from both ends while rows come in (operations 10.8). */
+/** Pages through every list from both ends while rows are inserted (operations 10.8). */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromUuid } from '#platform/base/ids.ts';
@@ -11,11 +11,11 @@ import { OPERATIONS } from './operations.ts';
 
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 const ROWS = 1_000;
-/** Rows that come in after each of the first pages. */
+/** Number of rows inserted after each of the first pages. */
 const MORE = 3;
 const BUSY_PAGES = 3;
 
-/** Tables behind the lists. */
+/** The tables behind the lists. */
 const TABLES: Readonly<Record<string, string>> = {
   users: 'users',
   'user-emails': 'user_emails',
@@ -29,7 +29,7 @@ const TABLES: Readonly<Record<string, string>> = {
   'user-registration-tokens': 'user_registration_tokens',
   jobs: 'queue_jobs',
 };
-/** Texts of tokens are sealed, and payloads of jobs are those of their queue. */
+/** Hard to generate: token texts are sealed, and job payloads depend on the queue. */
 const MADE_UP_BADLY = new Set(['user_registration_tokens', 'queue_jobs']);
 
 let service: TestService;

@@ -44,8 +44,8 @@ import { type AuthorizationDeps, type ConsentColumn, judgeRequest, reachableFact
 import { takeStep } from './take-step.ts';
 
 /**
- * An authorization request by GET: stored, unless it can be refused at once, and answered by the address of the next
- * step, or by the code when nothing is missing.
+ * Handles an authorization request sent by GET. Unless the request is rejected at once, it is stored. The response
+ * redirects to the next step, or to the client with a code if nothing is missing.
  */
 export async function answerRequest(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const parameters = FormParameters.parse(context.rawQuery);
@@ -64,8 +64,9 @@ export async function answerRequest(deps: AuthorizationDeps, context: RequestCon
 }
 
 /**
- * The same by POST (OpenID Connect Core 1.0 3.1.2.1). It may come from any site, so nothing is read from cookies: the
- * page that follows does that, and knows by a ticket that this browser has just asked.
+ * Handles an authorization request sent by POST (OpenID Connect Core 1.0 3.1.2.1). It may come from any site, so no
+ * cookies are read. The page that follows reads them. A ticket proves to it that this browser has just sent the
+ * request.
  */
 export async function answerPostedRequest(
   deps: AuthorizationDeps,
@@ -86,7 +87,7 @@ export async function answerPostedRequest(
   });
 }
 
-/** Why a reference to a pushed request leads nowhere, for the developer. */
+/** Why a reference to a pushed request cannot be used, for the client's developer. */
 const UNUSABLE: Readonly<Record<Exclude<PushedRequest['state'], 'waiting'>, string>> = {
   unknown: 'request_uri names no request that this client has pushed',
   expired: 'the pushed request has expired: push it right before the browser is sent here',
@@ -94,9 +95,9 @@ const UNUSABLE: Readonly<Record<Exclude<PushedRequest['state'], 'waiting'>, stri
 };
 
 /**
- * Steps 3 to 14 of oauth 6.3. A reference that this browser has used is no error within its life: the page was loaded
- * again (RFC 9126 4).
- * @param stored the row of the pushed request; undefined when the parameters themselves count
+ * Steps 3 to 14 of oauth 6.3. A reference that this browser has already used is valid until it expires, because the
+ * user may have reloaded the page (RFC 9126 4).
+ * @param stored row of the pushed request; undefined if the request carries its own parameters
  */
 async function acceptRequest(
   deps: AuthorizationDeps,
@@ -179,7 +180,7 @@ async function startRequest(
   return await takeStep(deps, context, { grant: { ...facts.request, id }, client }, step);
 }
 
-/** A step that shows a page does so at the address of the stored request, where a reload does not make another one. */
+/** Steps with a page show it at the URL of the stored request, where a reload does not create another request. */
 function isPage(step: Step, responseMode: ResponseMode): boolean {
   if (step.kind === 'fulfill') return deliveryOf(responseMode) === 'form_post';
   return step.kind === 'interstitial' || step.kind === 'forbidden';
@@ -187,7 +188,10 @@ function isPage(step: Step, responseMode: ResponseMode): boolean {
 
 type StoredRow = ViewerRow & FactorRow & ConsentColumn & PushedRequestRow & OpenSessionsRow;
 
-/** What the database knows before a grant is made; undefined when nothing points to it. */
+/**
+ * Reads what the database knows about the request before a grant is created. Returns undefined if the request has
+ * neither a session cookie nor a reference.
+ */
 async function readStored(
   { database, viewers, clock, sessionLimit }: AuthorizationDeps,
   context: RequestContext,
@@ -204,7 +208,7 @@ async function readStored(
   });
 }
 
-/** Who is signed in, what they have allowed this client before, and the pushed request; one look-up each. */
+/** Reads the signed-in user, the user's consent for this client, and the pushed request, with one lookup each. */
 const findStored = statement<
   StoredRow,
   {
@@ -232,14 +236,17 @@ async function readPushed(
   return await database.first(findPushed, { requestUriHash: sha256(reference ?? '') });
 }
 
-/** Primary key. */
+/** Lookup by primary key. */
 const findPushed = statement<PushedRequestRow, { readonly requestUriHash: Buffer }>(
   'authorization.pushed-request',
   `select ${pushedRequestColumns('pushed')}
      from oauth2_pushed_requests pushed where pushed.request_uri_hash = :requestUriHash::bytea`,
 );
 
-/** Returns the response instead when the pushed request was used a moment ago; throws when there are too many grants. */
+/**
+ * Stores the grant. Returns the response instead if the pushed request has just been used. Throws if there are too many
+ * grants.
+ */
 async function storeGrant(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -260,7 +267,7 @@ async function storeGrant(
     now,
     lifetimeSeconds: deps.config.oauth.authorizationGrantTtlSeconds,
   }).catch((error: unknown) => {
-    // The client was deleted since it was read, maybe by another instance.
+    // The client was deleted after it was read, possibly by another instance.
     if (!isMissingReference(error)) throw error;
     deps.clients.forget(client.id);
     const description = 'the client was deleted while the request was read';
@@ -277,8 +284,9 @@ async function storeGrant(
 }
 
 /**
- * Once the client's redirect URI is proven, the client learns of our defects (RFC 6749 4.1.2.1). Overload is a page
- * with status 503, on which the person can try again: a client that is told so would only send the next request.
+ * Reports internal errors to the client once its redirect URI is verified (RFC 6749 4.1.2.1). Overload shows a page
+ * with status 503 instead, where the user can retry. A client that receives this error would only send the next
+ * request.
  */
 async function reportFaultsToClient(
   deps: AuthorizationDeps,

@@ -466,12 +466,12 @@ describe('many requests from one address (S-95)', () => {
   });
 });
 
-/** Empty for an answer that is a page. */
+/** Returns an empty object if the response is a page. */
 function responseOfAny(shown: Shown): Readonly<Record<string, string>> {
   return shown.headers.location === undefined ? {} : responseOf(shown);
 }
 
-/** A browser whose person has agreed to give the client its scopes. */
+/** A browser whose user has granted the client its scopes. */
 async function consented(username: string) {
   const browser = await service.signedIn(username);
   await browser.open(authorizeUrl(client));

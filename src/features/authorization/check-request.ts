@@ -14,27 +14,27 @@ import { repeatedDecisiveParameter } from '#protocol/oauth/request-parameters.ts
 import { refuseClient } from './refuse-client.tsx';
 import type { AuthorizationDeps } from './stored-request.ts';
 
-/** What a browser brought, of a client that is known. */
+/** The parameters that a browser sent, with the client that they name. */
 export interface AskedRequest {
   readonly client: Client;
-  /** As they came; those of a pushed request are elsewhere. */
+  /** As received. The parameters of a pushed request are stored elsewhere. */
   readonly plain: FormParameters;
-  /** Of the pushed request that is meant; undefined: the parameters themselves count. */
+  /** Reference to a pushed request. Undefined if the request carries its own parameters. */
   readonly reference: string | undefined;
 }
 
-/** A request that passed every check which needs no query. */
+/** A request that passed every check that needs no query. */
 export interface AcceptedRequest extends AskedRequest {
   readonly request: AuthorizationRequest;
-  /** Of which the request was read; other than `plain` when it was pushed or signed. */
+  /** The effective parameters. They differ from `plain` if the request was pushed or signed. */
   readonly parameters: FormParameters;
-  /** Each `sub` by which the client knows an account that may answer; empty: anybody who signs in. */
+  /** Acceptable `sub` values, as the client knows the accounts. Empty if any account may sign in. */
   readonly expectedSubjects: readonly string[];
-  /** The installed language that the client asked for. */
+  /** The installed language that best matches the client's request. */
   readonly locale: string | undefined;
 }
 
-/** Steps 1 and 2 of oauth 6.3. Throws what is answered by a page; refusals are logged. */
+/** Steps 1 and 2 of oauth 6.3. Throws errors that are shown as a page. Rejections are logged. */
 export async function identifyClient(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -51,8 +51,8 @@ export async function identifyClient(
 }
 
 /**
- * Steps 4 to 14 of oauth 6.3. Returns the response instead when a refusal may be redirected to the client, and throws
- * what is answered by a page. Refusals are logged.
+ * Steps 4 to 14 of oauth 6.3. Returns the response instead if the rejection may be redirected to the client. Throws
+ * errors that are shown as a page. Rejections are logged.
  */
 export async function checkRequest(
   deps: AuthorizationDeps,
@@ -75,10 +75,10 @@ export async function checkRequest(
   throw new LatchkeyError(judged.error, { description: judged.description });
 }
 
-/** Why a request in a frame is refused, for the log. */
+/** Why a request in a frame is rejected, for the log. */
 export const EMBEDDED = 'only a request with prompt=none may be sent from a frame, and none by another part of a page';
 
-/** What was pushed or signed may ask for more than the address showed when embedding was judged (security S-181). */
+/** Pushed or signed parameters may ask for more than the URL showed when embedding was checked (security S-181). */
 function requireSilenceInFrames(
   { log }: AuthorizationDeps,
   { headers }: RequestContext,
@@ -91,7 +91,10 @@ function requireSilenceInFrames(
   throw new LatchkeyError(refusal.code);
 }
 
-/** Step 3 of oauth 6.3: a request whose parameters cannot be read is refused as the plain ones ask for. */
+/**
+ * Step 3 of oauth 6.3: rejects a request whose parameters cannot be read. The plain parameters decide how the client
+ * gets the error.
+ */
 export async function refuseUnreadable(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -128,7 +131,7 @@ async function findClient(
   throw unknownClient();
 }
 
-/** One error for whatever names no client, so that it does not tell which clients there are (security S-06). */
+/** The same error for every unknown client ID, so that it does not reveal which clients exist (security S-06). */
 export function unknownClient(): LatchkeyError {
   return new LatchkeyError('invalid_request', {
     description:

@@ -16,9 +16,9 @@ import { ClientName, Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { Violation } from '#domain/policy/violations.ts';
 
-/** Whom a person decides about. */
+/** The client that asks for consent. */
 export interface AskingClient extends ShownClient {
-  /** Host, or scheme, that the answer goes to. */
+  /** Host or scheme that receives the response. */
   readonly redirectTarget: string;
 }
 
@@ -38,7 +38,7 @@ interface ConsentPageProps {
   readonly problems: readonly FormProblem[];
 }
 
-/** Asks whether a client may have what it requests, showing who it is and where the answer goes (security R-20). */
+/** Asks the user to allow a client's request. Shows who the client is and where the response goes (security R-20). */
 export function ConsentPage(props: ConsentPageProps): VNode {
   const { translations, client, account, form, problems } = props;
   return (
@@ -68,7 +68,7 @@ export function ConsentPage(props: ConsentPageProps): VNode {
   );
 }
 
-/** Says why this person may not give what is asked for, and offers to switch accounts or to cancel. */
+/** Explains why this user may not grant the request, and offers to switch accounts or to cancel. */
 export function ForbiddenPage({
   translations,
   client,
@@ -102,13 +102,13 @@ export function ForbiddenPage({
   );
 }
 
-/** `unnamed`: the client knows it by a pairwise subject, which tells no account. */
+/** `unnamed`: the client knows the account by a pairwise subject, which does not identify the account. */
 export type WantedAccount =
   | { readonly kind: 'named'; readonly identifier: string }
   | { readonly kind: 'gone' }
   | { readonly kind: 'unnamed' };
 
-/** Says that the client expects another account, and offers to switch to it. */
+/** Explains that the client expects a different account, and offers to switch to it. */
 export function OtherAccountPage({
   translations,
   client,

@@ -34,7 +34,7 @@ afterAll(async () => {
 const CONSENT = { action: 'consent' };
 const FORM = { action: '/authorize' };
 
-/** A browser that shows the consent page of a new request; consents of before are forgotten. */
+/** Opens the consent page of a new request, after deleting earlier consents. */
 async function asked(
   fields: Record<string, string> = {},
   username = 'alice',
@@ -212,7 +212,7 @@ describe('the decision', () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => browser.post('/authorize', fields)));
     const codes = answers.filter((answer) => answer.headers.location?.includes('code='));
     expect(codes).toHaveLength(1);
-    // Who loses the race is redirected to the request's own address, which says that it was used.
+    // The losers of the race are redirected to the request's own URL, which reports that it was used.
     for (const answer of answers) expect([303, 409]).toContain(answer.status);
   });
 

@@ -23,7 +23,7 @@ import type { ActiveViewer, Step } from './next-step.ts';
 import { consentScopes } from './next-step.ts';
 import { type AuthorizationDeps, continuation, readerLanguage, type StoredRequest } from './stored-request.ts';
 
-/** The page on which a person decides. @param problem why the form is shown again */
+/** Shows the consent page. @param problem why the form is shown a second time */
 export async function showConsent(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -38,7 +38,7 @@ export async function showConsent(
     translations,
     width: 'decision',
     isRejected: problem !== undefined,
-    // Both buttons are answered by a redirect to the client, the sign-out after the sign-in page.
+    // Both buttons redirect to the client. Signing out does so after the sign-in page.
     formActions: [stored.grant.target.redirectUri],
     content: (
       <ConsentPage
@@ -54,7 +54,7 @@ export async function showConsent(
   });
 }
 
-/** Another person is signed in than the client expects (oauth 7.3, step 9). */
+/** The client expects a different account from the one that is signed in (oauth 7.3, step 9). */
 export async function showOtherAccount(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -86,7 +86,7 @@ async function wantedAccount(deps: AuthorizationDeps, subject: string): Promise<
   return user === undefined ? { kind: 'gone' } : { kind: 'named', identifier: accountIdentifier(deps, user.username) };
 }
 
-/** 403: policy forbids what is asked for (oauth 7.3, step 12). */
+/** 403: the policy does not allow the request (oauth 7.3, step 12). */
 export async function showForbidden(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -116,7 +116,8 @@ export async function showForbidden(
 }
 
 /**
- * 403: the general page for a refused form links to the address it was posted to, but this form is shown at another.
+ * 403: replaces the general page for a rejected form. That page links to the URL of the POST, but this form is shown at
+ * another URL.
  */
 export function showRefusedForm(
   deps: AuthorizationDeps,

@@ -14,8 +14,8 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { sql } from '#test/support/fixtures.ts';
 
 /**
- * What a page of another site can make a visitor's browser send (security S-181). The headers are those that Chromium
- * and Firefox send; the two differ in none of these cases but the first.
+ * What a page of another site can make a visitor's browser send (security S-181). The headers are those of Chromium and
+ * Firefox, which differ only in the first case.
  */
 let testDatabase: TestDatabase;
 let service: AuthorizationService;

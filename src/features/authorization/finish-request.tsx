@@ -1,6 +1,4 @@
-/**
- * The end of an authorization request: a code, an error, or a page when there is nothing left to answer.
- */
+/** Finishes an authorization request with a code, an error, or a page if the request has already ended. */
 import type { PageDeps } from '#browser/browser.ts';
 import { type CancelReason, cancelAuthorizationGrant } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { fulfillAuthorizationGrant } from '#domain/authorizations/fulfill-authorization-grant.ts';
@@ -24,7 +22,7 @@ import type { ActiveViewer } from './next-step.ts';
 import { consentScopes } from './next-step.ts';
 import { type AuthorizationDeps, type Opened, readerLanguage, type StoredRequest } from './stored-request.ts';
 
-/** Makes the code and sends it to the client. */
+/** Creates the code and sends it to the client. */
 export async function fulfillRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -49,14 +47,14 @@ export async function fulfillRequest(
     now: clock.now(),
   });
   if (code !== undefined) return await answerClient(deps, context, client, grant.target, { code }, grant.locale);
-  // The grant, the session, the account or the client changed since they were read: the steps find out which.
+  // The grant, session, account or client changed after it was read. The next visit determines which.
   deps.clients.forget(client.id);
   return redirect(deps.urls.authorizationGrant(grant.id));
 }
 
 const CANCELLED: AuthorizationResult = { error: 'access_denied', description: 'the user cancelled the request' };
 
-/** Ends the grant and tells the client that a person did not want to. */
+/** Ends the grant and reports to the client that the user declined. */
 export async function cancelRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -79,9 +77,9 @@ export async function endGrant(
 }
 
 /**
- * The response to the client: a redirect, or the page that posts it (oauth 6.4). The address carries a code or an
- * error, so it must reach neither a cache nor a `Referer`.
- * @param locale language of the page, if the client asked for one
+ * Builds the response to the client: a redirect, or a page that posts it (oauth 6.4). The URL carries a code or an
+ * error, so it must reach neither a cache nor a `Referer` header.
+ * @param locale language of the page, if the client requested one
  */
 export async function answerClient(
   deps: PageDeps,
@@ -100,7 +98,7 @@ export async function answerClient(
     title: translations.t('form_post.title'),
     translations,
     formTarget: target.redirectUri,
-    // Not `no-referrer`, with which browsers would post with `Origin: null`.
+    // With `no-referrer`, browsers would post the form with `Origin: null`.
     headers: { 'referrer-policy': 'strict-origin' },
     content: <FormPostPage translations={translations} redirectUri={target.redirectUri} fields={fields} />,
   });
@@ -108,7 +106,7 @@ export async function answerClient(
 
 type AnsweredClient = Pick<Client, 'identifier' | 'authorizationSignedResponseAlg'>;
 
-/** The parameters themselves, or `response` with all of them in a JWT (JARM 2.1, 2.3). */
+/** Returns the parameters, or `response` with all of them in a JWT (JARM 2.1, 2.3). */
 async function fieldsFor(
   { clock, config, signingKeys }: PageDeps,
   { identifier, authorizationSignedResponseAlg: alg }: AnsweredClient,
@@ -121,7 +119,7 @@ async function fieldsFor(
   return [['response', await signingKeys.signJwt(claims, { alg })]];
 }
 
-/** For a request that cannot go on any more: 409 or 410 (oauth 7.3, steps 2 and 3). */
+/** Responds to a request that has already ended: 409 or 410 (oauth 7.3, steps 2 and 3). */
 export async function answerFinished(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -157,7 +155,7 @@ async function showExpired(
   });
 }
 
-/** How a person takes the answer to the client. */
+/** Returns the link or form with which the user takes the response to the client. */
 export async function wayBack(
   deps: PageDeps,
   client: AnsweredClient,

@@ -1,22 +1,22 @@
-/** Pages for a request that is over: its answer is posted to the client, under way, or came too late. */
+/** Pages for a finished request: its response is posted to the client, already sent, or too late. */
 import type { VNode } from 'preact';
 import { Button, LinkButton } from '#browser/components/buttons.tsx';
 import { HiddenFields } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 
-/** How a person gets back to the client that is still waiting: a link, or for form_post a form. */
+/** How the user returns to the waiting client: by a link, or by a form for form_post. */
 export type WayBack =
   | { readonly kind: 'link'; readonly href: string }
   | { readonly kind: 'form'; readonly action: string; readonly fields: readonly (readonly [string, string])[] };
 
-/** The request waited too long. */
+/** The request expired. */
 export function ExpiredPage({
   translations,
   wayBack,
 }: {
   translations: Translations;
-  /** Undefined: the client's address is not trusted any more. */
+  /** Undefined if the client's redirect URI is no longer trusted. */
   wayBack: WayBack | undefined;
 }): VNode {
   return (
@@ -38,7 +38,10 @@ export function ExpiredPage({
   );
 }
 
-/** The request of a client that anyone may have registered was refused: the person decides whether to go there. */
+/**
+ * A dynamically registered client's request was rejected. Anyone can register such a client, so the user decides
+ * whether to return to it.
+ */
 export function LeavingPage({
   translations,
   host,
@@ -47,7 +50,7 @@ export function LeavingPage({
   homePath,
 }: {
   translations: Translations;
-  /** Where the client is. */
+  /** Host of the client. */
   host: string;
   /** For the developer of the client. */
   error: string;
@@ -75,7 +78,7 @@ export function LeavingPage({
   );
 }
 
-/** The button was pressed twice: the answer to the first press is under way. */
+/** The user pressed the button twice. The response to the first press is on its way. */
 export function OpeningPage({ translations }: { translations: Translations }): VNode {
   return (
     <>
@@ -86,7 +89,8 @@ export function OpeningPage({ translations }: { translations: Translations }): V
 }
 
 /**
- * A form that carries the response to the client; the pages' script sends it at once, a button does without scripts.
+ * A form that carries the response to the client. The page's script submits it at once. Without scripts, the user
+ * presses a button.
  * @see OAuth 2.0 Form Post Response Mode 2
  */
 export function FormPostPage({

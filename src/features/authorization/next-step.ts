@@ -22,26 +22,26 @@ import { scopesOfClaims } from '#protocol/oidc/claims-parameter.ts';
 export type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
 export type DeadViewer = Exclude<Viewer, { readonly kind: 'active' | 'anonymous' }>;
 
-/** Everything that the next step of a request depends on. */
+/** Everything that determines the next step of a request. */
 export interface StepFacts {
   readonly request: PendingRequest & { readonly createdAt: number };
   readonly client: Client;
   readonly viewer: Viewer;
-  /** What the viewer has allowed the client before. */
+  /** Scopes that the viewer has already granted to the client. */
   readonly remembered: readonly string[];
   /** Resource servers that the viewer has allowed the client to use. */
   readonly rememberedResources: readonly string[];
   /** The strongest authentication class that the viewer can reach. */
   readonly strongestAcr: string;
-  /** Sessions that the viewer has. */
+  /** The viewer's open sessions. */
   readonly openSessions: OpenSessions;
-  /** What the rules of the operator have against it, see `judgeGrant`. */
+  /** Violations of the operator's rules, see `judgeGrant`. */
   readonly refusals: readonly Violation[];
   /** The request was made in this browser. */
   readonly isBound: boolean;
-  /** The person was redirected to the registration page before. */
+  /** The user was already redirected to the registration page. */
   readonly isRegistrationOffered: boolean;
-  /** What this very browser session has chosen for this request. */
+  /** What this browser session decided for this request. */
   readonly decision: Decision | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -51,10 +51,10 @@ export interface StepRules extends PolicyRules {
   readonly scopeRules: ScopeRules;
   readonly resourceRules: ResourceRules;
   readonly subjects: Subjects;
-  /** Seconds that an authentication stays recent enough for admin scopes; undefined: for ever. */
+  /** Seconds for which an authentication is recent enough for admin scopes. Undefined means forever. */
   readonly reauthMaxAgeSeconds: number | undefined;
   readonly rememberConsent: boolean;
-  /** People may make accounts for themselves. */
+  /** Users may register themselves. */
   readonly isRegistrationOpen: boolean;
 }
 
@@ -63,24 +63,24 @@ export type Step =
   | { readonly kind: 'register' }
   | { readonly kind: 'interstitial'; readonly viewer: DeadViewer }
   | { readonly kind: 'reauth' }
-  /** Another person is signed in than the one whom the client expects. */
+  /** The client expects a different account from the one that is signed in. */
   | { readonly kind: 'other-account'; readonly viewer: ActiveViewer; readonly expected: string }
   | { readonly kind: 'forbidden'; readonly viewer: ActiveViewer; readonly violations: readonly Violation[] }
   | { readonly kind: 'consent'; readonly viewer: ActiveViewer }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'fulfill'; readonly viewer: ActiveViewer; readonly isDecided: boolean }
-  /** `prompt=none`, and a page would be needed. */
+  /** `prompt=none`, but a page would be needed. */
   | {
       readonly kind: 'refuse';
       readonly error: AuthorizationErrorCode;
       readonly description: string;
-      /** The one that refuses it, for the log. */
+      /** The setting that rejects the request, for the log. */
       readonly setting?: RefusingSetting | undefined;
     };
 
 /**
- * What is still missing before a request can be answered: steps 4 to 14 of oauth 7.3, in that order. Reads nothing
- * and writes nothing, so it is decided again from fresh rows on every visit.
+ * Returns what a request still needs before it can be answered: steps 4 to 14 of oauth 7.3, in that order. Neither
+ * reads nor writes, so every visit decides anew from current rows.
  */
 export function nextStep(facts: StepFacts, rules: StepRules): Step {
   const { viewer } = facts;
@@ -97,10 +97,10 @@ interface SignedInFacts extends StepFacts {
   readonly viewer: ActiveViewer;
 }
 
-/** Returns the step that is missing; undefined: go on to the next check. */
+/** Returns the missing step, or undefined to continue with the next check. */
 type Check = (facts: SignedInFacts, rules: StepRules) => Step | undefined;
 
-/** For a person who is signed in. */
+/** Checks for signed-in users. */
 const CHECKS: readonly Check[] = [
   cancellation,
   registration,
@@ -121,7 +121,7 @@ function cancellation({ decision }: SignedInFacts): Step | undefined {
   return decision === 'cancel' ? { kind: 'cancel' } : undefined;
 }
 
-/** `prompt=create`: someone who is signed in is sent to the registration page once. */
+/** `prompt=create`: sends a signed-in user to the registration page once. */
 function registration(facts: SignedInFacts, rules: StepRules): Step | undefined {
   return isAccountWanted(facts, rules) && !facts.isRegistrationOffered ? { kind: 'register' } : undefined;
 }
@@ -141,11 +141,12 @@ function authenticationAge(facts: SignedInFacts, rules: StepRules): Step | undef
 }
 
 /**
- * Whether the person has to prove presence again. An authentication after the request always satisfies `prompt=login`
- * and `max_age`, so that `max_age=0` asks once and then ends. For admin scopes, see security R-32.
+ * Tests whether the user must authenticate again. An authentication after the request always satisfies `prompt=login`
+ * and `max_age`, so `max_age=0` asks only once. For admin scopes, see security R-32.
  *
- * Both times are of the process clocks of the instances that served the requests: no tolerance makes up for clocks that
- * differ, since it would let an authentication before the request count. Operators are told to keep them together.
+ * Both times come from the process clocks of the instances that served the requests. There is no tolerance for clock
+ * differences, because it could accept an authentication before the request. The documentation tells operators to
+ * synchronize clocks.
  * @see OpenID Connect Core 1.0 3.1.2.1
  */
 function isAuthenticationTooOld({ request, viewer, now }: SignedInFacts, rules: StepRules): boolean {
@@ -153,7 +154,7 @@ function isAuthenticationTooOld({ request, viewer, now }: SignedInFacts, rules: 
   const { authenticatedAt } = viewer.session;
   const age = now - authenticatedAt;
   const asksForAdmin = request.scope.some((scope) => rules.scopeRules.isAdmin(scope));
-  // Nobody is asked for a password only to be told that it was in vain.
+  // Do not ask for a password if the admin scope is rejected anyway.
   const adminMaxAge = asksForAdmin && mayAdminister(viewer.user, rules) ? rules.reauthMaxAgeSeconds : undefined;
   if (adminMaxAge !== undefined && !isRecent(authenticatedAt, adminMaxAge * 1000, now)) return true;
   if (authenticatedAt > createdAt) return false;
@@ -161,8 +162,9 @@ function isAuthenticationTooOld({ request, viewer, now }: SignedInFacts, rules: 
 }
 
 /**
- * What the wanted authentication class asks for: the first one that the person can reach, once for each request. A
- * silent request goes on without a class that is not essential (OpenID Connect Core 1.0 3.1.2.1, 5.5.1.1).
+ * Returns the step for the requested authentication class. The user is asked once per request for the first class that
+ * the user can reach. A silent request continues without a class that is not essential (OpenID Connect Core 1.0
+ * 3.1.2.1, 5.5.1.1).
  */
 function authenticationClass(facts: SignedInFacts): Step | undefined {
   const { acr, createdAt } = facts.request;
@@ -200,7 +202,7 @@ function consent(facts: SignedInFacts, rules: StepRules): Step | undefined {
   return refuse('consent_required', 'the user has to be asked for consent');
 }
 
-/** `prompt=none`: where a page would be needed, the client gets an error instead. */
+/** `prompt=none`: if a page would be needed, the client gets an error instead. */
 function isSilent({ request }: StepFacts): boolean {
   return request.prompts.includes('none');
 }
@@ -213,7 +215,7 @@ function refuse(error: AuthorizationErrorCode, description: string): Step {
   return { kind: 'refuse', error, description };
 }
 
-/** Whether the consent page comes next, or may be shown although it could be skipped. */
+/** Tests whether the consent page comes next, or may be shown although it could be skipped. */
 export function maySeeConsentPage(step: Step): step is Extract<Step, { readonly kind: 'consent' | 'fulfill' }> {
   return step.kind === 'consent' || step.kind === 'fulfill';
 }
@@ -221,7 +223,7 @@ export function maySeeConsentPage(step: Step): step is Extract<Step, { readonly 
 export interface ConsentFacts {
   readonly request: Pick<PendingRequest, 'claims' | 'prompts' | 'resources' | 'scope' | 'target'>;
   readonly client: Pick<Client, 'authMethod' | 'isFirstParty' | 'isStatic'>;
-  /** What the person has allowed this client before. */
+  /** Scopes that the user has already granted to this client. */
   readonly remembered: readonly string[];
   readonly rememberedResources: readonly string[];
   /** The request was made in this browser. */
@@ -230,7 +232,7 @@ export interface ConsentFacts {
   readonly mayRemember: boolean;
 }
 
-/** Whether the person has to be asked for consent (oauth 7.6); each line is a reason of its own. */
+/** Tests whether the user must be asked for consent (oauth 7.6). Each line is a separate reason. */
 export function isConsentNeeded(
   facts: ConsentFacts,
   { scopeRules: rules, resourceRules }: Pick<StepRules, 'scopeRules' | 'resourceRules'>,
@@ -244,22 +246,25 @@ export function isConsentNeeded(
   if (scope.some((asked) => rules.isAdmin(asked))) return true;
   if (scope.includes('offline_access') && !remembered.includes('offline_access')) return true;
   if (client.isFirstParty) return false;
-  // A device is new each time, and with the client API comes everything that the account can do there.
+  // Each request creates a new device, and the client API gives access to the whole chat account.
   if (scope.some((asked) => rules.isChat(asked))) return true;
   const resources = resourceRules.shown(request.resources);
   if (!resources.every((resource) => facts.rememberedResources.includes(resource))) return true;
   return !facts.mayRemember || !rules.isCovered(scope, remembered);
 }
 
-/** What a person is asked to agree to: a claim that is asked for by itself counts as the scope that it belongs to. */
+/**
+ * Returns the scopes that the user consents to. A claim requested individually counts as the scope that it belongs to.
+ */
 export function consentScopes({ claims, scope }: Pick<PendingRequest, 'claims' | 'scope'>): readonly string[] {
   return [...new Set([...scope, ...scopesOfClaims(claims)])];
 }
 
 /**
- * A native application cannot prove itself, whatever was allowed before (RFC 8252 8.6): another program may listen at
- * its address. Loopback and plain http are good enough for what the operator vouches for: a first-party client, or a
- * configured one that learns only who signs in. For those, a remembered answer to the same request counts.
+ * Tests whether a public client's redirect URI is proof enough to skip consent. A native app cannot prove its identity
+ * (RFC 8252 8.6): another program may listen at its address. Loopback and plain http suffice for two kinds of clients
+ * that the operator vouches for: first-party clients, and configured clients that only learn who signs in. For those, a
+ * remembered consent to the same request counts.
  */
 function isProvenAddress(facts: ConsentFacts, rules: ScopeRules): boolean {
   const { request, client, remembered } = facts;

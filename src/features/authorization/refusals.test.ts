@@ -32,7 +32,7 @@ function refusals() {
   return service.log.lines.filter((line) => line.event === 'auth.refused');
 }
 
-/** The one line that a request causes. */
+/** The single log line that a request causes. */
 async function refusalOf(request: () => Promise<unknown>) {
   const before = refusals().length;
   await request();

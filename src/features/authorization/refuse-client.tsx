@@ -1,6 +1,6 @@
 /**
- * Errors that go back to the client although nobody has done anything here yet. Anyone can register a client, so such a
- * redirect would lead wherever a stranger wants (RFC 9700 4.11.2): for these clients a page names the host first.
+ * Errors that return to the client before the user has done anything here. Anyone can register a client, so such a
+ * redirect would be an open redirector (RFC 9700 4.11.2). For these clients a page names the host first.
  */
 import type { Client } from '#domain/clients/client.ts';
 import { parseUrl } from '#platform/base/url.ts';
@@ -17,7 +17,7 @@ interface Refusal {
   readonly description: string;
 }
 
-/** @param isSilent the answer to a request with `prompt=none` that was right, and needs a page */
+/** @param isSilent the request was valid and had `prompt=none`, but needs a page */
 export async function refuseClient(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -40,7 +40,7 @@ export async function refuseClient(
     title: translations.t('leaving.title'),
     translations,
     formActions: [target.redirectUri],
-    // The address has the answer to the client in it.
+    // The URL contains the response to the client.
     headers: { 'referrer-policy': 'no-referrer' },
     content: (
       <LeavingPage
@@ -54,15 +54,15 @@ export async function refuseClient(
   });
 }
 
-/** The browser comes from the site to which it goes back: nobody is led anywhere. */
+/** Tests whether the browser came from the site that it returns to. Then it is not an open redirect. */
 function isFromThere({ headers }: RequestContext, { redirectUri }: ResponseTarget): boolean {
   const from = headers.referer === undefined ? undefined : parseUrl(headers.referer);
   return from !== undefined && /^https?:$/.test(from.protocol) && from.origin === new URL(redirectUri).origin;
 }
 
 /**
- * Somebody followed a link of another site. Applications renew silently in a frame or by a script, so that none of their
- * requests has this mark.
+ * Tests whether the user followed a link from another site. Applications renew silently in a frame or by script, whose
+ * requests do not have this mark.
  */
 function wasClicked({ headers }: RequestContext): boolean {
   const isForeign = headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-site'] === 'same-site';

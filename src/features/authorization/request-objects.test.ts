@@ -80,7 +80,7 @@ interface Signing {
   readonly clientId?: string;
   readonly key?: CryptoKey;
   readonly header?: Readonly<Record<string, unknown>>;
-  /** In place of the usual claims; undefined leaves one out. */
+  /** Overrides for the default claims; undefined omits a claim. */
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
@@ -98,7 +98,7 @@ async function signed(signing: Signing = {}): Promise<string> {
 
 function newBrowser(): Browser {
   browsers += 1;
-  // From the site of the clients, so that refusals go back there at once.
+  // From the clients' own site, so that errors are redirected at once.
   const headers = { 'x-forwarded-for': `198.51.100.${browsers}`, referer: 'https://app.example/' };
   return new Browser({ listener: service.address, publicBase: service.publicBase, headers });
 }
@@ -119,7 +119,7 @@ function response(shown: Shown): Readonly<Record<string, string>> {
   return Object.fromEntries(new URL(shown.location ?? expect.fail(`no redirect: ${shown.text}`)).searchParams);
 }
 
-/** With plain parameters outside of it, so that the refusal reaches the client. */
+/** Sends plain parameters as well, so that the error reaches the client. */
 async function refusal(request: string, fields: Readonly<Record<string, string>> = {}) {
   const plain = { redirect_uri: CALLBACK, state: 'outside', ...fields };
   return response(await newBrowser().get(authorizeUrl(request, plain)));

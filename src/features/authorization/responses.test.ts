@@ -1,4 +1,4 @@
-/** OAuth specification, fact 6 of section 20: what every response to a client carries, however it gets there. */
+/** OAuth specification, fact 6 of section 20: what every response to a client contains, in every response mode. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientId } from '#platform/base/ids.ts';
 import {
@@ -12,7 +12,7 @@ import type { Browser, Shown } from '#test/support/browser.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { refusingWrites } from '#test/support/refusing-writes.ts';
 
-/** All that needs escaping in one of the three. */
+/** Characters that need escaping in at least one of the three formats. */
 const STATE = 'a b&c=d#"<é%20+';
 const SECRET = 'the secret of the client';
 
@@ -51,7 +51,7 @@ async function decide(fields: Fields, action: string): Promise<Shown> {
   return await alice.follow();
 }
 
-/** Pushed first; `fields` count there, and those of the address do not. */
+/** Pushes the request first. Only the pushed `fields` count, not those in the URL. */
 async function pushed(id: string, fields: Fields): Promise<string> {
   const all = { response_type: 'code', redirect_uri: CALLBACK, scope: 'openid', ...fields };
   const body = new URLSearchParams();
@@ -63,7 +63,7 @@ async function pushed(id: string, fields: Fields): Promise<string> {
   return request_uri;
 }
 
-/** A request that came by POST without cookies and goes on without the ticket that was given for that. */
+/** A request sent by POST without cookies, continued without the ticket that it received. */
 async function withoutTicket(fields: Fields): Promise<Shown> {
   const [, query = ''] = authorizeUrl(await trusted(), { ...fields, prompt: 'none' }).split('?');
   const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://app.example.org', cookie: undefined };
@@ -71,13 +71,13 @@ async function withoutTicket(fields: Fields): Promise<Shown> {
   return await alice.open(new URL(location).pathname);
 }
 
-/** As `fields` ask for it, plus what makes the answer the one of the name. */
+/** Sends `fields` and the additional parameters that cause the error. */
 const refused =
   (more: Fields) =>
   async (fields: Fields): Promise<Shown> =>
     await service.browser().open(authorizeUrl(await client(), { ...fields, ...more }));
 
-/** `error` of the response; `code`: it carries a code. */
+/** `error` of the response; `code` if it carries a code. */
 const RESPONSES: readonly (readonly [error: string, when: string, ask: (fields: Fields) => Promise<Shown>])[] = [
   ['code', 'after a consent', async (fields) => await decide(fields, 'consent')],
   ['code', 'without a page', async (fields) => await alice.open(authorizeUrl(await trusted(), fields))],
@@ -136,7 +136,7 @@ const RESPONSES: readonly (readonly [error: string, when: string, ask: (fields: 
   ['unsupported_response_type', 'for response_type', refused({ response_type: 'code id_token' })],
 ];
 
-/** What the client reads, from where its mode has it, and from nowhere else. */
+/** Reads the response from the place that its mode defines, and from nowhere else. */
 function read(shown: Shown, mode: string): Record<string, string> {
   if (mode === 'form_post') {
     expect(shown).toMatchObject({ status: 200, location: undefined });
@@ -158,7 +158,7 @@ describe.each(RESPONSES)('%s %s', (error, _, ask) => {
   test.each(
     ['query', 'fragment', 'form_post'].flatMap((mode) => [
       { mode, with: 'state', state: STATE },
-      // A parameter without a value counts as left out (RFC 6749 3.1).
+      // A parameter without a value counts as omitted (RFC 6749 3.1).
       { mode, with: 'an empty state', state: '' },
       { mode, with: 'no state', state: undefined },
     ]),

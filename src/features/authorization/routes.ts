@@ -1,14 +1,14 @@
 /**
  * The authorization endpoint (RFC 6749 4.1, OpenID Connect Core 1.0 3.1.2) and the pages between a request and its
- * answer:
+ * response:
  *
- * - `GET /authorize`: a request; answered by the next step, or at once to the client
+ * - `GET /authorize`: a request; the response is the next step, or goes to the client at once
  * - `POST /authorize`: a request in a form, or with `grant_id` the decision of the consent page
- * - `GET /authorize/{grant_id}`: the next step of a stored request, until the client gets its answer
+ * - `GET /authorize/{grant_id}`: the next step of a stored request, until the client gets its response
  * - `GET /consent/{grant_id}`: the consent page
  *
- * A request is a row of `domain/authorizations`; on every visit `next-step.ts` decides from it what is still missing.
- * Signing in, proving presence and registering are other features, reached by redirects to their pages.
+ * A request is a row of `domain/authorizations`. On every visit, `next-step.ts` derives from the row what is still
+ * missing. Sign-in, reauthentication and registration are separate features, reached by redirects to their pages.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Decision } from '#domain/authorizations/authorization-grant.ts';
@@ -85,7 +85,7 @@ async function answerPost(deps: AuthorizationDeps, context: RequestContext): Pro
   }
 }
 
-/** Throws what `readForm` throws. */
+/** Throws the errors of `readForm`. */
 async function readPostedForm(deps: AuthorizationDeps, context: RequestContext): Promise<FormParameters> {
   try {
     return await context.readForm();
@@ -108,7 +108,7 @@ async function answerContinuation(deps: AuthorizationDeps, context: RequestConte
   return await takeStep(deps, context, request, nextStep(request.facts, deps));
 }
 
-/** `GET /consent/{grant_id}`: shows the page once nothing else is missing; never makes a code. */
+/** `GET /consent/{grant_id}`: shows the page when nothing else is missing. Never creates a code. */
 async function answerConsentPage(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const opened = await openRequest(deps, context, context.params['grant_id'] ?? '');
   if (opened.state !== 'open') return await answerFinished(deps, context, opened);
@@ -120,7 +120,10 @@ async function answerConsentPage(deps: AuthorizationDeps, context: RequestContex
   return await showConsent(deps, context, request, step.viewer);
 }
 
-/** `POST /authorize` with `grant_id`: what the person chose. Only the stored request counts, no other field of the form. */
+/**
+ * `POST /authorize` with `grant_id`: the user's decision. Only the stored request counts. The form's other fields are
+ * ignored.
+ */
 async function answerDecision(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -136,7 +139,7 @@ async function answerDecision(
   const { viewer } = request.facts;
   const step = nextStep({ ...request.facts, decision: undefined }, deps);
   const action = form.get('action');
-  // Everybody who is signed in may give up, also when policy or an old authentication keeps them from going on.
+  // Every signed-in user may cancel, even if the policy or an old authentication prevents them from continuing.
   const mayDecide = maySeeConsentPage(step) || (action === 'cancel' && viewer.kind === 'active' && !isExpired);
   if (viewer.kind !== 'active' || !mayDecide) return await takeStep(deps, context, request, step);
   if (isExpired) return await showConsent(deps, context, request, viewer, 'csrf_expired');
@@ -154,7 +157,7 @@ async function carryOut(
 ): Promise<HttpResponse> {
   const { grant } = request;
   if (deliveryOf(grant.target.responseMode) === 'form_post') {
-    // The answer to a POST must not be a page that posts again: a reload would repeat this one.
+    // The response to a POST must not be a page that posts a form, because a reload would repeat this POST.
     await recordDecision(deps.database, grant.id, decision, viewer.session.id, deps.clock.now());
     return redirect(deps.urls.authorizationGrant(grant.id));
   }
@@ -168,15 +171,15 @@ function isSilent(request: OpenRequest): boolean {
 }
 
 /**
- * A `prompt=none` request from a frame (OpenID Connect Core 1.0 3.1.2.1): it shows nothing, so nobody can be tricked.
- * Of one that was pushed or signed the prompt is seen only later (`requireSilenceInFrames`).
+ * A `prompt=none` request from a frame (OpenID Connect Core 1.0 3.1.2.1). It shows nothing, so clickjacking is
+ * impossible. The prompt of a pushed or signed request is read later (`requireSilenceInFrames`).
  */
 function isSilentInFrame({ headers, query }: EmbeddableRequest): boolean {
   const isPossible = query.get('prompt') === 'none' || query.has('request') || query.has('request_uri');
   return headers['sec-fetch-dest'] === 'iframe' && isPossible;
 }
 
-/** Tells the developer of an application that embeds the wrong request; never allows it. */
+/** Logs the rejected embedding for the application's developer. Always returns false. */
 function logEmbedding({ log }: AuthorizationDeps, { query }: EmbeddableRequest): false {
   logRefusal(log, { code: 'embedding_refused', description: EMBEDDED, client: undefined, parameters: query });
   return false;

@@ -29,7 +29,7 @@ export function decisionProps({ translations, token, text }: Pick<SampleContext,
   } as const;
 }
 
-/** A page on which a person decides. */
+/** A page that asks the user for a decision. */
 function decision(name: string, title: (translations: Translations, text: string) => string, page: Page) {
   return pageSample(name, (context) => ({
     title: title(context.translations, context.text),

@@ -40,29 +40,30 @@ import type { StepFacts, StepRules } from './next-step.ts';
 export type AuthorizationDeps = PageDeps &
   StepRules & { readonly sessionLimit: SessionLimit; readonly clientDocuments: ClientDocuments };
 
-/** A request that has a row, so that it can go on. */
+/** A request with a row, so that it can continue. */
 export interface StoredRequest {
   readonly grant: PendingRequest & Pick<AuthorizationGrant, 'id'>;
   readonly client: Client;
 }
 
-/** A stored request with all that was read for it. */
+/** A stored request with everything that was read for it. */
 export interface OpenRequest extends StoredRequest {
   readonly facts: StepFacts;
 }
 
 export type Opened =
   | { readonly state: 'open'; readonly request: OpenRequest }
-  /** `client`: undefined when its answer must not be sent any more. */
+  /** `client` is undefined if the response must no longer be sent to it. */
   | { readonly state: 'expired'; readonly grant: AuthorizationGrant; readonly client: Client | undefined }
-  /** `isOpening`: this browser session got the code a moment ago. */
+  /** `isOpening`: this browser session has just received the code. */
   | { readonly state: 'used'; readonly isOpening: boolean };
 
 const DOUBLE_SUBMIT_MS = 10_000;
 
 /**
- * Reads a stored request and judges whether it can go on: steps 1 to 3 of oauth 7.3, by one statement. Makes the
- * viewer the request's requester. Throws `not_found`, or `invalid_redirect_uri` once the client gave up its address.
+ * Reads a stored request with one statement, and determines whether it can continue: steps 1 to 3 of oauth 7.3. Sets
+ * the viewer as the request's requester. Throws `not_found`, or `invalid_redirect_uri` if the client no longer has that
+ * URI.
  */
 export async function openRequest(deps: AuthorizationDeps, context: RequestContext, idText: string): Promise<Opened> {
   const { database, clients, clock, viewers } = deps;
@@ -109,7 +110,9 @@ export async function openRequest(deps: AuthorizationDeps, context: RequestConte
   return { state: 'open', request: { grant, client, facts } };
 }
 
-/** What the operator's rules have against the request of the person who is signed in; nobody else can let a client in. */
+/**
+ * Checks the signed-in user's request against the operator's rules. Without a signed-in user there is nothing to check.
+ */
 export async function judgeRequest(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -128,7 +131,7 @@ export async function judgeRequest(
   );
 }
 
-/** A factor that the operator has switched off cannot be given. */
+/** Users cannot use a factor that the operator has disabled. */
 export function reachableFactors(
   { secondFactors, relyingParty }: Pick<AuthorizationDeps, 'secondFactors' | 'relyingParty'>,
   row: FactorRow | undefined,
@@ -140,7 +143,7 @@ export function reachableFactors(
 }
 
 export interface ConsentColumn {
-  /** What the viewer has allowed the client before. */
+  /** Scopes that the viewer has already granted to the client. */
   readonly consent_scope: readonly string[] | null;
   readonly consent_resources: readonly string[] | null;
 }
@@ -151,7 +154,7 @@ type ContinuationRow = ViewerRow &
   OpenSessionsRow &
   (GrantRow | { readonly grant_id: null });
 
-/** The grant, who is signed in, and what they have allowed the client before. Without the grant there is a row, too. */
+/** Reads the grant, the signed-in user, and the user's consent for the client. Returns a row even without the grant. */
 const readContinuation = statement<
   ContinuationRow,
   {
@@ -171,13 +174,13 @@ const readContinuation = statement<
      ${openSessionsJoin('viewer_user.id', ':countedSince::timestamptz', ':now::timestamptz')}`,
 );
 
-/** Whether the address that the request named still belongs to the client. */
+/** Tests whether the request's redirect URI still belongs to the client. */
 function mayReceiveAnswer(client: Client, grant: AuthorizationGrant): boolean {
   const owner = { redirectUris: client.redirectUris, isPublic: client.authMethod === 'none' };
   return redirectUriMatches(owner, grant.target.redirectUri);
 }
 
-/** The way back to this request after signing in. */
+/** Returns the action that continues this request after sign-in. */
 export function continuation(id: AuthorizationGrantId): PostAuthAction {
   return { kind: 'continue_authorization_grant', id };
 }
@@ -190,7 +193,7 @@ function isOwn(grant: AuthorizationGrant, viewer: Viewer): boolean {
   return viewer.kind === 'active' && viewer.session.id === grant.browserSessionId;
 }
 
-/** By the cookie, or by the ticket of a form that was posted just now. */
+/** Tests whether the request is bound to this browser, by the cookie or by the ticket of a form posted just now. */
 function isBoundHere(deps: AuthorizationDeps, context: RequestContext, id: AuthorizationGrantId, now: number): boolean {
   if (isGrantBound(context, id, now)) return true;
   const ticket = context.method === 'GET' ? context.query.get('bind') : undefined;
@@ -202,9 +205,9 @@ function isBoundHere(deps: AuthorizationDeps, context: RequestContext, id: Autho
 const NO_QUERY = FormParameters.of({});
 
 /**
- * The language of a page about an authorization request. `ui_locales` in the query of `/authorize` is a wish of the
- * client for this request and not to be remembered as the reader's, so the query is left out.
- * @param locale what the client asked for, of the installed languages
+ * Returns the language of a page about an authorization request. The query is ignored: `ui_locales` there is the
+ * client's wish for this request, and must not be remembered as the user's.
+ * @param locale the installed language that the client requested
  */
 export function readerLanguage(
   pages: Pages,

@@ -11,7 +11,7 @@ import type { Step } from './next-step.ts';
 import { refuseClient } from './refuse-client.tsx';
 import { type AuthorizationDeps, continuation, readerLanguage, type StoredRequest } from './stored-request.ts';
 
-/** Carries out a step of a stored request: a redirect to the next page, a page, or the response to the client. */
+/** Performs a step of a stored request: a redirect to the next page, a page, or the response to the client. */
 export async function takeStep(
   deps: AuthorizationDeps,
   context: RequestContext,
@@ -67,7 +67,7 @@ function logStepRefusal(
   logRefusal(deps.log, { ...refused, client, redirectUri: grant.target.redirectUri });
 }
 
-/** What the sign-in page proposes: the client's own hint, else the name of the account that it expects. */
+/** Returns the username that the sign-in page suggests: the client's hint, or else the expected account's name. */
 async function proposedLogin(
   { database }: AuthorizationDeps,
   { loginHint, expectedSubjects }: StoredRequest['grant'],
@@ -77,7 +77,10 @@ async function proposedLogin(
   return (await findUser(database, userId))?.username;
 }
 
-/** To where people choose how to register, or to the form with a password as its only way (oauth 7.3, steps 5, 8). */
+/**
+ * Redirects to the choice of registration methods, or to the password form if it is the only one (oauth 7.3, steps 5,
+ * 8).
+ */
 async function redirectToRegistration(
   deps: AuthorizationDeps,
   { id, loginHint }: StoredRequest['grant'],

@@ -294,7 +294,7 @@ describe('claims that are not essential, and essential ones, of one place or bot
   });
 });
 
-/** An ID token as the token endpoint would have issued it. */
+/** Creates an ID token as the token endpoint would issue it. */
 async function idToken(changes: Record<string, unknown> = {}, keys: SigningKeys = TEST_SIGNING_KEYS, typ = 'JWT') {
   const claims = { iss: AUTHORIZATION_ISSUER, aud: client, sub: alice, iat: 1, exp: 2, ...changes };
   return await keys.signJwt(claims, { alg: 'RS256', typ });

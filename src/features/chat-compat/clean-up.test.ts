@@ -1,4 +1,4 @@
-/** What is removed of the sessions and tokens of chat clients, and when sessions end by themselves (chat-compat 15). */
+/** Cleanup of chat client sessions and tokens, and automatic session expiry (chat-compat 15). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type ChatAnswer, ChatClient, textOf } from '#test/support/chat-client.ts';
 import { cleanUpAll } from '#test/support/clean-up.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await service.registerUser('bela', PASSWORD);
 });
 afterAll(async () => await service.stop());
-// Sessions of the tests before, their tokens and what was recorded of them.
+// Removes the sessions of earlier tests, with their tokens and events.
 beforeEach(async () => {
   await service.core.activity.flush();
   await sql(service.database, 'delete from compat_sessions');
@@ -97,7 +97,7 @@ describe('access tokens', () => {
     expect(await count('compat_access_tokens')).toBe(3);
     clock.advanceSeconds(DAY + MINUTE);
     await cleanUp();
-    // The current one has expired as well, but a lost answer is judged by it.
+    // The current token has expired too, but it is kept to detect a lost response.
     expect(await count('compat_access_tokens')).toBe(1);
   });
 });
@@ -180,7 +180,7 @@ describe('finished sessions', () => {
 
 describe('sessions that nobody uses, with experimental.inactive_session_expiration', () => {
   const limited = { unusedCompatSessionsSeconds: TTL };
-  // Activity is written with a delay of two minutes at most.
+  // Activity is written with a delay of at most two minutes.
   const LONG = TTL + 3 * MINUTE;
 
   test('end, whether they were used once or never, with an event each', async () => {

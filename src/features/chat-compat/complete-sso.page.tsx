@@ -21,8 +21,8 @@ interface CompleteSsoPageProps {
 }
 
 /**
- * Asks whether a chat client may be signed in. Anybody can send a person here with an address of their own, so what is
- * shown first is where the answer goes. There is nothing to cancel: the protocol has no answer for it.
+ * Asks whether to sign a chat client in. An attacker can send a user here with a redirect URL of their own, so the page
+ * first shows where the response goes. There is no way to cancel, because the protocol has no response for it.
  */
 export function CompleteSsoPage({ translations, target, account, form, problems }: CompleteSsoPageProps): VNode {
   const name = (
@@ -45,7 +45,7 @@ export function CompleteSsoPage({ translations, target, account, form, problems 
   );
 }
 
-/** Says why this person may not sign the client in, and offers to switch accounts. */
+/** Explains why this user may not sign the client in, and offers to switch accounts. */
 export function SsoForbiddenPage({
   translations,
   client,
@@ -60,7 +60,7 @@ export function SsoForbiddenPage({
   violations: readonly Violation[];
   account: DecidingAccount;
   csrf: string;
-  /** Where the person goes on once the reasons are gone. */
+  /** Where the user continues when the reasons no longer apply. */
   retryPath: string;
   sessionsPath: string;
 }): VNode {

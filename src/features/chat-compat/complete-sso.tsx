@@ -32,11 +32,11 @@ import { readSsoAction } from './sso-action.ts';
 
 type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
 
-/** A client that waits for the person who is signed in. */
+/** A client that waits for the signed-in user. */
 interface WaitingClient {
   readonly login: SsoLogin;
   readonly viewer: ActiveViewer;
-  /** Why this person may not sign it in. */
+  /** Why this user may not sign the client in. */
   readonly violations: readonly Violation[];
 }
 
@@ -50,7 +50,7 @@ export async function showSso(deps: PageDeps, context: RequestContext): Promise<
   return await showDecision(deps, context, opened);
 }
 
-/** `POST /complete-compat-sso/{grant_id}`: the person agreed; the browser takes a login token to the client (9.2). */
+/** `POST /complete-compat-sso/{grant_id}`: the user agreed, and the browser takes a login token to the client (9.2). */
 export async function submitSso(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
@@ -68,13 +68,13 @@ export async function submitSso(deps: PageDeps, context: RequestContext): Promis
     userAgent: context.userAgent,
     now,
   });
-  // The sign-on, the session or the account changed since they were read: the page finds out which.
+  // The login, session or account changed after it was read. The page determines which.
   if (token === undefined) return await showSso(deps, context);
   return redirect(withLoginToken(login.redirectUri, token), { 'referrer-policy': 'no-referrer' });
 }
 
 /**
- * Reads the sign-on and judges whether the person who is signed in may complete it, by one statement. Makes the viewer
+ * Reads the SSO login with one statement, and determines whether the signed-in user may complete it. Sets the viewer as
  * the request's requester.
  * @throws LatchkeyError `sso_login_not_found`, `sso_login_used`, `sso_login_expired`
  */
@@ -107,7 +107,7 @@ async function openSso(deps: PageDeps, context: RequestContext): Promise<Waiting
   return { login, viewer, violations };
 }
 
-/** The sign-on and who is signed in; without the sign-on there is a row, too. Primary keys. */
+/** Reads the SSO login and the signed-in user. Returns a row even without the login. Both lookups use primary keys. */
 const readSsoLogin = statement<
   ViewerRow & OpenSessionsRow & (SsoLoginRow | { readonly login_id: null }),
   {
@@ -138,7 +138,7 @@ function signInPath(deps: PageDeps, context: RequestContext, login: SsoLogin): s
   return provider === undefined ? urls.login(action) : urls.upstreamAuthorize(provider.id, action);
 }
 
-/** "Use another account" comes back here, which sends on to the provider that the client proposed. */
+/** "Use another account" returns to this page, which redirects to the provider that the client suggested. */
 function addressesAfterSignOut({ upstreamProviders }: PageDeps, { providerId }: SsoLogin): readonly string[] {
   const provider = upstreamProviders.find(providerId);
   const address = provider?.authorizationEndpoint ?? provider?.issuer;
@@ -197,7 +197,7 @@ async function showDecision(
   });
 }
 
-/** A page that lies open somewhere must not sign a client in long afterwards (security S-72). */
+/** A page left open must not be able to sign a client in much later (security S-72). */
 function isFresh({ keyRing }: PageDeps, form: FormParameters, login: SsoLogin, now: number): boolean {
   const sealed = Buffer.from(form.get('rendered') ?? '', 'base64url');
   const opened = keyRing.open(RENDERED_LABEL, sealed, login.id);
@@ -208,7 +208,7 @@ function staleProblem(message: string): FormProblem {
   return { code: 'csrf_expired', message };
 }
 
-/** Nothing is known of it but where it wants the token to go. */
+/** Nothing is known about the client except where the token goes. */
 function unknownClient(target: SsoTarget): ShownClient {
   return { name: target.name, host: undefined, isVerified: false };
 }

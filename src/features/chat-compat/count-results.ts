@@ -1,4 +1,4 @@
-/** What the routes of chat clients report to the metrics. Called only while metrics are wanted. */
+/** Metrics of the chat client routes. Used only when metrics are enabled. */
 import { ERRORS, type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import type { CHAT_RESULTS } from '#platform/base/metric-labels.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
@@ -18,7 +18,7 @@ const RESULTS: Partial<Record<ErrorCode, ChatResult>> = {
   unknown_token: 'refused',
 };
 
-/** Reports how the answer comes out, which stays as it is. */
+/** Counts the outcome of the response, and passes it on unchanged. */
 export async function countResult<T>(answer: Promise<T>, count: (result: ChatResult) => void): Promise<T> {
   try {
     const answered = await answer;
@@ -34,7 +34,7 @@ function resultOf(code: ErrorCode): ChatResult {
   return RESULTS[code] ?? (ERRORS[code].kind === 'refusal' ? 'invalid' : 'error');
 }
 
-/** Whose session the access token of a request belongs to, by its form. */
+/** Returns the kind of session that the request's access token belongs to, judging by its format. */
 export function sessionLabel({ headers }: RequestContext): 'compat' | 'oauth2' | 'unknown' {
   const credentials = parseBearer(headers.authorization);
   if (credentials.kind !== 'token') return 'unknown';

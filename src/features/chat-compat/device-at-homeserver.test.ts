@@ -11,9 +11,9 @@ import {
 
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
-/** Lines of refused logins. */
+/** Log lines of rejected logins. */
 const EXPECTED = ['homeserver.refused', '" 500 Internal', '" 503 Service'];
-/** Passwords are checked in the meantime. */
+/** High enough for the many password checks of these tests. */
 const AMPLE = { burst: 100_000, per_second: 1000 };
 
 const clock = new FakeClock();
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await homeserver.setFault(undefined);
-  // The rest after failures in a row.
+  // The homeserver's circuit breaker may still be open from the previous test.
   clock.advanceSeconds(11);
   await sql(service.database, 'delete from queue_jobs where failed_at is null');
   await sql(service.database, 'delete from homeserver_leases');
@@ -102,7 +102,7 @@ async function takeLease(seconds: number): Promise<void> {
   );
 }
 
-/** Holds the answers of the homeserver back. @returns lets them go */
+/** Holds back the homeserver's responses. @returns a function that releases them */
 async function holdAnswers(): Promise<() => Promise<void>> {
   let resolve = () => {};
   const until = new Promise<void>((resolved) => {
@@ -337,7 +337,7 @@ describe('the lease of a person (chat-compat 11.7)', () => {
     await takeLease(60);
     const answer = logIn('PHONE');
     const isAnswered = answer.then(() => true);
-    // The password is checked first: the five seconds begin after that.
+    // The password is checked first. The five seconds start after that.
     while (!(await Promise.race([isAnswered, new Promise((resolve) => setTimeout(resolve, 100, false))]))) {
       clock.advanceSeconds(1);
     }
@@ -395,7 +395,7 @@ describe('the lease of a person (chat-compat 11.7)', () => {
     await expect.poll(calls).toEqual(['upsert_device']);
     leaving.abort();
     await expect(left).rejects.toThrow();
-    // By its answer the service has noticed.
+    // Once this request is answered, the service has noticed the disconnect.
     await chat.request('/login');
     await expect.poll(async () => (await sql(service.database, `select from homeserver_leases`)).length).toBe(1);
     await letGo();

@@ -3,8 +3,8 @@ import { describeForDevelopers, errorHeaders, type RenderError } from '#platform
 import { json } from '#platform/http/response.ts';
 
 /**
- * `{ errcode, error }`: errors of the routes for chat clients (chat-compat 3.2), with the time to wait in milliseconds
- * where one has to, and whatever else a client needs.
+ * `{ errcode, error }`: errors of the chat client routes (chat-compat 3.2). Includes the retry delay in milliseconds
+ * for rate limits, and any other members that a client needs.
  */
 export const chatJsonFormat: RenderError = (error, failed) => {
   const { chat = 'M_UNKNOWN', status } = ERRORS[error.code];
@@ -13,7 +13,7 @@ export const chatJsonFormat: RenderError = (error, failed) => {
     status,
     {
       errcode: chat,
-      // Clients take no answer for an error without it.
+      // Clients do not recognize a response as an error without this member.
       error: describeForDevelopers(error, failed.requestId) ?? error.code,
       ...(chat === 'M_LIMIT_EXCEEDED' && { retry_after_ms: (retryAfterSeconds ?? 1) * 1000 }),
       ...members,

@@ -1,9 +1,9 @@
 import { LatchkeyError } from '#platform/base/errors.ts';
 
-/** The members of a JSON object, without those that are null, which count as absent (chat-compat 3.3). */
+/** The members of a JSON object. Members that are null are omitted, because they count as absent (chat-compat 3.3). */
 export type Members = ReadonlyMap<string, unknown>;
 
-/** Throws `malformed_request` for what is no object. */
+/** Throws `malformed_request` if the value is not an object. */
 export function membersOf(value: unknown, name = 'the body'): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(`${name} must be an object`);
   const entries: [string, unknown][] = Object.entries(value);

@@ -9,7 +9,7 @@ interface JudgeDeps {
   readonly moduleRules: Pick<ModuleRules, 'judge'>;
 }
 
-/** What the rule `compatLogin` has against it: the operator's own rule, or else the ban of the requester. */
+/** Returns the violations of the rule `compatLogin`: the requester's ban, or else the results of the policy module. */
 export async function judgeCompatLogin(
   deps: JudgeDeps,
   login: Pick<RuleInputs['compatLogin'], 'login_type' | 'user'>,

@@ -69,7 +69,7 @@ function refusal({ status, body }: ChatAnswer): unknown[] {
 const UNKNOWN = [401, 'M_UNKNOWN_TOKEN', false];
 const STALE = [401, 'M_UNKNOWN_TOKEN', true];
 
-/** An application signs the person in by OAuth. */
+/** Signs the user in to an application with OAuth. */
 async function application(scope: string): Promise<{ access: string; refresh: string }> {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get('/login');

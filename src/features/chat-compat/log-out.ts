@@ -6,15 +6,15 @@ import { type HttpResponse, json } from '#platform/http/response.ts';
 import { parseBearer } from '#protocol/oauth/presented-credentials.ts';
 import { membersOf, optionalFlag } from './json-members.ts';
 
-/** Spares the sessions of OAuth clients. Clients send it under this name. */
+/** Keeps the sessions of OAuth clients. Clients send the parameter under this name. */
 const ONLY_COMPAT = 'io.element.only_compat_is_fine';
 
-/** Signs the client out (chat-compat 6.1). A body means nothing. */
+/** Signs the client out (chat-compat 6.1). A body is ignored. */
 export async function logOutHere(core: Core, context: RequestContext): Promise<HttpResponse> {
   return await signOut(core, context, presentedToken(context), 'own');
 }
 
-/** Signs all clients of the person out (chat-compat 6.2). Browsers stay signed in. */
+/** Signs out all of the user's clients (chat-compat 6.2). Browsers stay signed in. */
 export async function logOutEverywhere(core: Core, context: RequestContext): Promise<HttpResponse> {
   const token = presentedToken(context);
   const body = hasBody(context) ? membersOf(await context.readJson()) : new Map<string, unknown>();
@@ -59,7 +59,7 @@ async function signOut(
   return json(200, {});
 }
 
-/** @param isSoft the client may go on with its refresh token, or by signing in on the same device */
+/** @param isSoft the client may continue with its refresh token, or by signing in on the same device */
 function unknownToken(isSoft: boolean): LatchkeyError {
   return new LatchkeyError('unknown_token', { members: { soft_logout: isSoft } });
 }

@@ -4,10 +4,10 @@ import { type HttpResponse, json } from '#platform/http/response.ts';
 import { chatNames } from '#protocol/chat/names.ts';
 import { type LoginRules, PASSWORD_LOGIN, TOKEN_LOGIN } from './login-request.ts';
 
-/** Brands that clients draw a button for (client-server specification, "Authentication via SSO"). */
+/** Brands for which clients draw a button (client-server specification, "Authentication via SSO"). */
 const KNOWN_BRANDS = new Set(['apple', 'facebook', 'github', 'gitlab', 'google', 'twitter']);
 
-/** `GET login`: the ways to sign in (chat-compat 4). Clients that know OpenID Connect need none of them. */
+/** `GET login`: the available login types (chat-compat 4). Clients that support OpenID Connect do not need them. */
 export function loginFlows({ config, upstreamProviders }: Core, { isPasswordAllowed }: LoginRules): HttpResponse {
   const { actionPrefix } = chatNames(config.protocolName);
   const advertised = config.compat.advertisesUpstreamProviders ? upstreamProviders.enabled : [];

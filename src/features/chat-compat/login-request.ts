@@ -1,4 +1,4 @@
-/** The body of `POST /_{protocol}/client/{version}/login` (chat-compat 5.1, 5.2): who signs in, how, and on which device. */
+/** The body of `POST /_{protocol}/client/{version}/login` (chat-compat 5.1, 5.2): user, login type and device. */
 import { usernameKey } from '#domain/accounts/account-names.ts';
 import { parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import type { LoginName, LoginNameRules } from '#domain/accounts/login-name.ts';
@@ -16,23 +16,23 @@ export type LoginRequest = { readonly device: DeviceRequest } & (
 );
 
 export interface DeviceRequest {
-  /** Undefined: the service makes one. */
+  /** Undefined if the service generates the ID. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly canRefresh: boolean;
 }
 
 export interface LoginRules extends LoginNameRules {
-  /** Passwords may be sent here. */
+  /** Password login is enabled. */
   readonly isPasswordAllowed: boolean;
 }
 
-/** A homeserver refuses a device with a longer name. */
+/** Homeservers reject longer device names. */
 const MAX_DEVICE_NAME_CHARACTERS = 100;
 
 /**
  * Throws `malformed_request`, `application_service_login`, `unsupported_login` or `invalid_device_id`.
- * @param body of JSON
+ * @param body the parsed JSON body
  */
 export function parseLoginRequest(body: unknown, rules: LoginRules): LoginRequest {
   const members = membersOf(body);
@@ -48,14 +48,14 @@ export function parseLoginRequest(body: unknown, rules: LoginRules): LoginReques
   };
 }
 
-/** The way of signing in that a body asks for, known or not, for the metrics. */
+/** Returns the login type that a body asks for, known or not, for the metrics. */
 export function loginLabel(body: unknown): 'password' | 'token' | 'other' {
   const type = typeof body === 'object' && body !== null && 'type' in body ? body.type : undefined;
   if (type === PASSWORD_LOGIN) return 'password';
   return type === TOKEN_LOGIN ? 'token' : 'other';
 }
 
-/** The old members count where the newer one is not given, but a bare `user` wins. */
+/** The old members are used if `identifier` is absent, but a bare `user` takes precedence. */
 function accountOf(members: Members, rules: LoginRules): LoginName {
   const user = optionalText(members, 'user');
   if (user !== undefined) return nameOfUser(user, rules);
@@ -71,7 +71,9 @@ function accountOf(members: Members, rules: LoginRules): LoginName {
   }
 }
 
-/** A name of this server, or an identifier of it; one of another server is a name that nobody can have. */
+/**
+ * Accepts a username or user ID of this server. A user ID of another server becomes a name that no account can have.
+ */
 function nameOfUser(user: string, { serverName, isEmailAllowed }: LoginRules): LoginName {
   const colon = user.indexOf(':');
   const isOurs = user.startsWith('@') && colon !== -1 && user.slice(colon + 1) === serverName;

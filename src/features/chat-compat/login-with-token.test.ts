@@ -15,7 +15,7 @@ const PASSWORD = 'correct horse battery staple';
 const SECRET = 'shared-secret-of-the-test';
 const AMPLE = { burst: 100_000, per_second: 1000 };
 const TOKEN = /^mct_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/;
-/** Lines of refused logins. */
+/** Log lines of rejected logins. */
 const EXPECTED = ['" 503 Service'];
 
 const clock = new FakeClock();
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await homeserver.setFault(undefined);
-  // The rest after failures in a row.
+  // The homeserver's circuit breaker may still be open from the previous test.
   clock.advanceSeconds(11);
   await sql(service.database, 'delete from queue_jobs where failed_at is null');
   await sql(service.database, 'delete from compat_sessions');

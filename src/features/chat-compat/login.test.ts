@@ -130,7 +130,7 @@ describe('POST login with a password', () => {
     const bytes = new TextEncoder().encode(
       JSON.stringify({ type: 'm.login.password', user: 'amira', password: PASSWORD }),
     );
-    // fetch adds no type of its own to bytes.
+    // For bytes, fetch does not add a content type.
     const init: RequestInit = { method: 'POST', body: bytes };
     const answer = await chat.request(
       '/login',
@@ -167,7 +167,7 @@ describe('POST login with a password', () => {
     await chat.login('amira', PASSWORD);
     expect(service.requestLines().at(-1)?.queries).toBe(2);
     await chat.login('amira', PASSWORD, { device_id: 'NAMED' });
-    // Others may sign in on it at the same time: the account is held, in a transaction.
+    // Other logins may use the device at the same time, so the account is locked in a transaction.
     expect(service.requestLines().at(-1)?.queries).toBe(4);
   });
 });
@@ -378,11 +378,11 @@ describe('settings', () => {
 
   test('wrong passwords use up the limit of the address, which says how long to wait', async () => {
     const limits = { login: { per_ip: { burst: 2, per_second: 0.05 }, per_account: AMPLE, per_known_browser: AMPLE } };
-    // What earlier tests took has come back by then.
+    // Refills the rate limits that earlier tests used up.
     clock.advanceSeconds(60);
     await withService({ rate_limiting: limits }, async (own) => {
       const client = new ChatClient(own);
-      // Right ones give their tokens back.
+      // Correct passwords refund their rate limit tokens.
       for (let round = 0; round < 4; round += 1) await client.login('amira', PASSWORD);
       await client.tryLogin('amira', 'wrong');
       await client.tryLogin('nobody', 'wrong');

@@ -29,14 +29,14 @@ export interface LoginDeps extends Core, Pick<OpenCompatSessionDeps, 'accessToke
   readonly urls: Urls;
 }
 
-/** Signs in a client with the password of its person, or with a login token (chat-compat 5). */
+/** Signs a client in with the user's password, or with a login token (chat-compat 5). */
 export async function logIn(deps: LoginDeps, context: RequestContext): Promise<HttpResponse> {
   const body = await context.readJson();
   const answer = openAsWanted(deps, context, body);
   return await (metrics === undefined ? answer : countResult(answer, (result) => countLogin(body, result)));
 }
 
-/** Shown by the client to the person, whose password was right. */
+/** The client shows this to the user, whose password was correct. */
 const FACTOR_DUE = 'The account has a second factor: sign in through the browser (single sign-on).';
 
 function countLogin(body: unknown, result: string): void {
@@ -74,7 +74,7 @@ async function openSession(
   if (outcome.ok) return outcome.session;
   switch (outcome.reason) {
     case 'deactivated':
-      // With a password the person has just shown whose account it is.
+      // The correct password has just proven who owns the account.
       throw isByPassword ? new LatchkeyError('account_deactivated') : tokenRefused();
     case 'locked':
       throw new LatchkeyError('account_locked', { members: { soft_logout: true } });
@@ -132,7 +132,7 @@ async function openByToken(
 }
 
 /**
- * Asked for proven credentials only, so that a stranger learns nothing about whom the operator turns away.
+ * Checked only for valid credentials, so that an attacker cannot learn whom the operator rejects.
  * @throws LatchkeyError `login_refused`
  */
 async function requireAllowed(

@@ -1,4 +1,4 @@
-/** A new password ends the sessions of chat clients together with those of applications (chat-compat 10.2). */
+/** A new password ends the sessions of chat clients along with those of applications (chat-compat 10.2). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changePassword } from '#test/support/account-operations.ts';
 import { Browser } from '#test/support/browser.ts';

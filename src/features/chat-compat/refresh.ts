@@ -15,7 +15,7 @@ export interface RefreshDeps extends Core {
   readonly refreshRules: CompatRefreshRules;
 }
 
-/** Exchanges the refresh token of a chat client for a new pair (chat-compat 7). */
+/** Exchanges a chat client's refresh token for a new pair of tokens (chat-compat 7). */
 export async function refreshTokens(deps: RefreshDeps, context: RequestContext): Promise<HttpResponse> {
   const refreshToken = requiredText(membersOf(await context.readJson()), 'refresh_token');
   const answer = exchangeToken(deps, context, refreshToken);

@@ -1,8 +1,8 @@
 /**
- * The routes of chat clients that sign in by their own protocol (chat-compat 3 to 9). `login`, `logout` and `refresh` below
- * `/_{protocol}/client/{version}/` read and set no cookie, code of every origin may call them, and every error is
- * `{ errcode, error }`. Nothing depends on the version. Single sign-on is what people see: `login/sso/redirect` there, and
- * `/complete-compat-sso/{grant_id}`.
+ * Routes for chat clients that sign in with their own protocol (chat-compat 3 to 9). `login`, `logout` and `refresh`
+ * below `/_{protocol}/client/{version}/` neither read nor set cookies, allow cross-origin calls from every origin, and
+ * return errors as `{ errcode, error }`. Nothing depends on the version. Single sign-on is the part that users see:
+ * `login/sso/redirect` there, and `/complete-compat-sso/{grant_id}`.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
@@ -19,7 +19,7 @@ import { loginFlows } from './login-flows.ts';
 import { refreshTokens } from './refresh.ts';
 import { beginSso } from './sso-redirect.ts';
 
-/** Up to five for the lease of the person, and for each of three calls of the homeserver. */
+/** Up to five seconds for the user's lease, and for each of three homeserver calls. */
 const LOGIN_SECONDS = 30;
 
 export function mount(core: Core, browser: Browser): Route[] {
@@ -43,7 +43,7 @@ export function mount(core: Core, browser: Browser): Route[] {
     syncsDevices: core.homeserver.isConnected,
   };
   const pageDeps = { ...core, ...browser };
-  // HEAD would write a row as well.
+  // HEAD would insert a row too.
   const ssoRedirect = { resource: 'compat', errorFormat: 'page', method: 'GET', headRefused: true } as const;
   const completeSso = { resource: 'human', errorFormat: 'page', path: '/complete-compat-sso/:grant_id' } as const;
   const deps = { ...core, urls, loginRules, accessTokenTtlSeconds, refreshRules };

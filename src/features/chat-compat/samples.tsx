@@ -2,7 +2,7 @@ import { pageSample, type SampleContext, sampleExpiry, sampleId } from '#browser
 import { ssoTarget } from '#protocol/chat/sso-redirect.ts';
 import { CompleteSsoPage, SsoForbiddenPage } from './complete-sso.page.tsx';
 
-/** Addresses of each kind that a token may go to. */
+/** A redirect URL of each kind that can receive a token. */
 const TARGETS = { https: 'https://app.example/', http: 'http://app.example/', app: 'app.example:/signed-in' } as const;
 
 function account(text: string) {
@@ -10,7 +10,7 @@ function account(text: string) {
   return { displayName: text, identifier: text, logoutPath: '/logout', action };
 }
 
-/** @param address that the token goes to */
+/** @param address where the token goes */
 export function ssoSamples(name: string, address: string) {
   const target = ssoTarget(address);
   const completePage = ({ translations, token, text }: SampleContext, isExpired: boolean) => ({

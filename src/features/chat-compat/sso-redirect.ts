@@ -8,9 +8,9 @@ import { uriForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { readSsoAction } from './sso-action.ts';
 
 /**
- * `GET login/sso/redirect`, also with a sign-in provider behind it: sends the browser of a chat client to the page that
- * asks the person (chat-compat 8). An address of the service, since a proxy brings these requests from the host name of
- * the homeserver.
+ * `GET login/sso/redirect`, optionally followed by an upstream provider: redirects a chat client's browser to the page
+ * that asks the user (chat-compat 8). The target is this service's own URL, because a proxy forwards these requests
+ * from the homeserver's host name.
  */
 export async function beginSso(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const { config, urls } = deps;
@@ -20,7 +20,7 @@ export async function beginSso(deps: PageDeps, context: RequestContext): Promise
     { ...deps, limiter: config.rateLimiting.ssoRedirect.perIp },
     {
       redirectUri,
-      // Clients keep the names of providers from before a move to this service: an unknown one is no error.
+      // Clients remember provider names from before a migration to this service, so an unknown one is not an error.
       providerId: deps.upstreamProviders.findProposed(context.params['idp'])?.id,
       address: context.clientAddress,
       now: deps.clock.now(),
@@ -31,7 +31,7 @@ export async function beginSso(deps: PageDeps, context: RequestContext): Promise
   return redirect(urls.beginSso(created.id, readSsoAction(query, config.protocolName), config.protocolName));
 }
 
-/** Throws `invalid_redirect_uri`, and tells the operator whose client was refused. */
+/** Throws `invalid_redirect_uri`, and logs for the operator which client was rejected. */
 function acceptedRedirect({ config, log }: PageDeps, { query }: RequestContext): string {
   const redirectUri = query.get('redirectUrl');
   const problem = query.isRepeated('redirectUrl')

@@ -68,7 +68,7 @@ async function signedIn(username: string, browser: Browser = newBrowser()): Prom
   return browser;
 }
 
-/** Begins a single sign-on. @returns the path that it goes on at, with its query */
+/** Starts a single sign-on. @returns the path where it continues, with its query */
 async function begin(browser: Browser, redirectUrl = CLIENT, more: Readonly<Record<string, string>> = {}, end = '') {
   const { status, location } = await browser.get(ssoPath(redirectUrl, more, end));
   expect(status).toBe(303);

@@ -49,7 +49,7 @@ beforeEach(() => {
 });
 
 let logos = 0;
-/** A client whose logo nobody has asked for yet. */
+/** A client whose logo has not been requested yet. */
 async function clientWithLogo(uri = `${host.origin}/logo-${logos}`, name = 'Example App'): Promise<ClientId> {
   logos += 1;
   const metadata = { client_name: { '': name }, logo_uri: { '': uri } };

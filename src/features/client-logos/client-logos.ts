@@ -1,6 +1,6 @@
 /**
- * Logos of clients, fetched from where the client says and kept in memory for as long as their host permits, within
- * 5 minutes and an hour. Each process has its own; a logo that is not there costs a page nothing.
+ * Logos of clients. They are fetched from the URL that the client registered, and cached in memory as long as the host
+ * permits, between 5 minutes and an hour. Each process has its own cache. A missing logo does not delay a page.
  */
 import { createHash } from 'node:crypto';
 import type { Client } from '#domain/clients/client.ts';
@@ -8,15 +8,15 @@ import type { Clock } from '#platform/base/clock.ts';
 import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
-/** Requests that wait for hosts of clients at once: the owner of a slow host must not hold ours up with many. */
+/** Limit for concurrent fetches. The owner of a slow host must not be able to block this service with many of them. */
 const MAX_WAITING = 16;
 const ACCEPT = 'image/png, image/jpeg, image/gif, image/webp, image/svg+xml';
 
 export interface Logo {
-  /** One of five, by what the content is and not by what its host calls it. */
+  /** One of five types, derived from the content and not from what the host claims. */
   readonly contentType: string;
   readonly content: Buffer;
-  /** Strong validator, with its quotes. */
+  /** Strong validator, including quotes. */
   readonly etag: string;
 }
 
@@ -28,7 +28,7 @@ interface Kept {
 export class ClientLogos {
   readonly #outbound: Pick<OutboundHttp, 'get'>;
   readonly #clock: Clock;
-  /** By address, in order of fetching, so that the first is the oldest. */
+  /** By URL, in order of fetching. The first entry is the oldest. */
   readonly #kept = new Map<string, Kept>();
   #keptBytes = 0;
   #waiting = 0;
@@ -38,7 +38,7 @@ export class ClientLogos {
     this.#clock = clock;
   }
 
-  /** Undefined when it cannot be had now. A logo that has become too old is better than none. */
+  /** Returns undefined if the logo is not available now. A stale logo is better than none. */
   async find(uri: string, { isStatic }: Pick<Client, 'isStatic'>): Promise<Logo | undefined> {
     const kept = this.#kept.get(uri);
     if (kept !== undefined && this.#clock.now() < kept.staleAt) return kept.logo;
@@ -74,7 +74,7 @@ export class ClientLogos {
   }
 }
 
-/** What stands in the formats that browsers show, and where. */
+/** Signatures of the formats that browsers display, with their offsets. */
 const SIGNATURES = [
   { contentType: 'image/png', at: 0, text: '\x89PNG\r\n\x1a\n' },
   { contentType: 'image/jpeg', at: 0, text: '\xff\xd8\xff' },
@@ -82,7 +82,7 @@ const SIGNATURES = [
   { contentType: 'image/webp', at: 8, text: 'WEBP' },
 ] as const;
 
-/** A drawing has no signature, so its host has to call it one. */
+/** SVG has no signature, so the host must declare the type. */
 function typeOf(content: Buffer, mediaType: string | undefined): string | undefined {
   const head = content.toString('latin1', 0, 64);
   const found = SIGNATURES.find(({ at, text }) => head.startsWith(text, at));

@@ -1,7 +1,7 @@
 /**
- * `GET /client-logos/{client_id}`: the logo of a client, from our own origin, so that its host never learns who is
- * looking at a page (`account.client_logos`). A logo that cannot be had is a letter, at once or after five seconds at
- * most; pages do not wait for it.
+ * `GET /client-logos/{client_id}`: a client's logo from this origin, so that its host never learns who views a page
+ * (`account.client_logos`). If the logo is not available, the response is a letter, at once or after at most five
+ * seconds. Pages do not wait for it.
  */
 import type { Browser } from '#browser/browser.ts';
 import { cleanName } from '#browser/components/text.tsx';
@@ -14,7 +14,7 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import type { EmbeddableRequest, Route } from '#platform/http/route.ts';
 import { ClientLogos } from './client-logos.ts';
 
-// Opened by itself, a drawing is a document: it may hold scripts, which must not run on this origin.
+// Opened directly, an SVG is a document. It may contain scripts, which must not run on this origin.
 const POLICY = { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox" };
 
 export function mount(core: Core, browser: Browser): Route[] {
@@ -31,7 +31,7 @@ export function mount(core: Core, browser: Browser): Route[] {
   ];
 }
 
-/** Pages of this service show logos. Those of others cannot have us fetch them. */
+/** Only this service's pages may show logos. Other sites must not be able to trigger fetches. */
 function isImageOfOwnPage({ headers }: EmbeddableRequest): boolean {
   return headers['sec-fetch-dest'] === 'image' && headers['sec-fetch-site'] === 'same-origin';
 }
@@ -60,7 +60,7 @@ async function answerLogo(
   return { status: 200, headers: { 'content-type': contentType, ...caching }, body: content };
 }
 
-/** A letter or digit: nothing that has a meaning in markup. */
+/** Returns a letter or digit, which needs no escaping in markup. */
 function initialOf(name: string): string {
   return /[\p{L}\p{N}]/u.exec(cleanName(name))?.[0]?.toUpperCase() ?? '?';
 }

@@ -27,7 +27,7 @@ export async function readClient(deps: RegistrationDeps, context: RequestContext
   return describe(deps, access, client);
 }
 
-/** RFC 7592 2.2: what the body leaves out is no longer set. */
+/** RFC 7592 2.2: members omitted from the body are unset. */
 export async function replaceClient(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const { access, client } = await authorize(deps, context);
   const body = await readObject(context);
@@ -65,7 +65,7 @@ export async function deleteClient(deps: RegistrationDeps, context: RequestConte
   return { status: 204, headers: { 'cache-control': 'no-store', pragma: 'no-cache' } };
 }
 
-/** The client whose registration access token came with the request; it becomes the requester. */
+/** Returns the client that the request's registration access token belongs to, and sets it as the requester. */
 async function authorize(
   deps: RegistrationDeps,
   context: RequestContext,
@@ -87,7 +87,7 @@ function accepted(search: ManagedClientSearch): ManagedClient {
   throw refusalOf(search.reason);
 }
 
-/** One answer for whatever is wrong with the token, so that it does not tell which clients there are. */
+/** The same response for every problem with the token, so that it does not reveal which clients exist. */
 function refusalOf(reason: 'static' | 'refused'): LatchkeyError {
   return reason === 'static'
     ? new LatchkeyError('client_is_static')
@@ -96,7 +96,10 @@ function refusalOf(reason: 'static' | 'refused'): LatchkeyError {
       });
 }
 
-/** Of what the service gave the client, the body names the ID, may name the secret, and changes neither. */
+/**
+ * Rejects changes to what the service issued. The body must contain the client ID and may contain the secret, both
+ * unchanged.
+ */
 function refuseOtherIdentity(body: object, client: ManagedClient): void {
   const members = new MetadataMembers(body);
   for (const name of ISSUED) if (members.get(name) !== undefined) throw invalidMetadata(name, 'must be left out');

@@ -154,7 +154,7 @@ describe('PUT (RFC 7592 2.2)', () => {
     const opened = await manage(service, 'PUT', id, token, open);
     expect(opened.status).toBe(200);
     expect(opened.body).not.toHaveProperty('client_secret');
-    // Nobody else is given this client, whatever they register.
+    // No other registration gets this client, even with the same metadata.
     const { client_id: _, ...same } = open;
     const stranger = await service.request('/oauth2/registration', {
       method: 'POST',

@@ -1,6 +1,6 @@
 /**
- * Every member of a registration (oauth 4.3), when a client registers and when it replaces its registration: right and
- * wrong values, wrong types, limits, languages, twice, and left out. Which members there are is what the code reads, so
+ * Every member of a registration (oauth 4.3), when a client registers and when it replaces its registration: valid and
+ * invalid values, wrong types, limits, languages, repeated and omitted. The list of members comes from the code, so
  * that none is forgotten here.
  */
 import { generateKeyPairSync } from 'node:crypto';
@@ -31,14 +31,14 @@ const ELSEWHERE = ['https://other.example/', 'https://app.example.other.example/
 const many = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, i) => text(i));
 
 interface Row {
-  /** Accepted, and answered as they were sent. */
+  /** Accepted, and returned as sent. */
   readonly right?: readonly unknown[];
-  /** Accepted and answered with nothing. */
+  /** Accepted, but not returned. */
   readonly ignored?: readonly unknown[];
   readonly wrong?: readonly unknown[];
-  /** Of a wrong value; one of the wrong type is always `invalid_client_metadata`. */
+  /** Error code for an invalid value. A value of the wrong type always gets `invalid_client_metadata`. */
   readonly code?: string;
-  /** What else a value needs, and a wrong one still lacks nothing. */
+  /** Other members that a value requires, so that an invalid value is the only problem. */
   readonly next?: (value: unknown) => Body;
 }
 
@@ -132,10 +132,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     right: ['openid profile', many(50, (i) => `${i}`).join(' ')],
     wrong: ['"', 'a\u00e9', many(51, (i) => `${i}`).join(' '), 'x'.repeat(2049)],
   },
-  // One that leads to a list of the redirect URIs is tried in sector-identifier.test.ts.
+  // sector-identifier.test.ts covers URIs that return a list of redirect URIs.
   sector_identifier_uri: { wrong: [...NO_PAGES, 'https://nobody.invalid/sector.json'] },
   software_id: SHOWN,
-  // One that is a JWT has a code of its own: client-registration.test.ts.
+  // A well-formed JWT gets a different code, see client-registration.test.ts.
   software_statement: { wrong: ['x', '', 'a.b'], code: 'invalid_software_statement' },
   software_version: SHOWN,
   subject_type: { right: ['public', 'pairwise'], wrong: ['other', 'public pairwise', ''] },
@@ -185,10 +185,10 @@ async function send(method: string, path: string, body: string | Body, token?: s
   return { status: answer.status, body: answered };
 }
 
-/** A registration, or a client that replaces its own: how the members are sent, and the status of success. */
+/** How a new registration or a replacement is sent, and the status of success. */
 interface Sending {
   readonly accepted: number;
-  /** What a body holds besides. */
+  /** Additional members of the body. */
   readonly own: Body;
   send(body: string | Body): Promise<Answer>;
 }
@@ -210,7 +210,7 @@ const WAYS: [string, () => Promise<Sending>][] = [
   ['PUT', replacing],
 ];
 
-/** Values of every type of JSON but those of this one. */
+/** Returns values of every JSON type except the sample's. */
 function otherTypes(sample: unknown): unknown[] {
   const values = [7, true, 'x', { x: 'x' }];
   if (Array.isArray(sample)) return [...values, [7], [null], ['x', ['x']]];
@@ -221,7 +221,7 @@ function sampleOf({ right, ignored, wrong }: Row): unknown {
   return (right ?? ignored ?? wrong)?.[0];
 }
 
-/** Names that the code reads in a registration, those with variants in languages apart. */
+/** Names that the code reads from a registration. Names with language variants are listed separately. */
 async function readNames(): Promise<{ all: string[]; localized: string[] }> {
   const spies = (['get', 'text', 'flag', 'seconds', 'strings', 'choice', 'shown'] as const).map((name) =>
     vi.spyOn(MetadataMembers.prototype, name),

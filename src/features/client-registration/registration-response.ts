@@ -13,8 +13,8 @@ export interface DescribedClient {
 }
 
 /**
- * What a client is told of its registration (RFC 7591 3.2.1, RFC 7592 3): all that is stored, and its secret.
- * @param managementToken its registration access token; undefined for a client that cannot manage its registration
+ * Builds the client information response (RFC 7591 3.2.1, RFC 7592 3): everything that is stored, and the secret.
+ * @param managementToken the registration access token; undefined if the client cannot manage its registration
  */
 export function registrationResponse(
   { id, createdAt, secret, metadata }: DescribedClient,

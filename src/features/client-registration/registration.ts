@@ -14,7 +14,7 @@ export async function readObject(context: RequestContext): Promise<object> {
   throw new LatchkeyError('invalid_request', { description: 'The body must be a JSON object.' });
 }
 
-/** Runs `work`, and says to the operator what the developer of the application is told when it is refused. */
+/** Runs `work`. If it is rejected, logs for the operator what the application's developer is told. */
 export async function logRefusal<T>({ log }: RegistrationDeps, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

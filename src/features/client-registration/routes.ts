@@ -1,7 +1,7 @@
 /**
- * Clients that nobody configured: an application registers itself at `POST /oauth2/registration` (RFC 7591, OpenID
- * Connect Dynamic Client Registration 1.0), and one that keeps a secret manages its registration at the address below
- * it (RFC 7592). It gets no rights by that: people see that it is not verified when it asks for consent.
+ * Dynamic client registration. An application registers itself at `POST /oauth2/registration` (RFC 7591, OpenID Connect
+ * Dynamic Client Registration 1.0). A confidential client manages its registration at the URL below it (RFC 7592).
+ * Registration grants no rights: the consent page shows users that the client is not verified.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';

@@ -26,7 +26,7 @@ let mails: Mails;
 let service: TestService;
 let settings: Readonly<Record<string, unknown>>;
 let count = 0;
-/** Somebody new for each test. */
+/** A new user for each test. */
 let person: GraphqlClient;
 let username: string;
 let userId: UserId;
@@ -83,7 +83,7 @@ async function list(who = person): Promise<readonly Readonly<Record<string, unkn
   return nodes;
 }
 
-/** Runs the jobs that are due. @returns how many */
+/** Runs the due jobs. @returns how many */
 async function work(core = service.core): Promise<number> {
   const worker = createExportWorker(core);
   let ran = 0;
@@ -94,7 +94,7 @@ async function work(core = service.core): Promise<number> {
   return ran;
 }
 
-/** @param id of the node, or the part that is in the address */
+/** @param id node identifier, or the part of it in the URL */
 async function download(id: string, who: GraphqlClient | undefined = person, method = 'GET') {
   const cookie = [...(who?.browser?.cookies ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
   const response = await fetch(`${service.address}/data-export/${id.replace('data_export:', '')}`, {
@@ -147,7 +147,7 @@ describe('an export', () => {
     const expiresAt = new Date(clock.now() + 7 * DAY * 1000).toISOString();
     expect(ready).toEqual({ ...pending, state: 'READY', expiresAt, sizeBytes: expect.any(Number), downloadUrl });
     const told = await mails.deliver(service.core);
-    // In no order: the addresses have identifiers of their own making.
+    // The order is undefined, because the addresses have generated identifiers.
     expect(told.map(({ to, subject }) => [to, subject]).toSorted()).toEqual([
       [`${username}@example.org`, 'Ihre Daten liegen bereit'],
       [`${username}@mail.example`, 'Ihre Daten liegen bereit'],
@@ -294,7 +294,7 @@ describe('what an archive holds', () => {
     expect(JSON.parse(files.get('consents.json') ?? '')).toEqual([]);
   });
 
-  /** Of both people, so that one could be taken for the other. */
+  /** Inserts data for both users, so that a mix-up would show. */
   async function fillIn(): Promise<void> {
     await sql(
       service.database,
@@ -328,7 +328,7 @@ describe('what an archive holds', () => {
     }
   }
 
-  /** Every hash that is stored, as it could be written. */
+  /** Returns every stored hash in all its encodings. */
   async function storedSecrets(): Promise<string[]> {
     const passwords = await sql<{ hash: string }>(service.database, 'select hash from user_passwords');
     const digests = await sql<{ digest: Buffer }>(
@@ -571,7 +571,7 @@ describe('a job', () => {
     expect(service.logLines().findLast((line) => line.includes('job.dead'))).toContain('the archive is too large');
   });
 
-  /** Reads nothing of what belongs into the files. */
+  /** A database that fails to read the contents of the files. */
   function refusingFiles(): typeof service.core.database {
     const { database } = service;
     const rows: typeof database.rows = async (statement, parameters) => {

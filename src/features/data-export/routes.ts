@@ -1,7 +1,6 @@
 /**
- * `GET /data-export/{id}`: the archive of what is stored about the person who is signed in (account-graphql 7.5). Only
- * for the browser that is theirs, and only soon after they proved who they are: for anybody else there is no such
- * address. Each download is an event of the account.
+ * `GET /data-export/{id}`: the archive of the signed-in user's stored data (account-graphql 7.5). Requires a recent
+ * authentication. Anyone else gets 404. Each download is recorded as an event of the account.
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';

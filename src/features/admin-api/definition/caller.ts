@@ -13,27 +13,31 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Requester } from '#platform/log/request-line.ts';
 import { parseToken } from '#protocol/oauth/token-format.ts';
 
-/** Who administers: a client with the token of a person or with its own, or a program with a personal token. */
+/** The administrator who calls: a client with a user's token or its own, or a program with a personal token. */
 export interface AdminCaller {
-  /** Undefined: a personal token that belongs to a person. */
+  /** Undefined for a personal token that belongs to a user. */
   readonly clientId: ClientId | undefined;
   readonly user: { readonly id: UserId; readonly username: string } | undefined;
-  /** To whom belongs what the caller makes: for a personal token its own owner, so that no token outlives them. */
+  /**
+   * The owner of what the caller creates. For a personal token it is the token's owner, so that no token outlives them.
+   */
   readonly owner: PersonalOwner;
 }
 
 const SCOPE = 'urn:mas:admin';
 
-/** For the events of people. Where administrators are is nobody's business but that of other ones. */
+/**
+ * Returns the actor for users' events. It omits the administrator's address, which only other administrators may see.
+ */
 export function actorOf({ clientId, user }: AdminCaller): AuditActor {
   return { clientId, detail: { actor: 'admin', ...(user !== undefined && { admin: user.id }) } };
 }
 
 /**
- * The administrator behind a request (operations 4.1): one statement, one more at the first use of the token and one
- * more for a DPoP proof; none for what is not a token by its shape. Only tokens that could have been right count against
- * the address that they come from.
- * @param path of the request below the public base
+ * Identifies the administrator behind a request (operations 4.1). Takes one statement, one more at the token's first
+ * use, and one more for a DPoP proof. A malformed token takes no statement. Only well-formed tokens count against the
+ * rate limit of the client's address.
+ * @param path of the request, below the public base URL
  * @throws LatchkeyError `missing_token`, `invalid_token`, `invalid_dpop_proof`, `use_dpop_nonce`, `insufficient_scope`,
  * `rate_limited`
  */
@@ -70,7 +74,7 @@ export async function identifyAdmin(
   return caller;
 }
 
-/** A live token, with what the kinds of tokens have in common. */
+/** A live token, reduced to what all kinds of tokens share. */
 interface LiveToken {
   readonly caller: AdminCaller;
   readonly requester: Requester;
@@ -78,7 +82,7 @@ interface LiveToken {
   recordUse(address: string | undefined, userAgent: string | undefined): void;
 }
 
-/** `bound`: live, and bound to another key than the proven one. */
+/** `bound`: live, but bound to a key other than the proven one. */
 type FoundToken = LiveToken | 'bound' | undefined;
 
 async function readToken(core: Core, text: string, key: string | undefined): Promise<FoundToken> {
@@ -86,7 +90,7 @@ async function readToken(core: Core, text: string, key: string | undefined): Pro
     case 'mat':
       return await readAccessToken(core, text, key);
     case 'mpt':
-      // Never bound, so that it does not belong in the scheme of bound tokens.
+      // Personal tokens are never bound, so the scheme for bound tokens does not accept them.
       return key === undefined ? await readPersonalToken(core, text) : undefined;
     default:
       return undefined;
@@ -128,7 +132,7 @@ async function readPersonalToken(core: Core, text: string): Promise<LiveToken | 
   };
 }
 
-/** The failure, or that there were too many of them. */
+/** Returns the failure, or a rate limit error if there were too many. */
 async function refused(core: Core, { clientAddress }: RequestContext, failure: LatchkeyError): Promise<LatchkeyError> {
   const limiter = core.config.rateLimiting.adminToken.perIp;
   const taken = await chargeAddress(core, { name: 'admin-token', limiter, address: clientAddress });

@@ -1,38 +1,38 @@
-/** The documents of answers: one resource, or a page of them, with links (operations 4.2). */
+/** Response documents: one resource, or a page of resources, with links (operations 4.2). */
 import type { z } from 'zod';
 import type { Core } from '#domain/core.ts';
 import { fromUuid } from '#platform/base/ids.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 
-/** What is shown of one kind of records. @template Item a record, whose `id` is a UUID */
+/** How one kind of record is represented. @template Item a record, whose `id` is a UUID */
 export interface Resource<Item extends { readonly id: string }> {
   /** `type` of its documents. */
   readonly type: string;
-  /** Segment of its addresses. */
+  /** Segment of its URLs. */
   readonly path: string;
-  /** What one is, in a sentence, for the description of the API. */
+  /** One sentence that says what a record is, for the API description. */
   readonly description: string;
-  /** Of something that every record of another kind has one of: that kind, and the end of its address. */
+  /** For a record that every record of another kind has exactly one of: that kind, and the end of its path. */
   readonly part?: { readonly of: string; readonly path: string };
-  /** Members of `attributes`, for the description of the API. */
+  /** Members of `attributes`, for the API description. */
   readonly attributes: z.ZodObject;
   attributesOf(item: Item, core: Core): Readonly<Record<string, unknown>>;
 }
 
-/** Segments of the address of a record. @param id itself, or the name of the parameter */
+/** Returns the path segments of a record. @param id the ID, or the name of the path parameter */
 export function addressOf<Item extends { readonly id: string }>({ path, part }: Resource<Item>, id: string): string[] {
   return [path, id, ...(part === undefined ? [] : [part.path])];
 }
 
-/** The tag of its operations. */
+/** Returns the tag of its operations. */
 export function tagOf<Item extends { readonly id: string }>({ type, part }: Resource<Item>): string {
   return part?.of ?? type;
 }
 
-/** Where the API is, below the prefix of the listener. */
+/** Path of the API, below the listener's prefix. */
 export const BASE_PATH = '/api/admin/v1';
 
-/** RFC 3339 with microseconds. @param at milliseconds since the epoch */
+/** Formats a time as RFC 3339 with microseconds. @param at milliseconds since the epoch */
 export function time(at: number): string {
   return new Date(at).toISOString().replace('Z', '000Z');
 }
@@ -45,10 +45,10 @@ export function idOrNull(uuid: string | null): string | null {
   return uuid === null ? null : fromUuid(uuid);
 }
 
-/** What of a request a document depends on. */
+/** The parts of a request that a document depends on. */
 interface Shown {
   readonly core: Core;
-  /** Address of the API as the request has it. */
+  /** URL of the API, as the request addressed it. */
   readonly base: string;
 }
 
@@ -66,7 +66,7 @@ export function document<Item extends { readonly id: string }>(
   };
 }
 
-/** @param action rest of the path of an action, which the outer link names */
+/** @param action rest of an action's path, for the outer link */
 export function single<Item extends { readonly id: string }>(
   status: number,
   resource: Resource<Item>,

@@ -1,4 +1,4 @@
-/** How values of filters and members of bodies are read; each says in words what it takes. */
+/** Parsers of filter values and body members. Each one describes the values that it accepts. */
 import { z } from 'zod';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 
@@ -7,12 +7,12 @@ interface FilterText {
   readonly example: string | undefined;
 }
 
-/** Not in the schemas themselves: Zod leaves examples out of what it describes of values that are transformed. */
+/** A separate registry, because Zod omits examples when it describes schemas with a transform. */
 const filterTexts = z.registry<FilterText>();
 
 /**
- * A filter of a list, with what the description of the API says about it.
- * @param example a value, where the description of the values is not enough
+ * Defines a filter of a list, with its text for the API description.
+ * @param example an example value, if the description of the values is not enough
  */
 export function filter<Schema extends z.ZodType>(
   schema: Schema,
@@ -24,7 +24,7 @@ export function filter<Schema extends z.ZodType>(
   return made;
 }
 
-/** What `filter` was told; undefined: it did not make this one. */
+/** Returns the text passed to `filter`, or undefined if `filter` did not create this schema. */
 export function filterTextOf(schema: z.ZodType): FilterText | undefined {
   return filterTexts.get(schema);
 }
@@ -34,7 +34,7 @@ export const EXAMPLE_TIME = '2026-01-31T12:00:00Z';
 
 const ULID_PATTERN = '^[0-7][0-9A-HJKMNP-TV-Z]{25}$';
 
-/** The `uuid` of an identifier. */
+/** Parses an identifier to its `uuid`. */
 export function ulid() {
   return z
     .string()
@@ -47,19 +47,19 @@ export function ulid() {
     .meta({ pattern: ULID_PATTERN });
 }
 
-/** `true` or `false` in a query. */
+/** Parses `true` or `false` in a query. */
 export function flag() {
   return z.enum(['true', 'false'], 'true or false').transform((text) => text === 'true');
 }
 
-/** RFC 3339. */
+/** Parses an RFC 3339 time. */
 export function instant() {
   return z.iso
     .datetime({ offset: true, message: `a time as in RFC 3339, such as ${EXAMPLE_TIME}` })
     .transform((text) => new Date(text));
 }
 
-/** Scopes, each a parameter of its own. */
+/** Parses scopes, each a separate parameter. */
 export function scopes() {
   return z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/, 'it is no scope'));
 }

@@ -3,7 +3,7 @@ import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 
 export const HOMESERVER_ERRORS: readonly ErrorCode[] = ['homeserver_error', 'homeserver_timeout'];
 
-/** What an administrator hears of a call that came to nothing; the log says why. */
+/** Returns the error that an administrator sees for a failed homeserver call. The log has the cause. */
 export function homeserverFailure({ detail, isTimeout, retryAfterSeconds }: HomeserverFailure): LatchkeyError {
   return new LatchkeyError(isTimeout === true ? 'homeserver_timeout' : 'homeserver_error', {
     details: { detail },
@@ -11,7 +11,7 @@ export function homeserverFailure({ detail, isTimeout, retryAfterSeconds }: Home
   });
 }
 
-/** Runs what tells the homeserver of a device, and says what became of that as this API does. */
+/** Runs a homeserver update about a device, and converts its failures to errors of this API. */
 export async function onHomeserverFailure<Value>(run: () => Promise<Value>): Promise<Value> {
   try {
     return await run();

@@ -1,7 +1,7 @@
 /**
- * Parameters of lists: pages, counts and filters (operations 4.2). A filter or page parameter that is unknown or given
- * twice is refused, since the list would be another one than the client asked for. Other parameters are ignored, as
- * consoles of Matrix Authentication Service expect.
+ * List parameters: pages, counts and filters (operations 4.2). An unknown or repeated filter or page parameter is
+ * rejected, because the result would not be the requested list. Other parameters are ignored, as consoles of Matrix
+ * Authentication Service expect.
  */
 import { z } from 'zod';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -11,14 +11,14 @@ import type { PageWindow } from '#platform/postgres/page.ts';
 
 export interface ListQuery {
   readonly window: PageWindow;
-  /** `only`: no items. */
+  /** `only`: the count without items. */
   readonly count: 'true' | 'false' | 'only';
-  /** Parameters that links repeat, without cursors. */
+  /** Parameters that links repeat, excluding cursors. */
   readonly repeated: readonly (readonly [name: string, value: string])[];
 }
 
 export const DEFAULT_SIZE = 10;
-/** Larger pages count as this one: consoles ask for 200 and 1,000 records, without an upper bound in mind. */
+/** Larger sizes are reduced to this one. Consoles request 200 and 1,000 records and do not expect a maximum. */
 export const MAX_SIZE = 1000;
 const PAGE_PARAMETERS = ['page[first]', 'page[last]', 'page[after]', 'page[before]', 'count'];
 
@@ -35,7 +35,7 @@ export function readListQuery(query: FormParameters, filters: z.ZodObject): List
       throw badParameter(name, 'there is no such parameter');
     }
     if (query.isRepeated(name) && !mayRepeat) throw badParameter(name, 'it may be given once');
-    // Ignored, the filter of a program that lost the id of an account would name all accounts.
+    // If an empty filter were ignored, a program that lost an account ID would get all accounts.
     if (query.isBlank(name)) throw badParameter(name, 'it has no value');
   }
   const first = query.get('page[first]');
@@ -57,7 +57,7 @@ export function readListQuery(query: FormParameters, filters: z.ZodObject): List
   };
 }
 
-/** Values of the filters. @throws LatchkeyError `invalid_parameter` */
+/** Parses the filter values. @throws LatchkeyError `invalid_parameter` */
 export function readFilters<Filters extends z.ZodObject>(query: FormParameters, filters: Filters): z.output<Filters> {
   const given: Record<string, string | readonly string[]> = {};
   for (const [name, schema] of Object.entries(filters.shape)) {
@@ -70,12 +70,12 @@ export function readFilters<Filters extends z.ZodObject>(query: FormParameters, 
   throw badParameter(`filter[${String(issue?.path[0] ?? '')}]`, issue?.message ?? 'it cannot be read');
 }
 
-/** Whether a filter is a list, of which each value is a parameter of its own. */
+/** Tests whether a filter is a list, whose values are separate parameters. */
 export function isRepeatable(filter: unknown): boolean {
   return filter instanceof z.ZodOptional && filter.unwrap() instanceof z.ZodArray;
 }
 
-/** The query of a link. @param page further parameters */
+/** Builds the query of a link. @param page additional parameters */
 export function linkQuery(
   repeated: ListQuery['repeated'],
   page: readonly (readonly [name: string, value: string])[] = [],

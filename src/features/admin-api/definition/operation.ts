@@ -1,4 +1,4 @@
-/** What an operation of the API is: how it is called, described and answered. */
+/** Defines an operation of the API: its route, description and handler. */
 import { z } from 'zod';
 import type { Core } from '#domain/core.ts';
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
@@ -17,29 +17,29 @@ export interface AdminCall {
   readonly core: Core;
   readonly context: RequestContext;
   readonly caller: AdminCaller;
-  /** Address of the API as the request has it. */
+  /** URL of the API, as the request addressed it. */
   readonly base: string;
 }
 
-/** What an operation answers with when it succeeds. */
+/** The success response of an operation. */
 export interface Answer {
   readonly status: number;
-  /** Undefined: no body. */
+  /** Undefined if there is no body. */
   readonly schema: z.ZodType | undefined;
   readonly description: string;
 }
 
 export interface Operation {
-  /** `operationId` of the description, and the name in the log. */
+  /** `operationId` in the description, and the operation's name in the log. */
   readonly id: string;
   readonly method: Route['method'];
-  /** Below the API: `users/:id`. */
+  /** Path below the API: `users/:id`. */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
-  /** What the summary leaves open: what else changes, what stays, what comes later. */
+  /** Details beyond the summary: what else changes, what stays, and what happens later. */
   readonly description: string;
-  /** Of a list; `filter` makes them. */
+  /** Filters of a list, created by `filter`. */
   readonly filters?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly answers: readonly Answer[];
@@ -57,7 +57,7 @@ export interface ListSource<Item, Filters> extends Source<Item> {
   count(core: Core, filters: Filters): Promise<number>;
 }
 
-/** The records of a list, as they are stored. */
+/** Reads the records of a list as they are stored. */
 export function stored<Item extends { readonly id: string }, Filters extends object>(
   listing: Listing<Item, Filters>,
 ): ListSource<Item, Chosen<Filters>> {
@@ -100,11 +100,11 @@ interface ListDefinition<Item extends { readonly id: string }, Rules extends z.Z
   readonly source: ListSource<Item, Filters>;
   readonly filters: Rules;
   readonly select: (values: z.output<Rules>) => Filters;
-  /** Finds out whether what the filters name exists. @throws LatchkeyError `not_found` */
+  /** Checks that the objects named by filters exist. @throws LatchkeyError `not_found` */
   readonly check?: (call: AdminCall, values: z.output<Rules>) => Promise<void>;
 }
 
-/** `GET /{resource}`: at most two statements, and those that look whether what filters name exists. */
+/** `GET /{resource}`: takes at most two statements, plus those that check the objects named by filters. */
 export function listOperation<Item extends { readonly id: string }, Rules extends z.ZodObject, Filters>(
   definition: ListDefinition<Item, Rules, Filters>,
 ): Operation {
@@ -156,7 +156,7 @@ function cursors({ after, before }: PageWindow): (readonly [string, string])[] {
   ];
 }
 
-/** The two ends of the list, with its filters and size. */
+/** Returns the links to the first and last page, with the list's filters and page size. */
 function endsOf(path: string, repeated: readonly (readonly [string, string])[], { size }: PageWindow) {
   const kept = repeated.filter(([name]) => !name.startsWith('page['));
   const end = (name: string) => path + linkQuery([...kept, [name, String(size)]]);
@@ -179,22 +179,22 @@ function neighbours(
 interface ActionDefinition<Item extends { readonly id: string }> {
   readonly id: string;
   readonly method?: 'POST' | 'PUT' | 'DELETE';
-  /** Rest of the path behind the id of the record. */
+  /** Rest of the path after the record's ID. */
   readonly action?: string;
   readonly summary: string;
   readonly description: string;
   readonly resource: Resource<Item>;
   readonly source: Source<Item>;
-  /** What `run` reads with `readBody`; undefined: a body is ignored. */
+  /** Schema of the body that `run` reads with `readBody`. Undefined if a body is ignored. */
   readonly body?: z.ZodType;
   readonly errors?: readonly ErrorCode[];
-  /** The record is gone, or nothing of it is to be shown. */
+  /** The response has no record, because it is deleted or not shown. */
   readonly isSilent?: boolean;
-  /** Changes the record; what it is afterwards is read anew. */
+  /** Changes the record. Its new state is read afterwards. */
   readonly run: (call: AdminCall, item: Item) => Promise<void>;
 }
 
-/** A change of one record, which the answer shows. */
+/** Defines a change of one record, which the response shows. */
 export function actionOperation<Item extends { readonly id: string }>(definition: ActionDefinition<Item>): Operation {
   const { id, method = 'POST', action, summary, description, resource, source, body } = definition;
   const { errors = [], isSilent = false } = definition;
@@ -221,7 +221,7 @@ export function actionOperation<Item extends { readonly id: string }>(definition
   };
 }
 
-/** One line for each change: who, what, of whom (operations 4.1). */
+/** Logs one line per change: who changed what, and whose (operations 4.1). */
 export function logAction({ core, caller }: AdminCall, operation: string, target: string): void {
   const { clientId: client, user } = caller;
   core.log.info('admin.action', 'an administrator changed something', {
@@ -232,7 +232,7 @@ export function logAction({ core, caller }: AdminCall, operation: string, target
   });
 }
 
-/** @throws LatchkeyError `invalid_body`, and those of `readJson` */
+/** @throws LatchkeyError `invalid_body`, and the errors of `readJson` */
 export async function readBody<Body extends z.ZodType>(
   context: RequestContext,
   body: Body,
@@ -256,7 +256,7 @@ function escaped(segment: string): string {
   return segment.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The identifier in the path. @throws LatchkeyError `invalid_id` */
+/** Parses the identifier in the path. @throws LatchkeyError `invalid_id` */
 export function idOfPath<Kind extends string>({ params }: RequestContext): Ulid<Kind> {
   const id = parseId<Kind>(params['id'] ?? '');
   if (id === undefined) throw new LatchkeyError('invalid_id');
@@ -273,7 +273,7 @@ async function findOr404<Item extends { readonly id: string }>(
   return item;
 }
 
-/** @param type what there is none of; @param by what names it */
+/** @param type kind of the missing record; @param by what identifies it */
 export function missing(type: string, by = 'id'): LatchkeyError {
   return new LatchkeyError('not_found', { description: `there is no ${type} with this ${by}` });
 }
@@ -293,7 +293,7 @@ function resourceSchema<Item extends { readonly id: string }>({ type, descriptio
     .describe(description);
 }
 
-/** @param description of what is answered with this status, where there is more to say than which record it is */
+/** @param description of the response with this status, if there is more to say than which record it is */
 export function singleAnswer<Item extends { readonly id: string }>(
   status: number,
   resource: Resource<Item>,

@@ -1,4 +1,4 @@
-/** Applications (operations 4.9). Never a secret. */
+/** Clients (operations 4.9). Secrets are never shown. */
 import { z } from 'zod';
 import { type ClientRecord, clients } from '#domain/administration/client-listing.ts';
 import { clientIdentifier } from '#domain/clients/client-names.ts';

@@ -1,4 +1,4 @@
-/** Background work (operations 4.12): what waits, runs or was given up. What was done is deleted. */
+/** Background jobs (operations 4.12): waiting, running and dead ones. Completed jobs are deleted. */
 import { z } from 'zod';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { deleteJob } from '#platform/jobs/delete-job.ts';
@@ -62,7 +62,7 @@ interface Wanted {
   readonly status: string | undefined;
 }
 
-/** The state of a job depends on when it is asked for. */
+/** The state of a job depends on the current time. */
 const source: ListSource<JobRecord, Wanted> = {
   find: ({ database, clock }, id) => jobs.find(database, id, { now: new Date(clock.now()) }),
   page: ({ database, clock }, wanted, window) => jobs.page(database, { ...wanted, now: new Date(clock.now()) }, window),
@@ -103,7 +103,7 @@ export const jobOperations: readonly Operation[] = [
       if (outcome === 'not-dead') throw new LatchkeyError('job_not_dead');
       if (outcome === 'waiting') throw new LatchkeyError('job_superseded');
       logAction(call, 'retryJob', id);
-      // It may be done by now.
+      // Not read back, because the job may already be completed.
       const begun = { status: 'available', attempt: 0, created_at: now, scheduled_at: now, failed_at: null } as const;
       return single(201, JOB, { ...given, ...begun, failed_reason: null }, { ...call, action: 'retry' });
     },

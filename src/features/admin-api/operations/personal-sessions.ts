@@ -1,4 +1,4 @@
-/** Standing permissions of programs (operations 4.7). A token is shown once, when it is made. */
+/** Personal access for programs (operations 4.7). A token is shown once, when it is created. */
 import { z } from 'zod';
 import { clients } from '#domain/administration/client-listing.ts';
 import { type PersonalSessionRecord, personalSessions } from '#domain/administration/personal-session-listing.ts';
@@ -67,7 +67,7 @@ const SESSION: Resource<PersonalSessionRecord> = {
   }),
 };
 
-/** With the token, which nothing shows again. */
+/** Includes the token, which is never shown afterwards. */
 const ISSUED: Resource<PersonalSessionRecord & { readonly accessToken: string }> = {
   ...SESSION,
   attributes: attributes.extend({ access_token: z.string().describe('The token, which is shown this once.') }),
@@ -237,7 +237,7 @@ function failureOf(reason: 'deactivated' | 'gone' | 'owner'): LatchkeyError {
     case 'gone':
       return missing('user');
     case 'owner':
-      // The caller was locked or deactivated since the request began.
+      // The caller was locked or deactivated after the request began.
       return new LatchkeyError('invalid_token');
   }
 }

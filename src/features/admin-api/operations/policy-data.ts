@@ -1,4 +1,4 @@
-/** Data that the policy consults, beyond that of the configuration (operations 4.11). */
+/** Policy data in addition to the configuration (operations 4.11). */
 import { z } from 'zod';
 import { type PolicyDataRecord, policyDataRecords } from '#domain/administration/policy-data-listing.ts';
 import { storePolicyData } from '#domain/policy/store-policy-data.ts';
@@ -19,7 +19,7 @@ const POLICY_DATA: Resource<PolicyDataRecord> = {
 };
 
 const source = stored(policyDataRecords);
-/** Lists of names may be written as mappings by those who make them. */
+/** Operators may write lists of names as mappings. */
 const MAX_MEMBERS = 10_000;
 const dataBody = z.strictObject({
   data: z

@@ -1,4 +1,4 @@
-/** Invitations for people who register themselves (operations 4.8). */
+/** Invitations for users who register themselves (operations 4.8). */
 import { z } from 'zod';
 import {
   changeRegistrationToken,
@@ -61,7 +61,7 @@ interface Wanted {
   readonly isValid: boolean | undefined;
 }
 
-/** Whether a token is valid depends on when that is asked. */
+/** Whether a token is valid depends on the current time. */
 const source: ListSource<RegistrationTokenRecord, Wanted> = {
   find: ({ database, clock }, id) => registrationTokens.find(database, id, { now: new Date(clock.now()) }),
   page: ({ database, clock }, wanted, window) =>

@@ -1,4 +1,4 @@
-/** What the service is and allows (operations 4.3). */
+/** What the service is and what it allows (operations 4.3). */
 import { z } from 'zod';
 import { json } from '#platform/http/response.ts';
 import type { Operation } from '../definition/operation.ts';

@@ -1,4 +1,4 @@
-/** Sessions of browsers, of applications and of chat clients (operations 4.6). */
+/** Sessions of browsers, applications and chat clients (operations 4.6). */
 import { z } from 'zod';
 import { clients } from '#domain/administration/client-listing.ts';
 import {

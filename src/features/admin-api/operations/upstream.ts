@@ -1,4 +1,4 @@
-/** Sign-in providers, which come from the configuration, and identities that accounts have there (operations 4.10). */
+/** Upstream providers, defined by the configuration, and accounts' identities there (operations 4.10). */
 import { z } from 'zod';
 import {
   type UpstreamLinkRecord,

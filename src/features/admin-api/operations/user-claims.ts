@@ -1,4 +1,4 @@
-/** Groups of accounts and further claims about them, for applications that ask. */
+/** Groups and extra claims of accounts, for applications that request them. */
 import { z } from 'zod';
 import { setClaims } from '#domain/accounts/set-claims.ts';
 import { setGroups } from '#domain/accounts/set-groups.ts';
@@ -60,7 +60,7 @@ const groupsBody = z.strictObject({
 });
 
 const claimsBody = z.strictObject({
-  // Zod's own record leaves `__proto__` out without a word.
+  // Zod's own record type silently drops `__proto__`.
   claims: z
     .unknown()
     .meta({ type: 'object', additionalProperties: true })

@@ -1,4 +1,4 @@
-/** Confirmed e-mail addresses of accounts (operations 4.5). */
+/** Confirmed email addresses of accounts (operations 4.5). */
 import { z } from 'zod';
 import { parseEmailAddress, parseStoredEmailAddress } from '#domain/accounts/email-address.ts';
 import { removeEmail } from '#domain/accounts/user-emails.ts';
@@ -108,7 +108,7 @@ export const userEmailOperations: readonly Operation[] = [
       const change = { ...changedBy(call), user, email, now: core.clock.now() };
       await core.database.transaction(
         async (transaction) => {
-          // Told at the removed address as well.
+          // Recorded before the removal, so that the removed address is notified too.
           await recordEmailChange(core, transaction, 'email_removed', change);
           if (!(await removeEmail(transaction, user, email.key))) throw missing('user-email');
         },
@@ -118,7 +118,7 @@ export const userEmailOperations: readonly Operation[] = [
   }),
 ];
 
-/** What is no address finds nothing. */
+/** A filter value that is not an email address matches nothing. */
 function keyOfFilter(email: string): string {
   return parseStoredEmailAddress(email)?.key ?? email.toLowerCase();
 }

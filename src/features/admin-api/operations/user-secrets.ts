@@ -1,4 +1,4 @@
-/** Accounts that administrators make, and the passwords that they set (operations 4.4). */
+/** Accounts created by administrators, and passwords that they set (operations 4.4). */
 import { z } from 'zod';
 import {
   DISPLAY_NAME_REASONS,
@@ -133,7 +133,7 @@ export const userSecretOperations: readonly Operation[] = [
   }),
 ];
 
-/** @throws LatchkeyError `invalid_username`, `user_exists`, `username_reserved`, and those of the homeserver */
+/** @throws LatchkeyError `invalid_username`, `user_exists`, `username_reserved`, and homeserver errors */
 async function checkName({ core }: AdminCall, username: string, skipsHomeserver: boolean): Promise<void> {
   if (usernameProblems(username, core.config.homeserver.homeserver).length > 0) {
     throw new LatchkeyError('invalid_username', { members: { pointer: '/username' } });
@@ -150,7 +150,7 @@ async function checkName({ core }: AdminCall, username: string, skipsHomeserver:
   if (!free.value) throw new LatchkeyError('username_reserved');
 }
 
-/** @throws LatchkeyError `password_too_weak` with what would make it better, `overloaded` */
+/** @throws LatchkeyError `password_too_weak` with suggestions, `overloaded` */
 async function checkPassword(
   { core, context }: AdminCall,
   user: Parameters<typeof findPasswordOwner>[1],
