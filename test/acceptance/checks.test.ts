@@ -35,7 +35,7 @@ test('a clause that nothing shows, wholly or in part, is a known gap of the rele
   expect(missing.filter((name) => !new RegExp(`\\b${name}\\b`).test(gaps))).toEqual([]);
 });
 
-/** The lines of a file that can hold the name of a test. */
+/** Returns the lines of a file that may contain the name of a test. */
 function names(file: string): string {
   const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
   return lines.filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line)).join('\n');

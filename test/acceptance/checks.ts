@@ -1,15 +1,15 @@
 /**
- * The acceptance checks of the operations specification (section 10), by number and clause by clause, with the tests that
- * show them.
+ * The acceptance checks of the operations specification (section 10), by number and clause, with the tests that prove
+ * them.
  */
 
-/** A file, and words in the name of its test; a program of `tools/` or `bench/` may have no names. */
+/** A file, and part of the name of its test. Programs in `tools/` and `bench/` may have no test names. */
 export type Proof = readonly [file: string, words?: string];
 
 export interface Clause {
   readonly what: string;
   readonly shownBy: readonly Proof[];
-  /** What of it nothing shows yet, and why. */
+  /** The part that no test proves yet, and why. */
   readonly missing?: string;
 }
 
@@ -32,7 +32,7 @@ const MIGRATE = 'src/platform/postgres/migrator/migrate.test.ts';
 const BACKUP = 'src/cli/backup.test.ts';
 const ADMIN_MATRIX = 'test/attacks/admin-matrix.test.ts';
 
-/** By number, from 10.1 on. */
+/** Ordered by number, starting at 10.1. */
 export const CHECKS: readonly Check[] = [
   {
     title: 'Start in an empty directory',

@@ -1,6 +1,6 @@
 /**
- * Everything that the built program shows to operators, after people and applications have used it in every way: none of
- * the secrets that were typed, sent, issued or configured is in it (operations 10.15, security 3.8).
+ * Collects all output of the built program after users and applications have exercised it. No secret that was entered,
+ * sent, issued or configured appears in it (operations 10.15, security 3.8).
  */
 import type { ChildProcess } from 'node:child_process';
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
@@ -23,16 +23,16 @@ const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const CALLBACK = 'https://app.example/callback';
 const ADMIN = 'urn:mas:admin';
-/** Of everything, on a busy machine. */
+/** For the whole file, on a busy machine. */
 const TIMEOUT_MS = 300_000;
 const PASSWORD = 'correct horse battery staple';
 const NEWCOMER = { username: 'newcomer', password: 'seven purple lanterns swim', email: 'newcomer@mail.example' };
 
-/** By what they are. */
+/** Secrets by description. */
 const secrets = new Map<string, string>();
-/** What is shown, by where. */
+/** Collected output by source. */
 const shown = new Map<string, string>();
-/** Answers with 400 and above. */
+/** Responses with status 400 and above. */
 const refusals: string[] = [];
 
 const CONFIGURED = {
@@ -49,7 +49,7 @@ const signingKey = generateKeyPairSync('rsa', {
   publicKeyEncoding: { type: 'spki', format: 'pem' },
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 }).privateKey;
-// A line of it is as good as all of it.
+// One line is enough to detect the key.
 keep('the signing key', signingKey.split('\n')[4] ?? '');
 
 let folder: string;
@@ -142,7 +142,7 @@ function newBrowser(): Browser {
   return new Browser({ listener: base.slice(0, -1), publicBase: base });
 }
 
-/** Cookies and what the forms of a page prove themselves by. */
+/** Records the cookies and the CSRF tokens of the page's forms. */
 function keepOf(browser: Browser, where: string): void {
   for (const [name, value] of browser.cookies) if (value.length > 16) keep(`the cookie ${name} ${where}`, value);
   for (const { inputs } of browser.shown.forms) {
@@ -177,7 +177,7 @@ async function send(path: string, { form, json, authorization, method = 'POST' }
 
 const basic = `Basic ${keep('credentials of the client', btoa(`${CLIENT}:${CONFIGURED.clientSecret}`))}`;
 
-/** The last mail to an address. */
+/** Returns the last email to an address. */
 async function mailTo(address: string, count: number) {
   const taken = () => mails.mails.filter(({ recipients }) => recipients.includes(address));
   await vi.waitFor(() => expect(taken().length).toBeGreaterThanOrEqual(count), { timeout: 60_000 });
@@ -392,7 +392,7 @@ async function lookAtEverything(): Promise<void> {
   shown.set('log', readFileSync(join(folder, 'log'), 'utf8'));
 }
 
-/** Also what a command says that ends with findings. */
+/** Returns the output of a command, even if it exits with findings. */
 async function printedBy(args: readonly string[]): Promise<string> {
   const child = program.launch(args);
   let text = '';
@@ -406,9 +406,9 @@ async function printedBy(args: readonly string[]): Promise<string> {
   return text;
 }
 
-/** Whether a secret is in a text, as it is or as it may be written there. */
+/** Whether a text contains a secret, in plain or encoded form. */
 function holds(text: string, secret: string): boolean {
-  // Six digits are in many a time; by themselves they are a code.
+  // Timestamps also contain six digits. Only standalone digits count as a code.
   if (secret.length < 8) return new RegExp(`(?<![\\w.])${secret}(?!\\w)`).test(text);
   const written = [secret, encodeURIComponent(secret), btoa(secret).replaceAll('=', '')];
   return written.some((one) => text.includes(one));

@@ -1,4 +1,4 @@
-/** Credentials that are good for nothing here, and members that nobody may set. */
+/** Credentials that the account API does not accept, and members that callers cannot set. */
 import { beforeAll, expect, test } from 'vitest';
 import { buildAccountSchema } from '#features/account-api/schema/schema.ts';
 import { attackedService, C1, type HeldTokens, HOMESERVER_SECRET, SETTINGS } from '../attacks/attacked-service.ts';

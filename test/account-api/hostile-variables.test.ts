@@ -1,4 +1,4 @@
-/** Each hostile value once in each argument and each member of each input, whatever the schema has. */
+/** Sends every hostile value in every argument and every input member of the schema. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildAccountSchema } from '#features/account-api/schema/schema.ts';
 import { expectSoundLines } from '../hostile-input/invariants.ts';
@@ -12,7 +12,7 @@ import { ask, membersOf, rootFields } from './schema-walk.ts';
 
 const TIMEOUT_MS = 600_000;
 
-/** As they stand in JSON. */
+/** As JSON source text. */
 const VALUES: readonly string[] = [
   ...['null', 'true', 'false', '0', '-0', '-1', '1.5', '1e309', '1e-400', '2147483648', '9007199254740993'],
   ...['[]', '{}', '[null]', '[[[[]]]]', '{"__proto__":{"a":1}}', '{"constructor":1,"toString":1}', '["x","x"]'],
@@ -61,7 +61,7 @@ const FIELDS = (['query', 'mutation'] as const).flatMap((of) =>
 test.each(FIELDS)(
   'the %s %s: no fault and one line, whatever a variable holds (S-157, S-159 to S-162)',
   async (of, name, field) => {
-    // What is said of the person may change with each answer, so that each field has one of its own.
+    // A response may change the user's data, so each field gets a separate user.
     const owned = await makeOwned(service, schema, clock, `${name.toLowerCase()}-owner`);
     const values = naming(owned, field, 'owner');
     const codes = new Set<unknown>();

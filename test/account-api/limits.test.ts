@@ -1,4 +1,7 @@
-/** Each limit of a document at its edge: the last that passes, and the first that is refused with nothing run (1.7). */
+/**
+ * Tests each document limit at its boundary: the last document that passes, and the first that is rejected without
+ * execution (1.7).
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FakeClock } from '../support/fake-clock.ts';
 import { codesOf, GraphqlClient } from '../support/graphql-client.ts';
@@ -17,7 +20,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Of 1,000 and more: the viewer, nine pages of 100 and one of `last`. */
+/** For costs of 1,000 and more: the viewer, nine pages of 100 and one page with the rest. */
 function costing(cost: number): string {
   const pages = Array.from({ length: 9 }, (_, index) => page(`a${index}`, 100)).join(' ');
   return `{ viewer { ... on User { ${pages} ${page('rest', cost - 911)} } } }`;
@@ -27,13 +30,13 @@ function page(alias: string, size: number): string {
   return `${alias}: appSessions(first: ${size}) { nodes { __typename } }`;
 }
 
-/** Fields of one name in two selections, each of which validation compares with each other. */
+/** Fields with the same name in two selections. Validation compares each pair. */
 function equalFields(count: number): string {
   const half = 'username '.repeat(count - 220);
   return `{ viewer { ... on User { ${'username '.repeat(220)} } ... on User { ${half} } } }`;
 }
 
-/** Each value of the list is a token; 36 are around them. */
+/** Each value of the list is one token. The rest of the document has 36. */
 function tokens(count: number): string {
   const kinds = 'LOGIN '.repeat(count - 36);
   return `query ($kinds: [SecurityEventKind!] = [${kinds}]) {
@@ -41,7 +44,9 @@ function tokens(count: number): string {
   }`;
 }
 
-/** One hundred times a fragment of 197 selections around a field, and as many fields as are left. */
+/**
+ * Spreads a fragment with 197 nested selections and one field a hundred times, then adds plain fields up to the count.
+ */
 function expanded(count: number): string {
   const nested = `${'... { '.repeat(197)}__typename${' }'.repeat(197)}`;
   const rest = '__typename '.repeat(count - 1 - 100 * 199);
@@ -70,7 +75,7 @@ test.each([
   expect([passed.status, codesOf(passed), passed.data === undefined]).toEqual([200, [], false]);
   const refused = await nobody.query(above, undefined, operationName);
   expect([refused.status, codesOf(refused), refused.data]).toEqual([200, ['QUERY_TOO_COMPLEX'], undefined]);
-  // The request was counted against its limit, and that was all.
+  // The only statement charged the request to its rate limit.
   expect(service.requestLines().at(-1)?.queries).toBe(1);
 });
 
@@ -86,6 +91,6 @@ test.each([
     const { user, system } = process.cpuUsage(before);
     costs.push((user + system) / 1000);
   }
-  // The processor time of this process, whatever else the machine does; the first time code is compiled.
+  // CPU time of this process, independent of other load. The first run includes compilation.
   expect(Math.min(...costs)).toBeLessThan(250);
 });

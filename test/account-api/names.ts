@@ -1,4 +1,4 @@
-/** Names of a schema, and what each of them is: for the comparison of what is specified with what is built. */
+/** Names in a schema and their definitions, to compare the specified schema with the implemented one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -17,15 +17,15 @@ import {
   isUnionType,
 } from 'graphql';
 
-/** Coordinates such as `User.emails(state:)`, and what stands there. */
+/** Definitions by coordinates such as `User.emails(state:)`. */
 export type Names = ReadonlyMap<string, string>;
 
-/** The schema as it was specified. @param root folder of `package.json` */
+/** Reads the specified schema. @param root folder of `package.json` */
 export function specifiedSchema(root: string): GraphQLSchema {
   return buildSchema(readFileSync(join(root, 'test/account-api/specified.graphql'), 'utf8'));
 }
 
-/** Every name of a schema, with its type, whether it may be null, its default and whether it is deprecated. */
+/** Returns every name in a schema with its type, nullability, default and deprecation. */
 export function namesOf(schema: GraphQLSchema): Names {
   const types = Object.values(schema.getTypeMap()).filter(
     (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
@@ -34,8 +34,7 @@ export function namesOf(schema: GraphQLSchema): Names {
 }
 
 /**
- * What is specified and not built: those of the list that are still missing, so that it gets shorter with what is built
- * and never longer.
+ * Returns the entries of the list of unimplemented names that are still missing. The list can only shrink.
  * @param root folder of `package.json`
  */
 export function shrunkList(root: string, built: GraphQLSchema): string {
@@ -52,7 +51,7 @@ export function readNotBuilt(root: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** Where the list is. `scripts/generate-reference.js` takes off it what was built. */
+/** Path of the list. `scripts/generate-reference.js` removes implemented names from it. */
 export const NOT_BUILT = 'test/account-api/not-built.txt';
 
 function* namesOfType(type: GraphQLNamedType): Generator<[string, string]> {

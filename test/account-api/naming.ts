@@ -1,10 +1,13 @@
-/** What a field of the schema is asked with, so that it means an object of a person or one that nobody has. */
+/** Builds argument values that refer to an object of a user, or to an object that does not exist. */
 import { isNonNullType } from 'graphql';
 import { newId } from '#platform/base/ids.ts';
 import { type Owned, PASSWORD } from './owned-objects.ts';
 import { type Field, membersOf, type Values, valueOfType } from './schema-walk.ts';
 
-/** Which object an argument or a member names; `id` names what the field answers, but for those below. */
+/**
+ * The object type that an argument or a member refers to. `id` refers to the field's return type, with the exceptions
+ * below.
+ */
 const TYPE_OF: Readonly<Record<string, string>> = {
   applicationId: 'ConnectedApplication',
   browserSession: 'BrowserSession',
@@ -25,19 +28,22 @@ const TYPE_OF_ID: Readonly<Record<string, string>> = {
   node: 'User',
 };
 
-/** The identifier of the owner's object of a type. @throws Error when there is none, which is for `owned-objects.ts` to mend */
+/**
+ * Returns the ID of the owner's object of a type. @throws Error when there is none; extend `owned-objects.ts` in that
+ * case
+ */
 export function idOfType({ ids }: Owned, type: string): string {
   const id = ids.get(type);
   if (id === undefined) throw new Error(`the owner has no ${type}: owned-objects.ts makes one of each`);
   return id;
 }
 
-/** An identifier of the same type that nobody has. */
+/** Returns an ID of the same type that does not exist. */
 export function absent(id: string): string {
   return id.replace(/:.*/, `:${newId(0)}`);
 }
 
-/** The name of the type that a field answers. */
+/** Returns the name of a field's return type. */
 export function outputOf(field: Field): string {
   return String(field.type).replaceAll(/[[\]!]/g, '');
 }
@@ -47,8 +53,8 @@ export function isIdentifier({ type }: Pick<ReturnType<typeof membersOf>[number]
 }
 
 /**
- * Values for the members of a field that have to be given, or name an object.
- * @param of whose object they name
+ * Returns values for the members of a field that are required or refer to an object.
+ * @param of whose objects they refer to
  */
 export function naming(owned: Owned, field: Field, of: 'owner' | 'nobody'): Values {
   const texts: Readonly<Record<string, string>> = {

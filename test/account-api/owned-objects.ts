@@ -1,4 +1,4 @@
-/** A person with one object of every kind, and the identifiers of them. */
+/** A user with one object of every kind, and the IDs of these objects. */
 import { type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { ChatClient } from '../support/chat-client.ts';
@@ -10,13 +10,13 @@ import type { TestService } from '../support/service.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 const CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3W';
-/** Of which the owner knows nothing. */
+/** A client that the owner has never used. */
 const OTHER_CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T3X';
 const PROVIDER = '01JD3Q5Z8W2N4K6M7P9R0S1T4X';
 const SCOPE = 'openid urn:mas:graphql:*';
 const AMPLE = { burst: 100_000, per_second: 1000 };
 
-/** Settings with which no limit is reached by chance. */
+/** Settings with limits that are never reached by accident. */
 export const SETTINGS = {
   rate_limiting: {
     graphql: { authenticated: AMPLE, anonymous: AMPLE },
@@ -49,28 +49,28 @@ export const SETTINGS = {
   },
 };
 
-/** Those who ask. */
+/** The callers of the API. */
 export interface Callers {
-  /** Whose objects they are, by the browser session that made them. */
+  /** Owns the objects. Uses the browser session that created them. */
   readonly owner: GraphqlClient;
-  /** Nobody may learn anything of the objects of others. */
+  /** Must not learn anything about the objects of others. */
   readonly others: Readonly<
     Record<'another person' | 'their application' | 'an application by itself' | 'nobody', GraphqlClient>
   >;
 }
 
-/** An address of the owner, and the device of a chat client. */
+/** The owner's objects and the callers. */
 export interface Owned {
   readonly callers: Callers;
-  /** Identifiers by the type of the object. */
+  /** IDs by object type. */
   readonly ids: ReadonlyMap<string, string>;
   readonly deviceId: string;
-  /** Of the owner. */
+  /** Username of the owner. */
   readonly username: string;
 }
 
 /**
- * Makes the owner, and another person who has nothing to do with them.
+ * Creates the owner and an unrelated user.
  * @param username of the owner
  */
 export async function makeOwned(
@@ -132,14 +132,14 @@ async function addRows({ database }: TestService, username: string, now: number)
   );
 }
 
-/** What anybody may ask for. */
+/** IDs that anyone may query. */
 const PUBLIC_IDS = new Map([
   ['Oauth2Client', `oauth2_client:${CLIENT}`],
   ['PasskeyChallenge', `passkey_challenge:${CLIENT}`],
   ['UpstreamOAuth2Provider', `upstream_oauth2_provider:${PROVIDER}`],
 ]);
 
-/** What cannot be found by way of lists, by the mutation that makes it. */
+/** Types that appear in no list, with the mutation that creates them. */
 const MADE_BY: Readonly<Record<string, { readonly mutation: string; readonly document: string }>> = {
   UserEmailAuthentication: {
     mutation: 'startEmailAuthentication',
@@ -154,7 +154,7 @@ const MADE_BY: Readonly<Record<string, { readonly mutation: string; readonly doc
   DataExport: { mutation: 'startDataExport', document: 'mutation { made: startDataExport { object: export { id } } }' },
 };
 
-/** The first object of each list of the owner, and what mutations make. */
+/** Returns the first object of each of the owner's lists, and the objects created by mutations. */
 async function findIds(schema: GraphQLSchema, owner: GraphqlClient): Promise<Map<string, string>> {
   const mutations = schema.getMutationType()?.getFields() ?? {};
   const made = new Map<string, string>();

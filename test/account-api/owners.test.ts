@@ -1,4 +1,4 @@
-/** Nobody learns of the objects of others, nor changes them: the whole schema is asked for them (S-84, S-128). */
+/** Callers can neither read nor change the objects of others. The test covers the whole schema (S-84, S-128). */
 import { isNonNullType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildAccountSchema } from '#features/account-api/schema/schema.ts';
@@ -24,27 +24,27 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** `node` never gives these, not even to their owner. */
+/** `node` never returns these, not even to their owner. */
 const NEVER_NODES = ['Authentication', 'CompatSsoLogin', 'UserRecoveryTicket'];
-/** Anybody may know of these. */
+/** Anyone may read these. */
 const PUBLIC = ['Anonymous', 'Oauth2Client', 'SiteConfig', 'UpstreamOAuth2Provider'];
-/** What a recovery ticket opens is for whoever holds it, signed in or not. */
+/** A recovery ticket gives access to whoever holds it, signed in or not. */
 const BY_TICKET = ['resendRecoveryEmail', 'setPasswordByRecovery', 'userRecoveryTicket'];
-/** For administrators alone. */
+/** For administrators only. */
 const ADMIN = ['addEmail', 'addUser', 'createOauth2Session', 'lockUser', 'setCanRequestAdmin', 'unlockUser', 'users'];
 
 async function send(caller: GraphqlClient, { document, variables }: Asked): Promise<GraphqlAnswer> {
   return await caller.query(document, variables);
 }
 
-/** The answer without what names the request, or the object that was asked for. */
+/** Returns the response without the request ID and the IDs of the requested objects. */
 function body({ status, text }: GraphqlAnswer, asked: Asked): string {
   const named = JSON.stringify(asked.variables).match(/\w+:[0-9A-Z]{26}/g) ?? [];
   const plain = named.reduce((all, id) => all.replaceAll(id, 'ID'), text);
   return `${status} ${plain.replaceAll(/POST-\d+/g, 'POST')}`;
 }
 
-/** Everything that the owner can see of the own account, but when a session was last active. */
+/** Returns everything the owner can see of their account, except when a session was last active. */
 async function whatOwnerSees(): Promise<string> {
   const user = rootFields(schema, 'query').find(({ name }) => name === 'user') ?? expect.fail('no query user');
   const views = [ask('query', user, { id: idOfType(owned, 'User') })];
@@ -58,7 +58,7 @@ async function whatOwnerSees(): Promise<string> {
   return seen.join('\n');
 }
 
-/** It is known who asks, and that it is no person. */
+/** The caller is authenticated but is not a user. */
 const BY_ITSELF = ['FORBIDDEN', 'UNAUTHENTICATED'];
 
 const CALLERS = ['another person', 'their application', 'an application by itself', 'nobody'] as const;
@@ -94,7 +94,10 @@ describe.each(
   });
 });
 
-/** As the specification makes them: `UserEmail` is `user_email`, `UpstreamOAuth2Link` is `upstream_oauth2_link`. */
+/**
+ * Derives the prefix as the specification does: `UserEmail` becomes `user_email`, `UpstreamOAuth2Link` becomes
+ * `upstream_oauth2_link`.
+ */
 function prefixOf(type: string): string {
   return type
     .replace('OAuth2', 'Oauth2')
@@ -167,7 +170,7 @@ test.each(MUTATIONS.map((field) => [field.name, field] as const))(
     ] as const) {
       const answer = await send(owned.callers.others[caller], ask('mutation', field, naming(owned, field, 'owner')));
       const { status } = Object(Object(Object(answer.data)[name]));
-      // What others have is not found where the answer can say so.
+      // If the payload has a status, objects of others are reported as not found.
       if (status === undefined) expect(allowed, answer.text).toContain(codesOf(answer)[0]);
       else expect(['NOT_FOUND', 'COMPLETED', 'INVALID_CODE'], answer.text).toContain(status);
     }

@@ -1,4 +1,4 @@
-/** Documents that are made from the schema, so that what is added to it is asked for without a word here. */
+/** Builds documents from the schema, so that new fields are covered automatically. */
 import {
   type GraphQLArgument,
   type GraphQLField,
@@ -15,28 +15,28 @@ import {
 
 export type Field = GraphQLField<unknown, unknown>;
 
-/** What a field or a member of an input is given. */
+/** Values for a field's arguments or input members, by name. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** A field of a root type with everything that it can be asked for, as a document and its variables. */
+/** A document that selects a root field with everything below it, and its variables. */
 export interface Asked {
   readonly document: string;
   readonly variables: Values;
 }
 
-/** Fields of the queries or mutations. */
+/** Returns the fields of the query or mutation type. */
 export function rootFields(schema: GraphQLSchema, of: 'query' | 'mutation'): readonly Field[] {
   const root = of === 'query' ? schema.getQueryType() : schema.getMutationType();
   return Object.values(root?.getFields() ?? {});
 }
 
-/** Types of objects that have an identifier. */
+/** Returns the object types that implement `Node`. */
 export function nodeTypes(schema: GraphQLSchema): readonly GraphQLObjectType[] {
   const objects = Object.values(schema.getTypeMap()).filter(isObjectType);
   return objects.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
 }
 
-/** The members of the inputs of a field, or its arguments: those that `Values` are found for by name. */
+/** Returns the members of a field's input, or its arguments. These are the names used in `Values`. */
 export function membersOf(field: Field): readonly Pick<GraphQLArgument, 'name' | 'type'>[] {
   return field.args.flatMap((argument) => {
     const type = getNamedType(argument.type);
@@ -44,7 +44,7 @@ export function membersOf(field: Field): readonly Pick<GraphQLArgument, 'name' |
   });
 }
 
-/** Asks for a field with these values, those of members that it does not have left out. */
+/** Builds a document for a field with these values. Ignores values for members that the field does not have. */
 export function ask(of: 'query' | 'mutation', field: Field, values: Values): Asked {
   const given = field.args.filter(({ name }) => name === 'input' || values[name] !== undefined);
   const variables = Object.fromEntries(
@@ -66,7 +66,9 @@ function inputOf(field: Field, values: Values): Values {
   );
 }
 
-/** Everything of its type that needs no argument; of objects in it their names and identifiers. */
+/**
+ * Selects everything in the field's type that requires no argument. Nested objects are selected by type name and ID.
+ */
 function selectionOf(field: Field): string {
   const type = getNamedType(field.type);
   if (isEnumType(type)) return '';
@@ -83,7 +85,7 @@ function innerSelection(field: Field): string {
 }
 
 /**
- * A value of a type that its form allows: of a text the given one, of lists one, of enumerations the first.
+ * Returns a valid value for a type: the given text, a list of one, or the first value of an enum.
  * @param text of members by name
  */
 export function valueOfType(type: GraphQLInputType, text: string): unknown {

@@ -1,6 +1,6 @@
 import { administer, withDatabase } from '../support/administer.ts';
 
-/** Runs `work` while the database lets nobody in: those who are connected are cut off, and nobody gets in again. */
+/** Runs `work` while the database rejects connections. Terminates existing connections first. */
 export async function withoutDatabase(connectionString: string, work: () => Promise<void>): Promise<void> {
   const name = new URL(connectionString).pathname.slice(1);
   const elsewhere = withDatabase(connectionString, 'postgres');

@@ -1,4 +1,4 @@
-/** Attacks on `/api/admin/v1`: who has no right there, and input that makes no sense. */
+/** Attacks on `/api/admin/v1`: callers without rights, and invalid input. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteClient } from '#domain/clients/delete-client.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
@@ -81,7 +81,7 @@ function adminRoutes(): AdminRoute[] {
     .map(({ method, path }) => ({ method, target: path.replaceAll(/:\w+/g, ABSENT) }));
 }
 
-/** Statuses of every route for a request with these headers, each once. */
+/** Returns the distinct statuses of all routes for a request with these headers. */
 async function statusesOf(headers: readonly [string, string][], query = ''): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (const { method, target } of adminRoutes()) {
@@ -113,7 +113,7 @@ describe('no right to administer (S-129, S-132)', () => {
       const statuses = await statusesOf([...headers].map(([name, value]) => [name, value]));
       expect([JSON.stringify(headers).slice(0, 60), [...statuses]]).toEqual([
         JSON.stringify(headers).slice(0, 60),
-        // A blank behind the token is no part of it (RFC 9110 5.5).
+        // Trailing whitespace is not part of the token (RFC 9110 5.5).
         headers[0]?.[1].endsWith(' ') === true ? expect.anything() : [expected],
       ]);
     }
@@ -229,7 +229,7 @@ describe('what an operator ends (S-126)', () => {
   });
 });
 
-/** The only one of its kind that the person has. */
+/** Ends the user's only session of a kind. */
 async function finish(admin: AdminClient, kind: string, userId: string): Promise<AdminAnswer> {
   const [session] = (await admin.get(`${kind}?filter[user]=${userId}&filter[status]=active`)).body.data ?? [];
   return await admin.post(`${kind}/${session?.id}/finish`);

@@ -1,6 +1,6 @@
 /**
- * Every operation of the admin API against every way to have no right there (operations 4.1, security S-129), and for what
- * does not exist or makes no sense (operations 10.8).
+ * Tests every operation of the admin API with every kind of missing right (operations 4.1, security S-129), and with
+ * absent objects and invalid input (operations 10.8).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseId, toUuid, type UserId } from '#platform/base/ids.ts';
@@ -22,9 +22,9 @@ const AMPLE = { burst: 1_000_000, per_second: 10_000 };
 interface Asked {
   readonly method: string;
   readonly target: string;
-  /** As it is described: `/api/admin/v1/users/{id}`. */
+  /** The path template: `/api/admin/v1/users/{id}`. */
   readonly path: string;
-  /** The example of the description; undefined: none is taken. */
+  /** The example from the API description. Undefined if the operation takes no body. */
   readonly body: unknown;
 }
 
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-/** From the document that the service publishes, so that later ones are among them. */
+/** Reads the published API description, so that new operations are covered automatically. */
 async function describedOperations(): Promise<readonly Asked[]> {
   const document = await (await fetch(`${service.address}/api/spec.json`)).json();
   return Object.entries<DescribedMethods>(document.paths).flatMap(([path, methods]) =>
@@ -89,7 +89,7 @@ const accessToken = async (scope = `openid ${ADMIN}`) => {
 };
 const bearer = (token: string): [string, string][] => [['Authorization', `Bearer ${token}`]];
 
-/** Made by one administrator, to act as another. */
+/** Creates a token as one administrator that acts as another. */
 async function personalToken(scope = ADMIN): Promise<{ owner: UserId; actor: UserId; id: string; token: string }> {
   const [owner, actor] = [await accessToken(), await administrator()];
   const body = { actor_user_id: actor.id, human_name: 'a program', scope };
@@ -113,7 +113,7 @@ const MISSING = [401, 'missing_token', 'Bearer'] as const;
 const INVALID = [401, 'invalid_token', 'Bearer error="invalid_token"'] as const;
 const LACKING = [403, 'insufficient_scope', `Bearer error="insufficient_scope", scope="${ADMIN}"`] as const;
 
-/** What is refused, how, and the request for it. */
+/** A description, the expected rejection, and the request. */
 const REFUSALS: readonly [
   what: string,
   how: readonly [number, string, string | undefined],
@@ -318,7 +318,7 @@ describe('every operation of the admin API, asked by an application that may', (
     headers = bearer(String((await application.post('/oauth2/token', form)).body['access_token']));
   });
 
-  /** @returns `users: 404 not_found` */
+  /** Sends a request. @returns for example `users: 404 not_found` */
   async function answerTo({ method, path }: Asked, target: string, body?: string, type = JSON_TYPE): Promise<string> {
     const sent = body === undefined ? {} : { body };
     const answer = await sendRequest(service.address, { method, target, headers: [...headers, type], ...sent });
@@ -366,7 +366,7 @@ describe('every operation of the admin API, asked by an application that may', (
   });
 });
 
-/** What operations with a body are asked to change, by their resource. */
+/** Creates objects for operations with a body to change. Returns their IDs by resource. */
 async function existing(): Promise<Readonly<Record<string, string>>> {
   const { actor, id, token } = await personalToken();
   const made = await new AdminClient(service, token).post('user-registration-tokens', {});

@@ -1,6 +1,6 @@
 /**
- * The attacks of the security specification, by number: what is tried, and which feature brings what is still missing
- * to try it, wholly or in part.
+ * The attacks of the security specification by number: the attempt, and the feature that is still missing to test it in
+ * whole or in part.
  */
 export const ATTACKS: readonly (readonly [number: number, attempt: string, comesWith?: string])[] = [
   [1, 'redirect URI that only looks like the registered one'],
@@ -192,7 +192,7 @@ export const ATTACKS: readonly (readonly [number: number, attempt: string, comes
   [187, 'file descriptors used up'],
 ];
 
-/** Tests that show the outcome without naming the number. */
+/** Tests that prove the outcome without mentioning the number. */
 export const SHOWN_BY: Readonly<Record<number, string>> = {
   146: 'src/platform/postgres/pools.test.ts',
   164: 'src/cli/config.test.ts',
@@ -200,9 +200,7 @@ export const SHOWN_BY: Readonly<Record<number, string>> = {
   181: 'src/features/authorization/embedding.test.ts',
 };
 
-/**
- * The faults of the security specification (5.2), by number: what is broken, and what of it is not tried yet.
- */
+/** The faults of the security specification (5.2) by number: the fault, and the part that is not tested yet. */
 export const FAULTS: readonly (readonly [number: number, fault: string, missing?: string])[] = [
   [1, 'kill -9 of an instance at random moments'],
   [2, 'kill -9 at chosen points: in a transaction, before the answer, around a mail and a call'],
@@ -236,7 +234,7 @@ export const FAULTS: readonly (readonly [number: number, fault: string, missing?
   [30, 'many people who sign in behind one address'],
 ];
 
-/** What tries a fault without naming its number in the name of a test. */
+/** Tests of a fault that do not mention its number in their names. */
 export const FAULTS_TRIED_BY: Readonly<Record<number, readonly string[]>> = {
   1: ['test/faults/kill-9.test.ts', 'test/faults/two-instances.test.ts'],
   2: ['test/faults/devices.test.ts', 'test/faults/lost-answer.test.ts', 'test/faults/upstream.test.ts'],

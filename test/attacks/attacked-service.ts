@@ -22,7 +22,7 @@ export const UNKNOWN_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 
 export interface AttackedClient<Secret extends string | undefined = string | undefined> {
   readonly id: string;
-  /** Undefined: a public client. */
+  /** Undefined for a public client. */
   readonly secret: Secret;
   readonly callback: string;
 }
@@ -39,7 +39,7 @@ export const CP = client('CP', 'the-secret-that-stands-in-the-form', 'https://po
 export const P1 = client('P1', undefined, 'https://spa.example/cb');
 /** Native, with a loopback redirect URI. */
 export const PN = client('PN', undefined, 'http://127.0.0.1/cb');
-/** Where C1 may send people after a sign-out. */
+/** Post-logout redirect URI of C1. */
 export const SIGNED_OUT = 'https://app.example/signed-out';
 export const SECOND_CALLBACK = 'https://app.example/second';
 
@@ -69,7 +69,7 @@ export const CLIENT_SETTINGS = [
   clientSettings('none', PN),
 ];
 
-/** A configuration in which no limit is reached by chance. */
+/** Settings with limits that are never reached by accident. */
 export const SETTINGS = {
   http: { public_base: ISSUER },
   clients: CLIENT_SETTINGS,
@@ -85,7 +85,7 @@ export const SETTINGS = {
   account: { login_with_email_allowed: true, password_registration_enabled: true, password_recovery_enabled: true },
 };
 
-/** Tokens of one session, and who it belongs to. */
+/** The tokens of one session, and its owner. */
 export interface HeldTokens {
   readonly code: string;
   readonly accessToken: string;
@@ -94,20 +94,20 @@ export interface HeldTokens {
 }
 
 export interface AttackedOptions {
-  /** Statuses of 500 and above that the tests of a file provoke. */
+  /** Statuses of 500 and above that the file's tests provoke. */
   readonly expectedStatuses?: readonly number[];
-  /** What ERROR lines that the tests of a file provoke hold. */
+  /** Texts in the ERROR lines that the file's tests provoke. */
   readonly expectedErrors?: readonly string[];
-  /** Passwords are chosen, so their strength is estimated. */
+  /** Starts the password strength estimator, because the tests set passwords. */
   readonly arePasswordsChosen?: boolean;
-  /** Called when the service starts: requests to servers of others go through it. */
+  /** Called at startup. Creates the client for outbound requests. */
   readonly outbound?: () => OutboundHttp;
 }
 
 /**
- * The whole service for one file of attack tests, with people who may be attacked: `amira` and `bruno`, `lena` who is
- * locked, `dana` whose account is deactivated, and `adele` who may ask for the admin scope. Registers the hooks that
- * start and stop it, and after each test the checks that hold for all of them (security 1.2: G1, G2, G3, G5).
+ * The complete service for one file of attack tests, with users to attack: `amira` and `bruno`, `lena` (locked), `dana`
+ * (deactivated) and `adele`, who may request the admin scope. Registers hooks that start and stop the service and run
+ * the common checks after each test (security 1.2: G1, G2, G3, G5).
  */
 export function attackedService(
   settings: Readonly<Record<string, unknown>> = {},
@@ -122,7 +122,7 @@ export function attackedService(
 
 export class AttackedService {
   readonly clock = new FakeClock();
-  /** May appear in the one answer that carries them, and never in a log line. */
+  /** Each may appear in the response that issues it, but never in a log line. */
   readonly secrets = new Set<string>([HOMESERVER_SECRET, PASSWORD]);
   readonly #settings: Readonly<Record<string, unknown>>;
   readonly #expectedStatuses: readonly number[];
@@ -168,7 +168,7 @@ export class AttackedService {
     await this.service.stop();
   }
 
-  /** Runs `work` with a second instance on the same database, keys and settings. */
+  /** Runs `work` with a second instance that shares the database, keys and settings. */
   async withSecondInstance(work: (second: TestService) => Promise<void>): Promise<void> {
     const second = await startService(this.#settings, { ...this.#serviceOptions(), like: this.service });
     try {
@@ -178,7 +178,7 @@ export class AttackedService {
     }
   }
 
-  /** A browser at an address of its own, so that tests do not share limits. */
+  /** Creates a browser with a separate address, so that tests do not share rate limits. */
   browser(options: { readonly address?: string; readonly at?: TestService } = {}): Browser {
     const address = options.address ?? this.newAddress();
     const { address: listener } = options.at ?? this.service;
@@ -195,14 +195,14 @@ export class AttackedService {
     await browser.submit({ username, password: PASSWORD });
     if (browser.shown.status !== 303) throw new Error(`signing in ${username} gave ${browser.shown.status}`);
     this.secrets.add(browser.cookies.get('__Host-latchkey_session') ?? '');
-    // What is asked for from now on comes after the sign-in.
+    // Later requests must come after the sign-in.
     this.clock.advanceSeconds(1);
     return browser;
   }
 
   /**
-   * Routes of the listener, those that come later included, each with an address that leads to it. Those of the admin API
-   * read nothing before they know who asks: `admin-api.test.ts` attacks them.
+   * Returns all routes of the listener, each with a matching URL. Excludes admin API routes, which read nothing before
+   * authentication: `admin-api.test.ts` attacks them.
    */
   routes(filter: Partial<Pick<Route, 'method' | 'errorFormat'>> = {}): (Route & { readonly target: string })[] {
     return this.service.routes
@@ -216,7 +216,7 @@ export class AttackedService {
     return await sendRequest(at.address, request);
   }
 
-  /** Posts a form to a machine route. */
+  /** Posts a form to a machine endpoint. */
   async post(
     path: string,
     form: Readonly<Record<string, string>> | string,
@@ -232,7 +232,7 @@ export class AttackedService {
     return await this.ask({ method: 'POST', target: path, headers, body }, at);
   }
 
-  /** The address of an authorization request; `undefined` leaves a parameter out. */
+  /** Returns the URL of an authorization request. An `undefined` field omits the parameter. */
   authorizeUrl(asking: AttackedClient, fields: Readonly<Record<string, string | undefined>> = {}): string {
     const pkce = asking.secret === undefined ? { code_challenge: CHALLENGE, code_challenge_method: 'S256' } : {};
     const base = { redirect_uri: asking.callback, response_type: 'code', scope: 'openid', state: 'st' };
@@ -243,7 +243,7 @@ export class AttackedService {
     return `/authorize?${parameters}`;
   }
 
-  /** Goes all the way to the client, with consent where it is asked. @returns the address it was sent to */
+  /** Completes an authorization, including consent if asked. @returns the redirect URL at the client */
   async callbackOf(
     browser: Browser,
     asking: AttackedClient,
@@ -258,7 +258,7 @@ export class AttackedService {
     return callback;
   }
 
-  /** A code that waits to be exchanged. */
+  /** Returns a code that has not been exchanged. */
   async code(
     browser: Browser,
     asking: AttackedClient,
@@ -269,7 +269,7 @@ export class AttackedService {
     return code;
   }
 
-  /** Exchanges a code with everything right, but for the fields given. */
+  /** Exchanges a code with valid parameters, overridden by `fields`. */
   async exchange(
     asking: AttackedClient,
     code: string,
@@ -294,7 +294,7 @@ export class AttackedService {
     return answer;
   }
 
-  /** Signs someone in at a client. */
+  /** Signs the browser's user in to a client. */
   async tokens(
     browser: Browser,
     asking: AttackedClient,
@@ -304,7 +304,7 @@ export class AttackedService {
     return this.held(code, await this.exchange(asking, code));
   }
 
-  /** The tokens of an answer. */
+  /** Returns the tokens in a response. */
   held(code: string, answer: RawAnswer): HeldTokens {
     const accessToken = textMember(answer, 'access_token');
     const refreshToken = textMember(answer, 'refresh_token');
@@ -312,12 +312,12 @@ export class AttackedService {
     return { code, accessToken, refreshToken, answer };
   }
 
-  /** What the homeserver is told about a token. */
+  /** Introspects a token as the homeserver. */
   async introspect(token: string, at?: TestService): Promise<Readonly<Record<string, unknown>>> {
     return jsonOf(await this.post('/oauth2/introspect', { token }, `Bearer ${HOMESERVER_SECRET}`, at));
   }
 
-  /** Changes rows behind the service's back. */
+  /** Changes rows directly. */
   async change(text: string, params: readonly unknown[] = []): Promise<void> {
     await sql(this.service.database, text, params);
   }
@@ -336,7 +336,7 @@ export class AttackedService {
     return await this.#tables.read();
   }
 
-  /** Fails when `work` changed more than limits and the audit trail (G4). */
+  /** Fails when `work` changes anything except rate limits and the audit trail (G4). */
   async changingNothing<T>(work: () => Promise<T>): Promise<T> {
     const before = await this.tableStates();
     const result = await work();
@@ -344,19 +344,19 @@ export class AttackedService {
     return result;
   }
 
-  /** Milliseconds of processor time of a request, as the log tells them. */
+  /** Returns the CPU time of a request in milliseconds, as logged. */
   async cpuOf(request: RawRequest): Promise<number> {
     await this.ask(request);
     return this.lastCpu();
   }
 
-  /** Milliseconds of processor time of the last request. */
+  /** Returns the CPU time of the last request in milliseconds. */
   lastCpu(): number {
     const line = this.service.logLines().findLast((text) => text.includes(' http.server.response '));
     return parseRequestLine(line ?? '').cpu;
   }
 
-  /** What holds after every attack (security 1.2). */
+  /** Checks the invariants after every attack (security 1.2). */
   async check(): Promise<void> {
     const health = await this.ask({ target: '/health' });
     expect(health.status, 'G5: health').toBe(200);
@@ -365,7 +365,7 @@ export class AttackedService {
     this.#checkedLines = lines.length;
     const failed = fresh.filter((line) => line.status >= 500 && !this.#expectedStatuses.includes(line.status));
     expect(failed, 'G1: answers of 500 and above').toEqual([]);
-    // Every request took a number, so a request with two lines or none would show.
+    // Every request gets a number, so duplicate and missing lines are detected.
     const numbers = lines
       .map((line) => Number(line.id.slice(line.id.lastIndexOf('-') + 1)))
       .toSorted((one, other) => one - other);
@@ -385,7 +385,7 @@ export class AttackedService {
   }
 }
 
-/** `Authorization` of a confidential client; undefined for others. */
+/** Returns the `Authorization` header of a confidential client, or undefined for public clients. */
 export function basic({ id, secret }: AttackedClient): string | undefined {
   if (secret === undefined || id === CP.id) return undefined;
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;

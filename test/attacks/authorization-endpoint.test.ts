@@ -1,4 +1,7 @@
-/** Security 4.1: redirect URIs and the authorization endpoint. What a reader of the response or a hostile link gains. */
+/**
+ * Security 4.1: redirect URIs and the authorization endpoint. If one of these fails, response readers or hostile links
+ * gain access.
+ */
 
 import { createServer } from 'node:net';
 import { decodeJwt } from 'jose';
@@ -22,7 +25,7 @@ import { headerOf, jsonOf, textMember } from './raw-http.ts';
 
 const attacked = attackedService();
 
-/** What an attacker wants, and must not get: to be sent on, or to see what was sent in come out again. */
+/** Expects an error page that neither redirects nor reflects the input. */
 function expectPageError(shown: Shown): void {
   expect(shown).toMatchObject({ status: 400, location: undefined });
   expect(shown.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -117,7 +120,7 @@ describe('the port of a native application (RFC 8252 7.3)', () => {
       const sent = await attacked.callbackOf(browser, asking);
       expect(sent.href.startsWith(`${callback}?`)).toBe(true);
       const code = sent.searchParams.get('code') ?? '';
-      // A process that listens on another port did not ask.
+      // A process on another port did not make the request.
       const elsewhere = await attacked.exchange({ ...PN, callback: 'http://127.0.0.1:8081/cb' }, code);
       expect(jsonOf(elsewhere)['error']).toBe('invalid_grant');
       expect((await attacked.exchange(asking, code)).status).toBe(200);
@@ -176,7 +179,7 @@ describe('the response', () => {
       for (const response_mode of ['query', 'fragment']) {
         const callback = await attacked.callbackOf(browser, CQ, { state, response_mode });
         const [query = '', fragment, ...more] = (browser.shown.headers.location ?? '').split('#');
-        // The fragment of the page that asked is carried over by browsers unless there is another, empty one included.
+        // Browsers keep the requesting page's fragment unless the redirect has one, even an empty one.
         expect([query.startsWith(CQ.callback), more]).toEqual([true, []]);
         expect(response_mode === 'query' ? fragment : query).toBe(response_mode === 'query' ? '' : CQ.callback);
         const { searchParams } = callback;
@@ -264,7 +267,7 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
     [{ max_age: '1' }, 7200],
     [{ max_age: '7199' }, 7200],
     [{ prompt: 'login' }, 7200],
-    // A sign-in that is as old as the request was not made for it.
+    // A sign-in at the same time as the request does not satisfy it.
     [{ prompt: 'login' }, 0],
     [{ prompt: 'login', max_age: '9999' }, 7200],
   ])(
@@ -286,7 +289,7 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
         }
         expect((await browser.post('/authorize', forced)).location, 'nor a consent without a page').toBe(reauth);
       });
-      // Nor a sign-in elsewhere.
+      // A sign-in in another browser does not satisfy it either.
       await attacked.signedIn('amira');
       attacked.clock.advanceSeconds(60);
       expect((await browser.get(`/authorize/${grant}`)).location).toBe(reauth);
@@ -297,13 +300,13 @@ describe('max_age (OpenID Connect Core 3.1.2.1)', () => {
       await browser.submit({ password: PASSWORD }, { action: reauthPath(browser.shown) });
       const provenAt = attacked.clock.now() / 1000;
       attacked.clock.advanceSeconds(5);
-      // Once is enough: it does not ask for ever.
+      // One reauthentication is enough.
       await browser.follow();
       const code = new URL(browser.shown.location ?? '').searchParams.get('code') ?? '';
       attacked.secrets.add(code);
       const claims = decodeJwt(textMember(await attacked.exchange(C1, code), 'id_token'));
       expect(claims['auth_time']).toBe(provenAt);
-      // The next request asks again, unless the password is young enough for it.
+      // The next request requires reauthentication unless the last one is recent enough.
       await browser.get(attacked.authorizeUrl(C1, fields));
       const isYoung = fields['prompt'] === undefined && Number(fields['max_age']) >= 5;
       expect(browser.shown.location?.includes('/reauth')).toBe(!isYoung);
@@ -369,7 +372,7 @@ test('iss is the issuer of the metadata, byte for byte, on success and on errors
     await browser.open(attacked.authorizeUrl(C1, { ...fields, response_mode: 'form_post' }));
     expect(browser.shown.forms[0]?.inputs.get('iss')).toBe(issuer);
   }
-  // What the person decides, and what happens when nobody does.
+  // The user denies the request, or lets it expire.
   await browser.open(attacked.authorizeUrl(C3, { prompt: 'consent' }));
   await browser.submit({ action: 'cancel' }, { action: '/authorize' });
   const cancelled = new URL(browser.shown.location ?? '').searchParams;

@@ -1,4 +1,4 @@
-/** What `policy.data.requester` keeps from those whom the operator has banned (oauth 14.3). */
+/** `policy.data.requester` blocks requesters that the operator has banned (oauth 14.3). */
 import { describe, expect, test } from 'vitest';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import type { Browser, Shown } from '../support/browser.ts';
@@ -22,7 +22,7 @@ const attacked = attackedService({
   },
 });
 
-/** Of the refusals since `work` began: their codes and the settings that they name. */
+/** Returns the code and the setting of each refusal during `work`. */
 async function refusalsOf(work: () => Promise<unknown>): Promise<(readonly [string, string])[]> {
   const before = attacked.service.logLines().length;
   await work();

@@ -1,8 +1,7 @@
 /**
- * What one stranger can store or hold is bounded: 1,000 requests, no two alike, from one address at every route that is
- * mounted, without any proof of who asks. The clock does not move, so no limit gives anything back. Rows are counted
- * for each route; memory is measured over ten routes together, as less than 10,000 requests do not show above what
- * collecting garbage leaves to chance.
+ * Bounds what one unauthenticated address can store or hold: 1,000 distinct requests to every mounted route. The clock
+ * stands still, so no rate limit refills. Rows are counted per route. Memory is measured over ten routes together,
+ * because fewer than 10,000 requests do not stand out from garbage collection noise.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -21,10 +20,10 @@ const REQUESTS = 1_000;
 const ROUTES_OF_A_ROUND = 10;
 const WARM_UP = 200;
 const TIMEOUT_MS = 1_800_000;
-/** Rows that one address may leave in a table: its pending requests, and a few buckets and events. */
+/** Maximum rows per table for one address: its pending requests, and a few buckets and events. */
 const MAX_ROWS = 150;
 const MAX_BYTES = 1_000_000;
-/** Caches may fill, but what goes on growing with each round is a leak. */
+/** Caches may fill up, but growth in every round is a leak. */
 const MAX_HELD_BYTES = 40 * REQUESTS * ROUTES_OF_A_ROUND;
 const MAX_ROUNDS = 5;
 const ADDRESS = '203.0.113.77';
@@ -83,7 +82,7 @@ async function expectFewRows(before: ReadonlyMap<string, Stored>, where: string)
   }
 }
 
-/** A form token that fits the cookie, of a browser in which nobody is signed in. */
+/** A CSRF token and its cookie, from a browser without a session. */
 interface BlankForm {
   readonly csrf: string;
   readonly cookie: string;
@@ -98,7 +97,7 @@ async function blankForm(): Promise<BlankForm> {
 
 async function send(requestsOfRoute: Iterable<Buffer>): Promise<Map<number, number>> {
   const statuses = await flood(attacked.service.address, requestsOfRoute);
-  // The harness keeps the lines of the log.
+  // The test harness keeps log lines in memory.
   attacked.service.logLines().length = 0;
   return statuses;
 }
@@ -111,7 +110,7 @@ function* requests(route: Route, form: BlankForm, address: string, count: number
       name,
       varied(name, value, unique, form),
     ]);
-    // A client that needs no secret, among others that do not exist.
+    // A public client, among others that do not exist.
     if (route.path.startsWith('/oauth2/') && index % 4 === 0) fields.push(['client_id', P1.id]);
     const path = route.path.replaceAll(/:\w+/g, () => newId(index)).replace('*', unique);
     const pairs = fields.map(([name, value]) => `${name}=${value}`);
@@ -140,7 +139,7 @@ function* requests(route: Route, form: BlankForm, address: string, count: number
 const APPLICATION = { client_uri: 'https://app.example/', redirect_uris: ['https://app.example/cb'] };
 const AUTH_METHODS = ['none', 'client_secret_basic'];
 
-/** Fields that say what is asked stay as they are. */
+/** Fields that select the operation stay unchanged. */
 const KEPT = new Set([
   'action',
   'confirm_device',
@@ -168,7 +167,7 @@ function varied(name: string, value: string, unique: string, { csrf }: BlankForm
     case 'code':
     case 'device_code':
       return unique;
-    // Names are shorter than the longest that is allowed, and lower-case.
+    // Usernames must be lowercase and below the maximum length.
     case 'username':
       return `${value}${unique.toLowerCase().replaceAll(/[-_]/g, '.')}`;
     default:
@@ -176,7 +175,7 @@ function varied(name: string, value: string, unique: string, { csrf }: BlankForm
   }
 }
 
-/** What may come with any request: continuations, hints, cookies, credentials, and headers that may be kept. */
+/** Adds what any request may carry: continuations, hints, cookies, credentials, and headers that may be stored. */
 function surroundings(index: number, unique: string, address: string, { cookie }: BlankForm) {
   const kinds = [
     'continue_authorization_grant',
@@ -231,7 +230,10 @@ async function stored(): Promise<Map<string, Stored>> {
   return new Map(tables.map(({ name, bytes }) => [name, { rows: rows.get(name) ?? 0, bytes }]));
 }
 
-/** Memory after a collection: the least of a few, since closed connections and the like go only turn by turn. */
+/**
+ * Returns the heap size after garbage collection. Takes the minimum of several, because closed connections are released
+ * over several turns of the event loop.
+ */
 async function heldBytes(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');

@@ -1,4 +1,4 @@
-/** Security 4.19: answers that reach someone they were not made for, by a shared cache or by a page of another site. */
+/** Security 4.19: responses that reach another recipient through a shared cache or a page of another site. */
 import { describe, expect, test } from 'vitest';
 import { attackedService, basic, C1, ISSUER } from './attacked-service.ts';
 import { headerOf, type RawAnswer } from './raw-http.ts';
@@ -12,7 +12,7 @@ const SHARED = [
   '/robots.txt',
 ];
 
-/** Every route once as it is meant, once by a method it does not have, and addresses that no route has. */
+/** Requests every route with its own method and with an unsupported one, and paths without a route. */
 async function askEverything(
   headers: readonly [string, string][] = [],
 ): Promise<{ path: string; errorFormat: string; answer: RawAnswer }[]> {
@@ -85,7 +85,7 @@ describe('pages of other origins (S-154)', () => {
   const READ = { origin: '*', methods: 'GET' };
   const CALL = { origin: '*', methods: 'GET, POST' };
   const CHAT = { origin: '*', methods: 'GET, POST, PUT, DELETE, OPTIONS' };
-  /** Security 3.7; every other route: none. */
+  /** Security 3.7. Every other route has none. */
   const MATRIX: Readonly<Record<string, typeof READ>> = {
     '/.well-known/openid-configuration': READ,
     '/.well-known/oauth-authorization-server': READ,
@@ -166,7 +166,7 @@ describe('headers of every answer (S-155)', () => {
       expect([path, get('cache-control')]).toEqual([path, 'no-store']);
       expect([path, get('vary')]).toEqual([path, 'Accept-Language, Cookie']);
       expect([path, get('x-frame-options')]).toEqual([path, 'DENY']);
-      // The address of the callback holds a code.
+      // The callback URL contains a code.
       const referrer = path === 'GET /api/doc/oauth2-callback' ? 'no-referrer' : 'same-origin';
       expect([path, get('referrer-policy')]).toEqual([path, referrer]);
       const opener = path === 'GET /api/doc/' ? 'same-origin-allow-popups' : undefined;
@@ -181,7 +181,7 @@ describe('headers of every answer (S-155)', () => {
         "img-src 'self' data:",
         "base-uri 'none'",
         "frame-ancestors 'none'",
-        // That of the playground is its own (account-graphql 1.9).
+        // The playground has its own policy (account-graphql 1.9).
         ...(path === 'GET /graphql/playground'
           ? ["style-src 'self' 'unsafe-inline'", "form-action 'none'"]
           : ["style-src 'self'", "form-action 'self'", "object-src 'none'"]),
@@ -222,7 +222,7 @@ test('nothing private runs as a script or shows as an image of another site (S-1
     'application/json',
     'nosniff',
   ]);
-  // An array at the top can be read by a page that redefines its constructor.
+  // A page that redefines the array constructor can read a top-level array.
   expect(info.body).toMatch(/^\{/);
   for (const { path, answer } of await askEverything([['Accept', 'text/javascript, image/*']])) {
     const type = headerOf(answer, 'content-type') ?? 'none';

@@ -1,4 +1,4 @@
-/** Security 4.3: clients that prove themselves by a signed JWT. If one of these fails, a stranger acts as the client. */
+/** Security 4.3: clients that authenticate with a signed JWT. If one of these fails, an attacker acts as the client. */
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { exportJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,18 +10,18 @@ import { headerOf, jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
 const CJ = '01JD3Q5Z8W2N4K6M7P9R0S1TCJ';
 const CS = '01JD3Q5Z8W2N4K6M7P9R0S1TCS';
-/** Of 64 bytes at most: HMAC itself puts the hash in the place of a longer one (RFC 2104 2). */
+/** At most 64 bytes: HMAC replaces a longer key by its hash (RFC 2104 2). */
 const SECRET = 'the-secret-that-signs-the-assertions-of-a-client';
 const FORM = { grant_type: 'client_credentials' };
 
 const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-/** The key of the certificate that the attacker's server has. */
+/** The private key of the attacker's server certificate. */
 const attackers = createPrivateKey(certificate().key);
 const attackersJwk = createPublicKey(attackers).export({ format: 'jwk' });
 const attackersRsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const jwk = { ...(await exportJWK(own.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' };
 
-/** Publishes the attacker's key, and is within the reach of the service. */
+/** Publishes the attacker's key. The service can reach it. */
 let peer: HttpsPeer;
 beforeAll(async () => {
   peer = await startHttpsPeer((request, response) => {
@@ -64,7 +64,7 @@ const withMac =
   (content) =>
     createHmac('sha256', key).update(content).digest();
 
-/** Any header, with claims that are right unless the payload is given as text. */
+/** Signs any header, with valid claims unless the payload is given. */
 function forged(header: unknown, signer: Signer, clientId = CJ, payload?: string): string {
   const seconds = Math.floor(attacked.clock.now() / 1000);
   const claims = {
@@ -153,7 +153,7 @@ describe('an assertion with a hostile header is refused (S-31)', () => {
     ['null', null],
     ['24 KiB', 'k'.repeat(24 * 1024)],
   ])('kid that is %s', async (_, kid) => {
-    // Signed by the client itself: whatever the header names, it is not the key of that name.
+    // The client signs with its own key, but its key has another ID.
     await expectRefused(forged({ alg: 'ES256', kid }, withKey(own.privateKey)));
   });
 
@@ -204,7 +204,7 @@ describe('a good assertion that is sent again (S-33)', () => {
   test('after a restart', async () => {
     const once = await assertion();
     expect((await ask(once)).status).toBe(200);
-    // It knows nothing but what the database says.
+    // A new instance knows only the database's contents.
     await attacked.withSecondInstance(async (restarted) => {
       expect((await ask(once, restarted)).status).toBe(401);
     });

@@ -1,17 +1,17 @@
-/** Security 4.3: who may act as a client. If one of these fails, a stranger redeems codes and reads tokens. */
+/** Security 4.3: who may act as a client. If one of these fails, an attacker redeems codes and reads tokens. */
 import { describe, expect, test } from 'vitest';
 import { attackedService, basic, C1, C2, CLIENT_SETTINGS, CP, P1 } from './attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer } from './raw-http.ts';
 
-/** Its secret holds what the form encoding changes. */
+/** Its secret contains characters that form encoding changes. */
 const CE = {
   id: '01JD3Q5Z8W2N4K6M7P9R0S1TCE',
   secret: 'a+secret:with%41all that=is&changed',
   callback: 'https://encoded.example/cb',
 };
-/** Takes its secret in the header alone. */
+/** Accepts its secret only in the header. */
 const CX = { id: '01JD3Q5Z8W2N4K6M7P9R0S1TCX', secret: 'the-secret-of-the-strict-client', callback: '' };
-/** Signs assertions with its secret, which never travels itself. */
+/** Signs assertions with its secret, which is never transmitted. */
 const CS = { id: '01JD3Q5Z8W2N4K6M7P9R0S1TCS', secret: 'the-secret-that-signs-the-assertions-of-a-client' };
 const attacked = attackedService({
   clients: [
@@ -99,7 +99,7 @@ describe('credentials that are not those of the client (S-28)', () => {
     expect(
       (await attacked.post('/oauth2/token', FORM, encoded(`${C1.id}:${encodeURIComponent(C1.secret)}`))).status,
     ).toBe(200);
-    // A plus stands for a blank in the encoded form, so it must not fit where the secret has a hyphen.
+    // Form encoding decodes a plus to a space, so a plus must not match a hyphen in the secret.
     const plus = encoded(`${C1.id}:${C1.secret.replaceAll('-', '+')}`);
     expectRefused(await attacked.post('/oauth2/token', FORM, plus), 401, 'invalid_client');
   });

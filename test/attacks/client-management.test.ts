@@ -1,4 +1,4 @@
-/** Security 4.5: the management of clients that registered themselves, attacked. */
+/** Security 4.5: attacks on the management of dynamically registered clients. */
 import { describe, expect, test } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { type AttackedClient, attackedService, basic, C1, UNKNOWN_ID } from './attacked-service.ts';

@@ -1,4 +1,4 @@
-/** Security 4.5: applications that register themselves, attacked. */
+/** Security 4.5: attacks on dynamic client registration. */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { expectCleanPage } from '../support/clean-page.ts';
 import { attackedService, basic, CHALLENGE, P1, VERIFIER } from './attacked-service.ts';
 import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
-// With the limits that the service has without any setting.
+// With the default limits.
 const attacked = attackedService({ rate_limiting: {} });
 
 const BODY = {
@@ -56,7 +56,7 @@ describe('redirect URIs', () => {
 
   test.each(NATIVE)('a web application can neither take %s nor use it (S-04)', async (uri) => {
     const own = 'https://app.example/cb';
-    // A client without a secret whose addresses are all on loopback counts as native, unless it says that it is not.
+    // A public client with only loopback redirect URIs counts as native unless its metadata says otherwise.
     if (!uri.startsWith('http:')) await expectRefused({ redirect_uris: [uri] }, 'invalid_redirect_uri');
     await expectRefused({ redirect_uris: [own, uri] }, 'invalid_redirect_uri');
     for (const redirect_uris of [[uri], [own, uri]]) {
@@ -137,7 +137,7 @@ test('an ordinary person cannot give such an application more than they have (S-
     await browser.open(attacked.authorizeUrl(client, { scope }));
     expect(browser.shown, scope).toMatchObject({ status: 403, location: undefined, errorCodes: ['admin-scope'] });
   }
-  // What it is not registered for is not given either, also by someone who may.
+  // A client never receives a scope it is not registered for, even if the user may grant it.
   const plain = await registered({ client_name: 'Plain', scope: 'openid' });
   const browser = await attacked.signedIn('adele');
   await browser.open(attacked.authorizeUrl(plain, { scope: `openid ${admin}` }));
@@ -284,7 +284,7 @@ describe('contradictions', () => {
   });
 
   test('a private key is refused, neither stored nor logged (S-53)', async () => {
-    // Good in every other way, so that nothing else refuses it.
+    // Otherwise valid, so that nothing else rejects it.
     const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
     attacked.secrets.add(jwk.d ?? expect.fail('no private key'));
     await expectRefused({ jwks: { keys: [jwk] } }, 'invalid_client_metadata');
@@ -325,10 +325,10 @@ describe('many registrations from one address (S-54)', () => {
 });
 
 describe('an application that poses as another one (S-56)', () => {
-  /** A name, and what people see of it; undefined: its id. */
+  /** A client name and how pages display it. Undefined means that they display the client ID. */
   const POSING: [string, string | undefined][] = [
     ['Latchkey', 'Latchkey'],
-    // What the service calls itself.
+    // The service's own name.
     ['auth.example.test', 'auth.example.test'],
     ['Lat\u200bch\u200dkey\u2060\ufeff', 'Latchkey'],
     ['Latch\u00adkey\u034f\u3164', 'Latchkey'],

@@ -1,4 +1,4 @@
-/** Security 4.2: a stolen, replayed or injected authorization code. If one of these fails, a stranger is signed in. */
+/** Security 4.2: a stolen, replayed or injected authorization code. If one of these fails, an attacker is signed in. */
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import type { Browser } from '../support/browser.ts';
@@ -20,7 +20,7 @@ import {
 import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
 const attacked = attackedService();
-/** Its requests wait longer than a browser is known to have made them. */
+/** Keeps grants for longer than the browser remembers them. */
 const patient = attackedService({ oauth: { authorization_grant_ttl: '24h' } });
 const PKCE = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 
@@ -112,7 +112,7 @@ describe('a code in the wrong hands', () => {
 
   test('injected into the attacker’s own sign-in fails on PKCE, and the nonce is the victim’s (S-21)', async () => {
     const stolen = await attacked.code(await attacked.signedIn('amira'), P1, { nonce: 'of the victim' });
-    // The attacker's own request had another challenge, whose verifier the application holds.
+    // The attacker's own request has another challenge, and the application holds its verifier.
     const verifier = 'another-verifier-of-forty-three-characters-0';
     expectNoTokens(await attacked.exchange(P1, stolen, { code_verifier: verifier }));
     const confidential = await attacked.code(await attacked.signedIn('amira'), C1, { nonce: 'of the victim' });
@@ -147,7 +147,7 @@ describe('PKCE', () => {
       const code = await attacked.code(browser, asking, PKCE);
       const verifier = { code_verifier: '', ...fields };
       expectNoTokens(await attacked.exchange(asking, code, verifier));
-      // What was guessed wrong is not guessed on: the code is gone. One that was forgotten may follow.
+      // A wrong verifier invalidates the code. A missing one does not.
       const again = await attacked.exchange(asking, code, { code_verifier: VERIFIER });
       if (verifier.code_verifier !== '') expectNoTokens(again);
       else attacked.held(code, again);
@@ -209,13 +209,13 @@ describe('a request that waits for consent', () => {
   test('opened in another browser is asked about there, for the person there (S-24)', async () => {
     const grant = await asked(await attacked.signedIn('amira'));
     const other = await attacked.signedIn('bruno');
-    // Bruno has agreed to this client before: only the browser in which the request was made may skip the question.
+    // Bruno has already consented to this client. Only the browser that made the request may skip the consent page.
     await attacked.code(other, C3);
     await other.open(`/authorize/${grant}`);
     expect(isConsent(other.shown)).toBe(true);
     expect(other.shown.text).toContain('bruno');
     expect(other.shown.text).not.toContain('amira');
-    // The same with a request that does not ask for the question by itself.
+    // The same for a request without `prompt=consent`.
     const { location = '' } = await attacked.browser().get(attacked.authorizeUrl(C3));
     const waiting = new URL(location).searchParams.get('id') ?? expect.fail('no request');
     await other.open(`/authorize/${waiting}`);
@@ -232,7 +232,7 @@ describe('a request that waits for consent', () => {
     const decide = async (csrf: string, at: Browser) =>
       await at.post('/authorize', new URLSearchParams({ csrf, grant_id: grant, action: 'consent' }));
     await attacked.changingNothing(async () => {
-      // The victim's form in the attacker's browser, and in one where nobody is signed in.
+      // The victim's form in the attacker's browser, and in a browser without a session.
       for (const at of [attacker, attacked.browser()]) {
         const refused = await decide(seen.inputs.get('csrf') ?? '', at);
         expect(refused).toMatchObject({ status: 403, location: undefined });
@@ -244,7 +244,7 @@ describe('a request that waits for consent', () => {
       // The attacker's form in the victim's browser.
       expect(await decide(own, victim)).toMatchObject({ status: 403, location: undefined });
     });
-    // With a form of their own they answer for themselves.
+    // With their own form, attackers decide for themselves.
     const { location = '' } = await decide(own, attacker);
     const code = new URL(location).searchParams.get('code') ?? '';
     const tokens = attacked.held(code, await attacked.exchange(C3, code));
@@ -269,7 +269,7 @@ describe('a request that waits for consent', () => {
     await other.open(step);
     expect(isConsent(other.shown)).toBe(true);
     expect((await attacked.browser().get(step)).location).toContain('/login');
-    // The same person in another browser has not seen the page there.
+    // The same user has not seen the page in another browser.
     const elsewhere = await attacked.signedIn('amira');
     await elsewhere.open(step);
     expect(isConsent(elsewhere.shown)).toBe(true);
@@ -350,7 +350,7 @@ describe('a request that waits for consent', () => {
 });
 
 describe('a finished request (S-25)', () => {
-  /** What other servers call the address that hands out the code. */
+  /** Paths at which other servers hand out the code. */
   const guesses = (grant: string): string[] => [
     ...['approval', 'approve', 'callback', 'continue', 'complete'].map((name) => `/${name}?req=${grant}&id=${grant}`),
     ...['approval', 'approve', 'code', 'response', 'finish'].map((name) => `/authorize/${grant}/${name}`),
@@ -431,7 +431,7 @@ describe('the admin scope (S-27)', () => {
   });
 });
 
-/** Opens a request that nobody agreed to before. @returns the grant that waits on the page shown */
+/** Opens a request without prior consent. @returns the pending grant of the current page */
 async function asked(browser: Browser): Promise<string> {
   await browser.open(attacked.authorizeUrl(C3, { scope: 'openid email', prompt: 'consent' }));
   expect(isConsent(browser.shown)).toBe(true);

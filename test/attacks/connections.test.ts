@@ -1,4 +1,4 @@
-/** Security S-176 and S-180: connections that take the place of others. */
+/** Security S-176 and S-180: connections that exhaust the capacity for others. */
 import { connect, Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { TrustedProxies } from '#platform/http/client-address.ts';
@@ -9,19 +9,19 @@ import { jsonOf } from './raw-http.ts';
 
 const PATHS = ['/oauth2/token', '/login', '/oauth2/introspect', '/register/password'];
 const LIMITS = { request_timeout: '1s', headers_timeout: '1s' };
-/** A busy machine takes its time to close hundreds of connections. */
+/** A busy machine takes a while to close hundreds of connections. */
 const MAX_WAIT_MS = 60_000;
 
-/** The attackers are behind a proxy that hands on what it gets, as it comes. */
+/** The attackers are behind a proxy that forwards requests unchanged and unbuffered. */
 const proxied = attackedService({ limits: LIMITS });
-/** They reach the listener; each of their addresses may hold 200 connections. */
+/** The attackers reach the listener directly. Each address may hold 200 connections. */
 const direct = attackedService({ http: { ...SETTINGS.http, trusted_proxies: ['10.0.0.1/32'] }, limits: LIMITS });
 
-/** Connections that send the head of a POST and never its body, each opened again when it is answered 408. */
+/** Connections that send the head of a POST but never its body. Each reconnects after a 408. */
 class UnfinishedBodies {
-  /** Answers of 408 so far. */
+  /** Number of 408 responses so far. */
   late = 0;
-  /** What else was answered. */
+  /** Other responses. */
   readonly others = new Set<string>();
   #isOver = false;
   readonly #sockets = new Set<Socket>();
@@ -84,7 +84,7 @@ describe('bodies that never come (S-176)', () => {
       const attack = new UnfinishedBodies(attacked, addresses);
       try {
         for (let index = 0; index < count; index += 1) attack.openOne(index);
-        // Those beyond the number for one address are closed at once.
+        // The server closes connections above the limit per address immediately.
         await until(() => attack.open <= open, MAX_WAIT_MS);
         const failed: string[] = [];
         while (attack.late < open) {
@@ -107,7 +107,7 @@ describe('bodies that never come (S-176)', () => {
         expect(failed).toEqual([]);
         expect([...attack.others]).toEqual([]);
       } finally {
-        // Also after a failure: an attack that goes on would fail the tests behind it.
+        // Stop even after a failure, or the attack would break later tests.
         attack.stop();
         await until(() => attack.open === 0, MAX_WAIT_MS);
       }
@@ -129,7 +129,7 @@ describe('connections from one IPv6 network (S-180)', () => {
     expect(accepted.filter(Boolean)).toHaveLength(200);
     expect(accept('2001:db8:0:7:ffff:ffff:ffff:ffff')).toBe(false);
     expect(accept('2001:db8:0:8::1')).toBe(true);
-    // Written as IPv6, each IPv4 address still is one of its own.
+    // IPv4-mapped IPv6 addresses count as individual IPv4 addresses.
     expect(accept('::ffff:198.51.100.7')).toBe(true);
     expect(accept('198.51.100.8')).toBe(true);
   });

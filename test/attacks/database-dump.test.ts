@@ -1,6 +1,6 @@
 /**
- * OAuth specification, fact 4 of section 20: nothing in a copy of the database works as a token, a code or a password;
- * and nothing in it works in another place of it (S-168).
+ * OAuth specification, fact 4 of section 20: no value in a copy of the database works as a token, a code or a password,
+ * and no value works in another column or row (S-168).
  */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
@@ -33,17 +33,17 @@ import {
 import { jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
 const WRONG_PASSWORD = 'what amira types by mistake';
-/** Shorter texts are no secrets, and would be found by chance. */
+/** Shorter texts are not secrets and could match by accident. */
 const LEAST_LENGTH = 8;
 const AMPLE = { burst: 100_000, per_second: 1000 };
 const attacked = attackedService(
   { rate_limiting: { ...SETTINGS.rate_limiting, client_authentication: { per_client: AMPLE } } },
-  // What a swapped row gives, and nothing else does here.
+  // A swapped row causes this error. Nothing else here does.
   { arePasswordsChosen: true, expectedStatuses: [500], expectedErrors: ['cannot be opened with secrets.encryption'] },
 );
 const { secrets } = attacked;
 
-/** Cookies and form tokens that a browser was given. */
+/** Records the cookies and CSRF tokens that a browser received. */
 function remember(browser: Browser): void {
   for (const value of browser.cookies.values()) if (value.length >= 2 * LEAST_LENGTH) secrets.add(value);
   for (const { inputs } of browser.shown.forms) secrets.add(inputs.get('csrf') ?? '');
@@ -73,7 +73,7 @@ async function signInByForm(): Promise<Browser> {
   remember(browser);
   await browser.open('/');
   remember(browser);
-  // The next sign-in of this browser is one that it is known for.
+  // Makes this a known browser for the next sign-in.
   await browser.submit({}, { action: '/logout' });
   await attacked.signedIn('amira', browser);
   expect([...browser.cookies.keys()].some((name) => name.endsWith('known'))).toBe(true);
@@ -99,7 +99,7 @@ async function codeAndRefresh(browser: Browser): Promise<void> {
     const code = await codeFrom(browser, attacked.authorizeUrl(asking, pkce));
     const issued = rememberTokens(await attacked.exchange(asking, code, { code_verifier: VERIFIER }));
     const refreshed = await attacked.refresh(asking, textMember(issued, 'refresh_token'));
-    // A repeated refresh is answered with the same pair once more, which the database must not hold for that.
+    // A repeated refresh returns the same token pair, although the database must not contain it.
     const repeated = await attacked.refresh(asking, textMember(issued, 'refresh_token'));
     expect(textMember(repeated, 'access_token')).toBe(textMember(refreshed, 'access_token'));
     expect(await attacked.introspect(textMember(refreshed, 'access_token'))).toMatchObject({ active: true });
@@ -117,7 +117,7 @@ async function device(browser: Browser): Promise<void> {
   await browser.submit({ action: 'consent', confirm_device: 'on' }, { action: new URL(browser.shown.url).pathname });
   const form = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: deviceCode };
   rememberTokens(await attacked.post('/oauth2/token', form, basic(C1)));
-  // One that nobody decided yet.
+  // A request without a decision.
   const waiting = await attacked.post('/oauth2/device', { scope: 'openid' }, basic(C1));
   const waitingCode = textMember(waiting, 'user_code');
   for (const secret of [textMember(waiting, 'device_code'), waitingCode, waitingCode.replace('-', '')]) {
@@ -138,7 +138,7 @@ async function pushed(browser: Browser): Promise<void> {
   await codeFrom(browser, attacked.authorizeUrl(C1));
 }
 
-/** A client that registered itself: a signed request, and tokens for an assertion and a key. */
+/** A dynamically registered client: a signed request, and tokens for an assertion and a DPoP key. */
 async function registeredClient(browser: Browser): Promise<void> {
   const key = await newClientKey('own');
   const registered = await attacked.ask({
@@ -196,7 +196,7 @@ async function registeredClient(browser: Browser): Promise<void> {
   }
 }
 
-/** A chat client that sends the person to the browser, and has exchanged a token and one more not. */
+/** A chat client that signs in through the browser. It exchanges one login token and leaves another unused. */
 async function chatClient(browser: Browser): Promise<void> {
   const client = new ChatClient(attacked.service);
   for (const isExchanged of [true, false]) {
@@ -218,7 +218,7 @@ async function registrationTokens(): Promise<void> {
   }
 }
 
-/** Two that wait for the same provider, of which each has been answered. */
+/** Inserts two pending sign-ins at the same provider, each with its response received. */
 async function upstreamSignIns(): Promise<void> {
   const { keyRing } = attacked.service.core;
   const now = attacked.clock.now();
@@ -248,12 +248,12 @@ async function upstreamSignIns(): Promise<void> {
 
 interface Cell {
   readonly column: string;
-  /** One character for each byte of a `bytea`. */
+  /** For `bytea`, one character per byte. */
   readonly value: string;
   readonly isBinary: boolean;
 }
 
-/** Every value of every table. */
+/** Returns every value of every table. */
 async function dump(database: Queryable): Promise<Cell[]> {
   const columns = await sql<{ table: string; column: string; type: string }>(
     database,
@@ -277,14 +277,14 @@ async function dump(database: Queryable): Promise<Cell[]> {
   return cells;
 }
 
-/** How a value of the database may be written where it is copied from. */
+/** Returns the encodings of a database value in which an attacker could copy it. */
 function writings({ value, isBinary }: Cell): string[] {
   if (!isBinary) return [value, value.toLowerCase()];
   const bytes = Buffer.from(value, 'latin1');
   return [value, bytes.toString('hex'), bytes.toString('base64'), bytes.toString('base64url')];
 }
 
-/** How a secret, or the part of it that is drawn by chance, may be written into the database. */
+/** Returns the encodings in which a secret, or its random part, could be stored. */
 function traces(secret: string): string[] {
   const parts = [secret, ...secret.split(/[._]/)].filter((part) => part.length >= LEAST_LENGTH);
   return parts.flatMap((part) => {
@@ -301,7 +301,7 @@ function traces(secret: string): string[] {
   });
 }
 
-/** Columns that hold a secret, with the first characters of what was found there. */
+/** Returns the columns that contain a secret, with its first characters. */
 async function leaks(): Promise<string[]> {
   const cells = (await dump(attacked.service.database)).map((cell) => ({ ...cell, texts: writings(cell) }));
   const wanted = new Set([...secrets].filter((secret) => secret !== '').flatMap(traces));
@@ -379,7 +379,7 @@ test.each([
   }
 });
 
-/** Columns of hashes and ciphertexts that these flows leave empty, and what shows that their values are worth nothing. */
+/** Hash and ciphertext columns that these flows leave empty, and why their values are useless to an attacker. */
 const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'data_exports.archive': 'the data of a person, which nobody presents',
   'personal_access_tokens.token_hash': 'test/attacks/admin-matrix.test.ts: the same look-up as of other tokens',
@@ -400,7 +400,7 @@ const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'webauthn_challenges.challenge_hash': 'src/features/login: a challenge counts once, and signed',
 };
 
-/** By column, the first values of each that hold a hash, a ciphertext or a salt. */
+/** Returns the first values of each column with a hash, a ciphertext or a salt. */
 async function storedSecrets(): Promise<Map<string, Cell[]>> {
   const guarded = /(_hash|_hmac|_sealed|_salt|_family)$/;
   const found = new Map<string, Cell[]>();
@@ -412,7 +412,7 @@ async function storedSecrets(): Promise<Map<string, Cell[]>> {
   return found;
 }
 
-/** Everywhere that something is taken for the proof of a right. @returns what was given for it */
+/** Presents a value wherever the service accepts credentials. @returns the accesses gained */
 async function present(value: string): Promise<readonly string[]> {
   const bearer = `Bearer ${value}`;
   const form = { redirect_uri: C1.callback };
@@ -478,7 +478,7 @@ test('a ciphertext opens in its own row and column and nowhere else, in every se
   for (const { name, associatedData, read, start } of SEALED_FIELDS) {
     const rows = await database.rows(read, { after: start });
     const stored = rows.slice(0, 3).map(({ key, sealed }) => ({ name, sealed, boundTo: associatedData(key) }));
-    // Where these flows store nothing, values that are sealed as the module does it.
+    // For fields that these flows leave empty, seals values as the module does.
     const made = [newId(0), newId(0)].map((id) => {
       const boundTo = associatedData(toUuid(id));
       return { name, sealed: core.keyRing.seal('column', 'a secret', boundTo), boundTo };

@@ -1,4 +1,4 @@
-/** Security 4.13, and what the other parts say about the device authorization grant (RFC 8628). */
+/** Security 4.13 and other parts about the device authorization grant (RFC 8628). */
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -52,7 +52,7 @@ async function enter(browser: Browser, userCode: string): Promise<Shown> {
   return browser.shown;
 }
 
-/** As far as the page that asks. @returns its path and form token */
+/** Opens the confirmation page. @returns its path and CSRF token */
 async function openDevice(browser: Browser, userCode: string): Promise<{ path: string; csrf: string }> {
   await enter(browser, userCode);
   await browser.follow();
@@ -320,7 +320,7 @@ describe('decisions (S-100, S-116, S-117)', () => {
         await victim.post(path, new URLSearchParams({ ...answer, csrf: wrong }));
         expect(victim.shown).toMatchObject({ status: 403, location: undefined });
       }
-      // The code was entered here as well, but nobody is signed in.
+      // The code was entered in this browser too, but it has no session.
       await stranger.get(path);
       expect(new URL(stranger.shown.location ?? '').pathname).toBe('/login');
       await stranger.post(path, new URLSearchParams({ ...answer, csrf }));
@@ -365,7 +365,7 @@ describe('devices by the thousand (S-95, S-179)', () => {
     }
     expect(await attacked.count('oauth2_device_code_grants')).toBe(before + 100);
     const refused = await requestCodes(P1, address);
-    // The first forty expire after twenty minutes, of which four have passed.
+    // The first forty codes expire after twenty minutes. Four minutes have passed.
     expect([refused.status, refused.headers.get('retry-after')?.[0]]).toEqual([429, '960']);
     expect((await requestCodes(P1)).status, 'others are served').toBe(200);
   });

@@ -1,5 +1,6 @@
-/** Tokens that are bound to a key, at the admin API and at the account API (RFC 9449 7). */
-// The service loads it with the first request, which on a busy machine takes longer than a request may.
+/** DPoP-bound tokens at the admin API and the account API (RFC 9449 7). */
+// Preloaded: the service imports this module on the first request, which can exceed the request timeout on a busy
+// machine.
 import '#features/account-api/endpoint.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';

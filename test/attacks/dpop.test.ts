@@ -1,4 +1,7 @@
-/** Stolen tokens and codes that are bound to a key, and proofs that are stolen, repeated or made for something else. */
+/**
+ * Stolen tokens and codes that are bound to a key, and DPoP proofs that are stolen, replayed or made for another
+ * request.
+ */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientId } from '#platform/base/ids.ts';
@@ -103,7 +106,7 @@ async function userinfo(accessToken: string, scheme: string, proof?: string, at 
   return await at.request('/oauth2/userinfo', { headers });
 }
 
-/** A proof with a MAC in place of the signature: keyed with the public key, or with the secret that its `jwk` shows. */
+/** Builds a proof with a MAC instead of a signature, keyed with the public key or with the secret in its `jwk`. */
 function symmetricProof(url: string, method: string, accessToken?: string, jwk?: object): string {
   const asymmetric = proofFor(url, { method, ...(accessToken !== undefined && { accessToken }) });
   const [, body] = asymmetric.split('.');
@@ -211,7 +214,7 @@ describe('a bound access token', () => {
 
   test('a proof is remembered for as long as it is good for (S-48)', async () => {
     const { accessToken } = await boundSession();
-    // Made by a clock that is ahead as far as is allowed, a proof is good for 70 s.
+    // A proof from a clock that is ahead by the allowed maximum is valid for 70 s.
     const proof = resourceProof(accessToken, { now: service.clock.now() + 10_000 });
     expect((await userinfo(accessToken, 'DPoP', proof)).status).toBe(200);
     for (const seconds of [3, 57, 9]) {
@@ -267,7 +270,7 @@ describe('the session of a public client that began with a proof', () => {
     service.clock.advanceSeconds(31);
     const accessToken = member(next, 'access_token');
     expect((await userinfo(accessToken, 'DPoP', resourceProof(accessToken))).status).toBe(200);
-    // The first token was stolen: presented late and without the key it must not end the session of its owner.
+    // The first token is stolen. Presenting it late and without the key must not end the owner's session.
     expect(await refresh(refreshToken, NO_PROOF)).toMatchObject(INVALID_PROOF);
     expect((await refresh(member(next, 'refresh_token'))).status).toBe(200);
   });
@@ -304,7 +307,7 @@ describe('a confidential client', () => {
     expect(other.body).toMatchObject({ token_type: 'DPoP' });
     const introspected = await service.introspect(member(other, 'access_token'));
     expect(introspected.body).toMatchObject({ cnf: { jkt: thief.thumbprint } });
-    // The lost answer is repeated with another key: the stored token would be of no use.
+    // Retrying a lost response with another key issues new tokens, because the stored ones are bound to the first key.
     const again = await refresh(refreshToken, { client: confidential });
     expect(again.body).toMatchObject({ token_type: 'DPoP', refresh_token: member(other, 'refresh_token') });
     expect((await service.introspect(member(again, 'access_token'))).body).toMatchObject({

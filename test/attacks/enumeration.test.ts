@@ -1,4 +1,4 @@
-/** Security 4.9: finding out who has an account, and which records exist. */
+/** Security 4.9: finding out which accounts and records exist. */
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Shown } from '../support/browser.ts';
 import { ChatClient } from '../support/chat-client.ts';
@@ -12,7 +12,7 @@ vi.mock('@node-rs/argon2', async (original) => {
   return countedArgon2(await original());
 });
 
-// Hashes that cost as much as in service: only then does a missing one show.
+// Hashes with production cost, so that a missing hash is measurable.
 const attacked = attackedService({
   passwords: { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 19_456, iterations: 7 }] },
 });
@@ -68,8 +68,8 @@ describe('signing in with a wrong password', () => {
     expect(await attacked.count('compat_sessions')).toBe(0);
   });
 
-  // Processor time of this process, which other work on the machine hardly changes, of interleaved tries. More rounds
-  // are made until the medians agree: a hash that is left out keeps them apart for ever.
+  // Measures the CPU time of this process over interleaved attempts, which other load hardly affects. Repeats until the
+  // medians agree. A skipped hash would keep them apart.
   test('takes the same time for every kind of account, and for none (S-79)', { timeout: 120_000 }, async () => {
     const browser = attacked.browser();
     await browser.get('/login');
@@ -87,7 +87,7 @@ describe('signing in with a wrong password', () => {
     expect(areAlike([...times.values()]), JSON.stringify(medians)).toBe(true);
   });
 
-  /** Medians apart by no more than 5 ms or 5 %. */
+  /** Whether the medians differ by at most 5 ms or 5 %. */
   function areAlike(times: readonly (readonly number[])[]): boolean {
     const medians = times.map(median);
     const [lowest, highest] = [Math.min(...medians), Math.max(...medians)];
@@ -154,7 +154,7 @@ test('webfinger answers the same for accounts that exist and for others (S-86)',
   expect(new Set(answers).size).toBe(1);
 });
 
-/** What two answers may be compared by: all but dates, sealed values and request ids. */
+/** Returns the comparable parts of a response: all except dates, sealed values and request IDs. */
 function comparable(shown: Shown) {
   const { date: _date, 'set-cookie': cookies, 'content-length': _length, ...headers } = shown.headers;
   const body = shown.body.replaceAll(/(GET|POST)-\d+/g, 'ID').replaceAll(/name="csrf" value="[^"]*"/g, 'CSRF');

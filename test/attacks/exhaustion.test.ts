@@ -1,4 +1,4 @@
-/** Security 4.17: making the service work, wait or remember more than the caller pays for. */
+/** Security 4.17: making the service compute, wait or store more than the caller pays for. */
 import { describe, expect, test, vi } from 'vitest';
 import { hashes } from '../support/counted-argon2.ts';
 import { expectLinear, median, quantile } from '../support/measuring.ts';
@@ -18,14 +18,14 @@ const attacked = attackedService(
   },
   { expectedStatuses: [503] },
 );
-/** Processor time is logged in tenths of milliseconds. */
+/** The log has a resolution of a tenth of a millisecond for CPU time. */
 const LOGGED = { resolution: 0.1 };
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
 /**
- * Everything that takes a body, with the type of body that it reads. Not the routes where chat clients sign out, nor
- * those of sign-in providers: they read no body before they know who asks, or which provider is meant. Nor what a script
- * asks for passkeys by: it reads none.
+ * Returns all routes that read a body, with its content type. Excludes the sign-out routes of chat clients and the
+ * upstream provider routes, which identify the caller or the provider before they read a body. Also excludes the
+ * passkey options route, which reads no body.
  */
 function posts(): { path: string; type: string }[] {
   const isRead = (path: string) =>
@@ -158,7 +158,7 @@ describe('150 sign-ins at once with long passwords (S-143)', () => {
       machines.map(({ elapsed }) => elapsed),
       0.95,
     );
-    // Requests in the queue wait for a second and more; if machines had to queue as well, so would they.
+    // Requests in the queue wait for a second and more. Machine requests would too if they were queued.
     expect(slowMachine).toBeLessThan(median(waited.map(({ elapsed }) => elapsed)) / 2);
   });
 });
@@ -203,7 +203,7 @@ describe('text made to be slow to read (S-144)', () => {
     ];
     for (const [what, send] of fields) {
       const cost = async (size: number): Promise<number> => {
-        // What is not reached by its beginning is reached by the end that does not fit.
+        // The last character does not match, which causes backtracking.
         text = `${part.repeat(size / part.length)}x`;
         await send();
         return attacked.lastCpu();

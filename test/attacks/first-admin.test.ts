@@ -1,4 +1,4 @@
-/** A new service belongs to nobody who is quick (S-172). */
+/** The first user to register on a new service does not become its administrator (S-172). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { sql } from '#test/support/fixtures.ts';

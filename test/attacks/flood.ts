@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 const CONNECTIONS = 8;
-/** Fewer than may wait on a connection. */
+/** Below the maximum of pipelined requests per connection. */
 const PIPELINED = 8;
 
 /**
- * Sends requests as fast as they are answered, over a few connections that are kept.
- * @returns how many answers there were of each status
+ * Sends requests as fast as they are answered, over a few persistent connections.
+ * @returns the number of responses by status
  */
 export async function flood(address: string, requests: Iterable<Buffer>): Promise<Map<number, number>> {
   const queue = requests[Symbol.iterator]();
@@ -17,7 +17,7 @@ export async function flood(address: string, requests: Iterable<Buffer>): Promis
       for (let batch = take(queue); batch.length > 0; ) {
         const statuses = await converse(address, queue, batch);
         for (const status of statuses.received) counts.set(status, (counts.get(status) ?? 0) + 1);
-        // What the server did not get to before it closed the connection.
+        // Requests that the server had not answered when it closed the connection.
         batch = statuses.unanswered;
       }
     }),
@@ -40,7 +40,7 @@ interface Conversation {
   readonly unanswered: Buffer[];
 }
 
-/** Sends batch after batch until there are no more, or the server closes the connection. */
+/** Sends batches until none are left or the server closes the connection. */
 async function converse(address: string, queue: Iterator<Buffer>, first: Buffer[]): Promise<Conversation> {
   const { hostname, port } = new URL(address);
   const socket = connect(Number(port), hostname);
@@ -61,7 +61,7 @@ async function converse(address: string, queue: Iterator<Buffer>, first: Buffer[
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** The statuses of the next answers: fewer when the connection ends before. */
+/** Reads the statuses of the next responses, fewer if the connection ends early. */
 function readStatuses(socket: Socket, count: number): Promise<number[]> {
   return new Promise((resolve, reject) => {
     const statuses: number[] = [];

@@ -1,4 +1,4 @@
-/** How many flows one browser remembers, and for how long (browser-flows 2.1, 14): a cookie cannot grow without end. */
+/** How many flows a browser remembers, and for how long (browser-flows 2.1, 14). A cookie cannot grow without bound. */
 import { describe, expect, test } from 'vitest';
 import { bindGrant, isGrantBound } from '#browser/grants-cookie.ts';
 import { bindRecovery, boundRecovery } from '#browser/recoveries-cookie.ts';
@@ -12,7 +12,7 @@ import { silentLog } from '../support/silent-log.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12);
 const HOUR = 3600;
-/** RFC 6265bis 5.6: a browser ignores a longer one. */
+/** RFC 6265bis 5.6: browsers ignore longer cookies. */
 const MAX_COOKIE_BYTES = 4096;
 const cookies = new Cookies({
   keys: TEST_KEYS,
@@ -34,7 +34,7 @@ interface Flow {
   readonly name: string;
   readonly max: number;
   readonly seconds: number;
-  /** Begins a flow. @returns whether the browser knows it at another time */
+  /** Starts a flow. @returns a function that checks whether the browser still knows the flow at a given time */
   readonly begin: (context: Context, now: number) => (context: Context, now: number) => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Security 4.10, S-95: flows begun by the thousand, which nobody means to finish, from one address. */
+/** Security 4.10, S-95: thousands of flows that one address starts and never finishes. */
 import { describe, expect, test } from 'vitest';
 import type { Shown } from '../support/browser.ts';
 import { cleanUpAll } from '../support/clean-up.ts';
@@ -10,7 +10,7 @@ const STARTS = 1000;
 const HOUR = 3600;
 const TIMEOUT_MS = 120_000;
 
-/** A service with the default limits, where `attackedService` has generous ones. */
+/** Uses the default limits. The limits of `attackedService` are generous. */
 const attacked = attackedService({ rate_limiting: {} }, { arePasswordsChosen: true });
 
 function counted(answers: readonly Shown[]): Record<number, number> {
@@ -55,7 +55,7 @@ describe('pushed requests that nobody uses, from one address (S-95)', () => {
   const parameters = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256' };
 
   async function push(asking: AttackedClient, from: string = address): Promise<RawAnswer> {
-    // One more than the pace of one client lets through.
+    // Long enough for the rate limit of one client to refill by one.
     attacked.clock.advanceSeconds(0.1);
     const credentials = asking.secret === undefined ? {} : { client_secret: asking.secret };
     const form = { ...parameters, client_id: asking.id, redirect_uri: asking.callback, ...credentials };
@@ -153,7 +153,7 @@ describe('1,000 registrations from one address (S-95)', () => {
       expect([status, errorCodes]).toEqual([200, ['rate_limit_exceeded']]);
     }
     expect(await attacked.count('user_registrations')).toBe(3);
-    // A bucket for each limiter of the address.
+    // At most one bucket for each rate limiter of the address.
     expect(await attacked.count("rate_limits where key like '%203.0.113.10%'")).toBeLessThanOrEqual(2);
   });
 

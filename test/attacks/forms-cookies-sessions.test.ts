@@ -1,4 +1,4 @@
-/** Security 4.6: other sites, other browsers and other hosts that act with someone's session. */
+/** Security 4.6: other sites, browsers and hosts that act with a user's session. */
 import { describe, expect, test } from 'vitest';
 import type { Browser } from '../support/browser.ts';
 import { attackedService, C1, C2, ISSUER, PASSWORD, SIGNED_OUT } from './attacked-service.ts';
@@ -8,7 +8,7 @@ const attacked = attackedService();
 const ORIGIN = new URL(ISSUER).origin;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** Addresses of pages. What a provider posts to `/upstream/callback/` is protected by its `state`. */
+/** Returns the paths of pages. `state` protects a provider's post to `/upstream/callback/`. */
 function pagePaths(method: 'GET' | 'POST'): string[] {
   const pages = attacked.routes({ method, errorFormat: 'page' });
   return pages
@@ -18,7 +18,7 @@ function pagePaths(method: 'GET' | 'POST'): string[] {
     .map(({ target }) => target);
 }
 
-/** The fields of the form of each page next to its token; with them the post would change something. */
+/** Form fields per page besides the CSRF token. With them, the post would change something. */
 const FIELDS: Readonly<Record<string, Record<string, string>>> = {
   '/recover': { email: 'amira@mail.example' },
   '/login': { username: 'bruno', password: PASSWORD },
@@ -62,7 +62,7 @@ describe('a form that our page did not send (S-57)', () => {
       for (const path of pagePaths('POST')) {
         for (const csrf of [undefined, '', foreign, stale, own.slice(1), `${own}x`, own.toLowerCase()]) {
           const shown = await browser.post(path, fieldsOf(path, grant, csrf));
-          // Who is signed in goes on from a sign-in form of before as who they are.
+          // A signed-in user who submits an earlier sign-in form continues with the current session.
           const isGoingOn = path === '/login' && csrf !== undefined && csrf !== '';
           expect([path, csrf, shown.status === 403]).toEqual([path, csrf, !isGoingOn]);
           if (isGoingOn) expect([200, 303]).toContain(shown.status);
@@ -83,11 +83,11 @@ describe('a form that our page did not send (S-57)', () => {
         const { cookies } = browser;
         const kept = new Map(cookies);
         const shown = await browser.post(path, fieldsOf(path, grant, csrf));
-        // People who are signed in, or have no second factor, are led away from what is not for them.
+        // Users who are signed in, or have no second factor, are redirected away from pages that do not apply to them.
         const mayRedirect = ['/register', '/recover', '/login/', '/reauth/'].some((start) => path.startsWith(start));
         const isShown = mayRedirect || shown.location === undefined;
         expect([path, shown.status, isShown]).toEqual([path, expect.toBeOneOf([200, 303, 404, 405, 410]), true]);
-        // Each form comes with the expired cookie, not with the fresh one of the page before.
+        // Restores the expired cookie for each form, instead of the fresh one from the previous page.
         for (const [name, value] of kept) cookies.set(name, value);
       }
     });
@@ -321,7 +321,7 @@ test('reading /logout signs nobody out, by whatever method (S-67)', async () => 
   expect((await browser.get('/')).text).toContain('amira');
 });
 
-/** The browser of `amira`, who has signed in to C1, and her ID token there. */
+/** Returns the browser of `amira`, who has signed in to C1, and her ID token. */
 async function signedInAtClient(): Promise<{ browser: Browser; hint: string }> {
   const browser = await attacked.signedIn('amira');
   const { answer } = await attacked.tokens(browser, C1);
@@ -405,13 +405,13 @@ function setCookies(answer: RawAnswer): readonly string[] {
   return answer.headers.get('set-cookie') ?? [];
 }
 
-/** Leaves a consent page open. @returns its grant */
+/** Opens a consent page and leaves it pending. @returns its grant */
 async function waitingGrant(browser: Browser): Promise<string> {
   await browser.open(attacked.authorizeUrl(C1, { prompt: 'consent' }));
   return new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
 }
 
-/** The form token of the person who is signed in. */
+/** Returns the CSRF token of the signed-in user. */
 async function token(browser: Browser): Promise<string> {
   await browser.get('/');
   return browser.shown.forms[0]?.inputs.get('csrf') ?? expect.fail('no form');

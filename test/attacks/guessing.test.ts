@@ -1,4 +1,4 @@
-/** Security 4.10: guessing passwords, alone or with many addresses, and shutting the owner out by doing so. */
+/** Security 4.10: guessing passwords from one or many addresses, and locking the owner out by guessing. */
 import { describe, expect, test } from 'vitest';
 import { changePassword } from '../support/account-operations.ts';
 import type { Browser } from '../support/browser.ts';
@@ -13,7 +13,7 @@ const KNOWN_TRIES = 3;
 const SETTINGS = {
   rate_limiting: {
     login: {
-      // The clock of these tests moves by seconds, and by the hour where a bucket has to fill again.
+      // These tests advance the clock by seconds, and by an hour to refill a bucket.
       per_ip: { burst: ADDRESS_TRIES, per_second: ADDRESS_TRIES / 3600 },
       per_account: { burst: ACCOUNT_TRIES, per_second: ACCOUNT_TRIES / 3600 },
       per_known_browser: { burst: KNOWN_TRIES, per_second: KNOWN_TRIES / 3600 },
@@ -22,14 +22,14 @@ const SETTINGS = {
 };
 const attacked = attackedService(SETTINGS, { arePasswordsChosen: true });
 
-/** Guesses once. @returns the code of the refusal */
+/** Makes one guess. @returns the error code */
 async function guess(browser: Browser, username: string, password = 'guess'): Promise<string | undefined> {
   await browser.get('/login');
   await browser.submit({ username, password });
   return browser.shown.errorCodes[0];
 }
 
-/** Guesses once by the route of chat clients, from an address of its own. */
+/** Makes one guess through the chat client endpoint, from a new address. */
 async function guessInChat(fields: Readonly<Record<string, unknown>>, address = attacked.newAddress()) {
   const body = { type: 'm.login.password', password: 'guess', ...fields };
   return await new ChatClient(attacked.service).post('/login', body, { 'x-forwarded-for': address });
@@ -55,7 +55,7 @@ describe('guessing the password of one account (S-87)', () => {
     for (const username of spellings) {
       expect(await guess(attacked.browser(), username), username).toBe('invalid_credentials');
     }
-    // The browser in which the account was used has a bucket of its own, so a stolen session is taken elsewhere.
+    // A known browser has a separate bucket. Simulates a stolen session in another browser.
     session.cookies.delete('__Host-latchkey_known');
     for (let count = spellings.length; count < ACCOUNT_TRIES; count += 1) {
       await session.get('/reauth');
@@ -105,7 +105,7 @@ describe('guessing the password of one account (S-87)', () => {
       expect(outcome(await guessInChat({ ...name, password: PASSWORD })), JSON.stringify(name)).toEqual(LIMITED);
     }
     expect(await guess(attacked.browser(), 'cara', PASSWORD)).toBe('rate_limit_exceeded');
-    // One statement that charges nothing: no hash is computed.
+    // At most one statement that charges nothing: no hash is computed.
     await guessInChat({ user: 'cara' });
     expect(attacked.service.requestLines().at(-1)?.queries).toBeLessThanOrEqual(2);
   });
@@ -123,7 +123,7 @@ describe('guessing the password of one account (S-87)', () => {
     expect(seconds).toBeGreaterThan(0);
     expect(limited.headers.get('access-control-allow-origin')).toBe('*');
     expect(limited.headers.get('access-control-expose-headers')).toContain('Retry-After');
-    // It was no try at the account.
+    // The rejected request did not count as an attempt on the account.
     expect(outcome(await guessInChat({ user: 'bruno', password: PASSWORD }))).toEqual([200, undefined]);
   });
 
@@ -135,7 +135,7 @@ describe('guessing the password of one account (S-87)', () => {
       expect(await guess(refused, username)).toBe('rate_limit_exceeded');
       expect(refused.shown.status).toBe(200);
       expect(refused.shown.text).toContain('wait');
-      // One statement that charges nothing, and no second one that would count a checked password.
+      // One statement that charges nothing, and no second one that would record a verified password.
       expect(attacked.service.requestLines().at(-1)?.queries).toBeLessThanOrEqual(2);
     }
     expect(await attacked.count('login_failures where cardinality(failed_at) > $1', [ACCOUNT_TRIES])).toBe(0);

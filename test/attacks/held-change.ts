@@ -2,7 +2,7 @@ import pg from 'pg';
 
 const DEADLINE_MS = 30_000;
 
-/** A change of rows that another process has made and not committed yet. */
+/** A row change that another process has made but not yet committed. */
 export class HeldChange {
   readonly #client: pg.Client;
   readonly #watcher: pg.Client;
@@ -24,8 +24,8 @@ export class HeldChange {
   }
 
   /**
-   * Commits as soon as `work` waits for the change, or is over without having waited.
-   * @param waiting statements of it that wait at the same time
+   * Commits as soon as `work` waits for the change, or has settled without waiting.
+   * @param waiting number of its statements that wait at the same time
    * @returns its result
    */
   async commitDuring<T>(work: Promise<T>, waiting = 1): Promise<T> {

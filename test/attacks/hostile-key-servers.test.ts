@@ -1,4 +1,4 @@
-/** Security 4.3: clients that publish their keys at a server of the attacker. */
+/** Security 4.3: clients that publish their keys on the attacker's server. */
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -29,7 +29,7 @@ const json = (body: string | Buffer, headers: Record<string, string> = {}): Requ
   };
 };
 
-/** Each of them holds the key of the client somewhere, unless it is about the kind of the key. */
+/** Each serves the client's key somewhere, except those that test the kind of key. */
 const SERVERS: Readonly<Record<string, RequestListener>> = {
   '10 MB': json(`{"keys":[${JSON.stringify(right)}],"more":"${'x'.repeat(10_000_000)}"}`),
   'a slow drip': (_request, response) => {
@@ -43,7 +43,7 @@ const SERVERS: Readonly<Record<string, RequestListener>> = {
   'a gzip bomb': json(gzipSync(`{"keys":[${JSON.stringify(right)}]}${' '.repeat(50_000_000)}`), {
     'content-encoding': 'gzip',
   }),
-  // Not followed, although the address that it names is within reach and has the right key.
+  // Not followed, although its target is reachable and has the right key.
   'a redirect to the right key': (_request, response) =>
     void response.writeHead(302, { location: `${peer.origin}/elsewhere` }).end(keys(right)),
   'the key after 10,000 that are none': json(keys(...Array.from({ length: 10_000 }, () => ({ kty: 'EC' })), right)),
@@ -61,10 +61,10 @@ const SERVERS: Readonly<Record<string, RequestListener>> = {
   'a private key': json(keys(own.privateKey.export({ format: 'jwk' }))),
 };
 
-/** Answers of key servers that keep the service waiting until a test lets them go. */
+/** Responses that key servers hold back until a test releases them. */
 const held: ServerResponse[] = [];
 
-/** Two keys of one kid, of which one fits. */
+/** Two keys with the same kid, one of which matches. */
 const GOOD = json(keys({ ...right, kid: 'one' }, { ...others[0], kid: 'one' }));
 const MIXED = json(
   keys(
@@ -150,7 +150,7 @@ test('only the usable keys of a set count: those next to them harm nobody (S-35)
   expect(asked.get('mixed')).toBe(1);
 });
 
-/** @returns the status, also for keys that no library would sign with */
+/** Signs an assertion, also with keys that a library would reject. @returns the status */
 async function signedBy(clientId: ClientId, key: KeyObject | string, alg: string): Promise<number> {
   const [, body = ''] = (
     await signAssertion({ clientId, audience: TEST_ISSUER, now: clock.now(), key: own.privateKey })
@@ -175,7 +175,7 @@ test('requests that wait for a slow key server are few, for one set and in all, 
 }, async () => {
   const clients = await Promise.all(Array.from({ length: 5 }, async (_, index) => await clientAt(`held ${index}`)));
   const good = await clientAt('good');
-  // Its keys are here from now on; new ones would wait with the others.
+  // Caches its keys. Otherwise, its requests would wait with the others.
   expect((await ask(good)).status).toBe(200);
   let refused = 0;
   const waiting = clients.flatMap((clientId) =>
@@ -188,7 +188,7 @@ test('requests that wait for a slow key server are few, for one set and in all, 
       return 503;
     }),
   );
-  // 32 for each of four sets; those of the fifth are beyond the 128 in all.
+  // Each of four key sets has 32 waiting requests. Those of the fifth exceed the total of 128.
   await until(() => refused === 72);
   expect((await ask(good)).status).toBe(200);
   expect(held).toHaveLength(4);

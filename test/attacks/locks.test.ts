@@ -1,7 +1,7 @@
 /**
- * Security 4.11, S-102: an account is locked, or a session ended, while something is being issued for it. Each change
- * here is made but not committed when the issuing statement arrives: it has to wait, and to issue nothing then. Were it
- * to go on, a session or token would be stored that nobody ends any more.
+ * Security 4.11, S-102: an account is locked, or a session ends, while something is being issued for it. Each change is
+ * made but not committed when the issuing statement arrives. The statement must wait and then issue nothing. Otherwise
+ * it would store a session or token that nothing ends.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { sha256 } from '#platform/base/secret.ts';
@@ -12,7 +12,7 @@ import { HeldChange } from './held-change.ts';
 
 const attacked = attackedService();
 
-/** All that is issued for a person. */
+/** Everything that can be issued for a user. */
 const ISSUED = [
   'user_sessions where finished_at is null',
   'oauth2_authorization_grants where code_hash is not null',
@@ -31,7 +31,7 @@ const ACCOUNT_CHANGES = [
   ['a deactivation', "update users set deactivated_at = created_at where username = 'amira'"],
 ] as const;
 
-/** Signs out of the newest browser session. */
+/** Ends the newest browser session. */
 const SIGN_OUT = [
   'a sign-out',
   `update user_sessions set finished_at = created_at, finish_reason = 'logged_out'
@@ -48,14 +48,14 @@ async function hold(text: string, params: readonly unknown[] = []): Promise<Held
   return await HeldChange.make(attacked.service.connectionString, text, params);
 }
 
-/** How many rows there are of each kind. */
+/** Counts the rows of each kind. */
 async function issued(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const from of ISSUED) counts[from] = await attacked.count(from);
   return counts;
 }
 
-/** The same but for browser sessions, of which the test itself ends one. */
+/** Removes browser sessions from the counts, because the test itself ends one. */
 function withoutSignIns(counts: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([from]) => !from.startsWith('user_sessions')));
 }

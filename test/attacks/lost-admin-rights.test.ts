@@ -1,4 +1,4 @@
-/** Security 4.15: administrators who were. If one of these fails, they stay administrators for as long as they refresh. */
+/** Security 4.15: former administrators. If one of these fails, they keep their rights for as long as they refresh. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import { findUserOfAccessToken } from '#domain/oauth-sessions/use-access-token.ts';
@@ -19,7 +19,7 @@ const KEPT = ['openid', 'urn:chat:client:api:*'];
 let db: TestDatabase;
 let secondDatabase: OpenDatabase;
 let service: OAuthService;
-/** Another instance, whose configuration names nobody. */
+/** Another instance, whose configuration lists no administrators. */
 let second: OAuthService;
 let client: ClientId;
 let adminClient: ClientId;
@@ -59,7 +59,7 @@ async function signIn(user: { username?: string; canRequestAdmin?: boolean }, of
   return { userId, accessToken: member(answer, 'access_token'), refreshToken: member(answer, 'refresh_token') };
 }
 
-/** The admin scopes that introspection shows of a token. */
+/** Returns the admin scopes in the introspection response for a token. */
 async function adminScopes(at: OAuthService, token: string): Promise<string[]> {
   const answer = await at.introspect(token);
   expect(answer.body['active']).toBe(true);
@@ -68,7 +68,7 @@ async function adminScopes(at: OAuthService, token: string): Promise<string[]> {
   return scope.filter((name) => ADMIN.includes(name));
 }
 
-/** What a resource of the service itself sees: userinfo, later the admin API. */
+/** Returns the admin scopes as the service's own endpoints see them, such as userinfo. */
 async function ownAdminScopes(users: string[], token: string): Promise<string[]> {
   const scopeRules = new ScopeRules('chat');
   const rights = new AdminRights({ scopeRules, users: new Set(users), clients: new Set() });

@@ -1,11 +1,11 @@
 /**
- * Takes each protection of `protections/` out of a copy of the tree, by itself, and expects the test that is named
- * there to fail. A test that goes on passing proves nothing about the protection.
+ * Removes each protection in `protections/` individually from a copy of the tree, and expects the named test to fail. A
+ * test that still passes does not prove the protection.
  *
  *     node test/attacks/mutations.js [--parallel=2] [NAME...]
  *
- * Without names it runs the whole list. It ends with a table, and with exit code 1 when a test noticed nothing, fails
- * without any change, or a text to be taken out is not in the source exactly once.
+ * Without names, it runs the whole list. It prints a table and exits with code 1 in three cases: a test does not detect
+ * a removal, a test fails without any change, or a text to remove is not in the source exactly once.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** What a copy does without. */
+/** Excluded from the copy. */
 const LEFT_OUT = new Set(['.git', '.latchkey', 'dist', 'node_modules']);
 const MAX_RUN_MS = 600_000;
 
@@ -70,7 +70,7 @@ async function main() {
   return noticed === rows.length;
 }
 
-/** The names of those whose tests pass while nothing is taken out. */
+/** Returns the names of the protections whose tests pass in the unchanged tree. */
 async function untouched(copy) {
   if (chosen.some(({ isBuilt }) => isBuilt === true)) await buildProgram(copy);
   const files = [...new Set(chosen.map(({ test }) => test))];
@@ -82,7 +82,7 @@ async function untouched(copy) {
   return new Set(sound.map(({ name }) => name));
 }
 
-/** Runs the test of a protection in a copy that lacks it. */
+/** Runs the test of a protection in a copy without it. */
 async function without(copy, { removals, test, testName, isBuilt }) {
   const originals = new Map();
   try {
@@ -104,7 +104,7 @@ async function without(copy, { removals, test, testName, isBuilt }) {
   }
 }
 
-/** @returns the tests that ran; none when the tree does not load */
+/** @returns the tests that ran, none if the tree does not load */
 async function runTests(copy, files, names) {
   const report = join(folder, `${basename(copy)}.json`);
   rmSync(report, { force: true });
@@ -128,7 +128,7 @@ async function runNode(copy, args) {
   const child = spawn(process.execPath, args, {
     cwd: copy,
     stdio: 'ignore',
-    // A group of its own, so that its database ends with it.
+    // A separate process group, so that the test's database stops with it.
     detached: true,
   });
   running.add(child);
@@ -171,7 +171,7 @@ function printTable(rows) {
   }
 }
 
-/** The list is TypeScript, which Node.js 20 does not read. */
+/** The list is TypeScript, which Node.js 20 does not load. */
 async function importList() {
   const { outputFiles } = await build({
     absWorkingDir: root,

@@ -1,4 +1,4 @@
-/** Security 4.8: text from outside that would run, or pose as something else, where it comes out again. */
+/** Security 4.8: external text that would execute, or impersonate something else, where it is output. */
 import { describe, expect, test } from 'vitest';
 import { expectCleanPage, HOSTILE_TEXTS } from '../support/clean-page.ts';
 import { attackedService, basic, C1, CLIENT_SETTINGS, PASSWORD, UNKNOWN_ID } from './attacked-service.ts';

@@ -1,4 +1,4 @@
-/** Security 4.20: input that one reader understands otherwise than the next, or that no reader expects. */
+/** Security 4.20: input that two readers interpret differently, or that no reader expects. */
 import { describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { attackedService, basic, C1, C3, isConsent, UNKNOWN_ID } from './attacked-service.ts';
@@ -8,9 +8,9 @@ const attacked = attackedService();
 const FORM: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
 
 /**
- * Without the routes that read no body, or none before they know who asks: where chat clients sign out, and what a script
- * asks for passkeys by; without those of sign-in providers, which are looked for before that, and without GraphQL, which
- * takes JSON alone.
+ * Returns the routes that parse a form without authentication. Excludes the sign-out routes of chat clients and the
+ * passkey options route, which read no body or authenticate first. Excludes upstream provider routes, which look up the
+ * provider first, and GraphQL, which accepts only JSON.
  */
 function forms() {
   const posts = attacked.routes({ method: 'POST' }).filter(({ errorFormat }) => errorFormat !== 'graphql-json');
@@ -39,7 +39,7 @@ describe('names of object properties (S-157)', () => {
     await attacked.changingNothing(async () => {
       for (const { target: path } of forms()) {
         const answer = await attacked.ask({ method: 'POST', target: path, headers: [FORM], body: fields });
-        // Unknown fields are ignored there, and a request without any is continued by GET.
+        // This endpoint ignores unknown fields, and redirects a request without known ones to GET.
         const [least, below] = path === '/oauth2/logout' ? [303, 304] : [400, 500];
         expect([path, answer.status]).toEqual([
           path,
@@ -92,13 +92,13 @@ describe('identifiers in paths (S-158)', () => {
 
   test.each(MALFORMED)('%.60s is refused everywhere, without a query that sees it', async (id) => {
     await attacked.changingNothing(async () => {
-      // Every version of the routes for chat clients is the same.
+      // All versions of the chat client routes behave alike.
       const routes = attacked.routes().filter(({ path }) => path.includes(':') && !path.includes(':version'));
       for (const { method, path } of routes) {
         const target = path.replaceAll(/:\w+/g, id);
         const form = method === 'POST' ? { headers: [FORM], body: 'csrf=x' } : {};
         const answer = await attacked.ask({ method, target, ...form });
-        // Nobody learns which recoveries there are: all but one's own lead back to the first page.
+        // Recoveries of other browsers redirect to the first page, so that their existence is not revealed.
         const isLedBack = path.startsWith('/recover/progress/') && headerOf(answer, 'location') === '/recover';
         expect([target.slice(0, 80), answer.status]).toEqual([
           target.slice(0, 80),
@@ -173,7 +173,7 @@ describe('bytes that are not text (S-159)', () => {
   test.each(ENCODED.filter(([, text]) => !/[\0\xff]/.test(text)))('%s in a query: 400', async (_, text) => {
     for (const path of ['/login', '/reauth', '/authorize', '/logout', '/.well-known/webfinger']) {
       const answer = await attacked.ask({ target: `${path}?kind=${text}&resource=${text}&client_id=${text}` });
-      // Without a session the way to prove presence is the way to sign in.
+      // Without a session, the reauthentication page leads to the sign-in page.
       expect([path, answer.status]).toEqual([path, 400]);
     }
   });
@@ -188,7 +188,7 @@ describe('bytes that are not text (S-159)', () => {
   );
 });
 
-/** Fields that the form may have once. */
+/** Returns fields that a form may contain once. */
 function namesOf(path: string, errorFormat: string): string[] {
   if (path === '/oauth2/logout') return ['id_token_hint', 'client_id', 'post_logout_redirect_uri', 'state'];
   if (path === '/oauth2/device') return ['client_id', 'scope'];

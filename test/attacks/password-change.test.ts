@@ -1,4 +1,4 @@
-/** Security 4.14: changing a password, by a thief of the session and in races. */
+/** Security 4.14: password changes by a session thief and in races. */
 import { describe, expect, test } from 'vitest';
 import { type Change, changePassword, viewerId } from '../support/account-operations.ts';
 import { NEW_PASSWORD } from '../support/registering.ts';
@@ -18,7 +18,7 @@ async function tryPassword(username: string, password: string): Promise<number> 
   return (await browser.submit({ username, password })).status;
 }
 
-/** Gives the account its first password back. */
+/** Restores the account's original password. */
 async function restore(): Promise<void> {
   await attacked.change(
     `update user_passwords set hash = other.hash, scheme_version = other.scheme_version

@@ -1,4 +1,4 @@
-/** Security S-175 and S-187: what connections can take from the process as a whole. */
+/** Security S-175 and S-187: what connections can consume of the whole process. */
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -10,14 +10,14 @@ import { Program, stopProcess } from '../support/program.js';
 import { until } from '../support/route-server.ts';
 
 const OPEN_FILES = 200;
-/** The program alone has more parts. */
+/** The program alone opens more files. */
 const TOO_FEW_FILES = 48;
-/** That it goes on with, however low the limit. */
+/** Connections that the program keeps accepting, however low the limit. */
 const FEWEST_CONNECTIONS = 8;
 const GET = 'GET /.well-known/openid-configuration HTTP/1.1\r\nHost: x\r\n\r\n';
-/** What each connection of S-175 writes, unless it is cut before. */
+/** Bytes that each connection of S-175 writes, unless the server closes it earlier. */
 const WRITTEN_BYTES = 8_000_000;
-/** Or until this has passed: a service that stops reading holds the writer up. */
+/** Maximum duration of the attack: the writer blocks once the service stops reading. */
 const ATTACK_MS = 5000;
 
 let folder: string;
@@ -27,7 +27,7 @@ let service: ChildProcess;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-limits-'));
-  // The database server's own account has to get through when the tests run as root.
+  // The database server's account must be able to enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   logFile = join(folder, 'latchkey.log');
   port = await freePort();
@@ -50,7 +50,7 @@ async function statusOf(path: string): Promise<number> {
   return (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })).status;
 }
 
-/** Resident memory of the service in bytes. */
+/** Returns the resident memory of the service in bytes. */
 function residentMemory(): number {
   const [, kib = ''] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8')) ?? [];
   return Number(kib) * 1024;
@@ -66,7 +66,10 @@ function open(): Socket {
   return socket;
 }
 
-/** Writes requests and never reads, on new connections whenever one is cut, until `WRITTEN_BYTES` were sent. */
+/**
+ * Writes requests without reading responses, until `WRITTEN_BYTES` are sent. Reconnects whenever the server closes the
+ * connection.
+ */
 async function pipelineWithoutReading(): Promise<void> {
   const batch = GET.repeat(1000);
   const giveUp = new Promise<'over'>((resolve) => setTimeout(() => resolve('over'), ATTACK_MS));
@@ -90,7 +93,7 @@ describe('pipelined requests whose answers nobody reads (S-175)', () => {
   test.each([1, 3, 10])(
     'on %i connections: memory stays within 1.5 times of before, others are served',
     async (count) => {
-      // What the service needs for requests at all is not what is measured.
+      // Warms the service up, so that the baseline includes the memory needed to serve requests.
       for (let round = 0; round < 200; round += 1) await statusOf('/.well-known/openid-configuration');
       const before = residentMemory();
       let isOver = false;
@@ -113,7 +116,7 @@ describe('file descriptors used up (S-187)', () => {
   test('400 idle connections under a limit of 200: a log line says so, honest requests are answered', async () => {
     const sockets = Array.from({ length: 400 }, (_, index) => {
       const socket = open();
-      // Half of them have asked before, and half say nothing.
+      // Half of them have sent a request, half nothing.
       if (index % 2 === 0) socket.write(GET);
       socket.resume();
       return socket;
@@ -143,7 +146,8 @@ describe('file descriptors used up (S-187)', () => {
     const lowered = 60;
     let isOver = false;
     const sockets = new Set<Socket>();
-    // Whatever becomes free is taken at once, so that nothing is left to measure with. Who has asked may stay for long.
+    // Takes every freed connection immediately, so that none is left for measuring. Connections that have sent a
+    // request may stay open longer.
     const hold = (): void => {
       const socket = open().resume();
       socket.write(GET);

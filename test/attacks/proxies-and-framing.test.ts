@@ -1,10 +1,10 @@
-/** Security 4.18: what is between a caller and the service, and callers who pretend to be that. */
+/** Security 4.18: intermediaries between the caller and the service, and callers who impersonate them. */
 import { describe, expect, test } from 'vitest';
 import { attackedService, C1, ISSUER, PASSWORD, SETTINGS } from './attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer, requestBytes, sendBytes } from './raw-http.ts';
 
 const attacked = attackedService();
-/** Its only trusted proxy is one that these tests do not come from. */
+/** Its only trusted proxy is not the address of these tests. */
 const exposed = attackedService({ http: { ...SETTINGS.http, trusted_proxies: ['10.0.0.1/32'] } });
 
 const FORWARDING: [string, string][] = [
@@ -175,7 +175,7 @@ describe('a second request hidden in the body of the first (S-150)', () => {
   });
 });
 
-/** Clients manage their registration by further methods (RFC 7592). */
+/** Client configuration endpoints accept additional methods (RFC 7592). */
 const MANAGED = /^\/oauth2\/registration\/./;
 
 describe('methods (S-151)', () => {
@@ -260,7 +260,7 @@ describe('another spelling of a path (S-152)', () => {
         expect([target, isKept && answer.body.includes('amira')]).toEqual([target, false]);
         if ([400, 404].includes(answer.status)) continue;
         if (target.startsWith('/account/') && !/\.\.|%2e%2e/.test(target)) {
-          // The script of the account area answers every address below it; the page is the same for everybody.
+          // The account app is served at every path below it. Its page is the same for all users.
           expect([target, headerOf(answer, 'cache-control')]).toEqual([target, 'no-store']);
           expect([target, answer.body.includes('amira')]).toEqual([target, false]);
           continue;

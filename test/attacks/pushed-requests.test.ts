@@ -1,4 +1,4 @@
-/** Security 4.1, what it says about pushed authorization requests (RFC 9126). */
+/** Security 4.1: pushed authorization requests (RFC 9126). */
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Shown } from '../support/browser.ts';

@@ -1,10 +1,10 @@
-/** Security 4.11: what may happen once, asked for many times at the same moment. */
+/** Security 4.11: one-time operations that are requested many times concurrently. */
 import { describe, expect, test } from 'vitest';
 import type { TestService } from '../support/service.ts';
 import { attackedService, C1, C3, PASSWORD } from './attacked-service.ts';
 
 const attacked = attackedService({
-  // Slow enough for something to happen while a password is being checked.
+  // Slow enough for something to happen during a password check.
   passwords: { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 65_536, iterations: 3 }] },
 });
 const DEVICE = 'urn:chat:client:api:* urn:chat:client:device:ABCDEFGHIJ';
@@ -28,7 +28,7 @@ describe('deciding one request 40 times at once over two instances (S-100)', () 
       expect(sent).toHaveLength(1);
       for (const answer of answers) {
         if (sent.includes(answer)) continue;
-        // Too late: told so, or led to the page that says so.
+        // The losers see a page about it, directly or after a redirect.
         expect([303, 409]).toContain(answer.status);
         expect(answer.location ?? '').not.toContain('code=');
       }
@@ -52,7 +52,7 @@ describe('a lock that lands in the middle (S-102)', () => {
     await browser.get('/login');
     const charged = await attacked.count('rate_limits');
     const signingIn = browser.submit({ username: 'bruno', password: PASSWORD });
-    // The limit is charged before the hash, so from here on the hash runs.
+    // The rate limit is charged before the hash, so the hash is running from here on.
     await expect.poll(async () => await attacked.count('rate_limits'), { interval: 5 }).toBeGreaterThan(charged);
     await lock('bruno');
     try {

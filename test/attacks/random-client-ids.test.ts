@@ -1,4 +1,4 @@
-/** Security 4.3: strangers who make up client ids. If one of these fails, they fill the database or the memory. */
+/** Security 4.3: invented client IDs. If one of these fails, an attacker fills the database or the memory. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
@@ -40,7 +40,7 @@ test('30,000 made-up client ids at the token, introspection and revocation endpo
   expect(answer.status).toBe(200);
 }, 300_000);
 
-/** Each request names a client of its own, every other one with a secret. */
+/** Sends requests with distinct client IDs, every other one with a secret. */
 async function ask(count: number): Promise<void> {
   let asked = 0;
   const next = (): string => {
@@ -70,7 +70,7 @@ async function answers(socket: Socket, requests: readonly string[]): Promise<str
     const receive = (chunk: Buffer): void => {
       received += chunk.toString('latin1');
       const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status = '']) => status);
-      // Each answer ends with a JSON object.
+      // Each response ends with a JSON object.
       if (statuses.length < requests.length || !received.endsWith('}')) return;
       socket.off('data', receive);
       resolve(statuses);

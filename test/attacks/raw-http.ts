@@ -1,29 +1,29 @@
 import { connect } from 'node:net';
 
-/** An answer as it came over the wire. */
+/** A response as received from the wire. */
 export interface RawAnswer {
   readonly status: number;
-  /** Values by lower-case name. */
+  /** Values by lowercase name. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
-  /** One character for each byte. */
+  /** One character per byte. */
   readonly body: string;
 }
 
 export interface RawRequest {
-  /** GET unless given. */
+  /** GET by default. */
   readonly method?: string;
-  /** Path and query as they go out. */
+  /** Path and query as sent. */
   readonly target: string;
-  /** One character for each byte; `host`, `connection` and the length of the body are added unless they are here. */
+  /** One character per byte. `host`, `connection` and the content length are added unless present. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string | Buffer;
 }
 
 const ANSWER_TIMEOUT_MS = 30_000;
-/** After so long without a byte the server is taken to wait for more of ours. */
+/** After this long without a byte, the server is assumed to wait for more data. */
 const QUIET_MS = 30;
 
-/** The bytes of a request, without any check of what they say. */
+/** Serializes a request without validation. */
 export function requestBytes(request: RawRequest): Buffer {
   const { method = 'GET', target, headers = [], body } = request;
   const given = new Set(headers.map(([name]) => name.toLowerCase()));
@@ -38,7 +38,7 @@ export function requestBytes(request: RawRequest): Buffer {
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, 'latin1'), payload]);
 }
 
-/** Sends one request on a connection of its own. Throws unless exactly one answer comes back. */
+/** Sends one request on a new connection. Throws unless it receives exactly one response. */
 export async function sendRequest(address: string, request: RawRequest): Promise<RawAnswer> {
   const text = await converse(address, requestBytes(request), { isWhole: true });
   const answers = parseAnswers(text, { isHead: request.method === 'HEAD' });
@@ -49,13 +49,13 @@ export async function sendRequest(address: string, request: RawRequest): Promise
   return answer;
 }
 
-/** Sends bytes, whatever they are, and returns all answers; half-closes the connection when nothing more comes. */
+/** Sends arbitrary bytes and returns all responses. Half-closes the connection when nothing more arrives. */
 export async function sendBytes(address: string, bytes: Buffer | string): Promise<RawAnswer[]> {
   const payload = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
   return parseAnswers(await converse(address, payload, { isWhole: false }), { isHead: false });
 }
 
-/** @returns everything that came back until the server closed, one character for each byte */
+/** @returns everything received until the server closed the connection, one character per byte */
 function converse(address: string, bytes: Buffer, options: { readonly isWhole: boolean }): Promise<string> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(address);
@@ -79,7 +79,7 @@ function converse(address: string, bytes: Buffer, options: { readonly isWhole: b
       received += text;
       listen();
     });
-    // A reset after a refusal: what came before it counts.
+    // The server may reset the connection after a rejection. What arrived earlier counts.
     socket.on('error', () => {});
     socket.on('close', () => {
       clearTimeout(quiet);
@@ -90,7 +90,7 @@ function converse(address: string, bytes: Buffer, options: { readonly isWhole: b
 
 const HEAD = /^HTTP\/1\.1 (\d{3}) [^\r\n]*\r\n((?:[^\r\n]+\r\n)*)\r\n/;
 
-/** Splits what came back into answers. Throws for anything between them. */
+/** Splits the received text into responses. Throws on anything between them. */
 function parseAnswers(text: string, options: { readonly isHead: boolean }): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = text;
@@ -104,7 +104,7 @@ function parseAnswers(text: string, options: { readonly isHead: boolean }): RawA
     const body = rest.slice(head.length, head.length + length);
     if (body.length !== length) throw new Error(`an answer was cut off: ${body.length} of ${length} bytes`);
     rest = rest.slice(head.length + length);
-    // Interim answers announce the one that counts.
+    // Skips interim responses.
     if (status >= 200) answers.push({ status, headers, body });
   }
   return answers;
@@ -120,19 +120,19 @@ function parseHeaders(lines: string): Map<string, string[]> {
   return headers;
 }
 
-/** The first line of a header; undefined when it is absent. */
+/** Returns the first value of a header, or undefined. */
 export function headerOf(answer: RawAnswer, name: string): string | undefined {
   return answer.headers.get(name)?.[0];
 }
 
-/** The members of a JSON answer. */
+/** Returns the members of a JSON response. */
 export function jsonOf(answer: RawAnswer): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(Buffer.from(answer.body, 'latin1').toString());
   if (typeof value !== 'object' || value === null) throw new Error(`no JSON object: ${answer.body}`);
   return { ...value };
 }
 
-/** A member of a JSON answer that has to be a text. */
+/** Returns a string member of a JSON response. */
 export function textMember(answer: RawAnswer, name: string): string {
   const value = jsonOf(answer)[name];
   if (typeof value !== 'string') throw new Error(`${name} is not a string in ${answer.status} ${answer.body}`);

@@ -1,4 +1,4 @@
-/** Security 4.14: getting an account by its recovery. */
+/** Security 4.14: taking over an account through its recovery. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, recoverPassword } from '../support/account-operations.ts';
 import type { Browser, Shown } from '../support/browser.ts';
@@ -26,7 +26,7 @@ async function begin(email: string, browser: Browser = attacked.browser()): Prom
   return await browser.submit({ email }, { action: '/recover' });
 }
 
-/** @returns the ticket of the mail that went to `email` */
+/** @returns the ticket in the email to `email` */
 async function ticketOf(email: string): Promise<string> {
   expect((await begin(email)).status).toBe(303);
   const [mail] = await mails.deliver(attacked.service.core);
@@ -39,7 +39,7 @@ async function ticketOf(email: string): Promise<string> {
 const KINDS = ['amira@mail.example', 'absent@mail.example', 'lena@mail.example', 'dana@mail.example'];
 
 describe('telling whether an address is known (S-81)', () => {
-  /** Everything that an observer sees, and what the request cost, without what is different each time. */
+  /** Returns everything that an observer sees, and the cost of the request, without values that differ each time. */
   function seen({ status, headers, body }: Shown) {
     const { date: _, 'set-cookie': cookies = [], ...others } = headers;
     const lengths = cookies.map((cookie) => cookie.replace(/=[^;]*/, ({ length }) => `=${length}`));
@@ -132,7 +132,7 @@ describe('a ticket (S-119)', () => {
   test('of one account sets no password of another that is named with it', async () => {
     const ticket = await ticketOf('amira@mail.example');
     const browser = attacked.browser();
-    // Fields that the API does not have are no way to name somebody else.
+    // Unknown fields cannot select another user.
     for (const other of ['userId: "bruno"', 'username: "bruno"', 'email: "bruno@mail.example"']) {
       const input = `{ ticket: "${ticket}", newPassword: "${NEW_PASSWORD}", ${other} }`;
       const { body } = await ask(browser, `mutation { setPasswordByRecovery(input: ${input}) { status } }`);

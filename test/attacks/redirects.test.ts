@@ -1,11 +1,11 @@
-/** Security 4.7: an address of ours that sends people somewhere else. */
+/** Security 4.7: URLs of the service that redirect users elsewhere. */
 import { describe, expect, test } from 'vitest';
 import { startService } from '../support/service.ts';
 import { attackedService, ISSUER, PASSWORD, SETTINGS } from './attacked-service.ts';
 import { headerOf, sendRequest } from './raw-http.ts';
 
 const attacked = attackedService();
-/** Where a continuation may lead, all of them below the public base (interface.md). */
+/** Allowed targets of a continuation, all below the public base (interface.md). */
 const TARGET = new RegExp(
   `^${ISSUER}(authorize/[0-9A-Z]{26}|device/[0-9A-Z]{26}|complete-compat-sso/[0-9A-Z]{26}|upstream/link/[0-9A-Z]{26}` +
     `|account/password/change|account/(\\?action=[a-z._]+(&device_id=[\\w%.~-]+)?)?)?$`,

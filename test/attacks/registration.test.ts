@@ -1,4 +1,4 @@
-/** Accounts that people make for themselves, attacked. */
+/** Attacks on self-registration. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { sql } from '../support/fixtures.ts';
@@ -39,7 +39,7 @@ async function usernames(): Promise<string[]> {
 
 describe('sixteen passwords from one address that take seconds to estimate (S-183)', () => {
   test('do not keep somebody elsewhere from registering', async () => {
-    // Substitutions in every place, the worst for the estimator within the characters that it looks at.
+    // Substitutions at every position: the worst case for the estimator within the characters that it considers.
     const password = 'mp@$$w0rd1'.repeat(9);
     const attackers = Array.from({ length: 16 }, (_, index) => {
       const browser = browserAt(service, '198.19.9.9');
@@ -51,7 +51,7 @@ describe('sixteen passwords from one address that take seconds to estimate (S-18
       return answers.filter((answer) => answer.status === 503).length;
     });
     const arrived = () => service.logLines().filter((line) => line.includes('198.19.9.9')).length;
-    // Their pages have been read, and twelve forms were refused because the queue was full.
+    // The 16 pages were served, and twelve forms were rejected because the queue was full.
     await until(() => arrived() >= 16 + 12);
     const answer = await beginRegistration(browserAt(service), { username: 'honest' });
     expect(answer.status).toBe(303);
@@ -83,7 +83,7 @@ describe('names that policy.data.admin_users lists, without an account (S-177)',
     try {
       const browser = browserAt(open);
       const finish = await registerUpToFinish(browser, 'berta');
-      // The same browser at the instance where the name is listed.
+      // The same browser at the instance that reserves the name.
       const moved = browserAt(service);
       for (const [name, value] of browser.cookies) moved.cookies.set(name, value);
       const lost = await moved.open(finish);

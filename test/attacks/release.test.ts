@@ -1,4 +1,4 @@
-/** What is released: what it installs, what it may do, and how a weakness in it is reported. */
+/** Releases: what they install, what they may do, and how to report a vulnerability. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -44,7 +44,7 @@ describe('what a released image may do (S-170, S-171)', () => {
     const file = textOf('packaging/Containerfile');
     expect(file).toMatch(/^USER 1000:1000$/m);
     expect(file).toMatch(/^ENTRYPOINT \["node", /m);
-    // Of an installation as root nothing is left behind that this user could change.
+    // The last step as root precedes the switch to this user, so no installed file belongs to it.
     expect(file.indexOf('USER 1000:1000')).toBeGreaterThan(file.lastIndexOf('RUN '));
   });
 

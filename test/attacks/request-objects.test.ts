@@ -1,4 +1,4 @@
-/** Security 4.1, what it says about request objects by value (RFC 9101, RFC 8725). */
+/** Security 4.1: request objects by value (RFC 9101, RFC 8725). */
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { beforeAll, expect, test } from 'vitest';
@@ -94,7 +94,7 @@ test.each<[string, () => string | Promise<string>]>([
     const page = await ask(request);
     expect(page).toMatchObject({ status: 400, location: undefined });
     expect(page.text).toContain('invalid_request_object');
-    // The client registered itself: the visitor sees the host before the refusal goes back to it.
+    // The client registered itself, so the user sees its host before the error returns to it.
     const named = await ask(request, { redirect_uri: CALLBACK });
     expect(named).toMatchObject({ status: 400, location: undefined });
     expect(named.body).toContain('error=invalid_request_object');

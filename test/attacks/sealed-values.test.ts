@@ -1,4 +1,4 @@
-/** Lifetimes and bindings of what is sealed, and what is remembered: see the list in `sealed-values.ts`. */
+/** Lifetimes and bindings of sealed values and remembered proofs, see the list in `sealed-values.ts`. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLogoutRequest, sealLogoutRequest } from '#browser/logout-request.ts';
@@ -153,7 +153,7 @@ describe('a sealed column opens in its own row and column only', () => {
     const sealed = sealUserCode('BCDFGHJK', id, TEST_KEYS);
     expect(toDeviceCodeGrant(deviceRow(id, sealed), TEST_KEYS).userCode).toBe('BCDFGHJK');
     expect(() => toDeviceCodeGrant(deviceRow(other, sealed), TEST_KEYS)).toThrow('cannot be opened');
-    // The same id in another table.
+    // The same ID in another table.
     expect(() => openRegistrationToken(TEST_KEYS, id, sealed)).toThrow('none of the keys opens');
   });
 

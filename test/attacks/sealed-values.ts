@@ -1,18 +1,18 @@
 /**
- * Every value that leaves the service under seal, or lies sealed in the database, and every proof that is remembered
- * because it may be used once. A test compares the list with the source, so that a new one cannot be forgotten.
+ * Every value that leaves the service sealed or is stored sealed, and every one-time proof that is remembered. A test
+ * compares the list with the source, so that new ones cannot be forgotten.
  */
 interface SealedValue {
   readonly what: string;
-  /** The file that seals it, or remembers it. */
+  /** The file that seals or remembers it. */
   readonly file: string;
-  /** Of the source, as it is written there. */
+  /** The label as written in the source. */
   readonly label: string;
-  /** How long it is good for; `row`: as long as the row that it is in. */
+  /** How long it is valid. `row`: as long as its row exists. */
   readonly lifetime: string;
-  /** What it is worth nothing without. */
+  /** What it is bound to and useless without. */
   readonly bindings: readonly string[];
-  /** Entries of `protections/` that take a binding or the lifetime away. */
+  /** Entries of `protections/` that remove a binding or the lifetime. */
   readonly protections: readonly string[];
 }
 

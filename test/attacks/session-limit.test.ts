@@ -1,4 +1,4 @@
-/** No way around `experimental.session_limit` (chat-compat 10.5, oauth 8.2 row 11). */
+/** Attempts to bypass `experimental.session_limit` (chat-compat 10.5, oauth 8.2 row 11). */
 import { describe, expect, test } from 'vitest';
 import { DEVICE_CODE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
 import type { Browser } from '../support/browser.ts';
@@ -13,7 +13,7 @@ const attacked = attackedService({
   experimental: { session_limit: { soft_limit: 2, max_session_threshold: 4 } },
 });
 
-/** Somebody who has this many sessions at C1. */
+/** Creates a user with this many sessions at C1. */
 async function person(username: string, sessions: number): Promise<Browser> {
   await attacked.service.registerUser(username, PASSWORD);
   const browser = await attacked.signedIn(username);

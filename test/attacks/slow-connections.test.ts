@@ -1,4 +1,4 @@
-/** Security 4.17, S-139: connections that are opened to be held, by the thousand. */
+/** Security 4.17, S-139: thousands of connections that are opened and held. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -8,18 +8,18 @@ import { attackedService, C1 } from './attacked-service.ts';
 const OF_EACH_KIND = 500;
 const OPENED_AT_ONCE = 100;
 const BYTE_EVERY_MS = 5000;
-/** The longest of the limits is that of a reader who takes nothing: 30 s, after as many to notice. */
+/** The longest limit is for a peer that never reads: 30 s, after another 30 s to notice. */
 const MAX_HELD_MS = 75_000;
 const WINDOW = 60;
 
-// The default limits, but for the 75 s that an idle connection has: they would only make this test longer.
+// Default limits, except the 75 s for idle connections, which would only lengthen the test.
 const attacked = attackedService({ limits: { keep_alive_timeout: '15s' } });
 
 const GET = 'GET /login HTTP/1.1\r\nHost: x\r\n\r\n';
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
 interface Kind {
-  /** Sent at once. */
+  /** Sent immediately. */
   readonly start: string;
   /** Sent byte by byte. */
   readonly drip?: string;
@@ -58,7 +58,7 @@ test('2,000 slow connections, of each kind 500, are closed at the limits while h
     during.push(await honest());
     expect(performance.now() - openedAt, 'connections are held for longer than the limits').toBeLessThan(MAX_HELD_MS);
   }
-  // Nothing is read of these, so their end shows once it is.
+  // These sockets are not read, so their end is only visible after resuming.
   const unread = held.filter(({ neverReads }) => neverReads);
   await Promise.all(
     unread.map(async ({ socket }) => {
@@ -80,7 +80,7 @@ test('2,000 slow connections, of each kind 500, are closed at the limits while h
   expect(late.map(({ path }) => path)).toEqual(Array.from({ length: OF_EACH_KIND }, () => '/oauth2/token'));
 });
 
-/** What 95 of 100 requests do not exceed, in the window in which the machine did least else. */
+/** Returns the 95th percentile of the window with the least other load. */
 function quietest(times: readonly number[]): number {
   const windows = Array.from({ length: Math.floor(times.length / WINDOW) }, (_, index) =>
     quantile(times.slice(index * WINDOW, (index + 1) * WINDOW), 0.95),
@@ -107,7 +107,7 @@ async function openAll(): Promise<Held[]> {
 async function open({ start, drip, neverReads = false }: Kind): Promise<Held> {
   const { hostname, port } = new URL(attacked.service.address);
   const socket = connect(Number(port), hostname);
-  // A reset is an end as good as any.
+  // A reset also counts as an end.
   socket.on('error', () => {});
   await once(socket, 'connect');
   socket.write(start);

@@ -1,12 +1,12 @@
 import type { Queryable } from '#platform/postgres/database.ts';
 import { sql } from '../support/fixtures.ts';
 
-/** What a refused request may write: counters of limits, the audit trail (security G4), and which proofs were used up. */
+/** Tables that a rejected request may write to: rate limit counters, the audit trail (security G4), and used proofs. */
 const MAY_CHANGE = new Set(['audit_events', 'login_failures', 'rate_limits', 'replayed_values']);
-/** Written in the background for requests that were served before, and the count of wrong passwords of a session. */
+/** Columns written in the background for earlier requests, and the count of wrong passwords of a session. */
 const IGNORED_COLUMNS = ['last_active_at', 'last_active_ip', 'failed_reauths'];
 
-/** Row count and digest of each table that a refused request must leave alone. */
+/** Row count and digest of each table that a rejected request must not change. */
 export type TableStates = ReadonlyMap<string, string>;
 
 export class TableReader {
@@ -41,7 +41,7 @@ export class TableReader {
   }
 }
 
-/** The tables that differ. */
+/** Returns the tables that differ. */
 export function changedTables(before: TableStates, after: TableStates): string[] {
   return [...after].filter(([name, state]) => before.get(name) !== state).map(([name]) => name);
 }

@@ -1,4 +1,6 @@
-/** What an exchange of tokens (RFC 8693) must not give: more, longer, elsewhere, or in another name. */
+/**
+ * What a token exchange (RFC 8693) must not yield: wider scope, a longer lifetime, use elsewhere, or another identity.
+ */
 import { describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { ACCESS_TOKEN_TYPE, ID_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT_TYPE } from '#protocol/oauth/client-metadata.ts';
@@ -126,7 +128,7 @@ describe('an exchange', () => {
     const children = `oauth2_sessions s join oauth2_access_tokens t on t.session_id = s.parent_session_id
       where t.token_hash = sha256($1::text::bytea)`;
     expect(await attacked.count(children, [subject.accessToken])).toBe(1);
-    // The caller may give its own token back; that of the person's app stays.
+    // The caller may revoke its own token. The app's token stays active.
     const revoked = await attacked.post('/oauth2/revoke', { token: tokens[0] ?? '' }, basic(C2));
     expect(revoked.status).toBe(200);
     expect(await attacked.introspect(subject.accessToken)).toMatchObject({ active: true });
@@ -180,7 +182,7 @@ describe('a subject token', () => {
     expect(await exchange(C1, subject.accessToken)).toMatchObject({ status: 400 });
     expect(jsonOf(await exchange(C1, subject.accessToken))['error']).toBe('unauthorized_client');
     const own = await held('amira', 'openid', C2);
-    // Not even its own: the list says whose.
+    // Not even its own token: the list determines whose tokens a client may exchange.
     refused(await exchange(C2, own.accessToken));
   });
 
@@ -256,7 +258,7 @@ describe('scope and target', () => {
     const token = await exchanged(C2, subject.accessToken);
     expect(await attacked.introspect(token)).toMatchObject({ scope: 'openid email read' });
     const narrow = await exchanged(C2, subject.accessToken, { scope: 'openid' });
-    // What was left out does not come back with another exchange of what came of it.
+    // A dropped scope cannot be regained by exchanging the resulting token.
     refused(await exchange(CQ, narrow, { scope: 'email' }), 'invalid_scope');
     expect(await attacked.introspect(await exchanged(CQ, narrow))).toMatchObject({ scope: 'openid' });
   });
@@ -321,7 +323,7 @@ describe('a chain of exchanges', () => {
     const subject = await held();
     const token = await exchanged(C2, subject.accessToken);
     const further = await exchanged(CQ, token);
-    // As an ending leaves it that did not see the child: its statement began before the child was there.
+    // Simulates an ending whose statement started before the child existed and therefore missed it.
     await attacked.change(
       `update oauth2_sessions set finished_at = created_at, finish_reason = 'logout'
         where id = (select session_id from oauth2_access_tokens where token_hash = sha256($1::text::bytea))`,

@@ -1,4 +1,7 @@
-/** Security 4.4: stolen, replayed and misdirected tokens at the refresh, introspection, revocation and userinfo endpoints. */
+/**
+ * Security 4.4: stolen, replayed and misdirected tokens at the refresh, introspection, revocation and userinfo
+ * endpoints.
+ */
 import { describe, expect, test } from 'vitest';
 import { parseId, toUuid } from '#platform/base/ids.ts';
 import { ChatClient } from '../support/chat-client.ts';
@@ -19,7 +22,7 @@ import {
 } from './attacked-service.ts';
 import { headerOf, jsonOf, type RawAnswer, textMember } from './raw-http.ts';
 
-/** Gets its answers at userinfo as JWTs. */
+/** Receives userinfo responses as JWTs. */
 const CJ = {
   id: '01JD3Q5Z8W2N4K6M7P9R0S1TCJ',
   secret: 'the-secret-of-the-client-with-signed-answers',
@@ -37,10 +40,10 @@ const attacked = attackedService({
     },
   ],
 });
-/** Other choices of who may ask about tokens. */
+/** Services with other values of `introspection_callers`. */
 const ownOnly = attackedService({ oauth: { introspection_callers: 'own' } });
 const everyClient = attackedService({ oauth: { introspection_callers: 'confidential' } });
-/** Its database goes away. */
+/** Loses its database. */
 const orphaned = attackedService({}, { expectedStatuses: [503] });
 const HOMESERVER = `Bearer ${HOMESERVER_SECRET}`;
 
@@ -207,7 +210,7 @@ describe('refresh tokens', () => {
   });
 });
 
-/** A JWT of this service, which only tells something, in every place where a token gives access. */
+/** Presents an informational JWT of this service wherever a token gives access. */
 async function expectNoAccess(jwt: string, client: AttackedClient): Promise<void> {
   expect((await userinfo(jwt)).status).toBe(401);
   expect(await isActive(jwt)).toBe(false);
@@ -354,7 +357,7 @@ describe('introspection (RFC 7662)', () => {
           expect([answer.status, answer.body], token.slice(0, 60)).toEqual([200, '{"active":false}']);
         }
       }
-      // A blank at the end of a header is not part of it, and a header has a bound of its own.
+      // Trailing whitespace is not part of a header value, and headers have a separate size limit.
       const refusals = await Promise.all(
         dead.filter((token) => !token.endsWith(' ') && token.length < 10_000).map((token) => userinfo(token)),
       );
@@ -407,7 +410,7 @@ describe('while the database is down', () => {
         expectError(answer, 503, 'temporarily_unavailable');
         expect(Number(headerOf(answer, 'retry-after'))).toBeGreaterThan(0);
       }
-      // Nor is a token called dead because nobody can look.
+      // A token must not be reported as inactive when the lookup fails.
       const asked = await orphaned.post('/oauth2/introspect', { token: accessToken }, HOMESERVER);
       expectError(asked, 503, 'temporarily_unavailable');
     });
@@ -522,7 +525,7 @@ describe('tokens', () => {
     for (const token of [atClient.refreshToken, atClient.accessToken, inChat.accessToken]) {
       expect((await refresh(token)).body).toMatchObject({ errcode: 'M_UNKNOWN_TOKEN' });
     }
-    // Nothing was used up.
+    // No token was consumed.
     expect((await refresh(inChat.refreshToken)).status).toBe(200);
     expect((await attacked.refresh(C1, atClient.refreshToken)).status).toBe(200);
   });
@@ -550,7 +553,7 @@ test('a token of a deleted client is dead, and so is the client (S-45)', async (
     await attacked.withSecondInstance(async (fresh: TestService) => {
       expect(await attacked.introspect(accessToken, fresh)).toEqual({ active: false });
     });
-    // The instance that still holds the client in its cache has to find out by itself.
+    // The instance that still caches the client must detect the change itself.
     expect(await attacked.introspect(accessToken)).toEqual({ active: false });
     expectError(await attacked.refresh(C2, refreshToken), 401, 'invalid_client');
   } finally {

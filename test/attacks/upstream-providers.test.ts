@@ -1,4 +1,4 @@
-/** Sign-in providers that are broken or hostile, and answers that come twice (security 4.12). */
+/** Broken or hostile upstream providers, and repeated responses (security 4.12). */
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -25,7 +25,7 @@ function json(value: unknown): Answerer {
   return (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 }
 
-/** Sends for as long as somebody listens. */
+/** Sends until the receiver disconnects. */
 const endless: Answerer = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   const chunk = Buffer.alloc(65_536, 'x');
@@ -37,7 +37,7 @@ const endless: Answerer = (response) => {
   more();
 };
 
-/** Begins an answer and never ends it. */
+/** Starts a response and never ends it. */
 const slow: Answerer = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.write('{"a":');
@@ -48,7 +48,7 @@ const DEEP = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
 /** 256 MiB of spaces in 256 KiB. */
 const BOMB = gzipSync(Buffer.alloc(256 * 1024 * 1024, ' '));
 
-/** Documents by issuer. */
+/** Discovery documents by issuer. */
 const DOCUMENTS: readonly (readonly [string, (issuer: string) => Answerer])[] = [
   ['a status of its own', () => (response) => response.writeHead(500).end('{}')],
   ['HTML', () => (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
@@ -199,7 +199,7 @@ describe('a token endpoint that answers anything else (S-109)', () => {
     peer.handlers.set('/token', (_request, response) => answerer(response));
     const shown = await signIn();
     expect(shown).toMatchObject({ status: 502, errorCodes: ['upstream_invalid_response'] });
-    // The log has what a provider says about an error; no page has.
+    // A provider's error description goes to the log, never to a page.
     expect(shown.body).not.toContain('alert(1)');
   });
 
@@ -416,7 +416,7 @@ describe('metadata over time', () => {
   }
 
   test('a copy serves all instances for a day while the provider is out of reach', async () => {
-    // The last tests: others would find rows from the future.
+    // These tests must run last: they leave rows with future timestamps.
     expect(await statusAt(30 * HOUR)).toBe(303);
     peer.handlers.set(DISCOVERY, (_request, response) => response.writeHead(503).end());
     expect(await statusAt(53 * HOUR)).toBe(303);

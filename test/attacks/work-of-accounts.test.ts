@@ -1,6 +1,6 @@
 /**
- * Every route, asked for by somebody whose account has used up its work (`limits.work`, security 4.17): those that find
- * out who is signed in refuse, from whatever address.
+ * Requests every route as a user whose account has exhausted its work limit (`limits.work`, security 4.17). Routes that
+ * identify the signed-in user reject the request from any address.
  */
 import { expect, test } from 'vitest';
 import { acceptableForms, PLACEHOLDERS } from '../hostile-input/hostile-request.ts';
@@ -17,22 +17,22 @@ const attacked = attackedService(
   { arePasswordsChosen: true },
 );
 
-/** More than anybody needs to use up the bucket. */
+/** More requests than are needed to exhaust the bucket. */
 const MAX_DEAR = 2000;
 /** Signing out is always possible. */
 const SIGN_OUT = ['/logout', '/oauth2/logout'];
-/** Routes that do not ask who is signed in before they answer so. */
+/** Routes that respond without identifying the user. */
 const OPEN = [
-  // The same for everybody.
+  // The same for all users.
   ...[/^GET \/*\.well-known\//, /^GET \/(?:api\/doc|assets|client-logos)\b/],
   ...[/^GET \/(?:account|favicon\.ico|graphql\/playground|health|oauth2\/keys\.json|robots\.txt)$/],
   'GET /account/password/recovery',
-  // Of clients, and of tokens that are unknown here.
+  // For clients, and for tokens that are unknown here.
   /^\w+ \/oauth2\/(?:device|introspect|par|registration|registration\/:client_id|revoke|token)$/,
   /^(?:GET|POST) \/_chat\//,
-  // In the middle of a sign-in, which is attributed to somebody at its end.
+  // Sign-ins in progress, which are attributed to a user only at the end.
   ...['POST /login', /^(?:GET|POST) \/(?:login|reauth)\//],
-  // There is no such sign-in at a provider, and no such registration.
+  // The requested upstream sign-in and registration do not exist.
   ...[/ \/upstream\//, 'GET /register/steps/:id/finish'],
 ];
 
@@ -73,7 +73,7 @@ test('an account that has used up its work is refused on every route that asks w
   const isOpen = (name: string): boolean =>
     OPEN.some((open) => (typeof open === 'string' ? open === name : open.test(name)));
   expect(named.filter((_, index) => answered[index]?.status === 429)).toEqual(named.filter((name) => !isOpen(name)));
-  // Nobody is kept signed in by it.
+  // Signing out still works.
   expect((await browser.submit({}, { action: '/logout' })).status).toBe(303);
   expect((await browser.get('/account/')).location).toContain('/login');
 });

@@ -1,6 +1,6 @@
 /**
- * What one request can cost: the dearest that can be found for each route, by the statistics of the requests themselves,
- * and what a flood of it from one address means for others (security 4.17, `limits.work`).
+ * Finds the most expensive request for each route from the requests' own statistics, and tests how a flood of it from
+ * one address affects others (security 4.17, `limits.work`).
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Route } from '#platform/http/route.ts';
@@ -8,7 +8,7 @@ import { acceptableForms, PLACEHOLDERS } from '../hostile-input/hostile-request.
 import { AttackedService, basic, C1, SETTINGS } from './attacked-service.ts';
 import type { RawRequest } from './raw-http.ts';
 
-/** Of a request, whatever is in it. Tasks are timed by the clock, so that the least of some tries counts. */
+/** Maximum per request. Tasks are timed by the clock, so the minimum of several attempts counts. */
 const MAX_CPU_MS = 400;
 const MAX_BYTES = 1024 * 1024;
 const TRIES = 8;
@@ -37,7 +37,7 @@ interface Cost {
 
 let dearestOfAll: Cost | undefined;
 
-/** Texts of which decoders, expressions, parsers and estimates of strength make much work. */
+/** Texts that are expensive for decoders, regular expressions, parsers and strength estimates. */
 const KILLERS = ['a', '%41', '%C3%A9', '{"a":', '[', 'a@b.', '%22%5C', 'aA1!', 'password', 'e30.', '%20'];
 
 function repeated(part: string, bytes: number): string {
@@ -52,7 +52,7 @@ function* forms({ path }: Route, csrf: string): Generator<string> {
     const known = fields.map(([name, value]) => [name, String(value === PLACEHOLDERS.csrf ? csrf : value)] as const);
     yield known.map(([name, value]) => `${name}=${value}`).join('&');
     for (const part of KILLERS) {
-      // What decides on the way stays as it is, and so it gets as far as it can.
+      // Fields that select the code path stay unchanged, so that the request gets as far as possible.
       const isKept = (name: string): boolean =>
         /^(?:csrf|client_id|grant_type|response_type|action|method)$/.test(name);
       const longest = Math.min(8000, Math.floor(FORM_BYTES / (known.length + 1)));
@@ -154,7 +154,7 @@ test('the dearest request that is found for each route stays within a fixed cost
         ? request.headers
         : [...(request.headers ?? []), cookie];
       let found = await cost({ ...request, headers });
-      // The first time code is compiled, and on a busy machine a request takes longer than it costs.
+      // The first run includes compilation, and on a busy machine the measured time exceeds the cost.
       for (let tries = 1; tries < TRIES && found.cpu > (dearest?.cpu ?? 20); tries += 1) {
         const again = await cost({ ...request, headers });
         if (again.cpu < found.cpu) found = again;
@@ -202,13 +202,13 @@ test('a flood of it from one address ends in 429 there, and nobody else is refus
     others.push(
       (await attacked.ask({ target: '/login', headers: [['X-Forwarded-For', attacked.newAddress()]] })).status,
     );
-    // A resource server at the same address is a client that proves who it is.
+    // A resource server at the same address authenticates as a client.
     others.push(await introspect());
   }
   await flooded;
   expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(50);
   expect(statuses.slice(-20)).toEqual(Array.from({ length: 20 }, () => 429));
   expect(new Set(others)).toEqual(new Set([200]));
-  // A refusal costs next to nothing beside what it refuses.
+  // Rejections are cheap: the flood causes only one log line.
   expect(attacked.service.logLines().filter((line) => line.includes(' http.work.exceeded '))).toHaveLength(1);
 });

@@ -1,4 +1,7 @@
-/** Each kind of wrong DPoP proof at each endpoint that takes one: it is refused, and costs the client nothing (S-48). */
+/**
+ * Sends every kind of invalid DPoP proof to each endpoint that accepts proofs. The proof is rejected at no cost to the
+ * client (S-48).
+ */
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClientId } from '#platform/base/ids.ts';
@@ -38,15 +41,15 @@ afterAll(async () => {
   await db.drop();
 });
 
-/** A request that is accepted with a right proof, and may be sent again after it was refused. */
+/** A request that succeeds with a valid proof and can be repeated after a rejection. */
 interface Request {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** 400 where a client asks for itself, 401 where it presents a token. */
+  /** 400 where a client requests a token, 401 where it presents one. */
   readonly refusal: 400 | 401;
   readonly form?: Readonly<Record<string, string>>;
   readonly accessToken?: string;
-  /** Status of the right one, and its error. */
+  /** Status and error of the valid request. */
   readonly right: readonly [status: number, error?: string];
 }
 
@@ -76,7 +79,7 @@ const REQUESTS: Readonly<Record<string, () => Promise<Request>>> = {
     token({ grant_type: 'refresh_token', refresh_token: member(await boundTokens(), 'refresh_token') }),
   'a device code': async () => {
     const asked = await service.post('/oauth2/device', { client_id: client, scope: 'openid' });
-    // Not too early either: none of the refused polls counted.
+    // Not `slow_down` either: the rejected polls did not count.
     const form = { grant_type: DEVICE_CODE_GRANT_TYPE, device_code: member(asked, 'device_code') };
     return token(form, [400, 'authorization_pending']);
   },
@@ -109,7 +112,7 @@ async function send(
   return await at.request(path, { method, headers, ...body });
 }
 
-/** Signed with a key that is shared, as HS256 would have it: the public key as the secret. */
+/** Signs with a shared key, as HS256 does: the public key as the secret. */
 function signedByMac(request: Request): string {
   const [head = '', body = ''] = proofFor(request, { header: { alg: 'HS256' } }).split('.');
   const mac = createHmac('sha256', JSON.stringify(key.publicJwk)).update(`${head}.${body}`);
@@ -147,7 +150,7 @@ const WRONG: Readonly<Record<string, (request: Request) => string | readonly str
   'a time 11 seconds ahead': (request) => proofFor(request, { now: service.clock.now() + 11_000 }),
   '12,000 characters': (request) => proofFor(request, { claims: { x: 'x'.repeat(9000) } }),
 };
-/** Only where a token is presented (RFC 9449 4.3, 12). */
+/** Only where the request presents a token (RFC 9449 4.3, 12). */
 const WRONG_WITH_TOKEN: typeof WRONG = {
   'no hash of the token': (request) => proofFor(request, { claims: { ath: undefined } }),
   'the hash of another token': (request) => proofFor(request, { accessToken: 'x' }),
@@ -175,7 +178,7 @@ describe.each(Object.entries(REQUESTS))('%s', (_, make) => {
     const proof = proofFor(request);
     const answer = await send(request, proof);
     expect([answer.status, answer.body['error']]).toEqual([right[0], right[1]]);
-    // What only waits has not used its proof up; everything else has, on every instance.
+    // A pending request has not consumed its proof. Every other proof is consumed on all instances.
     if (right[1] !== undefined) return;
     expect(await send(request, proof, strict)).toMatchObject({ status: refusal });
     expect((await send(request, proof)).body).toMatchObject({

@@ -6,7 +6,7 @@ const DEACTIVATE = 'src/features/account-api/deactivate-user.test.ts';
 const NAMES = 'src/features/account-api/session-names.test.ts';
 const DISPLAY_NAME = 'src/features/account-api/display-name.test.ts';
 
-/** What people do to their own accounts only. */
+/** Actions that only the account's own user may take. */
 export const ACCOUNT_ACTIONS: readonly Protection[] = [
   {
     name: 'display-name-of-others',

@@ -5,7 +5,7 @@ const UNLINK = 'src/features/account-api/unlink-upstream.test.ts';
 const APPLICATIONS = 'src/features/account-api/applications.test.ts';
 const EVENTS = 'src/features/account-api/security-events.test.ts';
 
-/** What people see of links, applications and events, and what they end. */
+/** Links, applications and events that users see and can end. */
 export const ACCOUNT_ACTIVITY: readonly Protection[] = [
   {
     name: 'account-links-owner',

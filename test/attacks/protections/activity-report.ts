@@ -2,7 +2,7 @@ import type { Protection } from './protection.ts';
 
 const ACTIVITY = 'src/cli/activity.test.ts';
 
-/** What `latchkey activity` prints of a log that strangers wrote into. */
+/** What `latchkey activity` prints from a log with attacker-controlled content. */
 export const ACTIVITY_REPORT: readonly Protection[] = [
   {
     name: 'activity-table-controls',

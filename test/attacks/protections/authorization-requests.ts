@@ -1,4 +1,4 @@
-/** Requests at the authorization endpoint, pushed and signed ones included. */
+/** Requests to the authorization endpoint, including pushed and signed ones. */
 import type { Protection } from './protection.ts';
 
 export const AUTHORIZATION_REQUESTS: readonly Protection[] = [

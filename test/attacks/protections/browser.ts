@@ -1,4 +1,4 @@
-/** Forms, cookies, browser sessions and signing out. */
+/** Forms, cookies, browser sessions and sign-out. */
 import type { Protection } from './protection.ts';
 
 export const BROWSER: readonly Protection[] = [

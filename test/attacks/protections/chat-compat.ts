@@ -1,4 +1,4 @@
-/** Sessions and tokens of chat clients that sign in by the routes of their own protocol. */
+/** Sessions and tokens of chat clients that sign in through their own protocol. */
 import type { Protection } from './protection.ts';
 
 export const CHAT_COMPAT: readonly Protection[] = [

@@ -1,4 +1,4 @@
-/** Devices of chat clients that sign in by OAuth. */
+/** Devices of chat clients that sign in through OAuth. */
 import type { Protection } from './protection.ts';
 
 export const CHAT_DEVICES: readonly Protection[] = [

@@ -1,4 +1,4 @@
-/** Single sign-on of chat clients, and the login tokens that come of it. */
+/** Single sign-on of chat clients, and its login tokens. */
 import type { Protection } from './protection.ts';
 
 export const CHAT_SSO: readonly Protection[] = [

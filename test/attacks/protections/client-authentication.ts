@@ -1,4 +1,4 @@
-/** Proof of who the client is, and the keys that clients publish. */
+/** Client authentication, and the keys that clients publish. */
 import type { Protection } from './protection.ts';
 
 export const CLIENT_AUTHENTICATION: readonly Protection[] = [

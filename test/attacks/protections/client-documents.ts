@@ -3,7 +3,7 @@ import type { Protection } from './protection.ts';
 const DOCUMENTS = 'src/oauth-endpoint/client-documents.test.ts';
 const CLIENTS = 'test/journeys/published-clients.test.ts';
 
-/** Clients that publish what they are, so that strangers name addresses to be fetched. */
+/** Client metadata documents, whose URLs unauthenticated callers choose and the service fetches. */
 export const CLIENT_DOCUMENTS: readonly Protection[] = [
   {
     name: 'document-names-itself',

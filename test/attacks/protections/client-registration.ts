@@ -1,4 +1,4 @@
-/** Registration and management of clients, and what pages show of them. */
+/** Client registration and management, and what pages show of clients. */
 import type { Protection } from './protection.ts';
 
 export const CLIENT_REGISTRATION: readonly Protection[] = [

@@ -2,7 +2,7 @@ import { OWNER_OF_ROWS, type Protection } from './protection.ts';
 
 const EXPORT = 'src/features/data-export/data-export.test.ts';
 
-/** What people take with them of their account. */
+/** Data exports of accounts. */
 export const DATA_EXPORT: readonly Protection[] = [
   {
     name: 'data-export-of-others',

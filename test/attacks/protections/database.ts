@@ -1,4 +1,4 @@
-/** What keeps the service well while its database, or the network to it, is not (security 5.2). */
+/** Keeps the service working while its database, or the network to it, is not (security 5.2). */
 import type { Protection } from './protection.ts';
 
 const LOSS = 'src/platform/postgres/connection-loss.test.ts';

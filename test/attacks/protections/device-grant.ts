@@ -1,4 +1,4 @@
-/** Device codes and the page where people enter them. */
+/** Device codes and the page where users enter them. */
 import type { Protection } from './protection.ts';
 
 export const DEVICE_GRANT: readonly Protection[] = [

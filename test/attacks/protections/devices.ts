@@ -1,4 +1,6 @@
-/** Devices at the homeserver: none is deleted that has a session, and none is left that has lost it (chat-compat 5.5, 11). */
+/**
+ * Devices at the homeserver: devices with a session are kept, and those without one are deleted (chat-compat 5.5, 11).
+ */
 import type { Protection } from './protection.ts';
 
 const LOGIN = 'src/features/chat-compat/device-at-homeserver.test.ts';

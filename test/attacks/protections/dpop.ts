@@ -1,4 +1,4 @@
-/** Tokens and codes bound to a key. */
+/** DPoP-bound tokens and codes. */
 import type { Protection } from './protection.ts';
 
 export const DPOP: readonly Protection[] = [

@@ -1,4 +1,4 @@
-/** Groups, and claims that the operator made up. */
+/** Groups, and claims that the operator defines. */
 import type { Protection } from './protection.ts';
 
 const TOKENS = 'src/features/token/groups-and-claims.test.ts';

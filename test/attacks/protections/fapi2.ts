@@ -1,4 +1,4 @@
-/** What clients with `profile: fapi2` are held to. */
+/** Requirements for clients with `profile: fapi2`. */
 import type { Protection } from './protection.ts';
 
 const TEST = 'test/interop/fapi2.test.ts';

@@ -1,4 +1,4 @@
-/** Guessing of names and passwords. */
+/** Guessing usernames and passwords. */
 import type { Protection } from './protection.ts';
 
 export const GUESSING: readonly Protection[] = [

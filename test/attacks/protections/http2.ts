@@ -2,7 +2,7 @@ import type { Protection } from './protection.ts';
 
 const TEST = 'src/platform/http/http2.test.ts';
 
-/** What a peer of HTTP/2 may do on one connection. */
+/** What an HTTP/2 peer may do on one connection. */
 export const HTTP2: readonly Protection[] = [
   {
     name: 'http2-resets',
@@ -69,7 +69,7 @@ export const HTTP2: readonly Protection[] = [
 
 const PROXY_TEST = 'src/platform/http/proxy-protocol.test.ts';
 
-/** What comes before the first request of a connection. */
+/** What precedes the first request on a connection. */
 export const OPENING: readonly Protection[] = [
   {
     name: 'opening-time-limit',

@@ -1,4 +1,4 @@
-/** What an import from a Synapse must not give anybody (operations 3.9). */
+/** Access that an import from Synapse must not grant (operations 3.9). */
 import type { Protection } from './protection.ts';
 
 const IMPORT = 'src/cli/import.test.ts';

@@ -1,6 +1,6 @@
 /**
- * What keeps an attack from succeeding, and the test that would notice its loss. `mutations.js` takes each
- * out of a copy of the tree and expects the test to fail; the page of attack tests lists them.
+ * Each protection that prevents an attack, and the test that detects its removal. `mutations.js` removes each one from
+ * a copy of the tree and expects the test to fail. The page about attack tests lists them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -94,12 +94,12 @@ export const PROTECTIONS: readonly Protection[] = [
   ...EXTRA_CLAIMS,
 ];
 
-/** As the specification writes it. */
+/** Returns the label as the specification writes it. */
 export function labelOf(attack: Protection['attack']): string {
   return typeof attack === 'number' ? `S-${String(attack).padStart(2, '0')}` : attack;
 }
 
-/** The files of the product below a root, without their tests: path and text. */
+/** Returns the text of each source file below a root, by path. Excludes tests. */
 export function readSource(root: string): ReadonlyMap<string, string> {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name) && !/\.test(-support)?\.tsx?$/.test(name))
@@ -107,7 +107,7 @@ export function readSource(root: string): ReadonlyMap<string, string> {
   return new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 }
 
-/** Where a text is in the source, or what is wrong with it. */
+/** Finds a text in the source. Returns its location, or the problem with it. */
 export function placeOf(
   source: ReadonlyMap<string, string>,
   text: string,

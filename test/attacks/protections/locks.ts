@@ -1,4 +1,4 @@
-/** Rows that are locked so that two requests cannot undo one another. */
+/** Row locks that keep concurrent requests from undoing each other. */
 import type { Protection } from './protection.ts';
 
 export const LOCKS: readonly Protection[] = [

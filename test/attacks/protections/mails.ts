@@ -1,4 +1,4 @@
-/** Mails and security notices. */
+/** Emails and security notices. */
 import { OWNER_OF_ROWS, type Protection } from './protection.ts';
 
 const EMAILS_TEST = 'src/features/account-api/emails.test.ts';

@@ -3,7 +3,7 @@ import type { Protection } from './protection.ts';
 const CODES = 'src/domain/one-time-codes/one-time-codes.test.ts';
 const API = 'src/features/account-api/one-time-codes.test.ts';
 
-/** Codes of authenticator apps, and recovery codes. */
+/** TOTP codes and recovery codes. */
 export const ONE_TIME_CODES: readonly Protection[] = [
   {
     name: 'totp-step-once',

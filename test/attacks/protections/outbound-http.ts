@@ -1,4 +1,4 @@
-/** Requests that the service makes itself. */
+/** Outbound requests of the service. */
 import type { Protection } from './protection.ts';
 
 export const OUTBOUND_HTTP: readonly Protection[] = [

@@ -1,4 +1,4 @@
-/** Changing a password. */
+/** Password changes. */
 import type { Protection } from './protection.ts';
 
 export const PASSWORDS: readonly Protection[] = [

@@ -1,25 +1,25 @@
 export interface Protection {
-  /** For the command line. */
+  /** Identifies it on the command line. */
   readonly name: string;
-  /** What is taken out. */
+  /** Describes the removed protection. */
   readonly what: string;
-  /** Number of the attack; or the promise or fault that it is about. */
+  /** Number of the attack, promise or fault. */
   readonly attack: number | `${'O' | 'F'}-${number}`;
   readonly removals: readonly Removal[];
-  /** File of the test. */
+  /** Path of the test file. */
   readonly test: string;
-  /** Part of the name of the test, or of several. */
+  /** Part of the name of one or more tests. */
   readonly testName: string;
-  /** The test runs the built program. */
+  /** Whether the test runs the built program. */
   readonly isBuilt?: boolean;
 }
 
 export interface Removal {
-  /** Found exactly once in the source, in whatever file. */
+  /** Text that appears exactly once in the source, in any file. */
   readonly text: string;
-  /** What takes its place; nothing unless given. */
+  /** Replacement, empty by default. */
   readonly instead?: string;
 }
 
-/** Rows of others are found like one's own: one condition in `owned-rows.ts` stands for every list of a person. */
+/** Returns other users' rows like the user's own. One condition in `owned-rows.ts` protects all lists of a user. */
 export const OWNER_OF_ROWS: Removal = { text: '} = :owner::uuid)', instead: '} is not null)' };

@@ -1,4 +1,4 @@
-/** Promises of the queue (operations 6.1, 6.2). */
+/** Guarantees of the job queue (operations 6.1, 6.2). */
 import type { Protection } from './protection.ts';
 
 export const QUEUE: readonly Protection[] = [

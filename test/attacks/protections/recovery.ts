@@ -1,4 +1,4 @@
-/** Recovery of accounts by a link. */
+/** Account recovery through a link. */
 import type { Protection } from './protection.ts';
 
 export const RECOVERY: readonly Protection[] = [

@@ -1,4 +1,4 @@
-/** Creating accounts. */
+/** Account registration. */
 import type { Protection } from './protection.ts';
 
 export const REGISTRATION: readonly Protection[] = [

@@ -1,4 +1,4 @@
-/** A reload takes effect as a whole or not at all (operations 8.6). */
+/** A reload applies completely or not at all (operations 8.6). */
 import type { Protection } from './protection.ts';
 
 const SERVICE = 'test/faults/reload.test.ts';

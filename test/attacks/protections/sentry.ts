@@ -1,4 +1,4 @@
-/** What goes to a Sentry, which others run. */
+/** What the service sends to Sentry, which a third party runs. */
 import type { Protection } from './protection.ts';
 
 const TEST = 'test/telemetry/sentry.test.ts';

@@ -1,4 +1,4 @@
-/** Exchanges of tokens. */
+/** Token exchange. */
 import type { Protection } from './protection.ts';
 
 const TEST = 'test/attacks/token-exchange.test.ts';
