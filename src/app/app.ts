@@ -1,6 +1,6 @@
 /**
- * Composition: the visible list of features over one core. Builds and never listens, so that tests and `serve` run the
- * same application.
+ * Composition: mounts the listed features on one core. It does not listen, so that tests and `serve` run the same
+ * application.
  */
 import type { AssetFiles } from '#browser/asset-files.ts';
 import { type Browser, createBrowser } from '#browser/browser.ts';
@@ -67,13 +67,16 @@ const FEATURES: readonly ((core: Core, browser: Browser) => Route[])[] = [
 
 export interface App {
   readonly server: HttpServer;
-  /** All routes that the server answers. */
+  /** All routes of the server. */
   readonly routes: readonly Route[];
-  /** Loads what first requests would have to wait for. Fails as they would. */
+  /** Preloads what the first requests would otherwise wait for. Rejects with the error that they would get. */
   preload(): Promise<void>;
 }
 
-/** @param assets files of the build */
+/**
+ * Builds the application.
+ * @param assets files of the build
+ */
 export function buildApp(core: Core, assets: AssetFiles): App {
   const { log, lag, instance, tracing } = core;
   const { serving, preload } = mountFeatures(core, assets);
@@ -82,7 +85,7 @@ export function buildApp(core: Core, assets: AssetFiles): App {
   return { server, routes: serving.routes, preload };
 }
 
-/** What the features answer, with the configuration and the collaborators of this core. */
+/** Mounts the features with the configuration and collaborators of this core. */
 export function mountFeatures(
   core: Core,
   assets: AssetFiles,

@@ -40,7 +40,7 @@ function bodyOf(response: HttpResponse): unknown {
   return JSON.parse(String(response.body));
 }
 
-/** What each code has meant so far. A code may be added; the statuses and words of those below are public. */
+/** Published error codes. Codes may be added; the status and text of these are public. */
 const PUBLISHED = [
   ['access_denied', 403, 'Not allowed', 'home', 400, 'access_denied', undefined],
   ['already_used', 409, 'Already used', 'home', 400, 'invalid_grant', undefined],

@@ -9,16 +9,16 @@ import { type ErrorFormats, renderPlainJson } from '#platform/http/error-format.
 import type { ErrorFormat } from '#platform/http/route.ts';
 import { chatNames } from '#protocol/chat/names.ts';
 
-/** Below the prefix of the chat protocol; browsers of people come here. */
+/** Path below the prefix of the chat protocol that browsers visit. */
 const SSO_REDIRECT = /^client\/[^/]+\/login\/sso\/redirect(?:\/|$)/;
 
-/** How errors are rendered for each audience that a route can have. */
+/** Creates the error renderers for each audience of a route. */
 export function createErrorFormats(options: { issuer: string; pages: Pages; urls: Urls }): ErrorFormats {
   return {
     'admin-json': { render: adminJsonFormat, cors: 'admin', wrongBodyType: 'unsupported_media_type' },
     'chat-json': { render: chatJsonFormat, cors: 'chat', wrongBodyType: 'not_json' },
     'graphql-json': { render: graphqlFormat, cors: 'none', wrongBodyType: 'unsupported_media_type' },
-    // RFC 6749 and RFC 7591 have no code of their own for a body of another type.
+    // RFC 6749 and RFC 7591 define no error code for an unsupported content type.
     'oauth-json': {
       render: oauthJsonFormat(options.issuer),
       cors: 'get-post',
@@ -30,8 +30,8 @@ export function createErrorFormats(options: { issuer: string; pages: Pages; urls
 }
 
 /**
- * Who reads an error at a path that no route answers (browser-flows 10).
- * @param protocolName names the paths of the chat protocol
+ * Returns the error format for a path without a route (browser-flows 10).
+ * @param protocolName determines the paths of the chat protocol
  */
 export function errorFormatOfPath(path: string, protocolName: string): ErrorFormat {
   if (path.startsWith('/oauth2/')) return 'oauth-json';

@@ -1,4 +1,4 @@
-/** What runs out: certificates of listeners, and keys that are to be replaced. */
+/** Gauges of expiring material: listener certificates, and signing keys due for rotation. */
 import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
@@ -6,7 +6,7 @@ import type { Clock } from '#platform/base/clock.ts';
 import type { HttpServer } from '#platform/http/server.ts';
 import type { Gauges } from '#platform/metrics/registry.ts';
 
-/** @param keys as they are now: a reload replaces them */
+/** @param keys returns the current keys, which a reload replaces */
 export function expiryGauges(
   server: Pick<HttpServer, 'listCertificates'>,
   clock: Clock,
@@ -17,7 +17,7 @@ export function expiryGauges(
     for (const { listener, validTo } of server.listCertificates()) {
       set('latchkey_certificate_expiry_seconds', { listener }, Math.round((validTo - now) / 1000));
     }
-    // Others stand in the configuration, which says nothing of their age.
+    // The age of keys in the configuration is unknown.
     const files = keys()
       .list()
       .filter(({ name }) => isAbsolute(name));

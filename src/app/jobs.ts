@@ -1,4 +1,4 @@
-/** The background work of the service: which jobs there are, and the workers that run them in this process. */
+/** Background work: the job queues, and the workers that run them in this process. */
 import { loadTranslations } from '#browser/i18n/translations.ts';
 import { emailCodeMails } from '#browser/mails/email-code.ts';
 import { mailQueue } from '#browser/mails/mail-queue.ts';
@@ -22,24 +22,23 @@ import { JobWorker } from '#platform/jobs/worker.ts';
 import type { MailTransport } from '#platform/mail/mail.ts';
 import { sweeps } from './sweeps.ts';
 
-/** `database` is not the one that requests wait for. */
+/** `database` is a separate pool, so that requests do not wait for jobs. */
 export interface JobDeps extends Core {
-  /** Whether requests of this process wait. */
+  /** Returns true while requests are waiting in this process. */
   readonly isBusy: () => boolean;
-  /** Who takes mails; undefined: none are sent. */
+  /** Mail transport; undefined: no mail is sent. */
   readonly transport: MailTransport | undefined;
 }
 
 /** All kinds of mail. */
 const MAILS: readonly MailSource[] = [emailCodeMails, recoveryMails, securityNotices];
 
-/** Hourly work may take minutes: it has room of its own, so that other jobs need not wait for it. */
+/** Hourly jobs may take minutes. They have separate slots, so that other jobs need not wait. */
 const HOURLY_AT_ONCE = 2;
 const HOURLY_POLL_SECONDS = 10;
 
 /**
- * The workers of this process, which run nothing until they are started. What waits for hosts of strangers has a worker
- * of its own.
+ * Creates the workers of this process; the caller starts them. Jobs that call third-party hosts have a separate worker.
  */
 export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
   const { config, database, clock, log, tracing } = deps;
@@ -79,7 +78,10 @@ export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
   return workers;
 }
 
-/** One of its own, so that a homeserver that hangs holds up nothing else. Jobs from before there was none end there. */
+/**
+ * A separate worker, so that an unresponsive homeserver delays nothing else. It also ends jobs that were queued before
+ * the homeserver was removed.
+ */
 export function createHomeserverWorker(deps: Core): JobWorker {
   const { config, database, clock, log, tracing } = deps;
   const { concurrency, maxRetries, pollIntervalSeconds } = config.jobs;
@@ -96,7 +98,7 @@ export function createHomeserverWorker(deps: Core): JobWorker {
   });
 }
 
-/** One of its own, which holds one archive in memory at a time. */
+/** A separate worker that holds one archive in memory at a time. */
 export function createExportWorker(deps: Core): JobWorker {
   const { config, database, clock, log, tracing } = deps;
   const { maxRetries, pollIntervalSeconds } = config.jobs;
@@ -117,7 +119,7 @@ export function createExportWorker(deps: Core): JobWorker {
   });
 }
 
-/** Mails have a worker of their own, so that a mail server that hangs holds up nothing else. */
+/** A separate worker, so that an unresponsive mail server delays nothing else. */
 export function createMailWorker(deps: JobDeps): JobWorker {
   const { config, database, clock, log, tracing } = deps;
   const mails = {
@@ -134,7 +136,10 @@ export function createMailWorker(deps: JobDeps): JobWorker {
   });
 }
 
-/** A wrong clock would make jobs of later due, and what the clean-up deletes is gone for everybody. */
+/**
+ * Jobs are taken only while the clock is right. A wrong clock would make future jobs due, and what the cleanup deletes
+ * cannot be restored.
+ */
 function takesBy({ instance }: Core): () => boolean {
   return () => instance.isClockRight();
 }

@@ -1,4 +1,4 @@
-/** What the metrics say of this moment: read when they are asked for, so that it costs nothing in between. */
+/** Gauges of the current state, read only when metrics are collected. */
 import type { Config } from '#config/config.ts';
 import { tableOf } from '#domain/clean-up/clean-up.ts';
 import type { Core } from '#domain/core.ts';
@@ -20,16 +20,19 @@ export interface GaugeDeps {
   readonly server: Pick<HttpServer, 'listServed'>;
   readonly database: OpenDatabase;
   readonly jobsDatabase: OpenDatabase;
-  /** As it is now: a reload replaces it. */
+  /** Returns the current core, which a reload replaces. */
   core(): Pick<Core, 'activity' | 'config' | 'hasher'>;
 }
 
-/** Who collects the page waits for ten seconds, and wants it most while the database is slow. */
+/** Collectors time out after ten seconds, and need the metrics most while the database is slow. */
 const DATABASE_MS = 2_000;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Gauges of background work. @param workers as they are now; none where another process works */
+/**
+ * Gauges of background work.
+ * @param workers the current workers; empty if other processes run the jobs
+ */
 export function workGauges(
   { clock, jobsDatabase }: Pick<GaugeDeps, 'jobsDatabase'> & Pick<Core, 'clock'>,
   workers: () => readonly JobWorker[],
@@ -41,7 +44,7 @@ export function workGauges(
     }
     for (const [queue, count] of running) set('latchkey_jobs_active', { queue }, count);
     if (running.size === 0) return;
-    // Without a database the page still says what is known.
+    // Without a database, the other gauges are still reported.
     const sizes = await inTime(readQueueSizes(jobsDatabase, [...running.keys()], clock.now()), []);
     for (const { queue, queued, oldestDueSeconds, dead } of sizes) {
       set('latchkey_jobs_queued', { queue }, queued);
@@ -51,7 +54,7 @@ export function workGauges(
   };
 }
 
-/** @param otherwise where the database fails, or takes too long */
+/** @param otherwise result if the database fails or takes too long */
 async function inTime<T>(reading: Promise<T>, otherwise: T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<T>((resolve) => {
@@ -71,7 +74,7 @@ const UPSTREAM_COUNTERS = [
   ['latchkey_upstream_registration_total', FLOW_RESULTS],
 ] as const;
 
-/** Those of providers: a reload may bring others. */
+/** Initializes the series of providers, which a reload may add. */
 function showProviderSeries(providers: Config['upstreamOauth2']['providers']): void {
   for (const { id: provider } of providers) {
     for (const [name, results] of UPSTREAM_COUNTERS) {
@@ -80,12 +83,12 @@ function showProviderSeries(providers: Config['upstreamOauth2']['providers']): v
   }
 }
 
-/** Shows what is to be counted with 0 before it happens, where only the composition knows what that is. */
+/** Initializes counters with 0 whose labels only the composition knows. */
 export function showKnownSeries(registry: Metrics): void {
   for (const sweep of sweeps) registry.count('latchkey_cleanup_rows_total', { table: tableOf(sweep) }, 0);
 }
 
-/** Gauges of what every process has. */
+/** Gauges of every process. */
 export function processGauges(deps: GaugeDeps): Gauges {
   const { listeners, server, version } = deps;
   const databases = [...new Set([deps.database, deps.jobsDatabase])];

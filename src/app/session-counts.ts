@@ -4,18 +4,18 @@ import type { Queryable } from '#platform/postgres/database.ts';
 
 const INTERVAL_MS = 300_000;
 
-/** How many sessions there are, counted in the background: who reads the metrics must not wait for that. */
+/** Counts sessions in the background, so that collecting metrics does not wait for it. */
 export class SessionCounts {
   readonly #database: Queryable;
   #timer: NodeJS.Timeout | undefined;
   #counts: Awaited<ReturnType<typeof countLiveSessions>> = [];
 
-  /** @param database the one that requests do not wait for */
+  /** @param database pool that requests do not wait for */
   constructor(database: Queryable) {
     this.#database = database;
   }
 
-  /** Counts, and again every five minutes. */
+  /** Counts now and every five minutes. */
   async start(): Promise<void> {
     this.#timer ??= setInterval(() => void this.#count(), INTERVAL_MS).unref();
     await this.#count();
@@ -29,7 +29,7 @@ export class SessionCounts {
     for (const { kind, count } of this.#counts) set('latchkey_sessions_active', { kind }, count);
   };
 
-  /** While the database cannot be reached the numbers are those of the last time. */
+  /** While the database is unavailable, the last counts are kept. */
   async #count(): Promise<void> {
     this.#counts = await countLiveSessions(this.#database).catch(() => this.#counts);
   }

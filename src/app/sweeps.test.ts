@@ -58,7 +58,7 @@ interface TestDeps extends Partial<CleanUpDeps> {
   readonly sweeps?: readonly Sweep[];
 }
 
-/** A worker of clean-ups; `work` does what is due. */
+/** A cleanup worker; `work` runs what is due. */
 function cleanUp({ sweeps: some = sweeps, ...deps }: TestDeps = {}) {
   const { database } = testDatabase;
   const all = {
@@ -76,7 +76,7 @@ function cleanUp({ sweeps: some = sweeps, ...deps }: TestDeps = {}) {
   return { worker, work };
 }
 
-/** Runs everything that comes due within the next hour. */
+/** Runs everything that becomes due within the next hour. */
 async function cleanUpAfterAnHour(deps: TestDeps = {}): Promise<void> {
   const { work } = cleanUp(deps);
   await work();
@@ -84,7 +84,7 @@ async function cleanUpAfterAnHour(deps: TestDeps = {}): Promise<void> {
   await work();
 }
 
-/** The time `seconds` before the clean-up that `cleanUpAfterAnHour` does. */
+/** Returns the time `seconds` before the cleanup of `cleanUpAfterAnHour`. */
 function ago(seconds: number): Date {
   return new Date(clock.now() + (HOUR - seconds) * 1000);
 }
@@ -477,7 +477,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_clients')).toEqual(kept);
     expect(kept).not.toContain(toUuid(unused));
 
-    // The session goes after 30 days; its use of the client counts from when it was last seen.
+    // The session is deleted after 30 days; client use counts from when the session was last active.
     clock.advanceSeconds(29 * DAY);
     await cleanUpAfterAnHour();
     clock.advanceSeconds(2 * DAY);
@@ -568,7 +568,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     await cleanUpAfterAnHour();
     const left = `select convert_from(state_hash, 'UTF8') as text from upstream_authorizations order by 1`;
     expect(await texts(left)).toEqual(['of a session', 'young']);
-    // It goes with that session.
+    // Deleted with that session.
     await sql(database, 'delete from user_sessions where id = $1::uuid', [session]);
     expect(await texts(left)).toEqual(['young']);
   });
@@ -706,7 +706,7 @@ describe('sessions past oauth.session_max_lifetime', () => {
 
 describe('sessions that nobody uses, with experimental.inactive_session_expiration', () => {
   const TTL = HOUR;
-  // Two minutes more, since activity is written with a delay.
+  // Two more minutes because activity is written with a delay.
   const LONG_AGO = TTL + 3 * MINUTE;
   const limited = { ...rules, unusedOAuth2SessionsSeconds: TTL, unusedBrowserSessionsSeconds: TTL };
 
@@ -770,7 +770,7 @@ describe('sessions that nobody uses, with experimental.inactive_session_expirati
     const onItsOwn = await insertSession({ activeAt: ago(LONG_AGO) });
     await sql(testDatabase.database, 'update oauth2_sessions set user_id = null where id = $1::uuid', [onItsOwn]);
     await cleanUpAfterAnHour({ rules: limited });
-    // Ended as all sessions of clients are whose access token has expired.
+    // Ended like every client session whose access token has expired.
     const others = [`${onItsOwn} expired`];
     expect(await ended('oauth2_sessions')).toEqual(others);
     await sql(testDatabase.database, 'update oauth2_clients set is_static = true');
@@ -850,7 +850,7 @@ describe('how the clean-up works', () => {
     const paused = new Promise<void>((resolve) => {
       hasPaused = resolve;
     });
-    // As a process that was killed after its first batch: it neither goes on nor gives its job back.
+    // Simulates a process killed after its first batch: it neither continues nor releases its job.
     const killed = cleanUp({
       ...auditEvents,
       pause: () => {

@@ -28,7 +28,7 @@ const failedJobSweep: Sweep = {
   },
 };
 
-/** Everything that is cleaned up, what refers to others first. */
+/** All cleanup jobs. Referencing rows are deleted first. */
 export const sweeps: readonly Sweep[] = [
   ...expirySweeps,
   ...tokenSweeps,

@@ -1,6 +1,6 @@
 /**
- * Brings what the configuration says of clients and sign-in providers into the database, all of it or nothing: at a
- * start, at a reload and by `config sync`.
+ * Writes the clients and sign-in providers of the configuration to the database, atomically: on startup, on reload and
+ * by `config sync`.
  */
 import type { Config } from '#config/config.ts';
 import {
@@ -25,7 +25,7 @@ export interface ConfigurationSync {
 
 const KEEPING: ClientSyncOptions = { prunes: false, isDryRun: false };
 
-/** An instance whose configuration is there already reads twice and opens no transaction. */
+/** If the database is up to date, an instance makes two queries and opens no transaction. */
 export async function syncConfiguration(
   deps: ConfigurationSyncDeps,
   { clients, upstreamOauth2 }: Pick<Config, 'clients' | 'upstreamOauth2'>,

@@ -1,6 +1,6 @@
 /**
- * A backup by itself, before a migration takes away what the version before still uses: the way back to it. One such file
- * is kept in the data directory.
+ * Writes an automatic backup before a migration drops what the previous version still uses, so that the operator can go
+ * back. One such file is kept in the data directory.
  */
 import { readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,14 +21,14 @@ const NAME = /^before-.*\.tar\.gz$/;
 export interface AutomaticBackupOptions {
   readonly dataDir: string;
   readonly connection: ConnectionTarget;
-  /** Of this program, which is about to migrate. */
+  /** Version of this program, which is about to migrate. */
   readonly version: string;
   readonly publicBase: string;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Writes `before-VERSION.tar.gz`, if it fits. Without the room for it the migration goes on, with a warning. */
+/** Writes `before-VERSION.tar.gz`. If the disk has too little space, the migration continues with a warning. */
 export async function backUpBeforeContraction(options: AutomaticBackupOptions): Promise<void> {
   const { clock, connection, dataDir, log, publicBase, version } = options;
   const name = `before-${version}.tar.gz`;
@@ -59,14 +59,17 @@ export async function backUpBeforeContraction(options: AutomaticBackupOptions): 
   }
 }
 
-/** Written when an attempt before this one began, which has migrated since: the older state is the one to go back to. */
+/**
+ * Returns true if an earlier attempt of this upgrade wrote the backup and then applied migrations. Its older state is
+ * the one to keep.
+ */
 async function isOfThisUpgrade(kept: Manifest | undefined, client: Client): Promise<boolean> {
   if (kept === undefined) return false;
   const applied = await listApplied(client);
   return kept.migrations.length < applied.length;
 }
 
-/** Compressed text takes less than the files of the database, even twice. */
+/** Two copies of the compressed text are smaller than the database files. */
 async function fits(client: Client, directory: string): Promise<boolean> {
   const { rows } = await client.query<{ bytes: number }>(
     'select pg_database_size(current_database())::float8 as bytes',

@@ -1,6 +1,4 @@
-/**
- * The secrets of a data directory in a backup, and the check that a backup and the secrets of a place belong together.
- */
+/** Secrets of a data directory in a backup, and the check that a backup and the configured secrets belong together. */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Config } from '#config/config.ts';
@@ -22,8 +20,8 @@ import {
 const KEYS_FOLDER = 'secrets/keys/';
 
 /**
- * The root keys, wherever they come from, and the signing keys in the data directory. Keys that a configuration names are
- * backed up with it.
+ * Returns the root keys from any source, and the signing keys of the data directory. Keys in the configuration are
+ * backed up with the configuration.
  */
 export async function secretsToBackUp(config: Config): Promise<readonly TarFile[]> {
   const roots = rootKeysHere(config);
@@ -37,7 +35,7 @@ export async function secretsToBackUp(config: Config): Promise<readonly TarFile[
   return files;
 }
 
-/** Those that this place opens stored values with; undefined when it has none yet. */
+/** Returns the root keys of this installation; undefined if it has none yet. */
 function rootKeysHere({ dataDir, secrets }: Config): RootKeys | undefined {
   const generated = readRootKeys(dataDir);
   const current = secrets.encryption?.reveal() ?? generated?.current;
@@ -72,8 +70,8 @@ function rootKeysIn(contained: readonly TarFile[]): RootKeys | undefined {
 }
 
 /**
- * Compares the root keys of this place, or else those in the backup, with those that sealed what is in it.
- * @throws ExitError 78 when one is missing
+ * Checks that the root keys of this installation, or else those in the backup, can decrypt the backup's data.
+ * @throws ExitError 78 if one is missing
  */
 export async function requireRightKeys(
   { encryption_key_checks: checks }: Manifest,
@@ -94,7 +92,7 @@ export async function requireRightKeys(
     );
   }
   const bytes = (key: string): Buffer => Buffer.from(key, 'hex');
-  // What lies next to the same key in the backup is put into the data directory.
+  // If the backup has the same current key, its other keys are restored into the data directory.
   const joined = secrets.encryption === undefined && packed?.current === roots.current ? openingKeys(packed) : [];
   const ring = new KeyRing(bytes(roots.current), [...openingKeys(roots), ...joined].map(bytes));
   const unknown = unknownKeyChecks(checks.map(bytes), ring);
@@ -108,11 +106,14 @@ export async function requireRightKeys(
   );
 }
 
-/** Puts them where there are none yet, with mode 0600. @returns the names of those that were written */
+/**
+ * Writes the secrets that do not exist yet, with mode 0600.
+ * @returns the names of the files written
+ */
 export async function placeSecrets(contained: readonly TarFile[], { dataDir, secrets }: Config): Promise<string[]> {
   const placed: string[] = [];
   const stored = readRootKeys(dataDir)?.current;
-  // Keys of before, and of a replacement that was begun, belong to the one that they lie next to.
+  // Previous and next keys belong to the current key next to them.
   const wantsRoots = secrets.encryption === undefined && [undefined, rootKeysIn(contained)?.current].includes(stored);
   const place = async (path: string, content: Buffer, name: string): Promise<void> => {
     if (await writeOnce(path, content)) placed.push(name);

@@ -1,4 +1,4 @@
-/** Brings an empty database to the content of a backup and then to the schema of this program. */
+/** Restores a backup into an empty database and migrates it to the schema of this program. */
 import { type Client, DatabaseError } from 'pg';
 import type { Clock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -19,17 +19,17 @@ const CONNECT_SECONDS = 30;
 
 export interface LoadOptions {
   readonly path: string;
-  /** As it was verified. */
+  /** The verified manifest. */
   readonly manifest: Manifest;
   readonly target: ConnectionTarget;
   readonly migrationsDirectory: string;
   readonly log: Log;
   readonly clock: Clock;
-  /** Gives it up. */
+  /** Aborts the restore. */
   readonly signal: AbortSignal;
 }
 
-/** @throws ExitError 1 when this program does not have the migrations of the backup as they were */
+/** @throws ExitError 1 if this program lacks a migration of the backup or has a different version of it */
 export function requireKnownMigrations(manifest: Manifest, directory: string): void {
   const ours = new Map(readMigrations(directory).map((migration) => [migration.version, migration]));
   for (const migration of manifest.migrations) {
@@ -51,8 +51,8 @@ export function requireKnownMigrations(manifest: Manifest, directory: string): v
 }
 
 /**
- * First the schema that the backup was written with, then its rows in one transaction, then what came later.
- * @throws ExitError 1 when the database is not empty or refuses the rows, 65, 69, 75
+ * Applies the migrations of the backup, loads its rows in one transaction, then applies later migrations.
+ * @throws ExitError 1 if the database is not empty or rejects the rows, 65, 69, 75
  */
 export async function loadBackup(options: LoadOptions): Promise<void> {
   const { clock, log, manifest, migrationsDirectory, signal, target } = options;
@@ -110,7 +110,7 @@ function toCallersError(error: unknown, path: string): unknown {
   if (error instanceof LoadProblem) {
     return new ExitError(ExitCode.dataError, `${path} is not a backup that can be used: ${error.message}`);
   }
-  // Of want of resources, as of a full disk, the backup is not to blame.
+  // A lack of resources, such as a full disk, is not the backup's fault.
   if (!(error instanceof DatabaseError) || error.code?.startsWith('53') === true) return error;
   return new ExitError(ExitCode.failure, `the database refuses the rows of the backup: ${reasonOf(error)}`, {
     cause: error,

@@ -1,4 +1,4 @@
-/** `manifest.json`, the first file of a backup: what the others are, so that nothing else is accepted. */
+/** `manifest.json`, the first file of a backup: lists the other files, so that nothing else is accepted. */
 import { z } from 'zod';
 import { MAX_PART_BYTES } from '#platform/postgres/dump/snapshot.ts';
 
@@ -6,7 +6,7 @@ export const MANIFEST_NAME = 'manifest.json';
 export const MAX_MANIFEST_BYTES = 16 * 1024 * 1024;
 export const ENCRYPTION_KEY_NAME = 'secrets/encryption.key';
 export const NEXT_ENCRYPTION_KEY_NAME = 'secrets/encryption.next.key';
-/** One key a line. */
+/** One key per line. */
 export const PREVIOUS_ENCRYPTION_KEYS_NAME = 'secrets/encryption.previous';
 const MAX_SECRET_BYTES = 64 * 1024;
 const FORMAT = 1;
@@ -37,16 +37,16 @@ const secret = z.strictObject({
 
 const manifest = z.strictObject({
   format: z.literal(FORMAT),
-  /** Of the program that wrote it. */
+  /** Version of the program that wrote the backup. */
   version: z.string(),
   created_at: z.iso.datetime(),
-  /** Where people reached the service. */
+  /** Public base of the service. */
   public_base: z.string(),
   migrations: z.array(z.strictObject({ version: z.int().min(1), name: z.string(), checksum: sha256Hex })).min(1),
-  /** Of each root key that sealed something, in hexadecimal. */
+  /** Check values of the root keys in use, in hexadecimal. */
   encryption_key_checks: z.array(sha256Hex),
   tables: z.array(table).min(1),
-  /** Tables without rows here: they are about processes that run, or may be lost at any time. */
+  /** Tables whose rows are not included: they describe running processes, or may be lost at any time. */
   left_out: z.array(identifier),
   secrets: z.array(secret),
 });
@@ -54,14 +54,14 @@ const manifest = z.strictObject({
 export type Manifest = z.infer<typeof manifest>;
 export type ManifestTable = Manifest['tables'][number];
 
-/** A file of a backup as its manifest describes it. */
+/** A file of a backup as listed in its manifest. */
 export interface ListedFile {
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** The manifest, or what is wrong with it. */
+/** Parses the manifest, or returns its problem. */
 export function parseManifest(content: Buffer): Manifest | { readonly problem: string } {
   let document: unknown;
   try {
@@ -84,12 +84,12 @@ export function newManifest(facts: Omit<Manifest, 'format'>): Manifest {
   return { format: FORMAT, ...facts };
 }
 
-/** In the order in which they follow. */
+/** Returns the files in archive order. */
 export function listedFiles({ secrets, tables }: Manifest): readonly ListedFile[] {
   return [...secrets, ...tables.flatMap(({ parts }) => parts)];
 }
 
-/** What operators are told. */
+/** Returns the fields shown to operators. */
 export function summaryOf({ created_at, tables, version }: Manifest) {
   return { version, created_at, tables: tables.length, rows: tables.reduce((sum, { rows }) => sum + rows, 0) };
 }

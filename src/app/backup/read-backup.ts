@@ -1,6 +1,6 @@
 /**
- * Reads a backup. Only what its manifest lists is accepted, in that order, with those sizes and checksums: an archive
- * that was damaged, or made to do harm, ends with an error before any of it is used.
+ * Reads a backup. Only the files that its manifest lists are accepted, in that order, with those sizes and checksums. A
+ * damaged or malicious archive fails with an error before any of it is used.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -17,21 +17,21 @@ function damaged(path: string, problem: string, cause?: unknown): ExitError {
 }
 
 /**
- * Reads all of it and compares every checksum.
- * @throws ExitError 1 when there is no such file, 65 when it is damaged, 77
+ * Reads the whole backup and verifies every checksum.
+ * @throws ExitError 1 if there is no such file, 65 if it is damaged, 77
  */
 export async function verifyBackup(path: string): Promise<Manifest> {
   let manifest: Manifest | undefined;
   for await (const _ of readBackup(path, (read) => {
     manifest = read;
   })) {
-    // Reading it is all.
+    // Reading verifies the checksums.
   }
   if (manifest === undefined) throw damaged(path, 'it is empty');
   return manifest;
 }
 
-/** The manifest alone, or undefined when it cannot be read. Nothing behind it is compared. */
+/** Returns the manifest alone, or undefined if it cannot be read. Files after it are not verified. */
 export async function readManifest(path: string): Promise<Manifest | undefined> {
   let manifest: Manifest | undefined;
   const files = readBackup(path, (read) => {
@@ -47,7 +47,7 @@ export async function readManifest(path: string): Promise<Manifest | undefined> 
   return manifest;
 }
 
-/** The secrets in it, which come first. Throws as `verifyBackup`. */
+/** Returns the secrets, which are the first files. Throws like `verifyBackup`. */
 export async function readSecrets(path: string): Promise<readonly TarFile[]> {
   const secrets: TarFile[] = [];
   let count = 0;
@@ -62,8 +62,8 @@ export async function readSecrets(path: string): Promise<readonly TarFile[]> {
 }
 
 /**
- * The files behind the manifest, each checked, and an error unless all of them came.
- * @throws ExitError as `verifyBackup`
+ * Yields the files after the manifest, each verified. Throws if any are missing.
+ * @throws ExitError like `verifyBackup`
  */
 export async function* readBackup(path: string, onManifest: (manifest: Manifest) => void): AsyncGenerator<TarFile> {
   try {
@@ -117,7 +117,7 @@ async function* readFiles(path: string, onManifest: (manifest: Manifest) => void
 
 interface Expected {
   manifest: { readonly files: ReturnType<typeof listedFiles> } | undefined;
-  /** Index of the file that comes next. */
+  /** Index of the next expected file. */
   next: number;
 }
 

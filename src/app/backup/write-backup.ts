@@ -1,7 +1,7 @@
 /**
- * Writes a backup: a `.tar.gz` with the manifest, the secrets if they are wanted, and every table in pieces, as they
- * were at one moment. The pieces are compressed into a file of their own first, since the manifest in front of them has
- * their checksums; memory does not grow with the database.
+ * Writes a backup: a `.tar.gz` with the manifest, optional secrets, and every table in parts from one snapshot. The
+ * parts are compressed into a temporary file first because the manifest, which precedes them, contains their checksums.
+ * Memory use does not depend on the size of the database.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -20,26 +20,26 @@ import { listApplied } from '#platform/postgres/migrator/migration-state.ts';
 import { END_OF_ARCHIVE, type TarFile, tarFile } from '#platform/tar/tar-archive.ts';
 import { type ListedFile, MANIFEST_NAME, type Manifest, type ManifestTable, newManifest } from './manifest.ts';
 
-/** The manifest has what the first says; the others are about processes that run. */
+/** The manifest contains the migrations; the other tables describe running processes. */
 export const UNWANTED_TABLES = ['schema_migrations', 'queue_workers', 'homeserver_leases'];
 
 export interface BackupOptions {
-  /** Replaced if it is there. */
+  /** Replaced if it exists. */
   readonly path: string;
-  /** A connection of its own, which is ended by the caller. */
+  /** A dedicated connection. The caller closes it. */
   readonly client: Client;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly publicBase: string;
-  /** Gives it up, and leaves nothing. */
+  /** Aborts the backup and removes temporary files. */
   readonly signal?: AbortSignal | undefined;
-  /** Files to put into it besides the tables. Read once the moment of the backup is fixed: keys are added, never lost. */
+  /** Reads further files for the backup. Called after the snapshot has begun: keys are added but never removed. */
   readonly readSecrets: () => Promise<readonly TarFile[]>;
 }
 
-/** Has a complete file at `path` in the end, mode 0600, or leaves there what was before. */
+/** Writes a complete file with mode 0600 to `path`, or leaves the existing one unchanged. */
 export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const { path } = options;
   const unfinished = `${path}.${randomBytes(6).toString('hex')}.tmp`;
@@ -52,7 +52,7 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
       createGzip(),
       createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }),
     );
-    // Compressed files one behind the other are one compressed file (RFC 1952 2.2).
+    // Concatenated gzip files are a valid gzip file (RFC 1952 2.2).
     await pipeline(createReadStream(pieces), createWriteStream(unfinished, { flags: 'a' }));
     const file = await open(unfinished, 'r+');
     try {

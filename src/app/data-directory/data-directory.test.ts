@@ -152,7 +152,7 @@ describe('data directory: modes', () => {
 describe('data directory at a start as root (security S-184)', () => {
   const isRoot = process.getuid?.() === 0;
   const account = { uid: 0, groups: [0] };
-  /** Tests that do not run as root own every file anyway. */
+  /** Unless they run as root, the tests own every file. */
   const giveAway = (path: string): void => {
     if (isRoot) chownSync(join(dataDir, path), 65_534, 65_534);
   };

@@ -1,6 +1,6 @@
 /**
- * The data directory and what is generated in it (operations 2.2): the root key of everything sealed, and the signing
- * keys. Each is made once, by whichever process is first, and never overwritten.
+ * The data directory and the secrets generated in it (operations 2.2): the root encryption key and the signing keys.
+ * The first process creates them, and they are never overwritten.
  */
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,31 +11,32 @@ import { makeSigningKeys, readOrMakeEncryptionKey, writeVersion } from './genera
 import { rootKeyPaths } from './root-key-files.ts';
 
 export interface DataDirectoryOptions {
-  /** Absolute; made when needed. */
+  /** Absolute; created if needed. */
   readonly dataDir: string;
-  /** Whether other accounts may pass through: the embedded server's, when this process is root. */
+  /** Whether other accounts may traverse it: needed by the embedded server if this process runs as root. */
   readonly isPassable: boolean;
   /** Whether no source sets `secrets.encryption`. */
   readonly needsEncryptionKey: boolean;
   /** Whether no source sets `secrets.keys`. */
   readonly needsSigningKeys: boolean;
-  /** Of this process; for tests. */
+  /** Account of this process; overridden in tests. */
   readonly account?: ProcessAccount | undefined;
   /** Version of the program, for the file `VERSION`. */
   readonly version: string;
 }
 
 export interface DataDirectory {
-  /** 64 hexadecimal characters, when asked for. */
+  /** 64 hexadecimal characters, if requested. */
   readonly encryptionKey?: string;
-  /** Directory of the signing keys, when asked for. */
+  /** Directory of the signing keys, if requested. */
   readonly keysDir?: string;
   readonly warnings: readonly string[];
 }
 
 /**
- * Makes the directory and what is missing in it.
- * @throws ExitError 77 when it cannot be made or written, 78 when others own it or may write to it, or a file cannot be used
+ * Creates the directory and missing secrets.
+ * @throws ExitError 77 if it cannot be created or written, 78 if others own it or may write to it, or a file cannot be
+ * used
  */
 export async function prepareDataDirectory(options: DataDirectoryOptions): Promise<DataDirectory> {
   const { dataDir } = options;
@@ -62,19 +63,21 @@ export async function prepareDataDirectory(options: DataDirectoryOptions): Promi
   }
 }
 
-/** Group and others; of directories only listing counts, since the embedded server's account has to pass through. */
+/**
+ * Group and others. For directories only listing matters, because the embedded server's account has to traverse them.
+ */
 const ACCESSIBLE = 0o077;
 const LISTABLE = 0o066;
 
 interface PermissionProblems {
   readonly warnings: string[];
-  /** What the service must not start with: others could plant keys of their own. */
+  /** Problems that prevent a start, because others could plant keys. */
   readonly errors: string[];
 }
 
 /**
- * Judges owner, group and mode of the data directory, of `keys/`, and of the secret files in them, as far as they
- * exist. What was made here is private to one account, so that any access of another is worth a warning.
+ * Checks owner, group and mode of the data directory, of `keys/`, and of the secret files in them, if they exist.
+ * Generated files are private to one account, so any access by another is a warning at least.
  */
 export async function listPermissionProblems(
   dataDir: string,

@@ -1,4 +1,4 @@
-/** Files of secrets, written so that a crash or a second process leaves them complete or absent. */
+/** Writes secret files so that a crash or a second process leaves them complete or absent. */
 import { link, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncDirectory, writeNewFile } from '#platform/base/files.ts';
@@ -6,9 +6,9 @@ import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 
 /**
- * Writes a file of mode 0600 unless one of that name is there: under a temporary name first, then hard-linked, so that
- * of two racing processes one wins whole, and a crash leaves the file complete or absent.
- * @returns false when another process was faster
+ * Creates a file of mode 0600 unless one with that name exists. It is written under a temporary name and then
+ * hard-linked. Of two racing processes one wins, and a crash leaves the file complete or absent.
+ * @returns false if another process was faster
  */
 export async function writeOnce(path: string, content: string | Buffer): Promise<boolean> {
   const prepared = await writePrepared(path, content);
@@ -24,7 +24,7 @@ export async function writeOnce(path: string, content: string | Buffer): Promise
   }
 }
 
-/** Writes a file of mode 0600 in place of what is there. */
+/** Writes a file of mode 0600, replacing an existing one. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   await rename(await writePrepared(path, text), path);
   await syncDirectory(dirname(path));

@@ -1,4 +1,4 @@
-/** What is generated in the data directory: the root key of everything sealed, and the signing keys. */
+/** Generates secrets in the data directory: the root encryption key and the signing keys. */
 import { createPrivateKey } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,14 +13,16 @@ import { replaceFile, writeOnce } from './durable-files.ts';
 const ENCRYPTION_KEY_FILE = 'encryption.key';
 const ENCRYPTION_KEY = /^[0-9a-f]{64}$/;
 
-/** Whether the root key was generated before: if not, and the database holds sealed rows, it was lost. */
+/**
+ * Returns true if the root key has been generated. If not, and the database contains encrypted rows, the key was lost.
+ */
 export async function hasEncryptionKey(dataDir: string): Promise<boolean> {
   return (await readIfThere(join(dataDir, ENCRYPTION_KEY_FILE))) !== undefined;
 }
 
 /**
- * The generated value of `secrets.encryption`, 64 hexadecimal characters.
- * @throws ExitError 78 when the file holds something else; it is never replaced, since rows are sealed under it
+ * Returns the generated value of `secrets.encryption`, 64 hexadecimal characters.
+ * @throws ExitError 78 if the file holds something else; it is never replaced, because rows are encrypted with it
  */
 export async function readOrMakeEncryptionKey(dataDir: string): Promise<string> {
   const path = join(dataDir, ENCRYPTION_KEY_FILE);
@@ -38,8 +40,8 @@ function checkedKey(path: string, text: string): string {
 }
 
 /**
- * RS256, ES256 and EdDSA. Other keys in the directory are used too, but none is made of a kind that common verifiers
- * do not know, since they refuse the whole set for it.
+ * RS256, ES256 and EdDSA. Other keys in the directory are used too. Key types that common verifiers do not know are not
+ * generated, because those verifiers reject the whole key set.
  */
 const SIGNING_KEYS = [
   { name: 'rsa-2048.pem', type: 'rsa2048', algorithm: 'RS256' },
@@ -48,8 +50,8 @@ const SIGNING_KEYS = [
 ] as const;
 
 /**
- * Makes a signing key for each algorithm that no key of the directory signs with (PKCS#8, mode 0600), so that a key
- * that was replaced under another name does not come back. Returns the directory.
+ * Generates a signing key (PKCS#8, mode 0600) for each algorithm without a signing key in the directory. A key that was
+ * rotated under another name is therefore not generated again. Returns the directory.
  */
 export async function makeSigningKeys(dataDir: string): Promise<string> {
   const directory = join(dataDir, 'keys');
@@ -65,7 +67,7 @@ export async function makeSigningKeys(dataDir: string): Promise<string> {
   return directory;
 }
 
-/** What the keys of a directory sign with; a file that holds no key is reported when the keys are read. */
+/** Returns the signing algorithms of a directory. Files without a valid key are reported when the keys are loaded. */
 async function algorithmsIn(directory: string): Promise<ReadonlySet<string>> {
   const names = (await readdir(directory)).filter((name) => isKeyFileName(name) && !isPublishedOnly(name));
   const algorithms = await Promise.all(names.map(async (name) => await algorithmOf(join(directory, name))));
@@ -80,14 +82,14 @@ async function algorithmOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Notes which version last wrote the directory, for those who have to repair or downgrade it. */
+/** Records the last version that wrote the directory, for repairs and downgrades. */
 export async function writeVersion(dataDir: string, version: string): Promise<void> {
   const path = join(dataDir, 'VERSION');
   if ((await readIfThere(path)) === `${version}\n`) return;
   await replaceFile(path, `${version}\n`);
 }
 
-/** Makes a directory of mode 0700 unless it is there, durably. */
+/** Creates a directory of mode 0700 durably, unless it exists. */
 export async function makePrivateDirectory(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncDirectory(dirname(path));

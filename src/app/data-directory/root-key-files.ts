@@ -1,12 +1,12 @@
 /**
- * The generated root key and its replacement, one file for each step (operations 3.12):
+ * The generated root key and its rotation, one file for each step (operations 3.12):
  *
- *     encryption.next.key    opens, seals nothing yet        publishNextRootKey
- *     encryption.key         seals                           promoteNextRootKey: its content is added to the file below,
- *     encryption.previous    opens; one key a line           then encryption.next.key takes its name
+ *     encryption.next.key    decrypts only                   publishNextRootKey
+ *     encryption.key         encrypts                        promoteNextRootKey: its content is added to the file below,
+ *     encryption.previous    decrypts; one key per line      then encryption.next.key takes its name
  *
- * Processes read them at any moment: after each step the files name every key that stored values may be sealed under. A
- * step that was cut off is taken again.
+ * Processes read the files at any time. After each step they contain every key that stored values may be encrypted
+ * with. An interrupted step is repeated.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
@@ -23,9 +23,9 @@ const ROOT_KEY = /^[0-9a-f]{64}$/;
 /** All as 64 hexadecimal characters. */
 export interface RootKeys {
   readonly current: string;
-  /** Sealed with next, by `promoteNextRootKey`. */
+  /** Encrypts after `promoteNextRootKey`. */
   readonly next: string | undefined;
-  /** Sealed with before. */
+  /** Former encryption keys. */
   readonly previous: readonly string[];
 }
 
@@ -38,37 +38,37 @@ export function rootKeyPaths(dataDir: string) {
 }
 
 /**
- * The keys as the files have them; undefined before one was generated.
- * @throws ExitError 78 when a file holds something else
+ * Reads the keys from their files; undefined if none has been generated.
+ * @throws ExitError 78 if a file holds something else
  */
 export function readRootKeys(dataDir: string): RootKeys | undefined {
   const paths = rootKeyPaths(dataDir);
-  // The next key first: when it takes its name in between, it is found there.
+  // Read the next key first: if it is promoted in between, it is found as the current key.
   const [next] = keysIn(paths.next);
   const [current] = keysIn(paths.current);
   if (current === undefined) return undefined;
   return { current, next: next === current ? undefined : next, previous: keysIn(paths.previous) };
 }
 
-/** The keys that open and do not seal. */
+/** Returns the keys that only decrypt. */
 export function openingKeys({ current, next, previous }: RootKeys): readonly string[] {
   const others = [...(next === undefined ? [] : [next]), ...previous];
   return [...new Set(others)].filter((key) => key !== current);
 }
 
-/** With the root keys as their files have them now: they may be replaced while the service runs. */
+/** Returns the secrets with the current root keys of the files, which may be rotated while the service runs. */
 export function withRootKeys(dataDir: string, generated: GeneratedSecrets): GeneratedSecrets {
   const keys = generated.encryptionKey === undefined ? undefined : readRootKeys(dataDir);
   if (keys === undefined) return generated;
   return { ...generated, encryptionKey: keys.current, encryptionPrevious: openingKeys(keys) };
 }
 
-/** Makes the next key, unless one is there. */
+/** Generates the next key unless it exists. */
 export async function publishNextRootKey(dataDir: string): Promise<void> {
   await writeOnce(rootKeyPaths(dataDir).next, `${randomBytes(32).toString('hex')}\n`);
 }
 
-/** Makes the next key the one that seals, and keeps the former one for what it sealed. */
+/** Promotes the next key to the encrypting key, and keeps the former one for decryption. */
 export async function promoteNextRootKey(dataDir: string, { current, previous }: RootKeys): Promise<void> {
   const paths = rootKeyPaths(dataDir);
   const kept = [...new Set([current, ...previous])];
@@ -77,7 +77,10 @@ export async function promoteNextRootKey(dataDir: string, { current, previous }:
   await syncDirectory(dirname(paths.current));
 }
 
-/** When the key that seals was last replaced, in milliseconds since the epoch; undefined: never, or its former key is gone. */
+/**
+ * Returns when the encrypting key was last replaced, in milliseconds since the epoch; undefined if never, or if the
+ * former key was removed.
+ */
 export function rootKeyReplacedAt(dataDir: string): number | undefined {
   return statSync(rootKeyPaths(dataDir).previous, { throwIfNoEntry: false })?.mtimeMs;
 }

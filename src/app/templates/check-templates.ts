@@ -1,6 +1,6 @@
 /**
- * Renders every page and every mail with made-up data in every language (operations 3.7): what nobody has opened yet is
- * seen to be whole before anybody does.
+ * Renders every page and mail with sample data in every language (operations 3.7), so that errors are found before a
+ * user opens the page.
  */
 import type { AssetFiles } from '#browser/asset-files.ts';
 import { brandOf } from '#browser/brand.ts';
@@ -19,13 +19,13 @@ import { describeError } from '#platform/base/log.ts';
 import { pageSamples } from './samples.ts';
 import { StrictTranslations } from './strict-translations.ts';
 
-/** What pages and mails are made up with. */
+/** Sample data for pages and mails. */
 export interface SampleValues extends Pick<SampleContext, 'now' | 'token'> {
   /** Six digits. */
   readonly code: string;
 }
 
-/** One text that came out, named by the file that `--out-dir` writes. */
+/** One rendered text, named after the file that `--out-dir` writes. */
 export interface Render {
   readonly file: string;
   readonly text: string;
@@ -44,10 +44,10 @@ export interface CheckedTemplates {
   readonly languages: readonly string[];
 }
 
-/** Long, and in the letters of another direction: what a person may be called. */
+/** A long name that includes right-to-left text, as users may have. */
 const NAME = 'Amira Okafor-Lindqvist أميرة';
 
-/** @param builtAssets whose published names pages have; undefined: they have the plain ones */
+/** @param builtAssets supplies the published asset names; undefined: plain names are used */
 export function checkTemplates(
   config: Config,
   builtAssets: AssetFiles | undefined,
@@ -87,7 +87,7 @@ export function checkTemplates(
   return { renders: found.renders, problems: found.problems, languages: catalog.languages };
 }
 
-/** An error is thrown each time: it is one of each part. */
+/** Errors are not cached, so that every part reports them. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -100,13 +100,13 @@ function oneLine(subject: string): readonly TemplateProblem[] {
   return subject === '' || subject.includes('\n') ? [{ offset: 0, message: 'expected one line' }] : [];
 }
 
-/** What a value that is missing leaves in a text. */
+/** Traces of missing values in a rendered text. */
 const MISSING = /(?<![\w-])(?:undefined|null|NaN|\[object \w+\])(?![\w-])/g;
 
 class Findings {
   readonly renders: Render[] = [];
   readonly problems: RenderProblem[] = [];
-  /** What is wrong in one language is wrong in most. */
+  /** A problem in one language usually exists in most; it is reported once. */
   readonly #told = new Set<string>();
 
   add(sample: string, file: string, render: () => string, check: (text: string) => readonly TemplateProblem[]): void {

@@ -15,11 +15,11 @@ describe.each(pageSamples.map((sample) => ({ ...sample })))('the page $name', (s
   });
 });
 
-/** They differ in their code alone. */
+/** Problem pages differ only in their code. */
 const different = pageSamples.filter(({ name }) => !name.startsWith('problem-') || name === 'problem-upstream-error');
 
 test.each(HOSTILE_TEXTS)('every page shows %.30j as text wherever it comes from (S-56, S-74)', (text) => {
-  // A name without a letter is isolated from its surroundings or left out.
+  // A name without letters is isolated with `bdi` or left out.
   const tags = (page: string) => tagsOf(page).filter((tag) => tag !== 'bdi' && tag !== '/bdi');
   for (const sample of different) {
     const page = renderSample(sample, { text });

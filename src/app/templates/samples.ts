@@ -1,4 +1,4 @@
-/** The visible list of what the service shows: samples of all features. */
+/** Lists the page and mail samples of all features. */
 import type { Sample } from '#browser/sample.ts';
 import { samples as shared } from '#browser/samples.tsx';
 import { samples as accountApi } from '#features/account-api/samples.ts';

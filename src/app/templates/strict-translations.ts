@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
 
-/** The texts of a language, for which a text that does not exist is an error instead of its key. */
+/** Translations that throw for an unknown key instead of returning the key. */
 export class StrictTranslations implements Translations {
   readonly language: string;
   readonly direction: 'ltr' | 'rtl';
   readonly #translations: Translations;
   readonly #known: ReadonlySet<string>;
 
-  /** @param known keys of the texts that exist */
+  /** @param known keys of the existing texts */
   constructor(translations: Translations, known: ReadonlySet<string>) {
     this.language = translations.language;
     this.direction = translations.direction;
