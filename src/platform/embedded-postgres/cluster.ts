@@ -1,4 +1,4 @@
-/** The files of the server (a PostgreSQL "cluster"): where they are, how they are created, and who may connect. */
+/** The server's files (a PostgreSQL "cluster"): their location, their creation and who may connect. */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chown, mkdir, readdir, readlink, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
@@ -16,34 +16,34 @@ import { isPostmasterAlive, readPostmaster } from './postmaster.ts';
 
 const run = promisify(execFile);
 
-/** Superuser of the cluster: creates the service's role and database, and sees which processes use the server. */
+/** Superuser of the cluster. Creates the service's role and database, and lists the processes that use the server. */
 export const ADMINISTRATOR = 'latchkey_admin';
-/** Role of the service, without superuser rights, and the database it owns. */
+/** Role of the service, without superuser rights, and the database that it owns. */
 export const SERVICE_ROLE = 'latchkey';
 export const SERVICE_DATABASE = 'latchkey';
 
 const UNFINISHED = /^\.[0-9a-f]{12}\.tmp$/;
 
 /**
- * Where the files of a cluster are, or will be: at `db` in the data directory, or outside, where the server's account
- * can reach them; then `db` is a link to them.
+ * Location of a cluster's existing or future files: `db` in the data directory, or a directory elsewhere that the
+ * server's account can reach. In the latter case `db` is a link to it.
  */
 export interface ClusterFiles {
   readonly directory: string;
   readonly isOutside: boolean;
-  /** User id of the owner; undefined while there are no files. */
+  /** User id of the owner. Undefined if there are no files yet. */
   readonly owner: number | undefined;
 }
 
 /**
- * Undefined when nothing exists yet, or an empty directory.
- * @throws ExitError 78 when something else exists there
+ * Finds the files of a cluster. Returns undefined if nothing exists yet, or only an empty directory.
+ * @throws ExitError 78 if something else exists there
  */
 export async function findClusterFiles(db: string): Promise<ClusterFiles | undefined> {
   const entry = await lstatIfThere(db);
   if (entry === undefined) return undefined;
   const isOutside = entry.isSymbolicLink();
-  // The link is made before the files, so its target may not exist yet.
+  // The link is created before the files, so its target may not exist yet.
   const directory = isOutside ? await readlink(db) : db;
   if ((await lstatIfThere(join(directory, 'PG_VERSION'))) !== undefined) {
     return { directory, isOutside, owner: (await stat(directory)).uid };
@@ -56,7 +56,7 @@ export async function findClusterFiles(db: string): Promise<ClusterFiles | undef
   );
 }
 
-/** The directory below `stateDirectory` that belongs to this data directory; created when needed. */
+/** Returns the directory below `stateDirectory` that belongs to this data directory. Creates it if necessary. */
 export async function outsideDirectory(dataDir: string, stateDirectory: string): Promise<string> {
   const digest = createHash('sha256')
     .update(await realpath(dataDir))
@@ -68,9 +68,9 @@ export async function outsideDirectory(dataDir: string, stateDirectory: string):
 }
 
 /**
- * Makes `db` a link into the directory `outside`. Files that a deleted data directory left there are renamed, never
- * used: the secrets for them were deleted with it.
- * @throws ExitError 75 while their server still runs
+ * Makes `db` a link into the directory `outside`. Renames files that a deleted data directory left there. They are
+ * never used, because their secrets were deleted with that directory.
+ * @throws ExitError 75 if their server is still running
  */
 export async function placeOutside(db: string, outside: string): Promise<ClusterFiles> {
   const directory = join(outside, basename(db));
@@ -89,7 +89,10 @@ export async function placeOutside(db: string, outside: string): Promise<Cluster
   return { directory, isOutside: true, owner: undefined };
 }
 
-/** Creates a cluster under another name and renames it when complete, so that a kill leaves no incomplete one. */
+/**
+ * Creates a cluster under a temporary name and renames it when complete, so that a crash never leaves an incomplete
+ * one.
+ */
 export async function createCluster(directory: string, binaries: Binaries, account: Account): Promise<void> {
   const parent = dirname(directory);
   await removeUnfinished(directory, account);
@@ -103,7 +106,7 @@ export async function createCluster(directory: string, binaries: Binaries, accou
     await rename(unfinished, directory);
   } catch (cause) {
     await removeTree(unfinished, account);
-    // Another process was faster, on a system where the lock has no effect: its cluster is used.
+    // Another process created the cluster first, on a system where the lock has no effect. Its cluster is used.
     if (isErrno(cause, 'ENOTEMPTY', 'EEXIST')) return;
     if (isErrno(cause, 'EBUSY'))
       throw new ExitError(ExitCode.config, `${directory} is a mount point; mount its parent`, { cause });
@@ -112,7 +115,7 @@ export async function createCluster(directory: string, binaries: Binaries, accou
   await syncDirectory(parent);
 }
 
-/** @throws ExitError 78 naming both versions when the files were written by another major version */
+/** @throws ExitError 78 with both versions if another major version wrote the files */
 export async function checkMajorVersion(directory: string, binaries: Binaries): Promise<void> {
   const written = Number(await readIfThere(join(directory, 'PG_VERSION')));
   if (written === binaries.major) return;
@@ -125,8 +128,8 @@ export async function checkMajorVersion(directory: string, binaries: Binaries): 
 }
 
 /**
- * Allows the account of this process and the server's own to connect, and no other: the kernel tells the server which
- * account connects. Written before each start, since the account of the service may have changed.
+ * Allows only the account of this process and the server's account to connect. The kernel tells the server which
+ * account connects. Written before each start, since the service's account may have changed.
  */
 export async function writeAccess(directory: string, account: Account, service: Account): Promise<void> {
   const systemNames = [...new Set([account.name, service.name])].map((name) => `"${name.replaceAll('"', '""')}"`);
@@ -145,8 +148,8 @@ async function removeUnfinished(directory: string, account: Account): Promise<vo
 }
 
 /**
- * Uses the rights of the account that owns the files; only the empty directory itself is removed with ours. Files that
- * an abandoned initdb still writes at this moment are removed at the next start.
+ * Deletes with the rights of the account that owns the files. Only the empty directory itself is removed with our
+ * rights. Files that an abandoned initdb is still writing are removed at the next start.
  */
 export async function removeTree(directory: string, account: Account): Promise<void> {
   if (account.isOwn) {
@@ -157,7 +160,7 @@ export async function removeTree(directory: string, account: Account): Promise<v
   await rmdir(directory).catch(() => undefined);
 }
 
-/** In a session of its own, as the server, so that an interrupt from a terminal reaches only the service. */
+/** Runs in a separate session, like the server, so that an interrupt from a terminal reaches only the service. */
 function runInitdb(directory: string, args: readonly string[], binaries: Binaries, account: Account): Promise<void> {
   const child = spawn(binaries.initdb, [...args, '--no-instructions'], {
     ...asAccount(account, binaries.libraryPath),

@@ -7,26 +7,28 @@ export const PORT = 5432;
 const CONNECT_TIMEOUT_MS = 5_000;
 const USER_PREFIX = 'latchkey:';
 
-/** SQLSTATE of a server that starts up, recovers or shuts down (57P03) or has just been told to end (57P01). */
+/**
+ * SQLSTATEs of a server that is starting, recovering or shutting down (57P03), or was just asked to shut down (57P01).
+ */
 const IN_TRANSITION = new Set(['57P03', '57P01']);
 /** duplicate_database, duplicate_object, unique_violation */
 const ALREADY_THERE: ReadonlySet<string> = new Set(['42P04', '42710', '23505']);
 
 /**
- * The connection that every process keeps open while it uses the server: the others see it, and the process notices at
- * once when the server ends.
+ * The connection that every process keeps open while it uses the server. It makes the process visible to the others,
+ * and the process notices immediately when the server stops.
  */
 export interface ControlConnection {
-  /** Process ids of the other such connections; may contain the id of this process, once per further use. */
+  /** Lists the process ids of the other such connections. Includes the id of this process once per additional use. */
   listOthers(): Promise<number[]>;
-  /** Creates the service's role and database if they are missing. */
+  /** Creates the service's role and database if they do not exist. */
   createServiceDatabase(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Tries to connect. `transition`: a server starts, recovers or ends; `absent`: none answers.
- * @param onLost called once when the connection ends and `close` was not called
+ * Tries to connect. `transition`: a server is starting, recovering or stopping; `absent`: no server responds.
+ * @param onLost called once if the connection ends without a call to `close`
  */
 export async function connectControl(
   socketDirectory: string,
@@ -39,7 +41,7 @@ export async function connectControl(
     database: 'postgres',
     application_name: `${USER_PREFIX}${process.pid}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    // Set, so that PGSSLMODE and PGOPTIONS of the environment, which are for another server, do not apply.
+    // Set explicitly so that PGSSLMODE and PGOPTIONS, which are meant for another server, do not apply.
     ssl: false,
     options: '-c statement_timeout=0',
   });
@@ -79,7 +81,7 @@ function stateOfServer(error: unknown): 'transition' | 'absent' {
   return 'absent';
 }
 
-/** May be repeated, since a killed start may have done only a part of it. */
+/** Can be repeated, since a start that was killed may have done only part of it. */
 async function createServiceDatabase(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ role: boolean; database: boolean }>(
     `select exists (select from pg_roles where rolname = $1) as role,
@@ -92,7 +94,7 @@ async function createServiceDatabase(client: pg.Client): Promise<void> {
   }
 }
 
-/** What a killed process asked for may only now be done. */
+/** The server may just have completed the same statement for a process that was killed. */
 async function createUnlessThere(client: pg.Client, what: string): Promise<void> {
   try {
     await client.query(`create ${what}`);

@@ -1,10 +1,10 @@
-/** What the programs of PostgreSQL say where a disk has no room left. */
+/** Detects disk-full errors in the output of the PostgreSQL programs. */
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 
-/** They speak English here. */
+/** The programs run with the C locale, so their output is in English. */
 const DISK_FULL = /No space left on device|Disk quota exceeded/;
 
-/** @returns undefined when the output says nothing of a full disk */
+/** @returns undefined if the output does not mention a full disk */
 export function diskFullError(what: string, output: string): ExitError | undefined {
   if (!DISK_FULL.test(output)) return undefined;
   return new ExitError(

@@ -44,7 +44,7 @@ async function releaseAll(): Promise<void> {
   uses = [];
 }
 
-/** Released at the end of the test, if the test did not do so. */
+/** Released at the end of the test unless the test does so itself. */
 async function use(options: Partial<EmbeddedServerOptions> = {}): Promise<EmbeddedUse> {
   const made = await useEmbeddedServer({ dataDir, log: silentLog, ...options });
   uses.push(made);
@@ -68,7 +68,7 @@ async function serverPid(directory = join(dataDir, 'db')): Promise<number> {
 
 const isServerAlive = (pid: number): Promise<boolean> => isPostmasterAlive(pid, join(dataDir, 'db'));
 
-/** The server and every process it made. */
+/** Kills the server and all its child processes. */
 function killServer(pid: number): void {
   const children = execFileSync('ps', ['-e', '-o', 'pid=,ppid='], { encoding: 'utf8' })
     .split('\n')
@@ -154,7 +154,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     const first = await use();
     await query(first.connection, 'create table kept as select 42 as answer');
     await first.release();
-    // initdb writes a new file in a new directory.
+    // initdb would write a new file in a new directory.
     const made = statSync(join(dataDir, 'db/PG_VERSION')).ino;
     const second = await use();
     expect(await query(second.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
@@ -314,7 +314,7 @@ describe.skipIf(!isRoot)('embedded server: run as root', () => {
       const second = await use({ stateDirectory });
       expect(await query(second.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
       await second.release();
-      // a data directory that was deleted must not come back with the rows of the old one
+      // After its deletion, a data directory must not return with the rows of the old one.
       rmSync(dataDir, { recursive: true });
       const fresh = await use({ stateDirectory });
       await expect(query(fresh.connection, 'select answer from kept')).rejects.toThrow('does not exist');

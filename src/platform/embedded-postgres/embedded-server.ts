@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL server that the service runs itself: created, started, shared by all processes of one data directory,
- * restarted when it dies, and stopped by its last user (operations 1.8, 2.3). It is started and stopped under the lock
- * file of the data directory; each process that uses it keeps a connection open, by which the others know.
+ * The PostgreSQL server that the service runs itself. All processes of one data directory share it. It is created and
+ * started on demand, restarted if it dies, and stopped by its last user (operations 1.8, 2.3). Starting and stopping
+ * require the lock file of the data directory. Each process keeps a connection open, so that the others can see it.
  */
 import { join } from 'node:path';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -17,7 +17,7 @@ import { processIdentity } from './processes.ts';
 import type { ServerDirectories } from './server-directories.ts';
 
 const STATE_DIRECTORY = '/var/lib/latchkey';
-/** Longer than a start after a crash, which another process may be doing. */
+/** Longer than a start with crash recovery, which another process may be performing. */
 const LOCK_WAIT_MS = 150_000;
 const STOP_WAIT_MS = 30_000;
 const MAX_PAUSE_MS = 5_000;
@@ -25,15 +25,15 @@ const ENDED_USER_WAIT_MS = 1_000;
 const ENDED_USER_POLL_MS = 20;
 
 export interface EmbeddedServerOptions {
-  /** Absolute; created when needed. */
+  /** Absolute path. Created if necessary. */
   readonly dataDir: string;
-  /** Absolute directory of the cluster; `db` of the data directory by default. */
+  /** Absolute directory of the cluster. Defaults to `db` in the data directory. */
   readonly clusterDir?: string | undefined;
-  /** Account that the server runs under when this process is root; `postgres` or `nobody` by default. */
+  /** Account that runs the server if this process is root. Defaults to `postgres` or `nobody`. */
   readonly serverUser?: string | undefined;
   /** Directory of `initdb` and `postgres` to use instead of the bundled ones. */
   readonly binDir?: string | undefined;
-  /** Where files are kept that the server's account cannot reach in the data directory. */
+  /** Location for files that the server's account cannot reach in the data directory. */
   readonly stateDirectory?: string | undefined;
   readonly log: Log;
 }
@@ -47,20 +47,23 @@ export interface EmbeddedConnection {
 }
 
 export interface EmbeddedUse {
-  /** For the service: a role without superuser rights that owns its database; without password (peer authentication). */
+  /**
+   * Connection of the service: a role without superuser rights that owns its database. No password (peer
+   * authentication).
+   */
   readonly connection: EmbeddedConnection;
-  /** For administration: superuser, on the database `postgres`. */
+  /** Connection for administration: superuser, on the database `postgres`. */
   readonly administrator: EmbeddedConnection;
-  /** For the operator: where the files are, when they are not below the data directory. */
+  /** Tells the operator where the files are if they are not in the data directory. */
   readonly note?: string;
-  /** Stops the server if this was its last user. Close all connections first; may be called again. */
+  /** Stops the server if this was its last user. Close all connections first. Can be called more than once. */
   release(): Promise<void>;
 }
 
 /**
- * Joins the server of a data directory, or starts it. While it is used, a server that dies is started again.
+ * Joins the server of a data directory, or starts it. If the server dies while in use, it is restarted.
  * @throws ExitError 69 (no programs), 70 (does not start), 71, 75 (lock held), 77 (permissions), 78 (files of another
- * major version or not ours)
+ * major version or another program)
  */
 export async function useEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedUse> {
   const directories = directoriesOf(options);
@@ -134,7 +137,7 @@ class ServerUse {
     });
   }
 
-  /** Other processes of the data directory try the same; the lock lets one start it and the others join. */
+  /** Other processes of the data directory do the same. The lock lets one start the server, and the others join it. */
   async #restart(): Promise<void> {
     const { log } = this.#directories;
     log.warn('database.embedded.lost', 'the embedded server is gone; starting it again');
@@ -154,7 +157,7 @@ class ServerUse {
     try {
       await withLock(this.#lock, LOCK_WAIT_MS, () => this.#leave());
     } catch (error) {
-      // No data is lost when the server keeps running: the next start joins it.
+      // No data is lost if the server keeps running. The next start joins it.
       this.#directories.log.warn('database.embedded.left', 'the embedded server was not stopped', describeError(error));
       await this.#server?.control.close();
     }
@@ -172,8 +175,8 @@ class ServerUse {
 }
 
 /**
- * Whether another process uses the server. The server still lists a killed process for a moment: when none of the listed
- * processes runs, this waits for the server to notice.
+ * Returns whether another process uses the server. The server lists a killed process for a short time. If none of the
+ * listed processes is running, this waits for the server to notice.
  */
 async function hasOtherUsers(control: JoinedServer['control']): Promise<boolean> {
   const deadline = performance.now() + ENDED_USER_WAIT_MS;

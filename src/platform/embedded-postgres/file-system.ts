@@ -1,4 +1,4 @@
-/** File operations that the embedded server needs, each safe to repeat. */
+/** File operations for the embedded server. All of them can be repeated safely. */
 import type { Stats } from 'node:fs';
 import { chmod, lstat, mkdir, rename, stat, symlink } from 'node:fs/promises';
 import { unlessAbsent, writeNewFile } from '#platform/base/files.ts';
@@ -6,12 +6,12 @@ import { randomBytes } from '#platform/base/random.ts';
 import { isErrno } from '#platform/base/system-errors.ts';
 import type { Account } from './account.ts';
 
-/** What exists at a path, links not followed, or undefined. */
+/** Returns what exists at a path, without following links, or undefined. */
 export function lstatIfThere(path: string): Promise<Stats | undefined> {
   return unlessAbsent(lstat(path));
 }
 
-/** False when something exists there already. */
+/** Returns false if something already exists there. */
 export async function symlinkUnlessThere(to: string, path: string): Promise<boolean> {
   try {
     await symlink(to, path);
@@ -23,8 +23,8 @@ export async function symlinkUnlessThere(to: string, path: string): Promise<bool
 }
 
 /**
- * Replaces a private file of the account. A new file is renamed over the old one, so that root, in a directory of
- * another account, follows no link.
+ * Replaces a private file of the account. Renames a new file over the old one, so that root never follows a link in
+ * another account's directory.
  */
 export async function replaceFile(path: string, text: string, account: Account): Promise<void> {
   const prepared = `${path}.${randomBytes(6).toString('hex')}`;
@@ -32,7 +32,7 @@ export async function replaceFile(path: string, text: string, account: Account):
   await rename(prepared, path);
 }
 
-/** Creates a directory that any account may pass through but not list; directories of others keep their modes. */
+/** Creates a directory that any account may traverse but not list. Keeps the modes of other accounts' directories. */
 export async function makePassable(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o711 });
   const { mode, uid } = await stat(directory);

@@ -1,6 +1,7 @@
 /**
- * What a killed replacement of the files left (`replace-files.ts`), under the lock, so that no replacement is at work:
- * new files that were complete are taken when the old ones are moved away already, and unfinished ones are removed.
+ * Cleans up after a replacement of the files (`replace-files.ts`) that was killed. Requires the lock, so no replacement
+ * is in progress. Complete new files are put in place if the old ones were already moved away. Incomplete files are
+ * removed.
  */
 import { readdir, readlink, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -14,12 +15,12 @@ import type { ServerDirectories } from './server-directories.ts';
 const STOP_WAIT_MS = 30_000;
 const STAGING = /^\.restore-[0-9a-f]{12}$/;
 
-/** Complete files on their way to `db`. */
+/** Path of complete files before they are renamed to `db`. */
 export function arrivingFiles(db: string): string {
   return `${db}.arriving`;
 }
 
-/** A data directory of its own, next to `db`, where new files are made. */
+/** A separate data directory next to `db`, where new files are created. */
 export function stagingDirectory(db: string, name: string): string {
   return `${db}.restore-${name}`;
 }
@@ -42,7 +43,10 @@ export async function settleReplacement(directories: ServerDirectories): Promise
   }
 }
 
-/** Stops the server of a staging directory, if there is one, and deletes it with all its files, wherever they are. */
+/**
+ * Stops the server of a staging directory, if there is one, and deletes the directory and all its files, including
+ * those stored elsewhere.
+ */
 export async function removeStaging(staging: string, directories: ServerDirectories): Promise<void> {
   const account = await removeFiles(join(staging, 'db'), directories);
   const outside = account.isOwn ? [] : [await outsideDirectory(staging, directories.stateDirectory)];
@@ -58,7 +62,7 @@ async function removeSocketDirectory(run: string, account: Account): Promise<voi
   else if (entry !== undefined) await removeTree(run, account);
 }
 
-/** With the rights of the account that owns them. */
+/** Uses the rights of the account that owns the files. */
 async function removeFiles(db: string, directories: ServerDirectories): Promise<Account> {
   const found = await findClusterFiles(db).catch(() => undefined);
   const account = await findServerAccount(directories.serverUser, found?.owner);

@@ -1,4 +1,4 @@
-/** Connects to the server of a data directory, or starts it, with everything that has to exist before. */
+/** Connects to the server of a data directory, or starts it and creates everything that it requires. */
 import { mkdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -23,7 +23,7 @@ import { disownFiles, isPostmasterAlive, readPostmaster } from './postmaster.ts'
 import type { ServerDirectories } from './server-directories.ts';
 
 const POLL_MS = 10;
-/** How long processes of a killed server may still use its files, or a starting server may be killed again. */
+/** How long the processes of a killed server may still use its files, or a starting server may be killed again. */
 const CONTENTION_MS = 15_000;
 const CONTENTION_POLL_MS = 100;
 const CONTENTION = /^ended with SIG|pre-existing shared memory|lock file ".*" already exists|is another postmaster/;
@@ -36,7 +36,7 @@ export interface JoinedServer {
   readonly isOutside: boolean;
 }
 
-/** Makes the directories that contain everything else; as root, with modes that let the server's account pass. */
+/** Creates the parent directories of everything else. As root, their modes let the server's account traverse them. */
 export async function makeDirectories({ dataDir, db }: ServerDirectories): Promise<void> {
   for (const directory of new Set([dataDir, dirname(db)])) {
     if (process.getuid?.() === 0) await makePassable(directory);
@@ -44,7 +44,10 @@ export async function makeDirectories({ dataDir, db }: ServerDirectories): Promi
   }
 }
 
-/** Connects to the running server, or starts one and creates its files if there are none. Expects the lock. */
+/**
+ * Connects to the running server, or starts one, and creates its files if there are none. The caller must hold the
+ * lock.
+ */
 export async function joinServer(directories: ServerDirectories, onLost: () => void): Promise<JoinedServer> {
   const deadline = performance.now() + CONTENTION_MS;
   await settleReplacement(directories);
@@ -70,7 +73,10 @@ export async function joinServer(directories: ServerDirectories, onLost: () => v
   }
 }
 
-/** Only a connection proves that a server runs; a process that does not answer is starting, recovering or ending. */
+/**
+ * Only a connection proves that a server is running. A process that does not respond is starting, recovering or
+ * stopping.
+ */
 async function connectRunning(
   cluster: string,
   onLost: () => void,
@@ -90,7 +96,7 @@ async function connectRunning(
   }
 }
 
-/** Returns the server's messages when it ended at once. */
+/** Returns the server's messages if it exited immediately. */
 async function startServer(
   directories: ServerDirectories,
   found: ClusterFiles | undefined,
@@ -127,7 +133,10 @@ async function startServer(
   return { control, socketDirectory, cluster: files.directory, account, isOutside: files.isOutside };
 }
 
-/** Also of a server that runs: who started it may have been killed right after that. */
+/**
+ * Also runs for a server that is already running, since the process that started it may have been killed right
+ * afterwards.
+ */
 async function completeStart(control: ControlConnection): Promise<void> {
   try {
     await control.createServiceDatabase();

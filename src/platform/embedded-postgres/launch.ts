@@ -1,4 +1,4 @@
-/** Starts the server's process: its socket directory, its settings, its log file, and the wait until it answers. */
+/** Starts the server process: socket directory, settings, log file, and waiting until it responds. */
 import { spawn } from 'node:child_process';
 import { chown, type FileHandle, mkdir, mkdtemp, open, readlink, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,11 +12,11 @@ import { lstatIfThere, symlinkUnlessThere } from './file-system.ts';
 import { readPostmaster } from './postmaster.ts';
 
 const POLL_MS = 5;
-/** Recovery of the largest write-ahead log that the settings allow takes seconds. */
+/** Recovering the largest write-ahead log that the settings allow takes seconds. */
 export const START_TIMEOUT_MS = 120_000;
 const MAX_LOG_BYTES = 1024 * 1024;
 const PROBLEM = /\b(FATAL|PANIC|ERROR|HINT|DETAIL|error while loading|No space left on device)\b/;
-/** The path of a socket has at most 104 bytes on some systems, with `/.s.PGSQL.5432` and a final zero byte. */
+/** Some systems limit socket paths to 104 bytes, including `/.s.PGSQL.5432` and a terminating zero byte. */
 const MAX_SOCKET_DIRECTORY_BYTES = 104 - '/.s.PGSQL.5432'.length - 1;
 
 export interface LaunchOptions {
@@ -28,10 +28,10 @@ export interface LaunchOptions {
 }
 
 /**
- * Starts a server and waits until it answers. It gets a session of its own, so that an interrupt from a terminal does
- * not reach it, and writes to a file, since the reader of a pipe may end before it.
- * @returns the connection, or the server's messages if it ended
- * @throws ExitError 75 when it neither answers nor ends
+ * Starts a server and waits until it responds. The server runs in a separate session, so that an interrupt from a
+ * terminal does not reach it. Its output goes to a file, since the reader of a pipe could exit first.
+ * @returns the connection, or the server's messages if it exited
+ * @throws ExitError 75 if it neither responds nor exits
  */
 export async function launchServer(options: LaunchOptions, onLost: () => void): Promise<ControlConnection | string> {
   const { binaries, cluster, serverLog, socketDirectory } = options;
@@ -53,7 +53,7 @@ export async function launchServer(options: LaunchOptions, onLost: () => void): 
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     if (failure !== undefined) return `${failure}\n  ${await readServerLog(serverLog, position)}`;
-    // Each attempt before the server is ready would be a FATAL line in its log.
+    // Connecting before the server is ready would add a FATAL line to its log.
     const postmaster = await readPostmaster(cluster);
     if (postmaster?.isReady === true && postmaster.pid === child.pid) {
       const control = await connectControl(socketDirectory, onLost);
@@ -70,15 +70,15 @@ export async function launchServer(options: LaunchOptions, onLost: () => void): 
 }
 
 /**
- * The private directory of the server's socket, mode 0700 and owned by the server's account: `run` itself, or, where
- * its path is too long for a socket, one with a short path to which `run` is a link.
+ * Creates the private directory of the server's socket, with mode 0700 and owned by the server's account. It is `run`
+ * itself. If that path is too long for a socket, it is a directory with a short path, and `run` is a link to it.
  */
 export async function makeSocketDirectory(run: string, account: Account): Promise<string> {
   const entry = await lstatIfThere(run);
   if (entry?.isSymbolicLink() === true) {
     const recorded = await readlink(run);
     if (await isPrivate(recorded, account)) return recorded;
-    // A restart of the machine deletes such directories, and another account may have made one of that name since.
+    // A reboot deletes such directories, and another account may have created one with the same name since.
     await rm(run);
   } else if (Buffer.byteLength(run) <= MAX_SOCKET_DIRECTORY_BYTES) {
     if (entry === undefined) {
@@ -106,8 +106,8 @@ async function isPrivate(directory: string, account: Account): Promise<boolean> 
 }
 
 /**
- * The server's settings: durable, small, without content in the log, and reachable through its socket only. They are
- * given on the command line, so that each start uses those of the program that starts it.
+ * The server's settings: durable, small, no user data in the log, and reachable only through its socket. They are
+ * passed on the command line, so that each start uses the settings of the program that starts it.
  */
 function serverSettings(major: number, socketDirectory: string): string[] {
   const settings: Record<string, string> = {
@@ -120,7 +120,7 @@ function serverSettings(major: number, socketDirectory: string): string[] {
     fsync: 'on',
     synchronous_commit: 'on',
     full_page_writes: 'on',
-    // No replica and no archive: the smallest write-ahead log.
+    // Without replicas and archiving, the write-ahead log is as small as possible.
     wal_level: 'minimal',
     max_wal_senders: '0',
     max_logical_replication_workers: '0',
@@ -135,8 +135,8 @@ function serverSettings(major: number, socketDirectory: string): string[] {
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Neither statements nor their values may reach the log: no ERROR lines (callers report those), no details of
-    // errors that end a session.
+    // Statements and their values must not reach the log. ERROR lines are off, since callers report those errors, and
+    // errors that end a session are logged without details.
     logging_collector: 'off',
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
@@ -144,13 +144,13 @@ function serverSettings(major: number, socketDirectory: string): string[] {
     log_parameter_max_length_on_error: '0',
     log_checkpoints: 'off',
     log_line_prefix: '%m [%p] ',
-    // Three processes fewer; the tables fit into memory.
+    // Saves three processes. The tables fit into memory.
     ...(major >= 18 ? { io_method: 'sync' } : {}),
   };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Opens the file for the server's output; a large one is renamed to `server.log.1` first. */
+/** Opens the file for the server's output. A large file is first renamed to `server.log.1`. */
 async function openServerLog(path: string): Promise<{ file: FileHandle; position: number }> {
   const size = await stat(path).then(
     (found) => found.size,
@@ -161,7 +161,7 @@ async function openServerLog(path: string): Promise<{ file: FileHandle; position
   return { file: await open(path, 'a', 0o600), position: isTooLarge ? 0 : size };
 }
 
-/** The server's output since `position`: its error messages if there are any, else its last lines. */
+/** Returns the server's output since `position`: its error messages if there are any, else its last lines. */
 async function readServerLog(path: string, position: number): Promise<string> {
   const file = await open(path, 'r');
   try {

@@ -1,4 +1,4 @@
-/** A lock file between processes of one machine. */
+/** A lock file shared by processes on one machine. */
 import { link, rm } from 'node:fs/promises';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { readIfThere, writeNewFile } from '#platform/base/files.ts';
@@ -10,10 +10,10 @@ import { processIdentity } from './processes.ts';
 const RETRY_MS = 15;
 
 /**
- * Runs `work` while this process holds the lock file `path`; others wait, also callers in the same process. The file
- * contains the holder's process id and start time, and is created complete, by a hard link. Node has no flock, so the
- * lock of a killed holder is recognized by the start time and replaced.
- * @throws ExitError 75 when the lock was not free within `waitMs`
+ * Runs `work` while this process holds the lock file `path`. Other processes, and other callers in this process, wait.
+ * The file contains the holder's process id and start time, and is created atomically with a hard link. Node has no
+ * flock, so the lock of a killed holder is recognized by the start time and replaced.
+ * @throws ExitError 75 if the lock is not free within `waitMs`
  */
 export async function withLock<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
   const mine = `${process.pid} ${processIdentity(process.pid)} ${randomBytes(6).toString('hex')}\n`;
@@ -21,7 +21,7 @@ export async function withLock<T>(path: string, waitMs: number, work: () => Prom
   try {
     return await work();
   } finally {
-    // Somebody may have replaced the file by hand.
+    // The file may have been replaced manually.
     if ((await readIfThere(path)) === mine) await rm(path, { force: true });
   }
 }
@@ -51,8 +51,8 @@ async function acquire(path: string, mine: string, deadline: number): Promise<vo
 }
 
 /**
- * Several processes may find the same stale lock, and a slow one may find a new lock in its place. So only the holder of
- * a second lock checks again and removes it; if that holder is killed, its lock is stale as well.
+ * Several processes may find the same stale lock, and a slow one may already find a new lock in its place. So only the
+ * holder of a second lock checks again and removes it. If that holder is killed, its lock is stale as well.
  */
 function removeStale(path: string, stale: string, deadline: number): Promise<void> {
   return withLock(`${path}.takeover`, deadline - performance.now(), async () => {

@@ -1,4 +1,4 @@
-/** The running server, known by its file `postmaster.pid`: whether it is alive, and how it is stopped. */
+/** The running server according to its `postmaster.pid` file: checks whether it is alive, and stops it. */
 import { execFile } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { realpath, rm } from 'node:fs/promises';
@@ -13,16 +13,16 @@ import { commandName, isPidTaken, processIdentity } from './processes.ts';
 const run = promisify(execFile);
 const JUST_MADE_MS = 100;
 
-/** What a server writes to `postmaster.pid` of its cluster. */
+/** Contents of a cluster's `postmaster.pid`. */
 export interface Postmaster {
   readonly pid: number;
   /** Empty until the server has opened its socket. */
   readonly socketDirectory: string;
-  /** As the server last wrote; only a connection proves it. */
+  /** The last state that the server wrote. Only a connection proves it. */
   readonly isReady: boolean;
 }
 
-/** Reads the file; the server that wrote it may have ended. */
+/** Reads the file. The server that wrote it may have exited. */
 export async function readPostmaster(cluster: string): Promise<Postmaster | undefined> {
   const lines = (await readIfThere(join(cluster, 'postmaster.pid')))?.split('\n');
   const pid = Number(lines?.[0]);
@@ -31,14 +31,14 @@ export async function readPostmaster(cluster: string): Promise<Postmaster | unde
 }
 
 /**
- * Whether that process is a server of this cluster. The process id alone proves nothing: another program may have it
- * now, for example after a restart of a container, where ids start from 1 again.
+ * Returns whether the process is a server of this cluster. The process id alone proves nothing: another program may
+ * have it now, for example after a restart of a container, where ids start from 1 again.
  */
 export async function isPostmasterAlive(pid: number, cluster: string): Promise<boolean> {
   if (processIdentity(pid) === undefined) return false;
   if (process.platform !== 'linux') return commandName(pid).includes('postgres');
   try {
-    // The working directory of a server is its cluster.
+    // A server's working directory is its cluster.
     return readlinkSync(`/proc/${pid}/cwd`) === (await realpath(cluster));
   } catch {
     return false;
@@ -46,10 +46,10 @@ export async function isPostmasterAlive(pid: number, cluster: string): Promise<b
 }
 
 /**
- * Makes the files of a dead server acceptable to a new one. PostgreSQL does not start while the process id in such a
- * file, of its cluster or its socket, belongs to any process of the same account, even one that has ended and was not
- * yet reaped. It ignores the id of its own parent, so that is written there; the rest is kept, since the server reads
- * from it whether processes of the former one still use its shared memory.
+ * Makes the files of a dead server acceptable to a new one. PostgreSQL does not start if the process id in its
+ * cluster's or socket's lock file belongs to any process of the same account, even an unreaped one. It ignores the id
+ * of its own parent process, so this writes that id. The rest of the file stays, because the server reads from it
+ * whether processes of its predecessor still use the shared memory.
  */
 export async function disownFiles(cluster: string, socketDirectory: string, account: Account): Promise<void> {
   for (const path of [join(cluster, 'postmaster.pid'), join(socketDirectory, '.s.PGSQL.5432.lock')]) {
@@ -64,21 +64,24 @@ export async function disownFiles(cluster: string, socketDirectory: string, acco
   }
 }
 
-/** A process without the server's others writes its own id with a minus. */
+/** A standalone backend writes its own id as a negative number. */
 function isProcessId(pid: number): boolean {
   return Number.isSafeInteger(pid) && pid !== 0;
 }
 
 /**
- * Removes a file without the id of a process, as a loss of power leaves one that was just made: PostgreSQL does not start
- * with it. A server that begins at this moment writes the id at once.
+ * Removes a file without a process id, with which PostgreSQL does not start. A power failure can leave such a file just
+ * after its creation. A server that is starting writes its id immediately.
  */
 async function removeUnlessWritten(path: string, text: string): Promise<void> {
   await delay(JUST_MADE_MS);
   if ((await readIfThere(path)) === text) await rm(path, { force: true });
 }
 
-/** Fast shutdown: open transactions are rolled back, a checkpoint is written. False when it still runs after `waitMs`. */
+/**
+ * Performs a fast shutdown: rolls back open transactions and writes a checkpoint. Returns false if the server is still
+ * running after `waitMs`.
+ */
 export async function stopPostmaster(cluster: string, account: Account, waitMs: number): Promise<boolean> {
   const postmaster = await readPostmaster(cluster);
   if (postmaster === undefined || !(await isPostmasterAlive(postmaster.pid, cluster))) return true;
@@ -91,7 +94,9 @@ export async function stopPostmaster(cluster: string, account: Account, waitMs: 
   return true;
 }
 
-/** The process id comes from a file of the server's account, so root sends the signal with that account's rights only. */
+/**
+ * The process id comes from a file of the server's account, so root sends the signal only with that account's rights.
+ */
 async function interrupt(pid: number, account: Account): Promise<void> {
   try {
     if (account.isOwn) process.kill(pid, 'SIGINT');

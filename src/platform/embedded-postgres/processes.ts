@@ -1,18 +1,18 @@
-/** What the operating system knows about processes, by their ids. */
+/** Information from the operating system about processes, by process id. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { isErrno } from '#platform/base/system-errors.ts';
 
 /**
- * Distinguishes a process from a later one with the same id, by its start time. Undefined when there is none, or only
- * one that has ended and was not yet reaped.
+ * Returns an identity based on the start time, which differs from that of a later process with the same id. Returns
+ * undefined if there is no process, or only an unreaped one.
  */
 export function processIdentity(pid: number): string | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   return process.platform === 'linux' ? identityFromProc(pid) : identityFromPs(pid);
 }
 
-/** Whether any process has this id, also one that was not yet reaped. */
+/** Returns whether any process has this id, including an unreaped one. */
 export function isPidTaken(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -21,16 +21,17 @@ export function isPidTaken(pid: number): boolean {
   }
 }
 
-/** Name of the program that the process runs. */
+/** Returns the name of the program that a process runs. */
 export function commandName(pid: number): string {
   return execFileSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' });
 }
 
-/** Start times are counted from the boot, so the boot is part of the identity. */
+/** Start times are relative to the boot time, so the identity includes the boot id. */
 function identityFromProc(pid: number): string | undefined {
   const stat = readOrUndefined(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The second field is the program's name in parentheses, which may contain anything: count from its end (proc(5)).
+  // The second field is the program name in parentheses, which may contain anything, so fields are counted from its end
+  // (proc(5)).
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state] = fields;
   if (state === 'Z' || state === 'X') return undefined;

@@ -1,7 +1,7 @@
 /**
- * Replaces the embedded database by a new one. It is made and filled in a directory next to the old one, by a server of
- * its own, and put in place by renaming when it is complete: a kill at any moment leaves the old one or the new one.
- * The lock of the data directory is held from the beginning to the end, so that nobody starts a server in between.
+ * Replaces the embedded database with a new one. A separate server creates and fills it in a directory next to the old
+ * one. When complete, it is renamed into place, so a crash at any time leaves either the old or the new database. The
+ * lock of the data directory is held throughout, so that no process starts a server in the meantime.
  */
 import { mkdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -22,21 +22,21 @@ import { withLock } from './lock.ts';
 import { isPostmasterAlive, readPostmaster } from './postmaster.ts';
 import type { ServerDirectories } from './server-directories.ts';
 
-/** A server that starts or stops at this moment holds the lock. */
+/** A server that is starting or stopping holds the lock. */
 const LOCK_WAIT_MS = 5_000;
 
 export interface ReplaceOptions extends EmbeddedServerOptions {
-  /** Whether files that are there are moved away; otherwise there must be none. */
+  /** Whether existing files are moved away. Otherwise there must be none. */
   readonly movesAway: boolean;
-  /** Added to the name of files that are moved away. */
+  /** Suffix for the names of files that are moved away. */
   readonly suffix: string;
-  /** Fills the new database, which belongs to the service's role. */
+  /** Fills the new database, which the service's role owns. */
   readonly fill: (connection: EmbeddedConnection) => Promise<void>;
 }
 
 /**
- * @returns where the old files are now
- * @throws ExitError 73 when there is a database, 75 while a server runs, and as `useEmbeddedServer`
+ * @returns the new location of the old files
+ * @throws ExitError 73 if there is a database, 75 while a server is running, and as `useEmbeddedServer`
  */
 export async function replaceFiles(options: ReplaceOptions): Promise<string | undefined> {
   const directories = directoriesOf(options);
@@ -107,7 +107,7 @@ async function putInPlace(
   return former;
 }
 
-/** An empty directory is nothing to keep. */
+/** Moves the files away. Deletes an empty directory instead. */
 async function moveAway(db: string, suffix: string): Promise<string | undefined> {
   if ((await findClusterFiles(db)) === undefined) {
     await rmdir(db);

@@ -1,10 +1,10 @@
 import { metrics } from '#platform/base/metrics.ts';
 
-/** Who is called, as the metrics name them: a part of the service, never a host that a stranger has chosen. */
+/** The called server as a metric label: a part of the service, never a host that a third party chose. */
 export type CalledServer =
   | 'breach_check'
   | 'captcha'
-  /** Applications: their keys, logos and sign-out addresses. */
+  /** OAuth clients: their keys, logos and logout URLs. */
   | 'clients'
   | 'homeserver'
   | 'otlp'
@@ -17,15 +17,15 @@ interface ActiveCalls {
   count: number;
 }
 
-/** Kept at 0 when they are over, so that the gauge does not vanish. */
+/** Entries stay at 0 when their calls end, so that the gauge does not disappear. */
 const active = new Map<string, ActiveCalls>();
 
-/** The calls of this process that are under way. */
+/** Lists the calls of this process that are in progress. */
 export function listActiveCalls(): Iterable<Readonly<ActiveCalls>> {
   return active.values();
 }
 
-/** Makes a call, and counts it while metrics are wanted. */
+/** Makes a call, and counts it if metrics are enabled. */
 export async function countCall<A extends { readonly status: number }>(
   server: CalledServer | undefined,
   method: string,

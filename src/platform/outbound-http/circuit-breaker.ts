@@ -4,8 +4,8 @@ const MAX_FAILURES_IN_A_ROW = 5;
 const REST_MS = 10_000;
 
 /**
- * Keeps requests of people from waiting for a server that does not answer: after five failures in a row they fail at
- * once for ten seconds, and then one at a time tries whether it is back (operations 9.3).
+ * Prevents user requests from waiting for an unresponsive server. After five consecutive failures, calls fail
+ * immediately for ten seconds. Then one call at a time checks whether the server has recovered (operations 9.3).
  */
 export class CircuitBreaker {
   readonly #clock: Clock;
@@ -17,7 +17,7 @@ export class CircuitBreaker {
     this.#clock = clock;
   }
 
-  /** Whether a call may be made now. Each that is admitted must be reported by `succeed`, `fail` or `giveUp`. */
+  /** Returns whether a call may be made now. Report each admitted call with `succeed`, `fail` or `giveUp`. */
   admits(): boolean {
     if (this.#failures < MAX_FAILURES_IN_A_ROW) return true;
     if (this.#isTrying || this.#clock.now() < this.#restsUntil) return false;
@@ -25,7 +25,7 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** Calls that did not ask for admission are reported as well. */
+  /** Also accepts reports of calls that were not admitted first. */
   succeed(): void {
     this.#failures = 0;
     this.#isTrying = false;
@@ -37,7 +37,7 @@ export class CircuitBreaker {
     if (this.#failures >= MAX_FAILURES_IN_A_ROW) this.#restsUntil = this.#clock.now() + REST_MS;
   }
 
-  /** The call was not made after all. */
+  /** Reports that an admitted call was not made. */
   giveUp(): void {
     this.#isTrying = false;
   }

@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange within bounds: the address is looked up once, checked, and that very address is connected to; no
- * redirect is followed; connections, heads and bodies have limits of time and size.
+ * A single HTTP exchange with strict limits. The address is looked up once, checked, and used for the connection.
+ * Redirects are not followed. Connections, response heads and bodies have time and size limits.
  */
 import { Resolver } from 'node:dns/promises';
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
@@ -20,20 +20,20 @@ const CONNECT_MS = 2_000;
 const DNS_TRY_MS = 1_000;
 const NOTHING = Buffer.alloc(0);
 
-/** Why there is no answer; for the log and for tests, never for a client. */
+/** Why there is no response. For the log and for tests, never for a client. */
 export type FailureReason =
-  /** The URL breaks a rule of security 3.9. */
+  /** The URL violates a rule of security 3.9. */
   | 'url'
   /** The name has no address. */
   | 'name'
-  /** None of its addresses may be connected to. */
+  /** Connections to its addresses are not allowed. */
   | 'address'
-  /** No connection, a certificate that does not fit, or an answer that broke off or is no HTTP. */
+  /** The connection failed, the certificate is invalid, or the response is incomplete or not HTTP. */
   | 'connection'
   | 'timeout'
-  /** Too much is under way. */
+  /** Too many exchanges are in progress. */
   | 'busy'
-  /** Not asked: its last answers were failures. */
+  /** Not sent, because the server's last responses were failures. */
   | 'resting'
   | 'redirect'
   | 'status'
@@ -50,10 +50,10 @@ export class OutboundFailure extends Error {
   }
 }
 
-/** The addresses of a name, IPv4 and IPv6, in canonical form. Rejects when it has none. */
+/** Resolves a name to its IPv4 and IPv6 addresses in canonical form. Rejects if it has none. */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Connections that are kept and used again. */
+/** Keep-alive agents for connections that are reused. */
 export interface KeptConnections {
   readonly 'http:': HttpAgent;
   readonly 'https:': HttpsAgent;
@@ -63,40 +63,40 @@ export interface ExchangeOptions {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** False: the exchange is over with the head of the answer. */
+  /** If false, the exchange ends after the response head. */
   readonly needsBody: boolean;
-  /** When it aborts, the exchange is over. */
+  /** Aborting it ends the exchange. */
   readonly signal: AbortSignal;
-  /** Undefined: the names and addresses of the operating system, whatever they are. */
+  /** Undefined uses the operating system's resolver and permits all addresses. */
   readonly lookup: LookupFunction | undefined;
-  /** Certificates to trust in place of the public ones; PEM. */
+  /** PEM certificates to trust instead of the public ones. */
   readonly trustedCertificates: string | undefined;
-  /** Longest wait for a connection; 2 seconds unless given. */
+  /** Connect timeout. Defaults to 2 seconds. */
   readonly connectMs?: number;
-  /** Of the decoded body; 256 KiB unless given. */
+  /** Maximum size of the decoded body. Defaults to 256 KiB. */
   readonly maxBodyBytes?: number;
   /**
-   * In place of a connection of its own. A request whose kept connection the other side had just closed is sent once
-   * more, so it must be safe to repeat.
+   * Reuses these connections instead of opening a new one. If the server has just closed a kept connection, the request
+   * is sent once more, so it must be safe to repeat.
    */
   readonly connections?: KeptConnections;
-  /** The other side is told which trace the call belongs to, when it belongs to one. */
+  /** Whether to propagate the trace of the call, if it has one, to the server. */
   readonly isTold?: boolean;
-  /** For the metrics; undefined: it is not counted. */
+  /** Metric label. Undefined if the exchange is not counted. */
   readonly server?: CalledServer | undefined;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Decoded; empty where it was not needed. */
+  /** Decoded. Empty if it was not needed. */
   readonly body: Buffer;
 }
 
-/** Not kept, since what an earlier look-up allowed does not serve a later request; but TLS sessions are. */
+/** Connections are not kept, since a later request must not rely on an earlier address check. TLS sessions are kept. */
 const SINGLE_USE: KeptConnections = { 'http:': new HttpAgent(), 'https:': new HttpsAgent() };
 
-/** The other side closed a kept connection before it answered anything. */
+/** The server closed a kept connection before it sent any response. */
 class ClosedConnection extends OutboundFailure {
   constructor(cause: unknown) {
     super('connection', { cause });
@@ -111,7 +111,7 @@ export async function exchange(url: URL, options: ExchangeOptions): Promise<Answ
   );
 }
 
-/** Neither path nor query: both are chosen by others, and may hold anything. */
+/** The span omits path and query, which third parties choose and which may contain anything. */
 async function exchangeInTrace(url: URL, options: ExchangeOptions, trace: TaskTrace): Promise<Answer> {
   const startedAt = performance.now();
   const { id, headers } = trace.call();
@@ -140,7 +140,7 @@ async function exchangeAgain(url: URL, options: ExchangeOptions): Promise<Answer
     return await exchangeOnce(url, options);
   } catch (error) {
     if (!(error instanceof ClosedConnection)) throw error;
-    // Another one, not the next of those that were closed at the same moment.
+    // Uses a new connection, since other kept ones may have been closed at the same time.
     return await exchangeOnce(url, { ...options, connections: SINGLE_USE });
   }
 }
@@ -169,14 +169,14 @@ async function exchangeOnce(url: URL, options: ExchangeOptions): Promise<Answer>
       };
       const connecting = setTimeout(() => fail(new OutboundFailure('timeout')), connectMs);
       request.on('socket', (socket) => {
-        // A kept one is connected already.
+        // A reused connection is already connected.
         if (request.reusedSocket) clearTimeout(connecting);
         else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
       });
       request.on('error', fail);
       request.on('close', () => {
         clearTimeout(connecting);
-        // After a promise that was settled this does nothing.
+        // Has no effect if the promise is already settled.
         reject(new OutboundFailure('connection'));
       });
       request.on('response', (response) => {
@@ -237,8 +237,8 @@ function failureOf(error: unknown, signal: AbortSignal): OutboundFailure {
 }
 
 /**
- * Looks a name up for a socket that is about to connect, and hands out the addresses that may be connected to and no
- * others: there is one look-up, so no second one can answer differently.
+ * Looks up a name for a socket that is about to connect, and returns only addresses to which connections are allowed.
+ * There is no second lookup that could return a different result.
  */
 export function checkedLookup(
   resolve: Resolve,
@@ -260,8 +260,8 @@ export function checkedLookup(
 }
 
 /**
- * Asks the name servers without the operating system's resolver, whose threads also compute password hashes: a name
- * server that never answers holds none of them. So the hosts file has no say.
+ * Queries the name servers without the operating system's resolver. That one uses the threads that also compute
+ * password hashes, and an unresponsive name server would block them. Consequently, the hosts file does not apply.
  */
 export async function resolveByDns(hostname: string, signal: AbortSignal): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: DNS_TRY_MS, tries: 2 });

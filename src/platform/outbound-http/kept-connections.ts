@@ -4,10 +4,10 @@ import type { Duplex } from 'node:stream';
 import type { KeptConnections } from './exchange.ts';
 
 const IDLE_MS = 30_000;
-/** A server that moved is found at its new address then, however busy the connections to the old one are. */
+/** Ensures that a server that has moved is found at its new address, even while the old connections are busy. */
 const MAX_AGE_MS = 30_000;
 
-/** Connections that are kept for the next request until they are idle for too long or too old. */
+/** Keeps connections for later requests until they have been idle for too long or are too old. */
 export function keepConnections(now: () => number): KeptConnections {
   return {
     'http:': limitAge(new HttpAgent({ keepAlive: true, timeout: IDLE_MS }), now),
@@ -18,7 +18,7 @@ export function keepConnections(now: () => number): KeptConnections {
 function limitAge<A extends HttpAgent>(agent: A, now: () => number): A {
   const keep = agent.keepSocketAlive.bind(agent);
   const firstKeptAt = new WeakMap<Duplex, number>();
-  // What it returns says whether the connection is kept.
+  // The return value decides whether the connection is kept.
   agent.keepSocketAlive = (connection) => {
     const keptAt = firstKeptAt.get(connection) ?? now();
     firstKeptAt.set(connection, keptAt);

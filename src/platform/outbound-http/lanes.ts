@@ -6,13 +6,13 @@ interface Lane {
 }
 
 export interface LaneLimits {
-  /** At once for one key; the others wait in line. */
+  /** Maximum concurrency for one key. Further calls are queued. */
   readonly perKey: number;
-  /** Running and waiting, over all keys. */
+  /** Maximum number of running and queued calls over all keys. */
   readonly total: number;
 }
 
-/** Bounds how much is under way for each key, so that one slow host takes no other's turn. */
+/** Limits the concurrency for each key, so that one slow host does not delay others. */
 export class Lanes {
   readonly #limits: LaneLimits;
   readonly #lanes = new Map<string, Lane>();
@@ -23,9 +23,9 @@ export class Lanes {
   }
 
   /**
-   * Runs `work` when it is its turn.
-   * @param signal gives up waiting
-   * @throws what `refusal` makes, when too much is under way or the signal ends the wait
+   * Runs `work` when there is capacity.
+   * @param signal ends the wait
+   * @throws the error from `refusal` if too many calls are in progress or the signal ends the wait
    */
   async run<T>(key: string, signal: AbortSignal, refusal: () => Error, work: () => Promise<T>): Promise<T> {
     if (this.#total >= this.#limits.total) throw refusal();
@@ -38,7 +38,7 @@ export class Lanes {
         return await work();
       } finally {
         const [next] = lane.waiting;
-        // The turn is handed on, so the number of those that run stays.
+        // The slot passes to the next caller, so the number of running calls does not change.
         if (next === undefined) lane.running -= 1;
         else {
           lane.waiting.delete(next);

@@ -19,7 +19,7 @@ async function peer(answer: Parameters<typeof startHttpsPeer>[0]): Promise<Https
   return started;
 }
 
-/** Accepts connections and does with them what it is told. */
+/** Accepts connections and passes them to a handler. */
 async function tcpServer(onConnection: (socket: Socket) => void): Promise<{ server: Server; port: number }> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -276,7 +276,7 @@ describe('bounds of size', () => {
     expect(bomb.length).toBeLessThan(60_000);
     const server = await peer((_, response) => response.writeHead(200, { 'Content-Encoding': name }).end(bomb));
     const fetched = await loopbackOutbound([server]).get(server.origin, JSON_TYPE);
-    // Not compared whole: the difference to fifty megabytes would be printed.
+    // Compares only the length, since a failure would print fifty megabytes.
     expect(fetched.ok ? fetched.body.length : fetched.reason).toBe('too-large');
   });
 
@@ -348,7 +348,8 @@ describe('bounds of time', () => {
     ]);
     const late = { ok: false, reason: 'timeout' };
     expect([handshake.result, head.result, body.result, name.result]).toEqual([late, late, late, late]);
-    // Which of the two it was: they began together, so that a slow machine delays all alike.
+    // Checks which of the two timeouts applied. The requests start together, so a slow machine delays all of them
+    // alike.
     const waits = { handshake, head, body, name };
     expect(
       [handshake.seconds, name.seconds].every((seconds) => seconds < Math.min(head.seconds, body.seconds)),
@@ -395,7 +396,7 @@ describe('bounds of time', () => {
     const all = await timed(() =>
       Promise.all(Array.from({ length: 260 }, (_, index) => outbound.get(`${server.origin}/${index}`, JSON_TYPE))),
     );
-    // Waiting one after the other they would take minutes.
+    // Sequential waits would take minutes.
     expect(all.seconds).toBeLessThan(40);
     expect(all.result).toHaveLength(260);
     const reasons = new Set(Array.isArray(all.result) ? all.result.map(({ reason }) => reason) : []);
@@ -450,7 +451,7 @@ describe('failures', () => {
         return ['127.0.0.1'];
       },
     });
-    // Four of each host are under way, so that none waits for a turn.
+    // Four requests per host, so that none of them is queued.
     const all = Array.from({ length: 256 }, (_, index) =>
       outbound.get(`https://n${Math.floor(index / 4)}.peer.example:1/${index}`, JSON_TYPE),
     );

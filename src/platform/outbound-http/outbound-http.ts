@@ -1,6 +1,6 @@
 /**
- * Requests to addresses that strangers name: keys, logos and sign-out addresses of clients. The guard keeps them away
- * from everything that only this machine can reach, and bounds what a hostile peer can cost (security 3.9).
+ * Requests to URLs that third parties provide: keys, logos and logout URLs of clients. The guard blocks access to
+ * everything that only this machine can reach, and limits what a hostile server can cost (security 3.9).
  *
  *     const fetched = await core.outbound.get(client.jwksUri, { accept: 'application/json' });
  *     if (fetched.ok) use(fetched.body, fetched.freshForSeconds);
@@ -9,9 +9,9 @@
  *     const posted = await core.outbound.post(client.backchannelLogoutUri, { logout_token: token });
  *     if (posted.ok && posted.status === 200) ...             // any status but a redirect is an answer
  *
- * Both wait for at most five seconds in all and never throw. What fails is logged here. URLs that stand in the
- * configuration of the operator are not those of strangers: `isConfigured: true` permits private addresses, plain http
- * and every port for them, and `call` is for nothing else. Tests that need a peer on loopback make the guard with `loopbackOutbound` of
+ * Both wait for at most five seconds in total and never throw. Failures are logged here. URLs from the operator's
+ * configuration are trusted: `isConfigured: true` permits private addresses, plain http and every port for them, and
+ * `call` accepts only such URLs. Tests that need a server on loopback create the guard with `loopbackOutbound` from
  * `test/support/https-peer.ts`.
  */
 import { isIP } from 'node:net';
@@ -35,17 +35,17 @@ import { Lanes } from './lanes.ts';
 import { ReachableAddresses } from './reachable-addresses.ts';
 
 const TOTAL_MS = 5_000;
-/** For servers that the operator has chosen, such as sign-in providers: a person waits for them. */
+/** For servers that the operator has configured, such as sign-in providers, while a user is waiting. */
 export const CALL_TOTAL_MS = 10_000;
 const CALLS_AT_ONCE_PER_SERVER = 20;
-/** For a call to begin. */
+/** Maximum time that a call waits for capacity. */
 const MAX_CALL_WAIT_MS = 5_000;
 const MAX_BREAKERS = 1_000;
 const AT_ONCE_PER_HOST = 4;
 const AT_ONCE = 256;
 const FAILURE_REMEMBERED_MS = 60_000;
 const MAX_FAILURES = 1_000;
-/** A host that a form took longer to be sent to rests for ten times as long, a minute at most. */
+/** A host that takes longer to accept a form is skipped for ten times as long, but at most a minute. */
 const SLOW_MS = 1_000;
 const REST_FACTOR = 10;
 const MAX_REST_MS = 60_000;
@@ -59,31 +59,31 @@ export interface OutboundOptions {
   /** Networks that may be reached although they are not public. */
   readonly allowedNetworks: readonly Cidr[];
   readonly allowedPorts: readonly number[];
-  /** The name servers of the machine, unless given. */
+  /** Defaults to the name servers of the machine. */
   readonly resolve?: Resolve;
-  /** In place of the public certificate authorities; PEM. */
+  /** PEM certificates to trust instead of the public certificate authorities. */
   readonly trustedCertificates?: string | undefined;
 }
 
 export interface GetOptions {
-  /** Media types that are asked for. */
+  /** Accepted media types. */
   readonly accept: string;
-  /** The URL stands in the operator's configuration. */
+  /** Whether the URL comes from the operator's configuration. */
   readonly isConfigured?: boolean;
-  /** For the metrics; `clients` unless given. */
+  /** Metric label. Defaults to `clients`. */
   readonly server?: CalledServer | undefined;
-  /** Of the decoded body; 256 KiB unless given. */
+  /** Maximum size of the decoded body. Defaults to 256 KiB. */
   readonly maxBodyBytes?: number;
 }
 
-/** A document, sent with status 200. */
+/** A document that was served with status 200. */
 export interface Fetched {
   readonly ok: true;
-  /** Lower case, without parameters. */
+  /** Lowercase, without parameters. */
   readonly mediaType: string | undefined;
-  /** Decoded, at most 256 KiB. */
+  /** Decoded, at most `maxBodyBytes`. */
   readonly body: Buffer;
-  /** What `Cache-Control` says, within 5 minutes and an hour. */
+  /** Lifetime according to `Cache-Control`, limited to between 5 minutes and an hour. */
   readonly freshForSeconds: number;
 }
 
@@ -92,24 +92,24 @@ export interface Posted {
   readonly status: number;
 }
 
-/** A request to a server that the operator has chosen. */
+/** A request to a server that the operator has configured. */
 export interface Call {
   readonly server: CalledServer;
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** For all of it; ten seconds unless given. */
+  /** Timeout for the whole call. Defaults to ten seconds. */
   readonly totalMs?: number;
-  /** Of the decoded body; 256 KiB unless given. */
+  /** Maximum size of the decoded body. Defaults to 256 KiB. */
   readonly maxBodyBytes?: number;
-  /** Whether it is left out (`resting`) while this server keeps failing at this address. */
+  /** Whether to skip the call (`resting`) while this server keeps failing at this URL. */
   readonly hasBreaker?: boolean;
 }
 
 export interface Called {
   readonly ok: true;
   readonly status: number;
-  /** Lower case, without parameters. */
+  /** Lowercase, without parameters. */
   readonly mediaType: string | undefined;
   /** Decoded. */
   readonly body: Buffer;
@@ -122,7 +122,7 @@ export interface NotSent {
 
 interface Message extends Omit<Call, 'totalMs' | 'hasBreaker'> {
   readonly needsBody: boolean;
-  /** Of a call; the others have five seconds. */
+  /** Set for calls. Other requests have five seconds. */
   readonly signal?: AbortSignal;
 }
 
@@ -137,16 +137,18 @@ export class OutboundHttp {
   readonly #options: OutboundOptions;
   readonly #addresses: ReachableAddresses;
   readonly #lanes = new Lanes({ perKey: AT_ONCE_PER_HOST, total: AT_ONCE });
-  /** Of hosts that the operator names: strangers with many slow hosts take no turn from these. */
+  /** For hosts from the configuration, so that third parties with many slow hosts do not use up their capacity. */
   readonly #configuredLanes = new Lanes({ perKey: AT_ONCE_PER_HOST, total: AT_ONCE });
   readonly #callLanes = new Lanes({ perKey: CALLS_AT_ONCE_PER_SERVER, total: AT_ONCE });
-  /** Documents on their way, so that many requests at once for one of them cost one. */
+  /** Documents being fetched, so that many simultaneous requests for one document cost one fetch. */
   readonly #pending = new Map<string, Promise<Fetched | NotSent>>();
-  /** In order of failing, so that the first is the oldest. */
+  /** In order of failure, so the first is the oldest. */
   readonly #failures = new Map<string, Remembered>();
-  /** Until when (milliseconds since the epoch) hosts of strangers are sent no form, in order of their slowness. */
+  /**
+   * Times (milliseconds since the epoch) until which slow third-party hosts receive no forms, in order of insertion.
+   */
   readonly #resting = new Map<string, number>();
-  /** Of calls, by server and address, in order of their first use. */
+  /** Circuit breakers of calls by server and URL, in order of first use. */
   readonly #breakers = new Map<string, CircuitBreaker>();
 
   constructor(options: OutboundOptions) {
@@ -154,7 +156,7 @@ export class OutboundHttp {
     this.#addresses = new ReachableAddresses(options.allowedNetworks);
   }
 
-  /** Fetches a document. After a failure the same is answered for a minute without a request. */
+  /** Fetches a document. A failure is cached for a minute. */
   async get(
     url: string,
     { accept, isConfigured = false, server = 'clients', ...bounds }: GetOptions,
@@ -163,19 +165,19 @@ export class OutboundHttp {
     const failed = this.#failures.get(key);
     if (failed !== undefined && this.#options.clock.now() < failed.until) return failed.failure;
     const pending = this.#pending.get(key);
-    // Another task's promise: continue as a stretch of our own.
+    // The promise belongs to another task, so this task continues in a stretch of its own.
     if (pending !== undefined) return outside(pending);
     const fetching = this.#fetch(url, { accept, isConfigured, server, ...bounds });
     this.#pending.set(key, fetching);
     const fetched = await fetching.finally(() => this.#pending.delete(key));
-    // That too much was under way says nothing about the document.
+    // Lack of capacity is not a failure of the document.
     if (!fetched.ok && fetched.reason !== 'busy') this.#rememberFailure(key, fetched);
     return fetched;
   }
 
   /**
-   * Sends a form and reads the status. A slow host of a stranger is `busy` for a while afterwards, so that it holds up
-   * no others that background work has forms for.
+   * Posts a form and reads the status. Afterwards, a slow third-party host counts as `busy` for a while, so that it
+   * does not delay the forms that background jobs send to other hosts.
    */
   async post(
     url: string,
@@ -190,8 +192,8 @@ export class OutboundHttp {
   }
 
   /**
-   * Asks a server that the operator has chosen, once more when the connection fails. Any status but a redirect is an
-   * answer; nothing is remembered.
+   * Calls a server that the operator has configured, with one retry if the connection fails. Any status but a redirect
+   * is a valid response. Results are not cached.
    */
   async call(url: string, { totalMs = CALL_TOTAL_MS, hasBreaker = false, ...call }: Call): Promise<Called | NotSent> {
     const breaker = hasBreaker ? this.#breakerOf(`${call.server} ${url}`) : undefined;
@@ -253,7 +255,7 @@ export class OutboundHttp {
       const configured = isCall ? this.#callLanes : this.#configuredLanes;
       const lanes = isConfigured ? configured : this.#lanes;
       const answer = await lanes.run(
-        // One that is slow holds up no other on the same host.
+        // A slow server does not delay others on the same host.
         isCall ? message.server : url.hostname,
         isCall ? AbortSignal.any([signal, AbortSignal.timeout(MAX_CALL_WAIT_MS)]) : signal,
         () => new OutboundFailure('busy'),
@@ -272,7 +274,7 @@ export class OutboundHttp {
     }
   }
 
-  /** Host names are looked up and their addresses checked; an address in place of a name would bypass that. */
+  /** Host names are resolved and their addresses checked. A literal address would bypass that check. */
   #isAllowed({ protocol, port, username, password, hash, hostname }: URL): boolean {
     return (
       protocol === 'https:' &&
@@ -300,7 +302,7 @@ function dropFirst(map: Map<string, unknown>, maximum: number): void {
   if (map.size > maximum && first.done !== true) map.delete(first.value);
 }
 
-/** What an answer says of the server: one that answers, whatever it is, is there. */
+/** Reports a result to the breaker: a server that responds below status 500 is available. */
 function report(breaker: CircuitBreaker, answer: Answer | OutboundFailure): void {
   if (!(answer instanceof OutboundFailure)) {
     if (answer.status >= 500) breaker.fail();
@@ -319,7 +321,7 @@ function report(breaker: CircuitBreaker, answer: Answer | OutboundFailure): void
       breaker.succeed();
       break;
     default:
-      // Our own bounds say nothing about the server.
+      // Our own limits say nothing about the server.
       breaker.giveUp();
   }
 }
@@ -332,7 +334,7 @@ function notSent({ reason }: OutboundFailure): NotSent {
   return { ok: false, reason };
 }
 
-/** RFC 9111 5.2.2: what a shared cache may keep, less the age that it has. */
+/** RFC 9111 5.2.2: the lifetime in a shared cache, minus the current age. */
 function freshSeconds(cacheControl = '', age = '0'): number {
   const [, seconds = '0'] = /(?:^|[\s,])max-age="?(\d{1,9})"?(?:[\s,]|$)/i.exec(cacheControl) ?? [];
   const left = Number(seconds) - (/^\d{1,9}$/.test(age) ? Number(age) : 0);

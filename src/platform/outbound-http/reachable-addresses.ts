@@ -1,12 +1,15 @@
 import ipaddr from 'ipaddr.js';
 import { type Cidr, Networks } from '#platform/base/ip-address.ts';
 
-/** In a public range, but answered by the machine's own host: the metadata service of Azure. */
+/** The Azure metadata service has a public address, but the virtual machine's host answers it. */
 const METADATA_ADDRESSES = ['168.63.129.16'];
-/** The only part of IPv6 that the Internet routes (RFC 4291 2.4, IANA); mapped, compatible and NAT64 are outside. */
+/** The only IPv6 range routed on the internet (RFC 4291 2.4, IANA). Excludes mapped, compatible and NAT64 addresses. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Which addresses may be connected to for a URL that a stranger named: public ones, and networks of the operator. */
+/**
+ * Addresses to which connections are allowed for third-party URLs: public ones, and the networks that the operator
+ * allows.
+ */
 export class ReachableAddresses {
   readonly #allowed: Networks;
 
@@ -21,8 +24,9 @@ export class ReachableAddresses {
 }
 
 /**
- * Not: loopback, private, link-local, shared (CGNAT), unique-local, multicast, unspecified, reserved, documentation,
- * IPv4 inside of IPv6 in any form (mapped, compatible, NAT64, 6to4, Teredo), metadata services of clouds.
+ * Excludes loopback, private, link-local, shared (CGNAT), unique-local, multicast, unspecified, reserved and
+ * documentation addresses, IPv4 within IPv6 in any form (mapped, compatible, NAT64, 6to4, Teredo) and cloud metadata
+ * services.
  * @see security 3.9
  */
 function isPublic(address: string): boolean {

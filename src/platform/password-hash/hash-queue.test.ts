@@ -4,7 +4,7 @@ import { measured } from '#test/support/measured.ts';
 import { leastOf } from '#test/support/measuring.ts';
 import { HashQueue } from './hash-queue.ts';
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test decides. */
 class Workbench {
   running = 0;
   most = 0;
@@ -21,7 +21,7 @@ class Workbench {
     });
   };
 
-  /** Ends what runs now and all that begins because of it. */
+  /** Ends the running work and all work that starts as a result. */
   async drain(): Promise<void> {
     while (this.#finish.length > 0) {
       this.#finish.shift()?.();

@@ -1,23 +1,23 @@
 /**
- * The queue in front of password hashing (operations 9.2): a bounded number of hashes at once, a bounded number of
- * callers that wait, a part of it for each address, and a bounded wait.
+ * The queue for password hashing (operations 9.2). It limits the number of concurrent hashes, the number of waiting
+ * callers, the share of each address and the waiting time.
  */
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import { currentTask, outside } from '#platform/base/tasks.ts';
 
-/** Who a password is hashed for. */
+/** The caller for whom a password is hashed. */
 export interface HashCaller {
-  /** Key of the client's address: callers of one address get only a part of the queue. */
+  /** Key of the client's address. Callers from one address get only a part of the queue. */
   readonly address: string;
-  /** Aborted when the client has left. */
+  /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface HashQueueLimits {
-  /** Hashes computed at once. */
+  /** Maximum number of concurrent hashes. */
   readonly concurrency: number;
-  /** Callers that may wait. */
+  /** Maximum number of waiting callers. */
   readonly length: number;
 }
 
@@ -36,7 +36,7 @@ export class HashQueue {
   readonly #maxWaitMs: number;
   #limits: HashQueueLimits;
   #running = 0;
-  // In order of arrival; a Set removes from the middle without a search.
+  // In order of arrival. A Set allows removal from the middle without a search.
   readonly #waiting = new Set<Waiting>();
   readonly #waitingOf = new Map<string, number>();
 
@@ -53,15 +53,15 @@ export class HashQueue {
     return this.#waiting.size;
   }
 
-  /** Other limits from now on, also for those who wait already; what runs goes on. */
+  /** Changes the limits, also for callers that are already waiting. Running work continues. */
   limit(limits: HashQueueLimits): void {
     this.#limits = limits;
     this.#startWaiting();
   }
 
   /**
-   * Runs `work`, which computes in another thread, when it is its turn; its time counts as CPU time of the task.
-   * Throws `overloaded` when the queue is full, the wait was too long, or the client has left.
+   * Runs `work`, which computes on another thread, when there is capacity. Its duration counts as CPU time of the task.
+   * Throws `overloaded` if the queue is full, the wait takes too long, or the client disconnects.
    */
   async run<T>(work: () => Promise<T>, caller: HashCaller): Promise<T> {
     if (caller.signal?.aborted === true) throw clientLeft();
@@ -70,7 +70,7 @@ export class HashQueue {
     return await outside(this.#compute(work, caller.signal));
   }
 
-  /** Lets the next caller run however the work ends, also when it throws before it returns a promise. */
+  /** Starts the next caller however the work ends, even if it throws before it returns a promise. */
   async #compute<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     const task = currentTask();
     const startedAt = performance.now();

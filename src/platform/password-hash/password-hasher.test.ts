@@ -127,7 +127,7 @@ describe('schemes by version', () => {
 });
 
 describe('bcrypt hashes of other systems', () => {
-  // Test vector of crypt_blowfish.
+  // Test vector from crypt_blowfish.
   const vector = '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
 
   test.each(['$2a$', '$2b$', '$2y$'])('the mark %s is accepted', async (mark) => {

@@ -1,15 +1,15 @@
 /**
- * Hashes and checks passwords off the main thread, with the newest of the configured schemes for new hashes and the
- * one that a stored hash names for checks, behind one bounded queue (`hash-queue.ts`).
+ * Hashes and verifies passwords off the main thread. New hashes use the newest configured scheme. Stored hashes are
+ * verified with the scheme that they name. One bounded queue (`hash-queue.ts`) limits the load.
  */
 import { describeError, type Log } from '#platform/base/log.ts';
 import { type HashCaller, HashQueue } from './hash-queue.ts';
 import { formsOfPassword, preparePassword } from './prepare-password.ts';
 import { hashingOf, type PasswordHashing, type PasswordScheme } from './schemes.ts';
 
-/** A hash as it is stored. */
+/** A hash as stored. */
 export interface StoredHash {
-  /** PHC string; bcrypt's own format for bcrypt. */
+  /** PHC string, or bcrypt's own format. */
   readonly hash: string;
   readonly schemeVersion: number;
 }
@@ -17,22 +17,22 @@ export interface StoredHash {
 export interface PasswordHasherOptions {
   /** At least one, with distinct versions. */
   readonly schemes: readonly PasswordScheme[];
-  /** Hashes computed at once; the thread pool of the process (`UV_THREADPOOL_SIZE`) must be larger. */
+  /** Maximum number of concurrent hashes. The thread pool of the process (`UV_THREADPOOL_SIZE`) must be larger. */
   readonly concurrency: number;
   readonly queueLength: number;
   readonly log: Log;
-  /** Milliseconds; 10 s unless a test says otherwise. */
+  /** In milliseconds. Defaults to 10 s; tests override it. */
   readonly maxWaitMs?: number;
 }
 
 export type Verification =
   | { readonly isRight: false }
-  /** `isOutdated`: made by an older scheme, with other costs than the newest one has now, or of another Unicode form. */
+  /** `isOutdated`: created by an older scheme, with different cost parameters, or from another Unicode form. */
   | { readonly isRight: true; readonly isOutdated: boolean };
 
 const MAX_WAIT_MS = 10_000;
 
-/** `hash` and `verify` throw `overloaded` when the queue is full, the wait is too long, or the client has left. */
+/** `hash` and `verify` throw `overloaded` if the queue is full, the wait takes too long, or the client disconnects. */
 export class PasswordHasher {
   readonly #hashings: ReadonlyMap<number, PasswordHashing>;
   readonly #newest: PasswordHashing;
@@ -49,31 +49,31 @@ export class PasswordHasher {
     this.#log = log;
   }
 
-  /** One with other schemes behind the same queue, so that both together keep to its limits. */
+  /** Returns a hasher with other schemes that shares this queue, so that both together respect its limits. */
   withSchemes(options: PasswordHasherOptions): PasswordHasher {
     return new PasswordHasher(options, this.#queue);
   }
 
-  /** The queue has these limits from now on. */
+  /** Changes the limits of the queue. */
   limit({ concurrency, queueLength: length }: Pick<PasswordHasherOptions, 'concurrency' | 'queueLength'>): void {
     this.#queue.limit({ concurrency, length });
   }
 
-  /** Number of callers in the queue, for metrics. */
+  /** Number of waiting callers, for metrics. */
   get waiting(): number {
     return this.#queue.waiting;
   }
 
-  /** A hash by the newest scheme; undefined when the password is too long for it (bcrypt only). */
+  /** Hashes a password with the newest scheme. Returns undefined if the password is too long for it (bcrypt only). */
   async hash(password: string, caller: HashCaller): Promise<StoredHash | undefined> {
     const hash = await this.#queue.run(() => this.#newest.hash(preparePassword(password)), caller);
     return hash === undefined ? undefined : { hash, schemeVersion: this.#newestVersion };
   }
 
   /**
-   * Checks a password in each form in which its hash may have been made, see `formsOfPassword`: a wrong one with letters
-   * outside ASCII costs up to four hashes, in one place of the queue. Without a stored hash, or with one that cannot be checked, it does the same work and
-   * finds the password wrong, so that the time does not reveal which accounts exist.
+   * Verifies a password in each form from which its hash may have been created, see `formsOfPassword`. A wrong password
+   * with non-ASCII letters costs up to four hashes, in one slot of the queue. If there is no stored hash, or one that
+   * cannot be verified, it does the same work and fails, so that the duration does not reveal which accounts exist.
    */
   async verify(stored: StoredHash | undefined, password: string, caller: HashCaller): Promise<Verification> {
     const hashing = stored === undefined ? undefined : this.#hashings.get(stored.schemeVersion);
@@ -105,7 +105,7 @@ export class PasswordHasher {
   }
 }
 
-/** The form of a password that its hash was made of. */
+/** The form of the password that matches the hash. */
 interface MatchingForm {
   readonly isPrepared: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Password schemes: how passwords of one version are hashed, by argon2id, bcrypt or PBKDF2. Hashes are PHC strings,
- * those of bcrypt have its own format. The work is done in other threads than the caller's.
+ * Password schemes: how passwords of one version are hashed, with argon2id, bcrypt or PBKDF2. Hashes are PHC strings,
+ * except those of bcrypt, which have their own format. The computation runs on other threads.
  */
 import { pbkdf2 as pbkdf2WithCallback } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -9,7 +9,7 @@ import { metrics } from '#platform/base/metrics.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { equalDigests, type Secret } from '#platform/base/secret.ts';
 
-/** How passwords of one version are hashed; the highest version hashes new ones. */
+/** How passwords of one version are hashed. New hashes use the highest version. */
 export type PasswordScheme = {
   readonly version: number;
   readonly unicodeNormalization: boolean;
@@ -26,17 +26,17 @@ export type PasswordScheme = {
   | { readonly algorithm: 'pbkdf2'; readonly rounds: number }
 );
 
-/** The functions of one scheme. */
+/** Implementation of one scheme. */
 export interface PasswordHashing {
-  /** A new hash with a random salt; undefined when the password is too long for the algorithm. */
+  /** Creates a hash with a random salt. Returns undefined if the password is too long for the algorithm. */
   hash(password: string): Promise<string | undefined>;
-  /** Throws when `stored` is not a hash of this kind. */
+  /** Throws if `stored` is not a hash of this kind. */
   verify(stored: string, password: string): Promise<boolean>;
-  /** Whether a hash of this kind was made with the costs that the scheme has now. */
+  /** Returns whether a hash of this kind has the scheme's current cost parameters. */
   isCurrent(stored: string): boolean;
-  /** What is hashed for this text; texts with equal results need not be tried one after the other. */
+  /** Returns the text that is actually hashed. Passwords with equal results need not be tried separately. */
   normalize(password: string): string;
-  /** A hash that no password matches, which costs as much to check as a new one. */
+  /** A hash that no password matches, and that costs as much to verify as a new one. */
   readonly dummy: string;
 }
 
@@ -44,7 +44,7 @@ export function hashingOf(scheme: PasswordScheme): PasswordHashing {
   return measured(scheme.algorithm, unmeasuredHashingOf(scheme));
 }
 
-/** Reports how long the work takes. */
+/** Reports the duration of the work. */
 function measured(algorithm: PasswordScheme['algorithm'], hashing: PasswordHashing): PasswordHashing {
   const measure = async <T>(operation: 'hash' | 'verify', work: Promise<T>): Promise<T> => {
     const startedAt = performance.now();
@@ -79,7 +79,7 @@ type SchemeOf<Algorithm extends PasswordScheme['algorithm']> = Extract<PasswordS
 const ARGON2_DUMMY_SALT = 'A'.repeat(22);
 const ARGON2_DUMMY_DIGEST = 'A'.repeat(43);
 
-/** argon2id (RFC 9106), PHC strings `$argon2id$v=19$m=…,t=…,p=…$<salt>$<digest>`; the pepper is its secret input. */
+/** argon2id (RFC 9106), PHC strings `$argon2id$v=19$m=…,t=…,p=…$<salt>$<digest>`. The pepper is its secret input. */
 function argon2id(scheme: SchemeOf<'argon2id'>): PasswordHashing {
   const prefix = `$argon2id$v=19$m=${scheme.memoryKib},t=${scheme.iterations},p=${scheme.parallelism}$`;
   const pepper: argon2.Options = scheme.secret === undefined ? {} : { secret: Buffer.from(scheme.secret.reveal()) };
@@ -98,11 +98,11 @@ function argon2id(scheme: SchemeOf<'argon2id'>): PasswordHashing {
   };
 }
 
-// bcrypt reads no more than this: a new hash of a longer text would accept every text that begins with the same bytes.
+// bcrypt ignores everything beyond this length. A hash of a longer text would accept every text with the same prefix.
 const MAX_BCRYPT_BYTES = 72;
 const BCRYPT_DUMMY_SALT_AND_DIGEST = '.'.repeat(53);
 
-/** bcrypt: creates `$2b$`, checks `$2a$` and `$2y$` as well, which differ in nothing but the mark. */
+/** bcrypt: creates `$2b$`. Also verifies `$2a$` and `$2y$`, which differ only in the prefix. */
 function bcrypt(scheme: SchemeOf<'bcrypt'>): PasswordHashing {
   const cost = `${String(scheme.cost).padStart(2, '0')}$`;
   return {
@@ -110,7 +110,7 @@ function bcrypt(scheme: SchemeOf<'bcrypt'>): PasswordHashing {
       const bytes = pepperedBytes(scheme, password);
       if (bytes.length > MAX_BCRYPT_BYTES) return undefined;
       const library = await loadBcrypt();
-      // The library writes `$2y$`, its own name for the same function.
+      // The library writes `$2y$`, its own name for the same algorithm.
       return `$2b$${(await library.hash(bytes, scheme.cost)).slice(4)}`;
     },
     verify: async (stored, password) => {
@@ -123,7 +123,7 @@ function bcrypt(scheme: SchemeOf<'bcrypt'>): PasswordHashing {
   };
 }
 
-// Few services hold bcrypt hashes: the native library is loaded with the first one.
+// Few services have bcrypt hashes, so the native library is loaded with the first one.
 function loadBcrypt(): Promise<typeof import('@node-rs/bcrypt')> {
   return import('@node-rs/bcrypt');
 }
@@ -170,12 +170,12 @@ function normalized(scheme: PasswordScheme, password: string): string {
   return scheme.unicodeNormalization ? password.normalize('NFKC') : password;
 }
 
-/** The bytes that go into the hash function: normalized where the scheme says so. */
+/** Returns the input of the hash function, normalized if the scheme requires it. */
 function passwordBytes(scheme: PasswordScheme, password: string): Buffer {
   return Buffer.from(normalized(scheme, password));
 }
 
-/** The same with the pepper appended, for the functions that have no input for one. */
+/** Returns the same with the pepper appended, for algorithms without a separate input for it. */
 function pepperedBytes(scheme: PasswordScheme, password: string): Buffer {
   const bytes = passwordBytes(scheme, password);
   return scheme.secret === undefined ? bytes : Buffer.concat([bytes, Buffer.from(scheme.secret.reveal())]);
