@@ -1,6 +1,7 @@
 /**
- * One call of the homeserver's API: the shared secret, limits of time, size and number, and what an answer means
- * (chat-compat 11.3, 11.8, 11.9). Connections are kept. Redirects are not followed: they would take the secret along.
+ * Calls to the homeserver's API: the shared secret, limits on time, size and concurrency, and how responses are
+ * interpreted (chat-compat 11.3, 11.8, 11.9). Connections are kept alive. Redirects are not followed, because they
+ * would leak the secret.
  */
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#platform/base/clock.ts';
@@ -12,46 +13,46 @@ import { Lanes } from '#platform/outbound-http/lanes.ts';
 import type { CallContext, HomeserverFailure, HomeserverResult } from './homeserver.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** For a call to begin. */
+/** Time until a call must start. */
 const MAX_WAIT_MS = 5_000;
 const MAX_WAITING = 1_000;
 const SLOW_MS = 1_000;
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 
-/** Of calls that somebody waits for (chat-compat 11.9). */
+/** Limits for calls within a request (chat-compat 11.9). */
 const REQUEST_LIMITS = {
   request: { connectMs: 2_000, totalMs: 5_000 },
   page: { connectMs: 1_000, totalMs: 1_000 },
   account: { connectMs: 1_000, totalMs: 3_000 },
   admin: { connectMs: 2_000, totalMs: 10_000 },
 };
-/** Deleting a person takes Synapse minutes. */
+/** Synapse takes minutes to delete a user. */
 const LONG_JOB_MS = 300_000;
 
 export interface CallsDeps {
   readonly config: Pick<Config, 'homeserver' | 'protocolName'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of this program. */
+  /** Latchkey version. */
   readonly version: string;
 }
 
 export interface Call {
-  /** For the log. */
+  /** Used for logging. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT';
-  /** Below the endpoint, without a leading slash; names in it are encoded. */
+  /** Relative to the endpoint, without a leading slash, with encoded names. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object;
-  /** May take minutes in a job. */
+  /** Whether the call may take minutes in a job. */
   readonly isLong?: boolean;
 }
 
 /** Members of a JSON object. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A member that is a text; undefined when it is empty or something else. */
+/** Returns a nonempty string member; undefined for anything else. */
 export function textOf(member: unknown): string | undefined {
   return typeof member === 'string' && member !== '' ? member : undefined;
 }
@@ -59,7 +60,9 @@ export function textOf(member: unknown): string | undefined {
 export class HomeserverCalls {
   readonly #deps: CallsDeps;
   readonly #lanes: Lanes;
-  /** Of calls with little time: that a page gave up after a second says nothing of calls that wait for longer. */
+  /**
+   * Separate circuit breakers by timeout: a page that gave up after a second does not affect calls that wait longer.
+   */
   readonly #breakers: Readonly<Record<'request' | 'page' | 'account', CircuitBreaker>>;
   readonly #connections = keepConnections(() => performance.now());
 
@@ -75,11 +78,11 @@ export class HomeserverCalls {
     };
   }
 
-  /** The members of a successful answer. Never throws but for a defect. */
+  /** Returns the members of a successful response. Throws only on bugs. */
   async send(call: Call, context: CallContext): Promise<HomeserverResult<Members>> {
     const { request } = this.#breakers;
     const own = context.kind === 'page' || context.kind === 'account' ? this.#breakers[context.kind] : request;
-    // Jobs have a schedule of their own, and find out that it is back.
+    // Jobs follow their own retry schedule and detect when the homeserver is back.
     if (context.kind !== 'job' && !own.admits()) return unavailable('not asked: its last answers were failures');
     const started = performance.now();
     let result: HomeserverResult<Members>;
@@ -92,7 +95,7 @@ export class HomeserverCalls {
       result = judge(answer);
     } catch (error) {
       if (!(error instanceof OutboundFailure)) throw error;
-      // Our own bound says nothing about the homeserver.
+      // The call hit our own limit, so the homeserver has not failed.
       if (error.reason === 'busy') own.giveUp();
       else for (const breaker of new Set([own, ...(error.reason === 'timeout' ? [] : [request])])) breaker.fail();
       result = { ...unavailable(reasonOf(error)), isTimeout: error.reason === 'timeout' };
@@ -131,7 +134,7 @@ export class HomeserverCalls {
           trustedCertificates: undefined,
           connectMs: Math.min(own.connectMs, cut.connectMs),
           maxBodyBytes: MAX_BODY_BYTES,
-          // A kept one whose other side is gone without a word would be waited for as long.
+          // Long calls use a fresh connection: on a dead kept-alive connection, they would wait for minutes.
           ...(!isLong && { connections: this.#connections }),
           isTold: true,
         }),
@@ -143,13 +146,16 @@ export class HomeserverCalls {
     const elapsed = Math.round(milliseconds);
     if (milliseconds >= SLOW_MS)
       log.warn('homeserver.slow', 'the homeserver took long to answer', { call: call.name, milliseconds: elapsed });
-    // What fails in a job is in the line of the job.
+    // Failures within a job appear in the log line of the job.
     if (!result.ok && result.reason === 'unavailable' && !isJob)
       log.warn('homeserver.failed', 'the homeserver could not be asked', { call: call.name, reason: result.detail });
   }
 }
 
-/** What an answer means. Only a JSON object is one of the homeserver: a proxy before it may answer for it. */
+/**
+ * Interprets a response. Only a JSON object comes from the homeserver; anything else may come from a proxy in front of
+ * it.
+ */
 function judge({ status, headers, body }: Answer): HomeserverResult<Members> {
   const members = membersOf(body);
   if (status >= 200 && status < 300) {
@@ -159,7 +165,7 @@ function judge({ status, headers, body }: Answer): HomeserverResult<Members> {
   const errcode = typeof members?.['errcode'] === 'string' ? members['errcode'].slice(0, 100) : undefined;
   const detail = errcode === undefined ? String(status) : `${status} ${errcode}`;
   if (status === 404 && errcode === 'M_NOT_FOUND') return { ok: false, reason: 'unknown-user', detail };
-  // 401, 403: another secret. 404: the API is off, or something else answers. An operator mends both.
+  // 401, 403: the secrets differ. 404: the API is off, or another server responds. Both need an operator.
   if (status >= 500 || [401, 403, 404, 408, 429].includes(status)) {
     return {
       ...unavailable(detail),
@@ -191,7 +197,7 @@ function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** RFC 9110 10.2.3, in its form of seconds, the only one that Synapse sends. */
+/** Parses RFC 9110 10.2.3 in seconds, the only form that Synapse sends. */
 function retryAfter(value: string | undefined): number | undefined {
   return value !== undefined && /^\d{1,9}$/.test(value) ? Math.min(Number(value), MAX_RETRY_AFTER_SECONDS) : undefined;
 }

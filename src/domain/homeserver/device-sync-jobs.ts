@@ -1,7 +1,7 @@
 /**
- * Jobs that bring the devices of a person at the homeserver in line with their sessions (chat-compat 11.6 to 11.8): the
- * statement that ends a session writes one. At most one waits for each person, so many ends make one call. What it does
- * is in `devices/sync-devices.ts`.
+ * Jobs that sync a user's devices at the homeserver with their sessions (chat-compat 11.6 to 11.8). The statement that
+ * ends a session inserts one. At most one waits per user, so that many ended sessions make one call. The job itself is
+ * in `devices/sync-devices.ts`.
  */
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import { INSERT_JOB, queuedBy } from '#platform/jobs/queue.ts';
@@ -12,10 +12,11 @@ import type { Homeserver } from './homeserver.ts';
 export const SYNC_DEVICES_QUEUE = 'sync-devices';
 
 /**
- * An insert, inside a larger statement, of a job for each person. Expects `:queuedBy`. The waiting job of a person stands
- * for it, and is locked until the change commits, so that it cannot run before; one that was put off and has not run yet
- * comes forward, while one that is tried again keeps its time.
- * @param users query of `user_id`s, each once; @param now parameter with the time, cast to `timestamptz`
+ * Returns an insert of one job per user, for use within a larger statement. Expects `:queuedBy`. A user's waiting job
+ * is reused and locked until the change commits, so that it cannot run before. A waiting job that has not run yet
+ * becomes due earlier if needed, while a retry keeps its time.
+ * @param users query of distinct `user_id`s
+ * @param now parameter with the time, cast to `timestamptz`
  * @param dueAt expression on `told`, the rows of that query
  */
 export function insertDeviceSyncs(users: string, now: string, dueAt: string = now): string {
@@ -35,14 +36,14 @@ export type SessionEndParams = {
   readonly syncsDevices: boolean;
 };
 
-/** @param syncsDevices there is a homeserver: `homeserver.isConnected` */
+/** @param syncsDevices whether there is a homeserver: `homeserver.isConnected` */
 export function sessionEndParams(syncsDevices: boolean): SessionEndParams {
   return { queuedBy: queuedBy(), syncsDevices };
 }
 
 /**
- * The same for the people whose sessions this statement has finished; none for a session whose device another one has
- * taken over, as it lives on. Expects `SessionEndParams`.
+ * Returns the same for users whose sessions the statement has ended. Skips sessions whose device now belongs to another
+ * session, because the device stays. Expects `SessionEndParams`.
  * @param sessions queries of finished sessions with `user_id`, `device_id` and `finish_reason`
  */
 export function insertSyncsOfEnded(sessions: readonly string[], now: string, dueAt?: string): string {
@@ -52,7 +53,10 @@ export function insertSyncsOfEnded(sessions: readonly string[], now: string, due
   return insertDeviceSyncs(users, now, dueAt);
 }
 
-/** When syncs of a batch are due that nobody waits for: a homeserver is not to get hundreds of calls at once (chat-compat 15). */
+/**
+ * Returns the due times for a batch of background syncs, so that the homeserver does not get hundreds of calls at the
+ * same time (chat-compat 15).
+ */
 export function spreadOver(now: string): string {
   return `${now} + interval '1 minute' + (row_number() over (order by told.user_id) - 1) * interval '10 seconds'`;
 }
@@ -62,7 +66,7 @@ const insertSync = statement<never, { readonly userId: string; readonly queuedBy
   insertDeviceSyncs('select :userId::uuid as user_id', ':now::timestamptz'),
 );
 
-/** Queues one by itself. Nothing is queued where there is no homeserver. */
+/** Queues a single sync. Does nothing without a homeserver. */
 export async function queueDeviceSync(
   queryable: Queryable,
   homeserver: Pick<Homeserver, 'isConnected'>,

@@ -278,7 +278,7 @@ describe('without a homeserver', () => {
   });
 });
 
-/** Answers and what they mean for a call that is repeated, and for one that is not (chat-compat 11.8, security F-17). */
+/** Responses and their meaning, with and without retries (chat-compat 11.8, security F-17). */
 const ANSWERS: readonly [status: number, body: string, reason: string][] = [
   [500, '{}', 'unavailable'],
   [502, '<html>', 'unavailable'],

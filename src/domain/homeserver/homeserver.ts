@@ -1,53 +1,53 @@
 /**
- * The chat server that the accounts are for (chat-compat 11). It delegates authentication to this service, and is told
- * whom there is: by the jobs of this module, which owns `homeserver_leases`. What a call comes to is a value; whether
- * it is tried again is decided by who calls.
+ * The Matrix homeserver that the accounts are for (chat-compat 11). It delegates authentication to this server, and the
+ * jobs of this module keep it up to date about users. This module owns `homeserver_leases`. Calls return their outcome
+ * as a value, and callers decide whether to retry.
  */
 
-/** For whom a call is made, which decides how long it may take. */
+/** Who waits for a call, which determines its timeout. */
 export type CallContext =
   /**
-   * Somebody waits. `request`: for the outcome. `page`: only for a detail of a page. `account`: for what a page is about.
-   * `admin`: an administrator, for work that takes the homeserver longer.
+   * A user waits. `request`: for the outcome. `page`: only for a detail of a page. `account`: for the subject of a
+   * page. `admin`: an administrator, for work that takes the homeserver longer.
    */
   | { readonly kind: 'request' | 'page' | 'account' | 'admin' }
-  /** `signal` ends the call with the job. */
+  /** `signal` aborts the call together with the job. */
   | { readonly kind: 'job'; readonly signal: AbortSignal };
 
 export interface HomeserverFailure {
   readonly ok: false;
   /**
-   * `unavailable`: no answer, or one that says that it cannot now; the same call may succeed later.
-   * `unknown-user`: it does not know that person. `refused`: repeating the call would not help.
+   * `unavailable`: there was no response or a temporary failure, so the same call may succeed later. `unknown-user`:
+   * the homeserver does not know the user. `refused`: a retry would not help.
    */
   readonly reason: 'unavailable' | 'unknown-user' | 'refused';
-  /** Status and error code, or why there is no answer. For the log, never for a person. */
+  /** Status and error code, or why there was no response. For the log only, never shown to users. */
   readonly detail: string;
   readonly errcode?: string | undefined;
-  /** It took longer than it may. */
+  /** The call timed out. */
   readonly isTimeout?: boolean;
-  /** It asks not to be asked sooner. */
+  /** The homeserver asks clients to wait this long. */
   readonly retryAfterSeconds?: number | undefined;
-  /** Another secret is set there, or the interface is off: waiting does not help until an operator has mended that. */
+  /** The secrets differ or the API is off. Retries fail until an operator has fixed that. */
   readonly needsOperator?: boolean;
 }
 
 export type HomeserverResult<Value> = { readonly ok: true; readonly value: Value } | HomeserverFailure;
 
-/** What the homeserver knows of a person. */
+/** A user as the homeserver knows them. */
 export interface HomeserverUser {
   readonly displayName: string | undefined;
-  /** As the chat protocol names files: `mxc://`. */
+  /** An `mxc://` URI. */
   readonly avatarUrl: string | undefined;
   readonly isDeactivated: boolean;
 }
 
-/** What the homeserver is told of a person. */
+/** User data that the homeserver receives. */
 export interface Profile {
   readonly localpart: string;
   /** `sub` of the account. */
   readonly subject: string;
-  /** Undefined: it stays as it is. */
+  /** Undefined to leave it unchanged. */
   readonly displayName: string | undefined;
   /** As `displayName`. */
   readonly avatarUrl?: string | undefined;
@@ -56,10 +56,10 @@ export interface Profile {
   readonly isLocked: boolean;
 }
 
-/** What the homeserver is told of the installation of a client. */
+/** An installation of a client, as the homeserver receives it. */
 export interface Device {
   readonly id: string;
-  /** Undefined: it keeps the name that it has there. */
+  /** Undefined to leave the name at the homeserver unchanged. */
   readonly name: string | undefined;
 }
 
@@ -69,30 +69,30 @@ export interface NamedDevice extends Device {
 }
 
 export interface Homeserver {
-  /** False: there is none. Every valid name is free, and nothing is to be told. */
+  /** False without a homeserver. Every valid name is then available, and updates do nothing. */
   readonly isConnected: boolean;
   isLocalpartAvailable(localpart: string, context: CallContext): Promise<HomeserverResult<boolean>>;
   queryUser(localpart: string, context: CallContext): Promise<HomeserverResult<HomeserverUser>>;
-  /** Creates the person there, or brings what is known of them up to date. */
+  /** Creates or updates the user. */
   provisionUser(profile: Profile, context: CallContext): Promise<HomeserverResult<unknown>>;
-  /** Deactivates the person. @param isErased what they wrote is hidden from others as well */
+  /**
+   * Deactivates the user.
+   * @param isErased whether the user's messages are hidden from others as well
+   */
   deleteUser(localpart: string, isErased: boolean, context: CallContext): Promise<HomeserverResult<unknown>>;
   reactivateUser(localpart: string, context: CallContext): Promise<HomeserverResult<unknown>>;
-  /** @param displayName at most 256 characters; undefined: the person has none any more */
+  /** @param displayName at most 256 characters; undefined to remove it */
   setDisplayName(
     localpart: string,
     displayName: string | undefined,
     context: CallContext,
   ): Promise<HomeserverResult<unknown>>;
-  /**
-   * For ten minutes it takes other cross-signing keys of the person than those that it has. Refused where there is no
-   * homeserver.
-   */
+  /** Allows the user to replace their cross-signing keys for ten minutes. Refused without a homeserver. */
   allowCrossSigningReset(localpart: string, context: CallContext): Promise<HomeserverResult<unknown>>;
-  /** Renames the device there; `unknown-user` where it knows the device as little as a person that it does not know. */
+  /** Renames the device. Returns `unknown-user` if the homeserver does not know the device or the user. */
   renameDevice(localpart: string, device: NamedDevice, context: CallContext): Promise<HomeserverResult<unknown>>;
-  /** Creates the device there, or renames it. */
+  /** Creates or renames the device. */
   upsertDevice(localpart: string, device: Device, context: CallContext): Promise<HomeserverResult<unknown>>;
-  /** Has the person have exactly these devices: others are deleted, with their keys. */
+  /** Makes these the user's only devices. Other devices are deleted together with their keys. */
   syncDevices(localpart: string, ids: readonly string[], context: CallContext): Promise<HomeserverResult<unknown>>;
 }

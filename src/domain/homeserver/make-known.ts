@@ -9,8 +9,8 @@ export interface MakeKnownDeps {
 }
 
 /**
- * Calls the homeserver about a person. The job of their registration may not have run yet: who is unknown there is made
- * known, and then it is called once more.
+ * Makes a call about a user. The job of their registration may not have run yet: if the homeserver does not know the
+ * user, this provisions them and repeats the call.
  */
 export async function makingKnown(
   { database, homeserver }: MakeKnownDeps,

@@ -13,7 +13,7 @@ import type {
 import { Synapse } from './synapse.ts';
 import { SynapseLegacy } from './synapse-legacy.ts';
 
-/** The homeserver that the configuration names. Nothing is connected to before the first call. */
+/** Returns the configured homeserver. Does not connect before the first call. */
 export function openHomeserver(deps: CallsDeps): Homeserver {
   const { homeserver, protocolName } = deps.config;
   const { kind, homeserver: serverName } = homeserver;
@@ -35,7 +35,7 @@ const NOBODY_THERE = { ok: false, detail: 'there is no homeserver' } as const;
 const UNKNOWN_USER: HomeserverFailure = { ...NOBODY_THERE, reason: 'unknown-user' };
 const REFUSED: HomeserverFailure = { ...NOBODY_THERE, reason: 'refused' };
 
-/** Nobody is asked, and whatever is told succeeds (chat-compat 11.5). */
+/** Used without a homeserver: makes no calls, and every update succeeds (chat-compat 11.5). */
 const NO_HOMESERVER: Homeserver = {
   isConnected: false,
   isLocalpartAvailable: () => Promise.resolve({ ok: true, value: true }),
@@ -50,7 +50,7 @@ const NO_HOMESERVER: Homeserver = {
   syncDevices: () => Promise.resolve(SKIPPED),
 };
 
-/** For rehearsals: asks, but changes nothing, and says what it would have changed. */
+/** For dry runs: reads from the homeserver, but changes nothing and logs what it would have changed. */
 class ReadOnly implements Homeserver {
   readonly isConnected = true;
   readonly #homeserver: Homeserver;

@@ -9,8 +9,8 @@ import { type TellDeps, tellingQueue } from './tell-homeserver.ts';
 export const PROVISION_USER_QUEUE = 'provision-user';
 
 /**
- * A job that brings a display name is another one than a job that does not, which would otherwise take its place and
- * lose the name.
+ * Jobs with and without a display name have different keys. Otherwise a job without one could replace the other, and
+ * the name would be lost.
  */
 const insertProvisioning = statement<
   never,
@@ -33,15 +33,15 @@ const insertProvisioning = statement<
 
 export interface Provisioning {
   readonly userId: UserId;
-  /** Undefined: the name stays as it is there. */
+  /** Undefined to leave the name at the homeserver unchanged. */
   readonly displayName?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Has the homeserver told of a new person, or of what has changed about them: e-mail addresses, the lock. Pass the
- * transaction of the change. Nothing is queued where there is no homeserver.
+ * Queues the update of the homeserver about a new user, or about changed email addresses or a changed lock. Pass the
+ * transaction of the change. Does nothing without a homeserver.
  */
 export async function queueProvisioning(
   transaction: Queryable,
@@ -60,9 +60,9 @@ export async function queueProvisioning(
 
 export function provisionUserQueue(deps: TellDeps): JobQueue {
   return tellingQueue(PROVISION_USER_QUEUE, deps, async (told, context, payload) => {
-    // Otherwise somebody whom the homeserver never knew would become active there.
+    // Otherwise a user that the homeserver never knew would become active there.
     if (told.isDeactivated) return { ok: true, value: undefined };
-    // The person may have chosen another one since, or none.
+    // The user may have changed or removed the name since.
     const displayName = isNamed(payload) ? told.storedDisplayName : undefined;
     const result = await deps.homeserver.provisionUser({ ...told, displayName }, context);
     const user = { userId: fromUuid<'user'>(told.userId), now: deps.clock.now() };
@@ -71,7 +71,7 @@ export function provisionUserQueue(deps: TellDeps): JobQueue {
   });
 }
 
-/** It is to bring a display name. */
+/** Returns whether the job sets a display name. */
 function isNamed(payload: unknown): boolean {
   return typeof payload === 'object' && payload !== null && typeof Object(payload).display_name === 'string';
 }

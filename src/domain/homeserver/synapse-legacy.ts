@@ -1,4 +1,4 @@
-/** Synapse up to 1.156 with its former settings for delegation, by the API of its administrators (chat-compat 11.4). */
+/** Synapse up to 1.156 with its earlier delegation settings, through the admin API (chat-compat 11.4). */
 
 import { chatNames } from '#protocol/chat/names.ts';
 import { type HomeserverCalls, type Members, textOf } from './calls.ts';
@@ -13,14 +13,14 @@ import type {
 } from './homeserver.ts';
 import { availability, isAskable } from './localpart.ts';
 
-/** Under which Synapse keeps the `sub` of a person. */
+/** The provider ID under which Synapse stores a user's `sub`. */
 const AUTH_PROVIDER = 'oauth-delegated';
 
 export class SynapseLegacy implements Homeserver {
   readonly isConnected = true;
   readonly #calls: HomeserverCalls;
   readonly #serverName: string;
-  /** Of its client API, without a leading slash. */
+  /** Path of the client API, without a leading slash. */
   readonly #clientPath: string;
 
   constructor(calls: HomeserverCalls, serverName: string, protocolName: string) {
@@ -126,14 +126,14 @@ export class SynapseLegacy implements Homeserver {
     { id, name }: NamedDevice,
     context: CallContext,
   ): Promise<HomeserverResult<unknown>> {
-    // A path cannot name these two, whatever their encoding (URL Standard 4.4): they stay without a name.
+    // A path cannot contain these two IDs in any encoding (URL Standard 4.4), so these devices stay unnamed.
     if (['.', '..'].includes(id)) return { ok: true, value: undefined };
     const path = `${this.#userPath(localpart)}/devices/${encodeURIComponent(id)}`;
     const body = { display_name: name };
     return await this.#calls.send({ name: 'update_device_display_name', method: 'PUT', path, body }, context);
   }
 
-  /** Several calls, each of which may be repeated. */
+  /** Makes several calls, all of which are idempotent. */
   async syncDevices(
     localpart: string,
     ids: readonly string[],
@@ -178,7 +178,7 @@ export class SynapseLegacy implements Homeserver {
   }
 }
 
-/** But for a dehydrated one, which belongs to no session. */
+/** Returns the known devices, without a dehydrated one, which has no session. */
 function knownDevices({ devices }: Members): readonly string[] {
   if (!Array.isArray(devices)) return [];
   return devices.flatMap((entry: unknown) => {

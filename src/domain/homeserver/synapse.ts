@@ -1,4 +1,4 @@
-/** Synapse from 1.136 on, by the API that it has for a service like this one (chat-compat 11.3). */
+/** Synapse from 1.136 on, through its API for delegated authentication (chat-compat 11.3). */
 import { type HomeserverCalls, type Members, textOf } from './calls.ts';
 import type {
   CallContext,
@@ -44,7 +44,7 @@ export class Synapse implements Homeserver {
       'provision_user',
       {
         localpart,
-        // Of a pair of set and unset it takes one only, even where the other is false.
+        // Synapse accepts only one of a `set_` and `unset_` pair, even if the other one is false.
         ...(displayName !== undefined && { set_displayname: displayName }),
         ...(avatarUrl !== undefined && { set_avatar_url: avatarUrl }),
         ...(emails.length === 0 ? { unset_emails: true } : { set_emails: emails }),

@@ -1,4 +1,4 @@
-/** What the jobs that tell the homeserver of a person have in common (chat-compat 11.8). */
+/** Shared parts of the jobs that update a user at the homeserver (chat-compat 11.8). */
 import { fromUuid } from '#platform/base/ids.ts';
 import { DONE, type Job, type JobOutcome, type JobQueue } from '#platform/jobs/queue.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -11,26 +11,26 @@ export interface TellDeps extends LeaseDeps {
 }
 
 const TIME_LIMIT_SECONDS = 360;
-/** An outage of an evening or a weekend must not leave the homeserver wrong for good. */
+/** Long enough that an outage over a weekend does not leave the homeserver outdated. */
 const RETRIED_FOR_SECONDS = 72 * 3600;
 const BUSY_SECONDS = 2;
 
-/** A person, as the homeserver is to know them now. */
+/** The current data of a user, for the homeserver. */
 export interface Told {
-  /** As the database has it. */
+  /** As a UUID. */
   readonly userId: string;
   readonly localpart: string;
   readonly subject: string;
   readonly isLocked: boolean;
   readonly isDeactivated: boolean;
   readonly emails: readonly string[];
-  /** The one that is stored here. */
+  /** The display name stored in this database. */
   readonly storedDisplayName: string | undefined;
 }
 
 /**
- * A queue whose jobs have the member `user_id` and are about that person. They run one at a time for each, and read
- * what is true when they run.
+ * Returns a queue of jobs about the user in their `user_id` member. Jobs of the same user run one at a time, and read
+ * the current data when they run.
  */
 export function tellingQueue(
   name: string,
@@ -66,7 +66,7 @@ function outcomeOf(result: HomeserverResult<unknown>, user: string): JobOutcome 
   return { kind: 'retry', reason, afterSeconds: result.retryAfterSeconds };
 }
 
-/** Text that is no identifier is null, and not an error. */
+/** Returns null instead of an error for text that is not an ID. */
 const readPayload = statement<{ user_id: string | null }, { readonly payload: string }>(
   'read-homeserver-job',
   `select case when :payload::jsonb ->> 'user_id' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
@@ -88,7 +88,7 @@ const findTold = statement<ToldRow, { readonly userId: string }>(
      from users u where u.id = :userId::uuid`,
 );
 
-/** Undefined: there is no such person. */
+/** Reads the user's data. Undefined if the user does not exist. */
 export async function readTold(database: Queryable, userId: string): Promise<Told | undefined> {
   const row = await database.first(findTold, { userId });
   if (row === undefined) return undefined;

@@ -32,7 +32,7 @@ async function leases() {
   );
 }
 
-/** A second of the clock and of the timers. */
+/** Advances the clock and the timers, one second at a time. */
 function advance(seconds: number): void {
   clock.advanceSeconds(seconds);
   vi.advanceTimersByTime(seconds * 1000);
@@ -72,7 +72,7 @@ describe('the lease of a person at the homeserver (chat-compat 11.7)', () => {
   test('F-14: that was taken while the clock was ahead does not last until that time once it was set back', async () => {
     clock.advanceSeconds(3600);
     await work(async () => {
-      // Its process dies, and prolongs nothing.
+      // Simulates a process that died and no longer renews the lease.
       clock.advanceSeconds(-3600);
       expect(await work(() => Promise.resolve('second'))).toEqual({ value: 'second' });
     });

@@ -1,10 +1,10 @@
 /**
- * Table `homeserver_leases`: only one process at a time tells the homeserver of a person, so that the call that it hears
- * last is the one that read last (chat-compat 11.7). A sign-in holds it from before the homeserver is told of its device
- * until its session is stored, a job while it reads and tells. No transaction is open during the call.
+ * Table `homeserver_leases`: only one process at a time updates a user at the homeserver, so that the last call carries
+ * the latest data (chat-compat 11.7). A sign-in holds the lease from before it registers its device until its session
+ * is stored. A job holds it while it reads and calls. No transaction is open during the call.
  *
- * Whoever takes the lease of an owner that died owes the person a device sync: the homeserver may have been told of a
- * device that never got a session.
+ * A process that takes the lease of a dead owner must queue a device sync: the homeserver may have a device that never
+ * got a session.
  */
 import { randomUUID } from 'node:crypto';
 import { BATCH_ROWS, deleteOldestSql, START, type Sweep } from '#domain/clean-up/sweep.ts';
@@ -17,11 +17,11 @@ import { insertDeviceSyncs } from './device-sync-jobs.ts';
 import { leaseIsOver, leaseIsPast } from './liveness.ts';
 
 const LEASE_SECONDS = 60;
-/** A third of the lease: two may fail. */
+/** A third of the lease, so that two renewals may fail. */
 const RENEW_MS = 20_000;
 
 export type TakeLeaseParams = {
-  /** As the database has it. */
+  /** As a UUID. */
   readonly userId: string;
   readonly owner: string;
   readonly until: Date;
@@ -30,8 +30,8 @@ export type TakeLeaseParams = {
 };
 
 /**
- * CTEs that take the lease: `leased(user_id)`, empty while somebody else has it. A lease that is about to be given back counts
- * as held: who waited for that would go on with a statement that does not see what its holder has written.
+ * CTEs that take the lease. `leased(user_id)` is empty while another process has it. A lease that a concurrent
+ * statement is releasing counts as held: a statement that waited for it would not see what its holder has written.
  */
 export const TAKE_LEASE_CTES = `abandoned as materialized (
     select lease.user_id from homeserver_leases lease
@@ -50,9 +50,10 @@ export const TAKE_LEASE_CTES = `abandoned as materialized (
   )`;
 
 /**
- * CTE `fenced` of a statement that writes what the lease was taken for: a row while it is held, and given back by this;
- * or when none is needed. Expects `:leaseOwner`, which is null for that.
- * @param user parameter of the user's id; @param after CTE that the rest depends on; empty: the lease is kept
+ * Returns the CTE `fenced` for the statement that writes under the lease. It has a row if the lease was held, which it
+ * also releases, or if `:leaseOwner` is null because no lease is needed.
+ * @param user parameter of the user's ID
+ * @param after CTE that the write depends on; if it is empty, the lease is kept
  */
 export function giveBackLeaseCtes(user: string, after: string): string {
   return `given_back as (
@@ -98,10 +99,10 @@ export interface LeaseDeps {
   readonly clock: Clock;
 }
 
-/** A lease that is prolonged until it is given back. */
+/** A lease that is renewed until it is released. */
 export class HeldLease {
   readonly owner: string;
-  /** Aborted when another process has the lease, or may have it. */
+  /** Aborted when another process has or may have the lease. */
   readonly signal: AbortSignal;
   readonly #deps: LeaseDeps;
   readonly #userId: string;
@@ -110,7 +111,7 @@ export class HeldLease {
   #endsAt: number;
   #isOver = false;
 
-  /** @param endsAt until when it was taken, in milliseconds since the epoch */
+  /** @param endsAt when the lease expires, in milliseconds since the epoch */
   constructor(deps: LeaseDeps, { userId, owner }: OwnLease, endsAt: number) {
     this.#deps = deps;
     this.#userId = userId;
@@ -127,13 +128,13 @@ export class HeldLease {
     }, RENEW_MS).unref();
   }
 
-  /** A statement of the work has given it back. */
+  /** Marks the lease as released by a statement of the caller. */
   end(): void {
     clearInterval(this.#renewal);
     this.#isOver = true;
   }
 
-  /** Gives it back, unless that was done. */
+  /** Releases the lease, unless that has already happened. */
   async release(): Promise<void> {
     if (this.#isOver) return;
     this.end();
@@ -141,7 +142,7 @@ export class HeldLease {
     await evenWhenOver(() => this.#deps.database.execute(releaseLease, params));
   }
 
-  /** Gives it back, and queues a sync: the homeserver may know of a device that has no session. */
+  /** Releases the lease and queues a sync, because the homeserver may know a device without a session. */
   async releaseOwing(): Promise<void> {
     this.end();
     const params = {
@@ -165,16 +166,16 @@ export class HeldLease {
       if (kept > 0) this.#endsAt = until;
       return kept > 0 || this.#isOver;
     } catch {
-      // The next one may succeed; the database says by itself when it is lost.
+      // The next renewal may succeed. If the lease is lost, the database reports that.
       return clock.now() < this.#endsAt;
     }
   }
 }
 
 /**
- * Takes the lease of a person.
- * @param take sends a statement with `TAKE_LEASE_CTES`, which returns no row while somebody else has the lease
- * @returns undefined while somebody else has it, or when there is no such person; else release it, whatever happens
+ * Takes the lease of a user.
+ * @param take runs a statement with `TAKE_LEASE_CTES`, which returns no row while another process has the lease
+ * @returns undefined if another process has the lease or the user does not exist; otherwise always release it
  */
 export async function takeUserLease<Row>(
   deps: LeaseDeps,
@@ -189,10 +190,10 @@ export async function takeUserLease<Row>(
 }
 
 /**
- * Does work while nobody else does any for this person.
- * @param userId as the database has it
- * @param work its signal is aborted with the given one, or when the lease was lost to another process
- * @returns undefined without having done anything: somebody else has the lease, or there is no such person
+ * Runs work under the lease of a user.
+ * @param userId as a UUID
+ * @param work its signal is aborted with the given one, or when another process takes the lease
+ * @returns undefined if the work did not run: another process has the lease, or the user does not exist
  */
 export async function withUserLease<Value>(
   deps: LeaseDeps,
