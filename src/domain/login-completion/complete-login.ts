@@ -1,7 +1,7 @@
 /**
- * Gives a person the session that they have proven to be entitled to, by a passkey alone or by the last factor of a
- * pending login. Owns no table: the session, the pending login, the event and the mail are written by one statement,
- * out of what their modules contribute.
+ * Opens or renews a session for a user who proved their identity with a passkey alone or with the last factor of a
+ * pending login. Owns no table: one statement writes the session, the pending login, the event and the email, from
+ * parts that their modules provide.
  */
 import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
@@ -41,36 +41,36 @@ export interface CompletionDeps {
   readonly enabledMethods: EnabledMethods;
   readonly clock: Clock;
   readonly log: Log;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
   readonly secondFactors: Pick<SecondFactorRules, 'isAskedOnReauth'>;
 }
 
-/** The request that ends in a session. */
+/** The request that results in a session. */
 export interface CompletionRequest {
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   readonly knownBrowsers: readonly KnownBrowser[];
-  /** Of the page, for the mail to an owner whose own language is not known. */
+  /** Language of the page, for the email to an owner whose preferred language is unknown. */
   readonly language: string;
-  /** The cookie of the session that is renewed. */
+  /** The cookie of the session to renew. */
   readonly cookie?: SessionCookie | undefined;
-  /** The person does not want to be asked again in this browser. */
+  /** Set if the user asked not to enter a second factor in this browser. */
   readonly trust?: { readonly nonce: string; readonly until: Date } | undefined;
 }
 
 export type CompletionOutcome =
-  /** `session`: what the cookie has to hold now; undefined: it stays. */
+  /** `session`: new contents of the cookie; undefined to keep the cookie. */
   | { readonly ok: true; readonly session: SessionCredentials | undefined; readonly user: User }
   | { readonly ok: false; readonly reason: 'locked' | 'deactivated'; readonly user: User }
-  /** The session that was to be renewed has ended. */
+  /** The session to renew has ended. */
   | { readonly ok: false; readonly reason: 'ended'; readonly user: User }
-  /** The login was completed by another request or is too old, or what it began with was taken away. */
+  /** The login was already completed, has expired, or its first factor was removed. */
   | { readonly ok: false; readonly reason: 'not-open' };
 
 /**
- * Completes a pending login with a further factor, once. Pass the transaction that uses the factor up, and undo it
- * unless the outcome is `ok`.
+ * Completes a pending login with a further factor, once. Pass the transaction that consumes the factor, and roll it
+ * back unless the outcome is `ok`.
  */
 export async function completePendingLogin(
   deps: CompletionDeps,
@@ -82,14 +82,14 @@ export async function completePendingLogin(
   const given = { factors: [pending.firstFactor, factor], userId: pending.user.id, pendingId: toUuid(pending.id) };
   if (pending.sessionId !== undefined) return await renew(deps, transaction, given, request);
   const { link } = pending;
-  // Opening the session takes a weaker lock of the account.
+  // Comes first, because opening the session takes a weaker lock on the account.
   const locked = link && (await lockForLink(transaction, pending.user.id, deps.enabledMethods));
   const outcome = await open(deps, transaction, given, request);
   if (!outcome.ok || outcome.session === undefined) return outcome;
   const { id } = outcome.session;
   if (pending.authorizationId !== undefined) await bindAuthorization(transaction, pending.authorizationId, id);
   if (link === undefined) return outcome;
-  // With a password or passkey of their own people sign in before they link.
+  // Users with a password or passkey must sign in with it before they link.
   if (locked?.hasCredential !== false) return { ok: false, reason: 'not-open' };
   const { address, userAgent, language } = request;
   const { sendsNotices } = deps;
@@ -97,7 +97,7 @@ export async function completePendingLogin(
   return (await linkAfterFactor(transaction, wanted, id)) ? outcome : { ok: false, reason: 'not-open' };
 }
 
-/** Opens the session of a person who needs no other factor than this one. Pass the transaction that uses it up. */
+/** Opens the session of a user who needs no factor other than this one. Pass the transaction that consumes it. */
 export async function openSessionWithFactor(
   deps: CompletionDeps,
   transaction: Transaction,
@@ -108,7 +108,7 @@ export async function openSessionWithFactor(
   return await open(deps, transaction, { factors: [factor], userId, pendingId: undefined }, request);
 }
 
-/** What was proven, and the pending login that it completes. */
+/** The proven factors, and the pending login that they complete. */
 interface Given {
   readonly factors: readonly ProvenFactor[];
   readonly userId: UserId;
@@ -117,7 +117,10 @@ interface Given {
 
 type OpenedRow = UserRow & { readonly is_opened: boolean; readonly live_sessions: number };
 
-/** @param proven CTEs `account` (columns of `userColumns`) and `completed(user_id, user_session_id)`, the account if it may sign in */
+/**
+ * @param proven CTEs `account` (columns of `userColumns`) and `completed(user_id, user_session_id)`, which has a row if
+ * the account may sign in
+ */
 function openingSql(proven: string): string {
   return `with ${proven},
   opened as (
@@ -167,7 +170,7 @@ const openPending = statement<OpenedRow, OpeningParams & CompletedLoginParams>(
   openingSql(COMPLETED_LOGIN_CTES),
 );
 
-// The lock makes a lock of the account that commits at the same moment come first or wait.
+// With the row lock, a concurrent lock of the account either commits first or waits.
 const openAlone = statement<OpenedRow, OpeningParams & { readonly userId: string }>(
   'open-session-with-factor',
   openingSql(`account as (
@@ -239,7 +242,7 @@ async function renew(
   return user.isLocked || user.isDeactivated ? refuse(deps.log, user) : { ok: false, reason: 'ended', user };
 }
 
-/** What every statement records of how the person proved who they are. */
+/** Returns what every statement records about how the user signed in. */
 function evidence(
   factors: readonly ProvenFactor[],
   { address, userAgent }: CompletionRequest,

@@ -10,7 +10,7 @@ import { type CodeDeps, type CodeRefusal, countFactor, withinLimits, wrongCode }
 
 export interface SetupAttempt {
   readonly pending: PendingLogin;
-  /** As typed. */
+  /** As entered by the user. */
   readonly code: string;
   readonly request: CompletionRequest;
 }
@@ -18,12 +18,13 @@ export interface SetupAttempt {
 export type SetupOutcome =
   | { readonly ok: true }
   | CodeRefusal
-  /** The account has a factor by now, may not be used, or the login is over. */
+  /** The account already has a factor, is locked or deactivated, or the login has ended. */
   | Extract<CompletionOutcome, { readonly reason: 'not-open' }>;
 
 /**
- * Enrolls a person who has to have a second factor (browser-flows 4.5): the code shows that their app knows the secret.
- * Signs nobody in: the recovery codes are read first. An account that has a factor by now keeps it.
+ * Enrolls a user who must have a second factor (browser-flows 4.5). The code proves that the user's app has the secret.
+ * Does not sign the user in, because they have to save the recovery codes first. An account that already has a factor
+ * keeps it.
  */
 export async function setUpFactor(deps: CodeDeps, attempt: SetupAttempt): Promise<SetupOutcome> {
   const { pending, code, request } = attempt;
@@ -41,7 +42,7 @@ export async function setUpFactor(deps: CodeDeps, attempt: SetupAttempt): Promis
     return await refusableTransaction<SetupOutcome>(
       database,
       async (transaction, refuse) => {
-        // In the order in which a login is completed: the login, then the account.
+        // Same lock order as on completion: the login, then the account.
         const isOpen = await enrollPendingLogin(transaction, pending.id, now);
         const stored = isOpen ? await storeTotp(deps, transaction, proven) : undefined;
         if (stored?.ok !== true) return refuse({ ok: false, reason: 'not-open' });

@@ -24,25 +24,25 @@ export type CodeKind = 'totp' | 'recovery_code';
 export interface CodeAttempt {
   readonly pending: PendingLogin;
   readonly kind: CodeKind;
-  /** As typed. */
+  /** As entered by the user. */
   readonly code: string;
   readonly request: CompletionRequest;
 }
 
-/** Why a code is not accepted. */
+/** Why a code is rejected. */
 export type CodeRefusal =
-  /** Nothing was typed, which counts for nothing. */
+  /** The field was empty, which does not count as an attempt. */
   | { readonly ok: false; readonly reason: 'required' }
   | { readonly ok: false; readonly reason: 'invalid-code' }
-  /** The last wrong one that the login takes: it is over. */
+  /** The login has reached its limit of wrong codes and ends. */
   | { readonly ok: false; readonly reason: 'too-many-attempts' }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
 export type CodeOutcome = CompletionOutcome | CodeRefusal;
 
 /**
- * Completes a pending login with a code (browser-flows 4.2, 4.3). The code is used up by the transaction that gives the
- * session: neither happens without the other.
+ * Completes a pending login with a code (browser-flows 4.2, 4.3). The same transaction consumes the code and opens or
+ * renews the session.
  */
 export async function tryCode(deps: CodeDeps, attempt: CodeAttempt): Promise<CodeOutcome> {
   const { pending, kind, request } = attempt;
@@ -61,8 +61,8 @@ export async function tryCode(deps: CodeDeps, attempt: CodeAttempt): Promise<Cod
 }
 
 /**
- * Counts a code against the limits, and gives the tokens back when it was right. @param work gets whether a wrong one
- * is the last
+ * Charges the rate limits for a code, and refunds them if it was correct.
+ * @param work receives whether a wrong code is the last one allowed
  */
 export async function withinLimits<Outcome extends { readonly ok: boolean; readonly reason?: string }>(
   deps: AttemptDeps,
@@ -79,7 +79,7 @@ export async function withinLimits<Outcome extends { readonly ok: boolean; reado
   return outcome;
 }
 
-/** Who knows the password and guesses codes is shown to the owner, once for each login. */
+/** Ends the login and records, once per login, that somebody who knows the password is guessing codes. */
 async function giveUp(
   { clock, database }: AttemptDeps,
   pending: PendingLogin,
@@ -116,7 +116,7 @@ async function isRight(
   return outcome.ok;
 }
 
-/** Reports how it ended, in the metrics and, where somebody was kept out, in the log. */
+/** Reports the outcome in the metrics, and wrong codes in the log. */
 export function countFactor<Outcome extends { readonly ok: boolean; readonly reason?: string }>(
   { log }: Pick<CodeDeps, 'log'>,
   pending: Pick<PendingLogin, 'user' | 'firstFactor' | 'sessionId'>,
@@ -126,7 +126,7 @@ export function countFactor<Outcome extends { readonly ok: boolean; readonly rea
   const result = resultOf(outcome);
   if (result === undefined) return outcome;
   metrics?.count('latchkey_second_factor_total', { method, result });
-  // The password was not counted yet: the sign-in that began with it ends here.
+  // The password step was not counted yet, because the sign-in ends here.
   const isSignIn = pending.firstFactor.kind === 'password' && pending.sessionId === undefined;
   if (outcome.ok && isSignIn) metrics?.count('latchkey_login_attempts_total', { result: 'success' });
   if (result === 'bad_code' || result === 'too_many_attempts') {
@@ -135,7 +135,7 @@ export function countFactor<Outcome extends { readonly ok: boolean; readonly rea
   return outcome;
 }
 
-/** Undefined: an empty field is a slip, which nobody is refused for. */
+/** Returns undefined for an empty field, which is not a failed attempt. */
 function resultOf({ ok, reason }: { readonly ok: boolean; readonly reason?: string }): string | undefined {
   if (ok) return 'success';
   switch (reason) {

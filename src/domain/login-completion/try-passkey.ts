@@ -18,23 +18,23 @@ import { countFactor } from './try-code.ts';
 export type PasskeyDeps = CompletionDeps & ProofDeps & { readonly database: Database };
 
 export interface PasskeyAttempt {
-  /** What the browser sent. */
+  /** The browser's response. */
   readonly credential: string;
-  /** What the `login` cookie of the browser names, whether or not there is such a pending login. */
+  /** ID in the browser's `login` cookie, whether or not that pending login exists. */
   readonly loginId: PendingLoginId;
-  /** The one that waits in this browser. */
+  /** The pending login of this browser. */
   readonly pending: PendingLogin | undefined;
   readonly request: CompletionRequest;
 }
 
-/** `purpose` of the challenge, as far as it is known. */
+/** `purpose` of the challenge, if known. */
 export type PasskeyLoginOutcome = (CompletionOutcome | { readonly ok: false; readonly reason: 'failed' }) & {
   readonly purpose: ChallengePurpose | undefined;
 };
 
 /**
- * Signs in the owner of a passkey, who needs no other factor, or completes the pending login of its owner. The passkey
- * is used up by the transaction that gives the session: neither happens without the other.
+ * Signs in the owner of a passkey, who needs no other factor, or completes the pending login of its owner. The same
+ * transaction records the use of the passkey and opens or renews the session.
  */
 export async function tryPasskey(deps: PasskeyDeps, attempt: PasskeyAttempt): Promise<PasskeyLoginOutcome> {
   const { pending, credential, loginId } = attempt;
