@@ -19,21 +19,21 @@ export interface CompleteTotpDeps extends StoreTotpDeps {
 
 export interface TotpCompletion extends Omit<FactorChange, 'now'> {
   readonly enrolment: TotpEnrolmentId;
-  /** Which began it, or nobody may go on. */
+  /** Only the session that started the enrollment can complete it. */
   readonly session: BrowserSessionId;
-  /** As it was typed. */
+  /** As entered by the user. */
   readonly code: string;
 }
 
 export type CompleteTotpOutcome =
-  /** The codes as they are shown, once. */
+  /** The recovery codes in display format, shown once. */
   | { readonly ok: true; readonly recoveryCodes: readonly string[] }
-  /** `expired`: also one that is unknown, of another session, or over because the account has an app. */
+  /** `expired`: also if the enrollment is unknown, belongs to another session, or the account already has an app. */
   | { readonly ok: false; readonly reason: 'expired' | 'too-many-codes' | 'wrong' };
 
 /**
- * Gives an account the secret of an enrolment whose app shows the right code, and a set of recovery codes. A try is
- * counted before the code is looked at, so that guesses in parallel are no more than guesses in turn.
+ * Stores the secret of an enrollment after the user has entered a valid code, and creates a set of recovery codes. The
+ * attempt is counted before the code is checked, so that parallel guesses have no advantage.
  */
 export async function completeTotpEnrolment(
   deps: CompleteTotpDeps,
@@ -64,7 +64,7 @@ export async function completeTotpEnrolment(
   return stored;
 }
 
-/** No row: there is none, or not any more. No secret: too many codes were wrong. */
+/** No row: the enrollment does not exist or has ended. No secret: too many codes were wrong. */
 const countTry = statement<
   { secret_sealed: Buffer | null },
   { readonly id: string; readonly userId: string; readonly sessionId: string; readonly now: Date }
@@ -84,7 +84,7 @@ const countTry = statement<
   select tried.secret_sealed from own left join tried on true`,
 );
 
-/** None when another browser of the account was faster, or the app was removed since. */
+/** Deletes no row if another browser of the account was faster, or the app was removed since. */
 const consumeEnrolment = statement<never, { readonly id: string; readonly userId: string; readonly sessionId: string }>(
   'consume-totp-enrolment',
   `delete from user_totp_enrolments e

@@ -9,7 +9,7 @@ import { openTotpSecret } from './totp-secret.ts';
 
 export interface TypedCode {
   readonly user: UserId;
-  /** As it was typed. */
+  /** As entered by the user. */
   readonly code: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -17,21 +17,21 @@ export interface TypedCode {
 
 export type TotpCodeOutcome =
   | { readonly ok: true }
-  /** `malformed`: not six digits. `used`: right, but it or a later one was accepted before. */
+  /** `malformed`: not six digits. `used`: correct, but this code or a later one was already accepted. */
   | { readonly ok: false; readonly reason: 'malformed' | 'not-enrolled' | 'used' | 'wrong' };
 
-/** How long each code is remembered by itself. */
+/** How long each code is remembered individually. */
 const REMEMBERED_MS = 86_400_000;
-/** No code that was accepted is further ahead: of the step after the present one, by a clock that differs by a minute. */
+/** Accepted codes are never further ahead: they belong to the next step at most, on a clock that is a minute off. */
 const MAX_STEPS_AHEAD = 3;
 
 /**
- * Accepts a code of a person's authenticator app, once: one statement decides, so that of many at once one is accepted.
- * A code of the step before is accepted too, unless it or a later one was before (browser-flows 4.2). Pass the
- * transaction of what the code is for. Limits are the caller's business.
+ * Accepts a code from a user's authenticator app, once: of several concurrent requests, one succeeds. The code of the
+ * previous step is accepted too, unless it or a later one was already used (browser-flows 4.2). Pass the transaction of
+ * the operation that the code is for. Callers enforce the rate limits.
  *
- * When a later one was accepted while the clock was ahead, which has been set back since, each code still works once: the
- * person would have to wait for that time, and what was used before the clock was set must not be good again.
+ * If the clock was ahead when a later code was accepted, and was set back since, each code still works once. The user
+ * would otherwise have to wait until that time. Codes used before the clock was set must stay invalid.
  */
 export async function consumeTotpCode(
   { database, keyRing }: { readonly database: Queryable; readonly keyRing: KeyRing },
@@ -56,7 +56,7 @@ const findSecret = statement<{ id: string; secret_sealed: Buffer }, { readonly u
   'select t.id, t.secret_sealed from user_totp_secrets t where t.user_id = :userId::uuid',
 );
 
-/** By the id of the secret: one that was set up since has not seen the code. */
+/** Selects by the ID of the secret, because a secret set up since then has not used the code. */
 const useStep = statement<
   never,
   { readonly id: string; readonly step: number; readonly ofLater: number; readonly now: Date }

@@ -15,7 +15,7 @@ const deleteOfUser = statement<{ had_app: boolean }, { readonly userId: string }
 );
 
 /**
- * Takes the authenticator app of an account away, what is being set up, and its recovery codes.
+ * Deletes an account's authenticator app, its unfinished enrollments and its recovery codes.
  * @returns whether it had an app
  */
 export async function deleteOneTimeCodes(transaction: Queryable, user: UserId): Promise<boolean> {

@@ -3,13 +3,13 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { enrolmentIsExhausted, enrolmentIsExpired } from './liveness.ts';
 
-/** What people read about their authenticator app. Times in milliseconds since the epoch. */
+/** Properties of an authenticator app as shown to its user. Times in milliseconds since the epoch. */
 export interface TotpFacts {
   readonly createdAt: number;
   readonly lastUsedAt: number | undefined;
 }
 
-/** A set of recovery codes, of which nothing but their number can be read. */
+/** A set of recovery codes. Only their number can be read. */
 export interface RecoveryCodeFacts {
   readonly createdAt: number;
   readonly total: number;
@@ -30,7 +30,7 @@ interface FactsRow {
   readonly remaining: number;
 }
 
-/** There are ten codes of an account, or none. */
+/** An account has ten codes or none. */
 const ofUsers = statement<FactsRow, { readonly ids: readonly string[] }>(
   'one-time-codes-of-users',
   `select wanted.user_id, ${ms('t.created_at')} as created_at, ${ms('t.last_used_at')} as last_used_at,
@@ -44,7 +44,7 @@ const ofUsers = statement<FactsRow, { readonly ids: readonly string[] }>(
     ) codes`,
 );
 
-/** Of each of these accounts, in the same order. */
+/** Returns the facts for each of these accounts, in the same order. */
 export async function findOneTimeCodes(
   queryable: Queryable,
   ids: readonly UserId[],
@@ -65,7 +65,7 @@ function toFacts(row: FactsRow): OneTimeCodeFacts {
   };
 }
 
-/** An authenticator app that is being set up. */
+/** An unfinished enrollment of an authenticator app. */
 export interface TotpEnrolment {
   readonly id: TotpEnrolmentId;
   /** Milliseconds since the epoch. */
@@ -82,7 +82,10 @@ const enrolmentsByIds = statement<
       and not (${enrolmentIsExpired('e', ':now::timestamptz')}) and not (${enrolmentIsExhausted('e')})`,
 );
 
-/** By their identifiers, in the same order; only what this browser session began and may go on with. */
+/**
+ * Finds enrollments by their IDs, in the same order. Returns only those that this browser session started and can
+ * continue.
+ */
 export async function findTotpEnrolments(
   queryable: Queryable,
   ids: readonly TotpEnrolmentId[],

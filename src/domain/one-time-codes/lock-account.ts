@@ -9,8 +9,8 @@ const lock = statement<{ id: string }, { readonly userId: string }>(
 );
 
 /**
- * Makes changes of the second factors of an account wait for one another, before anything else is read.
- * @returns false when the account is locked or deactivated
+ * Serializes changes to the second factors of an account. Call it before anything else is read.
+ * @returns false if the account is locked or deactivated
  */
 export async function lockAccount(transaction: Transaction, user: UserId): Promise<boolean> {
   return (await transaction.first(lock, { userId: toUuid(user) })) !== undefined;

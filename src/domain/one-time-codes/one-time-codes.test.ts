@@ -34,7 +34,7 @@ beforeEach(async () => {
   secret = newTotpSecret();
 });
 
-/** As if the code of the step before the last had been typed to set the app up. */
+/** Stores a secret as if the app had been set up with the code from two steps ago. */
 function store(of: { user?: UserId; secret?: Buffer } = {}) {
   const proven = { user, secret, ...of, step: totpStep(clock.now()) - 2, ...from, now: clock.now() };
   return database.transaction((transaction) => storeTotp({ keyRing, secretKeys, sendsNotices }, transaction, proven));
@@ -67,7 +67,7 @@ describe('codes of an authenticator app (browser-flows 4.2, security S-90)', () 
     expect(await consume(codeAway(-1))).toEqual({ ok: true });
     expect(await consume(codeAway(-1))).toEqual({ ok: false, reason: 'used' });
     expect(await consume(codeAway(1))).toEqual({ ok: true });
-    // One that was never used, but is older than the newest that was.
+    // An unused code that is older than the newest used one.
     expect(await consume(codeAway(0))).toEqual({ ok: false, reason: 'used' });
     clock.advanceSeconds(60);
     expect(await consume(` ${codeAway(0).slice(0, 3)}-${codeAway(0).slice(3)} `)).toEqual({ ok: true });

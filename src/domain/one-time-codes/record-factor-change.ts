@@ -3,12 +3,12 @@ import { queueNotice } from '#domain/security-notices/security-notice.ts';
 import type { UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 
-/** Whose factors a person changes, and from where. */
+/** A change of a user's second factors, and where it came from. */
 export interface FactorChange {
   readonly user: UserId;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** Of the request, for the mail. */
+  /** Language of the request, for the email. */
   readonly language: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -16,13 +16,13 @@ export interface FactorChange {
 
 interface RecordedChange extends Pick<FactorChange, 'now' | 'user'> {
   readonly by: AuditActor;
-  /** Undefined: that of the account. */
+  /** Undefined to use the account's language. */
   readonly language: string | undefined;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
-/** Writes the security event of a change of second factors and has its person told by mail, in its transaction. */
+/** Records the security event of a change of second factors and notifies the user, in the transaction of the change. */
 export async function recordFactorChange(
   transaction: Queryable,
   kind: Extract<AuditEventKind, 'recovery_codes_generated' | 'totp_added' | 'totp_removed'>,
@@ -33,7 +33,7 @@ export async function recordFactorChange(
   await queueNotice(transaction, 'factor_changed', { user, eventId, detail: { change: kind }, language, now });
 }
 
-/** The person themselves, as the event names them. */
+/** The user as the actor of the event. */
 export function ownActor({ address, userAgent }: Pick<FactorChange, 'address' | 'userAgent'>): AuditActor {
   return { address, userAgent };
 }

@@ -7,7 +7,7 @@ import { formatRecoveryCode, newRecoveryCodes } from '#protocol/one-time-codes/r
 
 export type RecoveryCodeKeys = Pick<SecretKeys, 'recoveryCodes'>;
 
-/** What a code is found by; whose it is counts, so that equal codes of two accounts are told by nothing. */
+/** Returns the lookup key of a code. It includes the user, so that equal codes of two accounts have different keys. */
 export function recoveryCodeHmac({ recoveryCodes }: RecoveryCodeKeys, user: UserId, code: string): Buffer {
   return createHmac('sha256', recoveryCodes).update(`${user}|${code}`).digest();
 }
@@ -31,9 +31,9 @@ const replaceCodes = statement<
 );
 
 /**
- * Gives a person another set of recovery codes; those of the former one work no more. Expects the caller's transaction,
- * which has locked the account: two sets at once would be added up.
- * @returns the codes as they are shown, once
+ * Replaces a user's recovery codes; the previous ones stop working. Expects the caller's transaction, which must have
+ * locked the account, because two concurrent sets would otherwise both be kept.
+ * @returns the codes in display format, shown once
  */
 export async function replaceRecoveryCodes(
   transaction: Queryable,

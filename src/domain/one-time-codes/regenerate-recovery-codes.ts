@@ -6,8 +6,8 @@ import { type RecoveryCodeKeys, replaceRecoveryCodes } from './recovery-code-set
 import type { ChangeFactorDeps } from './remove-totp.ts';
 
 /**
- * Gives a person with an authenticator app another set of recovery codes.
- * @returns the codes as they are shown, once; undefined when there is no app
+ * Replaces the recovery codes of a user with an authenticator app.
+ * @returns the codes in display format, shown once; undefined if there is no app
  */
 export async function regenerateRecoveryCodes(
   { database, clock, log, secretKeys, sendsNotices }: ChangeFactorDeps & { readonly secretKeys: RecoveryCodeKeys },

@@ -13,9 +13,9 @@ export interface FactorRemoval {
 }
 
 /**
- * Takes the authenticator app of somebody who lost it away, with the recovery codes, on behalf of those who run the
- * service: with the password alone people get in then, so the owner is told. Expects the caller's transaction.
- * @returns false when there was no app
+ * Removes a lost authenticator app and the recovery codes, on behalf of an administrator or operator. The password
+ * alone is then enough to sign in, so the owner is notified. Expects the caller's transaction.
+ * @returns false if there was no app
  */
 export async function removeSecondFactors(
   transaction: Transaction,
@@ -28,7 +28,7 @@ export async function removeSecondFactors(
   return true;
 }
 
-/** Also one that may not be used: it may be unlocked later. */
+/** Includes locked and deactivated accounts, because they may be restored later. */
 const lockAccount = statement<{ id: string }, { readonly userId: string }>(
   'lock-account-to-remove-factors',
   'select u.id from users u where u.id = :userId::uuid for no key update',

@@ -9,11 +9,14 @@ export interface ChangeFactorDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
-/** Takes the authenticator app of a person away, with the recovery codes. @returns false when there is none */
+/**
+ * Removes a user's authenticator app and recovery codes.
+ * @returns false if there is no app
+ */
 export async function removeTotp(
   { database, clock, log, sendsNotices }: ChangeFactorDeps,
   change: Omit<FactorChange, 'now'>,

@@ -9,29 +9,30 @@ import type { TypedCode } from './consume-totp-code.ts';
 import { type RecoveryCodeKeys, recoveryCodeHmac } from './recovery-code-set.ts';
 
 export interface TypedRecoveryCode extends TypedCode {
-  /** Of the request, for the security event. */
+  /** IP address of the request, for the security event. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** Of the request, for the mail. */
+  /** Language of the request, for the email. */
   readonly language: string;
 }
 
 export interface SpendCodeDeps {
   readonly database: Queryable;
   readonly secretKeys: RecoveryCodeKeys;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
 export type RecoveryCodeOutcome =
-  /** How many of the set are left. */
+  /** Number of codes left in the set. */
   | { readonly ok: true; readonly remaining: number }
-  /** `wrong`: also one that was used. */
+  /** `wrong`: also if the code was already used. */
   | { readonly ok: false; readonly reason: 'malformed' | 'wrong' };
 
 /**
- * Accepts a recovery code of a person, once, records it and has the person told: one statement, so that of many at once one is accepted.
- * Pass the transaction of what the code is for. Limits are the caller's business.
+ * Accepts a recovery code, once, records its use and notifies the user. A single statement does this, so that of
+ * several concurrent requests one succeeds. Pass the transaction of the operation that the code is for. Callers enforce
+ * the rate limits.
  */
 export async function spendRecoveryCode(
   { database, secretKeys, sendsNotices }: SpendCodeDeps,
@@ -53,7 +54,7 @@ export async function spendRecoveryCode(
   return row === undefined ? { ok: false, reason: 'wrong' } : { ok: true, remaining: row.remaining };
 }
 
-/** The codes are counted as they were before. */
+/** The count does not see the update of the same statement yet, hence `- 1`. */
 const spendCode = statement<
   { remaining: number },
   {

@@ -14,9 +14,10 @@ export interface StartedTotpEnrolment {
 }
 
 /**
- * Makes a secret for an authenticator app that a signed-in person sets up; it counts once a code of the app came back.
- * Only the browser session that began may go on, and each has one: what it began before ends.
- * @returns undefined when the account has an app
+ * Creates a secret for an authenticator app that a signed-in user sets up. It takes effect once the user has entered a
+ * valid code. Only the browser session that started the enrollment can complete it. A session has one enrollment: a new
+ * one replaces the previous one.
+ * @returns undefined if the account already has an app
  */
 export async function startTotpEnrolment(
   { database, clock, keyRing }: { readonly database: Queryable; readonly clock: Clock; readonly keyRing: KeyRing },

@@ -10,26 +10,26 @@ import { sealTotpSecret } from './totp-secret.ts';
 export interface StoreTotpDeps {
   readonly keyRing: KeyRing;
   readonly secretKeys: RecoveryCodeKeys;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
-/** A secret of which a code was shown to be right. */
+/** A secret for which the user has entered a valid code. */
 export interface ProvenTotp extends FactorChange {
   readonly secret: Buffer;
-  /** Time step of that code, which is not accepted again. */
+  /** Time step of that code, which cannot be reused. */
   readonly step: number;
 }
 
 export type StoreTotpOutcome =
-  /** The codes as they are shown, once. */
+  /** The recovery codes in display format, shown once. */
   | { readonly ok: true; readonly recoveryCodes: readonly string[] }
   /** `unusable`: the account is locked or deactivated. */
   | { readonly ok: false; readonly reason: 'already-enrolled' | 'unusable' };
 
 /**
- * Gives an account a secret and a fresh set of recovery codes, in the caller's transaction. Whatever else is being set
- * up for the account ends. The lock of the account comes first: of two at once one is stored, none after a deactivation.
+ * Stores a secret and a new set of recovery codes in the caller's transaction. Unfinished enrollments of the account
+ * end. The account is locked first: of two concurrent calls one succeeds, and none does after a deactivation.
  */
 export async function storeTotp(
   { keyRing, secretKeys, sendsNotices }: StoreTotpDeps,
@@ -54,7 +54,7 @@ export async function storeTotp(
   return { ok: true, recoveryCodes };
 }
 
-/** No row when the account has one. */
+/** Returns no row if the account already has a secret. */
 const insertSecret = statement<
   { id: string },
   {

@@ -1,10 +1,10 @@
 /**
- * Second factors by one-time codes: the secret that an account shares with an authenticator app, table
- * `user_totp_secrets`, attempts to set an app up, `user_totp_enrolments`, and recovery codes for people who lost it,
- * `user_recovery_codes`. Who has no app has no recovery codes. A change of any of them is a security event of the
- * account. Sign-in asks for the codes.
+ * One-time codes as second factors. Table `user_totp_secrets` has the secrets shared with authenticator apps,
+ * `user_totp_enrolments` the unfinished enrollments, and `user_recovery_codes` the codes for users who lost their app.
+ * Accounts without an app have no recovery codes. Every change is a security event of the account. Sign-in requests the
+ * codes.
  *
- * A secret is stored sealed and bound to its row, and told to nobody after it was set up.
+ * A secret is stored encrypted and bound to its row. It is never shown after enrollment.
  */
 import { randomBytes } from '#platform/base/random.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -17,7 +17,7 @@ export function newTotpSecret(): Buffer {
   return randomBytes(TOTP_SECRET_BYTES);
 }
 
-/** A secret as it is shown once: to type it, and as a link for a QR code. */
+/** A secret in the forms shown once: for manual entry, and as a URL for a QR code. */
 export interface ShownTotpSecret {
   /** Base 32. */
   readonly secret: string;
@@ -28,12 +28,12 @@ export function showTotpSecret(secret: Buffer, label: OtpauthLabel): ShownTotpSe
   return { secret: encodeBase32(secret), otpauthUrl: otpauthUrl(label, secret) };
 }
 
-/** @param id of the row, as a ULID */
+/** @param id ID of the row, as a ULID */
 export function sealTotpSecret(keyRing: KeyRing, table: SecretTable, id: string, secret: Buffer): Buffer {
   return keyRing.seal('column', secret, sealedFor(table, id));
 }
 
-/** @throws Error when none of the keys opens it, or it was moved here from another row */
+/** @throws Error if no key opens it, or it was copied from another row */
 export function openTotpSecret(keyRing: KeyRing, table: SecretTable, id: string, sealed: Buffer): Buffer {
   const secret = keyRing.open('column', sealed, sealedFor(table, id));
   if (secret === undefined) throw new Error(`none of the keys opens the secret of ${id} in ${table}`);
