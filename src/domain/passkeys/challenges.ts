@@ -6,20 +6,20 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { challengeIsOpen } from './liveness.ts';
 
-/** `login`: nothing is known of the person yet. `second_factor`: after a password. */
+/** `login`: the user is not known yet. `second_factor`: after a password. */
 export type ChallengePurpose = 'login' | 'second_factor' | 'reauth' | 'registration';
 
-/** The browser that a challenge is for: by its `login` cookie, or by its session. */
+/** The browser that a challenge is for, identified by its `login` cookie or its session. */
 export type ChallengeHolder = { readonly loginId: PendingLoginId } | { readonly sessionId: BrowserSessionId };
 
 export interface Challenge {
   readonly id: Ulid<'passkey-challenge'>;
-  /** 32 random bytes, base64url; only the browser is told. */
+  /** 32 random bytes in base64url, known only to the browser. */
   readonly text: string;
 }
 
 const LIFETIME_MS = 5 * 60_000;
-/** What browsers are told; they may take less. */
+/** Timeout sent to browsers, which may use a shorter one. */
 export const CHALLENGE_TIMEOUT_MS = LIFETIME_MS;
 
 const insertChallenge = statement<
@@ -68,7 +68,8 @@ export type TakeChallengeParams = {
 };
 
 /**
- * Takes a challenge, once, whatever comes of the answer to it; another browser's is not found. Returns `id` and `purpose`.
+ * Consumes a challenge, even if the response to it turns out to be invalid. Does not find challenges of other browsers.
+ * Returns `id` and `purpose`.
  * @see TakeChallengeParams
  */
 export const TAKE_CHALLENGE = `delete from webauthn_challenges c

@@ -24,17 +24,20 @@ export interface CompletionDeps {
   readonly database: Database;
   readonly log: Log;
   readonly party: RelyingParty;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
 export interface RegistrationAnswer {
   readonly challengeId: Challenge['id'];
-  /** What the browser sent (`RegistrationResponseJSON`). */
+  /** The browser's response (`RegistrationResponseJSON`). */
   readonly response: unknown;
-  /** What the passkey is called. @param aaguid of its authenticator, where it says */
+  /**
+   * Returns the name for the passkey.
+   * @param aaguid of its authenticator, if provided
+   */
   readonly nameOf: (aaguid: string | undefined) => string;
-  /** For which the challenge was made. */
+  /** The session that the challenge was created for. */
   readonly sessionId: BrowserSessionId;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
@@ -47,7 +50,7 @@ export type RegistrationOutcome =
   | { readonly ok: true; readonly id: PasskeyId }
   | { readonly ok: false; readonly reason: 'expired' | 'invalid-response' | 'already-registered' | 'limit-reached' };
 
-/** Adds the passkey that a browser has made to the account of its session (WebAuthn 7.1). */
+/** Adds a passkey that the browser created to the account of its session (WebAuthn 7.1). */
 export async function completePasskeyRegistration(
   deps: CompletionDeps,
   answer: RegistrationAnswer,
@@ -72,8 +75,8 @@ function problemOf(attestation: Attestation, expected: Buffer, party: RelyingPar
 }
 
 /**
- * The lock of the account comes in a statement of its own: what the next one counts is what others that waited for it
- * left, so that no account has more than it may.
+ * A separate statement locks the account, so that the next one counts the passkeys that concurrent requests have
+ * committed. No account can therefore exceed the limit.
  */
 async function store(
   { database, sendsNotices }: CompletionDeps,

@@ -12,12 +12,12 @@ import {
 import { statement } from '#platform/postgres/statement.ts';
 import { PASSKEY_COLUMNS, type Passkey, type PasskeyRow, toPasskey } from './passkey.ts';
 
-/** Index `user_passkeys_user`. */
+/** Uses index `user_passkeys_user`. */
 const passkeysOfUsers = listStatements<PasskeyRow, object>('passkeys-of-users', [
   { columns: PASSKEY_COLUMNS, from: 'user_passkeys k', where: 'k.user_id = owner.id' },
 ]);
 
-/** A page of the passkeys of each of these people. */
+/** Returns a page of passkeys for each of these users. */
 export async function listPasskeys(
   queryable: Queryable,
   users: readonly UserId[],
@@ -37,7 +37,7 @@ const byIds = statement<PasskeyRow, OwnedParams>(
     where ${areOwned('k.id', 'k.user_id')}`,
 );
 
-/** Passkeys by their identifiers, in the same order. */
+/** Finds passkeys by their IDs, in the same order. */
 export async function findPasskeys(
   queryable: Queryable,
   ids: readonly PasskeyId[],
@@ -47,7 +47,7 @@ export async function findPasskeys(
   return rows.map((row) => row && toPasskey(row));
 }
 
-/** How browsers are told of a passkey (`PublicKeyCredentialDescriptorJSON`). */
+/** A passkey as described to browsers (`PublicKeyCredentialDescriptorJSON`). */
 export interface PasskeyDescriptor {
   readonly type: 'public-key';
   readonly id: string;

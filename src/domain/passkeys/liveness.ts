@@ -1,4 +1,7 @@
-/** It may still be answered. A condition for statements with `:now`. @param challenge alias of `webauthn_challenges` */
+/**
+ * Returns an SQL condition with `:now`: the challenge has not expired.
+ * @param challenge alias of `webauthn_challenges`
+ */
 export function challengeIsOpen(challenge: string): string {
   return `${challenge}.expires_at > :now::timestamptz`;
 }

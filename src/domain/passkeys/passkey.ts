@@ -1,13 +1,13 @@
 /**
- * Passkeys of accounts, table `user_passkeys`, and what their authenticators are asked to sign, `webauthn_challenges`.
- * A passkey stands for two factors: something that a person has, which has checked that it is them.
+ * Passkeys of accounts, table `user_passkeys`, and the challenges for their authenticators, `webauthn_challenges`. A
+ * passkey counts as two factors: a device that the user has, and which has verified the user.
  *
- * What a right answer looks like is decided in `protocol/webauthn`; sessions are opened by browser sessions.
+ * `protocol/webauthn` validates responses, and browser sessions open the sessions.
  */
 import { fromUuid, type PasskeyId, type UserId } from '#platform/base/ids.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
-/** As its owner sees it. Times in milliseconds since the epoch. */
+/** A passkey as shown to its owner. Times in milliseconds since the epoch. */
 export interface Passkey {
   readonly id: PasskeyId;
   readonly userId: UserId;
@@ -30,7 +30,7 @@ export interface PasskeyRow {
   readonly aaguid: string | null;
 }
 
-/** Of `user_passkeys` as `k`. */
+/** Columns of `user_passkeys` as `k`. */
 export const PASSKEY_COLUMNS = {
   id: 'k.id',
   user_id: 'k.user_id',
@@ -42,7 +42,7 @@ export const PASSKEY_COLUMNS = {
   aaguid: 'k.aaguid',
 };
 
-/** Of one account. */
+/** Limit per account. */
 export const MAX_PASSKEYS = 20;
 
 export const MAX_NAME_CHARACTERS = 100;
@@ -60,7 +60,7 @@ export function toPasskey(row: PasskeyRow): Passkey {
   };
 }
 
-/** A name without surrounding white space; undefined when it is empty, too long or has control characters. */
+/** Returns the trimmed name; undefined if it is empty, too long or contains control characters. */
 export function parsePasskeyName(text: string): string | undefined {
   const name = text.trim();
   if (name === '' || [...name].length > MAX_NAME_CHARACTERS || /\p{Cc}/u.test(name)) return undefined;

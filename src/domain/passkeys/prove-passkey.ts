@@ -25,32 +25,32 @@ export interface ProofDeps {
 }
 
 export interface PasskeyAnswer {
-  /** What the browser sent (`AuthenticationResponseJSON`), as text. */
+  /** The browser's response as text (`AuthenticationResponseJSON`). */
   readonly credential: string;
   readonly holder: ChallengeHolder;
-  /** What the challenge may have been for, and whose passkey it has to be then. */
+  /** Accepted purposes of the challenge, each with the required owner of the passkey. */
   readonly expects: Readonly<Partial<Record<Exclude<ChallengePurpose, 'registration'>, UserId | 'anybody'>>>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** A passkey whose owner has just used it; it counts once `USED_PASSKEY` has taken it. */
+/** A passkey that its owner has just used. The use counts once `USED_PASSKEY` has recorded it. */
 export interface PasskeyProof {
   readonly passkeyId: PasskeyId;
   readonly userId: UserId;
   readonly purpose: ChallengePurpose;
-  /** Its key can be on several devices. */
+  /** Its key can exist on several devices. */
   readonly isSynced: boolean;
   readonly isBackedUp: boolean;
   readonly signCount: number;
 }
 
-/** `purpose` of the challenge, if it was one of this browser’s. */
+/** `purpose` of the challenge, if it belongs to this browser. */
 export type PasskeyOutcome =
   | { readonly ok: true; readonly proof: PasskeyProof }
   | { readonly ok: false; readonly purpose: ChallengePurpose | undefined };
 
-/** Why an answer is refused, for the log; the person is told that it failed. */
+/** Why a response is rejected, for the log. The user only learns that it failed. */
 type Refusal =
   | CeremonyProblem
   | 'malformed'
@@ -61,7 +61,7 @@ type Refusal =
 
 interface TakenRow {
   readonly purpose: keyof PasskeyAnswer['expects'];
-  /** Those of the passkey are null when there is none with this name. */
+  /** The columns of the passkey are null if no passkey has this credential ID. */
   readonly id: string | null;
   readonly user_id: string | null;
   readonly public_key: Buffer | null;
@@ -77,7 +77,7 @@ const takeChallenge = statement<TakenRow, TakeChallengeParams & { readonly crede
      from taken left join user_passkeys k on k.credential_id = :credentialId::bytea`,
 );
 
-/** Checks what a browser sends to prove who is in front of it (WebAuthn 7.2). */
+/** Verifies the response of a browser to a challenge (WebAuthn 7.2). */
 export async function provePasskey(deps: ProofDeps, answer: PasskeyAnswer): Promise<PasskeyOutcome> {
   const { database, log, party } = deps;
   const { expects, now } = answer;
@@ -102,7 +102,7 @@ export async function provePasskey(deps: ProofDeps, answer: PasskeyAnswer): Prom
   if (problem !== undefined) return refuse(problem, taken);
   if (!isOwner(owner, assertion.userHandle, expects[taken.purpose])) return refuse('wrong_user', taken);
   const { signCount, isBackedUp, isBackupEligible } = assertion.authenticator;
-  // WebAuthn 7.2: it never changes, so this is another authenticator.
+  // WebAuthn 7.2: this flag never changes, so the response comes from another authenticator.
   if (taken.backup_eligible !== null && taken.backup_eligible !== isBackupEligible) {
     return refuse('other_backup_eligibility', taken);
   }
@@ -120,7 +120,10 @@ export async function provePasskey(deps: ProofDeps, answer: PasskeyAnswer): Prom
   return { ok: false, purpose: taken.purpose };
 }
 
-/** Its authenticator, or a copy of it, has signed since: somebody may have copied the key (WebAuthn 6.1.1). */
+/**
+ * Logs that the authenticator or a copy of it has signed in the meantime: the key may have been copied (WebAuthn
+ * 6.1.1).
+ */
 export function logCounter(log: Log, { passkeyId, userId }: Pick<PasskeyProof, 'passkeyId' | 'userId'>): void {
   log.warn('passkey.counter', 'a passkey was refused whose counter went back; its key may have been copied', {
     user: userId,
@@ -128,13 +131,16 @@ export function logCounter(log: Log, { passkeyId, userId }: Pick<PasskeyProof, '
   });
 }
 
-/** Where nobody has said who they are, the authenticator has to. */
+/** If the user is not known yet, the authenticator must name the account. */
 function isOwner(owner: string, handle: Buffer | undefined, expected: UserId | 'anybody' | undefined): boolean {
   if (expected !== 'anybody' && (expected === undefined || toUuid(expected) !== owner)) return false;
   return handle === undefined ? expected !== 'anybody' : handle.equals(userHandle(owner));
 }
 
-/** The 16 bytes of an account’s identifier, by which authenticators know it. @param uuid as the database writes it */
+/**
+ * Returns the 16 bytes of an account's ID, which authenticators store as the user handle.
+ * @param uuid in the database's format
+ */
 export function userHandle(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }

@@ -3,8 +3,8 @@ import type { Config } from '#config/config.ts';
 import type { RelyingParty } from '#protocol/webauthn/ceremony.ts';
 
 /**
- * The site that passkeys of this service are for; undefined when there can be none: they are switched off, or browsers
- * do not make them for an address without a domain or without TLS.
+ * Returns the relying party for passkeys. Undefined if passkeys are disabled or impossible: browsers do not create them
+ * for URLs without a domain name or without TLS.
  */
 export function relyingPartyOf({ account, http }: Pick<Config, 'account' | 'http'>): RelyingParty | undefined {
   const { hostname, origin, protocol } = new URL(http.publicBase);

@@ -19,27 +19,27 @@ export interface PasskeyRemovalDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly enabledMethods: EnabledMethods;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
 export interface PasskeyRemoval {
   readonly userId: UserId;
   readonly passkeyId: PasskeyId;
-  /** From the request, for the audit log. */
+  /** IP address of the request, for the audit log. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** Of the request, for the mail. */
+  /** Language of the request, for the email. */
   readonly language: string;
 }
 
-/** `last-login-method`: nothing else would let the person in. */
+/** `last-login-method`: the account has no other sign-in method. */
 export type PasskeyRemovalOutcome = 'removed' | 'not-found' | 'last-login-method';
 
 /**
- * Deletes a passkey of an account, which must keep another way in. The lock of the account comes in a statement of its
- * own: what the next one finds is what others that waited for it left, so that two removals cannot take the last two
- * ways at once.
+ * Deletes a passkey of an account, which must keep another sign-in method. A separate statement locks the account, so
+ * that the next one sees what concurrent removals have committed. Two removals can therefore not delete the last two
+ * methods.
  */
 export async function removePasskey(deps: PasskeyRemovalDeps, removal: PasskeyRemoval): Promise<PasskeyRemovalOutcome> {
   const { database, clock, enabledMethods, sendsNotices } = deps;
@@ -63,7 +63,7 @@ export async function removePasskey(deps: PasskeyRemovalDeps, removal: PasskeyRe
       });
       if (row === undefined) return 'not-found';
       if (!row.is_removed) return 'last-login-method';
-      // The device may be lost, and a browser on it be trusted.
+      // The device may be lost and have a trusted browser.
       await endTrust(transaction, removal.userId);
       return 'removed';
     },
@@ -120,7 +120,7 @@ const deleteOfUser = statement<never, { readonly userId: string }>(
   'delete from user_passkeys where user_id = :userId::uuid',
 );
 
-/** For an account that ends. */
+/** Deletes all passkeys of an account that ends. */
 export async function deletePasskeys(transaction: Queryable, user: UserId): Promise<void> {
   await transaction.execute(deleteOfUser, { userId: toUuid(user) });
 }

@@ -8,7 +8,7 @@ const rename = statement<never, { readonly id: string; readonly userId: string; 
   'update user_passkeys set name = :name::text where id = :id::uuid and user_id = :userId::uuid',
 );
 
-/** @returns false when the person has no such passkey */
+/** @returns false if the user has no such passkey */
 export async function renamePasskey(queryable: Queryable, id: PasskeyId, user: UserId, name: string): Promise<boolean> {
   return (await queryable.execute(rename, { id: toUuid(id), userId: toUuid(user), name })) > 0;
 }

@@ -16,7 +16,7 @@ import { type PasskeyAnswer, type ProofDeps, provePasskey } from './prove-passke
 import { USED_PASSKEY, type UsedPasskeyParams, usedPasskeyParams } from './used-passkey.ts';
 
 export interface PasskeyRenewal extends Pick<PasskeyAnswer, 'credential'> {
-  /** Of the session whose user is to prove who they are. */
+  /** Cookie of the session whose user reauthenticates. */
   readonly cookie: SessionCookie;
   readonly user: UserId;
   readonly address: string | undefined;
@@ -24,7 +24,7 @@ export interface PasskeyRenewal extends Pick<PasskeyAnswer, 'credential'> {
 }
 
 export type PasskeyRenewalOutcome =
-  /** `session`: what the cookie has to hold now; undefined when another request has just given the browser a key. */
+  /** `session`: new contents of the cookie; undefined if another request has just issued a key to the browser. */
   { readonly ok: true; readonly session: SessionCredentials | undefined } | { readonly ok: false };
 
 interface RenewDeps extends ProofDeps {
@@ -33,7 +33,7 @@ interface RenewDeps extends ProofDeps {
 }
 
 /**
- * Authenticates the user of a session again, by one of their passkeys. A wrong one does not count against the session:
+ * Reauthenticates the user of a session with one of their passkeys. Failures do not count against the session, since
  * there is nothing to guess.
  */
 export async function renewWithPasskey(deps: RenewDeps, renewal: PasskeyRenewal): Promise<PasskeyRenewalOutcome> {
@@ -60,7 +60,7 @@ async function renew(
   return row?.is_renewed === true ? { ok: true, session: renewal.rotated(row) } : { ok: false };
 }
 
-// As when a password is given again: a lock of the account comes first or waits.
+// As with a password, a concurrent lock of the account either commits first or waits.
 const renewByPasskey = statement<RenewalRow, UsedPasskeyParams & RenewalParams & { readonly userId: string }>(
   'renew-authentication-by-passkey',
   `with account as (

@@ -4,7 +4,7 @@ import type { RelyingParty } from '#protocol/webauthn/ceremony.ts';
 import { CHALLENGE_TIMEOUT_MS, type ChallengeHolder, type ChallengePurpose, createChallenge } from './challenges.ts';
 import { listDescriptors, type PasskeyDescriptor } from './list-passkeys.ts';
 
-/** What a browser needs to ask for a passkey (`PublicKeyCredentialRequestOptionsJSON`). */
+/** Options for a browser to request a passkey (`PublicKeyCredentialRequestOptionsJSON`). */
 export interface RequestOptions {
   readonly challenge: string;
   readonly timeout: number;
@@ -16,7 +16,10 @@ export interface RequestOptions {
 export interface PasskeyRequest {
   readonly purpose: Exclude<ChallengePurpose, 'registration'>;
   readonly holder: ChallengeHolder;
-  /** Whose passkeys the browser may offer. Undefined: any, so that nothing tells whether there is an account. */
+  /**
+   * The user whose passkeys the browser may offer. Undefined for any user, so that the response does not reveal whether
+   * an account exists.
+   */
   readonly user: UserId | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;

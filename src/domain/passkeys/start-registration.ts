@@ -8,7 +8,7 @@ import { listDescriptors, type PasskeyDescriptor } from './list-passkeys.ts';
 import { MAX_PASSKEYS } from './passkey.ts';
 import { userHandle } from './prove-passkey.ts';
 
-/** What a browser needs to make a passkey (`PublicKeyCredentialCreationOptionsJSON`). */
+/** Options for a browser to create a passkey (`PublicKeyCredentialCreationOptionsJSON`). */
 export interface CreationOptions {
   readonly rp: { readonly id: string; readonly name: string };
   readonly user: { readonly id: string; readonly name: string; readonly displayName: string };
@@ -18,7 +18,7 @@ export interface CreationOptions {
   readonly excludeCredentials: readonly PasskeyDescriptor[];
   readonly authenticatorSelection: {
     readonly residentKey: 'required';
-    /** What browsers of Level 1 know instead. */
+    /** The equivalent option for browsers that implement Level 1. */
     readonly requireResidentKey: true;
     readonly userVerification: 'required';
   };
@@ -29,7 +29,10 @@ export type RegistrationStart =
   | { readonly ok: true; readonly challengeId: Challenge['id']; readonly options: CreationOptions }
   | { readonly ok: false; readonly reason: 'limit-reached' };
 
-/** Begins to add a passkey to the account of a session. @param now milliseconds since the epoch */
+/**
+ * Starts adding a passkey to the account of a session.
+ * @param now milliseconds since the epoch
+ */
 export async function startPasskeyRegistration(
   { database, party, serviceName }: { database: Queryable; party: RelyingParty; serviceName: string },
   { user, sessionId, now }: { user: User; sessionId: BrowserSessionId; now: number },

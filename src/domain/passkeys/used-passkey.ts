@@ -12,8 +12,8 @@ export type UsedPasskeyParams = {
 };
 
 /**
- * An update that counts the use of a passkey, for the statement that does what it was used for. Expects a CTE `account`
- * with the `user_id` of its owner. It changes no row when the passkey was removed, or another use with the same counter was first.
+ * An update that records the use of a passkey, for the statement that the passkey is used for. Expects a CTE `account`
+ * with the owner's `user_id`. Changes no row if the passkey was removed, or if a concurrent use had the same counter.
  */
 export const USED_PASSKEY = `update user_passkeys k
     set sign_count = :signCount::bigint, backed_up = :isBackedUp::boolean,
@@ -32,7 +32,7 @@ export function usedPasskeyParams(proof: PasskeyProof, now: number): UsedPasskey
   };
 }
 
-// The lock of the account comes first, as where passkeys are removed.
+// Locks the account first, in the same order as the removal of passkeys.
 const use = statement<{ id: string }, UsedPasskeyParams & { readonly userId: string }>(
   'use-passkey',
   `with account as (
@@ -43,8 +43,8 @@ const use = statement<{ id: string }, UsedPasskeyParams & { readonly userId: str
 );
 
 /**
- * Counts the use of a passkey in the transaction of what it was used for, which ends otherwise.
- * @returns false when it was removed, or another use with the same counter was first
+ * Records the use of a passkey in the transaction that it is used for. Roll that back if this returns false.
+ * @returns false if the passkey was removed, or if a concurrent use had the same counter
  */
 export async function usePasskey(transaction: Queryable, proof: PasskeyProof, now: number): Promise<boolean> {
   const params = { ...usedPasskeyParams(proof, now), userId: toUuid(proof.userId) };
