@@ -22,13 +22,13 @@ export interface TokenPasswordChangeDeps extends ReplacePasswordDeps {
   readonly passwordChecks: PasswordChecks;
 }
 
-/** The new password may be used. */
+/** The new password must already be validated. */
 export interface TokenPasswordChange extends Omit<PasswordReplacement, 'stored' | 'keptSession' | 'admin'> {
   readonly user: UserId;
-  /** The current one, as typed. */
+  /** The current password, as entered by the user. */
   readonly password: string;
   readonly newPassword: string;
-  /** Aborted when the client has left. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
@@ -39,14 +39,20 @@ export type TokenPasswordChangeOutcome =
   | Exclude<HashedPassword, { readonly ok: true }>
   | Overloaded;
 
-/** Gives tokens back and keeps others from changing the password; no row when somebody has changed it just now. */
+/**
+ * Refunds rate-limit tokens and blocks concurrent password changes. Returns no row if the password has just been
+ * changed.
+ */
 const takeAcceptedPassword = statement<{ user_id: string }, AcceptedPasswordParams>(
   'take-accepted-password',
   `with ${acceptedPasswordCtes}
   select proven.user_id from proven`,
 );
 
-/** A person changes the own password in an application: as in a browser, but none of the browser sessions is the own. */
+/**
+ * Changes a user's password from an application. Works as in a browser, except that no browser session is kept as the
+ * user's current one.
+ */
 export async function changePasswordByToken(
   deps: TokenPasswordChangeDeps,
   change: TokenPasswordChange,

@@ -1,6 +1,6 @@
 /**
- * A signed-in person changes the own password. Owns no table: the password, the sessions and the events are changed by
- * their modules, in one transaction.
+ * Password changes by signed-in users. Owns no table: the modules of the password, the sessions and the events change
+ * them in one transaction.
  */
 import {
   countReauth,
@@ -20,22 +20,22 @@ export interface PasswordChangeDeps extends ReauthDeps, ReplacePasswordDeps {
   readonly hasher: PasswordHasher;
 }
 
-/** `password` is the current one, and the new one may be used. */
+/** `password` is the current one. The new password must already be validated. */
 export interface PasswordChangeAttempt extends ReauthAttempt {
   readonly newPassword: string;
   readonly endsOtherBrowsers: boolean;
-  /** Ends all sessions of applications and devices as well. */
+  /** Also ends all sessions of applications and devices. */
   readonly endsApplications: boolean;
-  /** Of the page, for the mail to the owner. */
+  /** Language of the page, for the email to the owner. */
   readonly language: string;
 }
 
 export type PasswordChangeOutcome = ReauthOutcome | Exclude<HashedPassword, { readonly ok: true }>;
 
 /**
- * Replaces the password of a person who gives the current one, which authenticates the session again (account-graphql
- * 5.2, security R-33). A new one that is the current one is refused only when that was proven: else the answer would
- * tell what the current one is not.
+ * Replaces the password of a user who enters the current one, which also reauthenticates the session (account-graphql
+ * 5.2, security R-33). A new password that equals the current one is rejected only after the current one was verified.
+ * Otherwise the response would reveal what the current password is not.
  */
 export async function changePassword(
   deps: PasswordChangeDeps,

@@ -14,7 +14,7 @@ interface HashDeps {
 }
 
 interface Accepted {
-  /** The current one, as typed. */
+  /** The current password, as entered by the user. */
   readonly password: string;
   readonly newPassword: string;
   readonly address: string | undefined;
@@ -27,8 +27,8 @@ export type HashedPassword =
   | Overloaded;
 
 /**
- * Hashes the new password of somebody who has just proven the current one. Where that does not lead to a change, the
- * tokens of the check are given back: the current one was right, and nothing else would.
+ * Hashes the new password of a user who has just entered the correct current one. If this fails, it refunds the
+ * rate-limit tokens of the check: the password was correct, and no later step would refund them.
  */
 export async function hashAcceptedPassword(
   { database, log, hasher }: HashDeps,

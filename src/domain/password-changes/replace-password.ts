@@ -14,24 +14,24 @@ export interface ReplacePasswordDeps extends Pick<SignOutDeps, 'scopeRules' | 'h
 export interface PasswordReplacement {
   readonly user: UserId;
   readonly stored: StoredHash;
-  /** The browser session that goes on; undefined: none does. */
+  /** The browser session to keep; undefined to keep none. */
   readonly keptSession: BrowserSessionId | undefined;
   readonly endsOtherBrowsers: boolean;
-  /** Ends all sessions of applications and devices as well. */
+  /** Also ends all sessions of applications and devices. */
   readonly endsApplications: boolean;
-  /** Of the request, for the mail to the owner. */
+  /** Language of the request, for the email to the owner. */
   readonly language: string;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** The administrator who does it in place of the owner. */
+  /** The administrator who acts on the owner's behalf. */
   readonly admin?: Administrator | undefined;
 }
 
 /**
- * Gives an account another password, tells its owner, and ends the sessions that somebody else may have. Links of
- * recovery mails stop working, for they are bound to the password that was there.
+ * Replaces an account's password, notifies the owner, and ends sessions that an attacker may have. Links in recovery
+ * emails stop working, because they are bound to the previous password.
  * @param now milliseconds since the epoch
- * @returns how many sessions ended, for the log
+ * @returns the number of ended sessions, for the log
  */
 export async function replacePassword(
   { scopeRules, homeserver, sendsNotices }: ReplacePasswordDeps,

@@ -14,11 +14,11 @@ export interface SetPasswordOfUserDeps extends ReplacePasswordDeps {
   readonly hasher: PasswordHasher;
 }
 
-/** The new password may be used. */
+/** The new password must already be validated. */
 export interface PasswordOfUser extends Omit<PasswordReplacement, 'stored' | 'keptSession'> {
   readonly newPassword: string;
   readonly admin: NonNullable<PasswordReplacement['admin']>;
-  /** Aborted when the client has left. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
@@ -27,7 +27,7 @@ export type SetPasswordOfUserOutcome =
   | { readonly ok: false; readonly reason: 'gone' }
   | Overloaded;
 
-/** An administrator gives an account a password, by a token that proves the right. */
+/** Sets an account's password on behalf of an administrator, who is authorized by a token. */
 export async function setPasswordOfUser(
   deps: SetPasswordOfUserDeps,
   change: PasswordOfUser,
@@ -44,7 +44,7 @@ export async function setPasswordOfUser(
   const now = deps.clock.now();
   const ended = await deps.database.transaction(
     async (transaction) => {
-      // A deactivated account has no password any more, and stays so.
+      // A deactivated account has no password and must stay without one.
       if ((await findUser(transaction, user))?.isDeactivated !== false) return undefined;
       return await replacePassword(deps, transaction, replacement, now);
     },
