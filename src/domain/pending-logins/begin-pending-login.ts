@@ -1,7 +1,7 @@
 import { newId, type PendingLoginId, toUuid } from '#platform/base/ids.ts';
 import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 
-/** How long a person has for the further factor. */
+/** How long a user has to provide the further factor. */
 const LIFETIME_MS = 10 * 60_000;
 
 /** Parameters of `insertPendingLogin`. */
@@ -28,7 +28,7 @@ export function newPendingLogin(
 }
 
 /**
- * An insert for statements that know what the person has proven, with `:now`, `:ip` and `:userAgent`.
+ * Returns an insert, for statements that know which factor the user has proven. Expects `:now`, `:ip` and `:userAgent`.
  * @param of SQL expressions
  */
 export function insertPendingLogin(of: {
@@ -37,11 +37,11 @@ export function insertPendingLogin(of: {
   readonly passwordId?: string;
   readonly authorizationId?: string;
   readonly amr?: string;
-  /** The session that is to get a fresh authentication. */
+  /** The session to reauthenticate. */
   readonly sessionId?: string;
-  /** What a person who has to enroll is given. */
+  /** Enrollment data, for a user who must enroll. */
   readonly setup?: string;
-  /** What is linked in the end, see `pending-link.ts`. */
+  /** Identity to link on completion, see `pending-link.ts`. */
   readonly link?: string;
 }): string {
   return `insert into user_pending_logins (id, user_id, user_session_id, first_factor, password_id,

@@ -27,8 +27,8 @@ const insertForPassword = statement<
 );
 
 /**
- * In place of the session of a person who has just chosen a password and has to have a second factor: they set one up
- * first. Expects the transaction that stored the password.
+ * Starts the enrollment of a user who has just chosen a password and must have a second factor, instead of opening the
+ * session. Expects the transaction that stored the password.
  */
 export async function beginSetup(
   transaction: Transaction,

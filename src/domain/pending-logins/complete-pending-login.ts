@@ -8,12 +8,12 @@ export interface CompletedLoginParams {
 }
 
 /**
- * CTEs for a statement that gives the person what the pending login was for: `account` (columns of `userColumns`; empty
- * when the login is not open any more, or what it began with was taken away) and `completed(user_id, user_session_id)`,
- * the login, unless the account is locked or deactivated. It is completed once.
+ * CTEs for a statement that completes a pending login, once. `account` (columns of `userColumns`) is empty if the login
+ * is no longer open or its first factor was removed. `completed(user_id, user_session_id)` is the login, unless the
+ * account is locked or deactivated.
  *
- * The locks make a change of the password, a lock of the account or the end of a link that commits at the same moment
- * come first or wait: none can miss a session that is made at that moment.
+ * Because of the row locks, a concurrent password change, account lock or unlinking either commits first or waits. None
+ * of these can miss a session created at the same time.
  */
 export const COMPLETED_LOGIN_CTES = `pending as (
     select l.id, l.user_id, l.password_id, l.upstream_authorization_id, l.link_on_completion from user_pending_logins l

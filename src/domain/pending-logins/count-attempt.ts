@@ -16,7 +16,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import { pendingLoginIsOpen } from './liveness.ts';
 import type { PendingLogin } from './pending-login.ts';
 
-/** Wrong codes that one login may take. */
+/** Wrong codes allowed per login. */
 const MAX_FAILED_ATTEMPTS = 5;
 
 export interface AttemptDeps {
@@ -30,7 +30,7 @@ export interface AttemptDeps {
 }
 
 export type CountedAttempt =
-  /** `charges`: to give back when the code is right. `isLast`: a wrong one ends the login. */
+  /** `charges`: to refund if the code is correct. `isLast`: a wrong code ends the login. */
   | { readonly ok: true; readonly charges: Charges; readonly isLast: boolean }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number }
   | { readonly ok: false; readonly reason: 'not-open' };
@@ -69,10 +69,10 @@ const count = statement<
 );
 
 /**
- * Counts a code before it is looked at, so that guesses in parallel are no more than guesses in turn. A browser that
- * the account was used in before has a bucket of its own: who knows the password, and guesses codes elsewhere, does not
- * keep the owner out (security R-43).
- * @param nonce of the account in this browser; undefined: nobody has signed in to it here
+ * Counts a code before it is checked, so that parallel guesses have no advantage. A browser that has used the account
+ * before has its own bucket, so that an attacker who knows the password and guesses codes elsewhere cannot lock out the
+ * owner (security R-43).
+ * @param nonce of the account in this browser; undefined if the account was not used here
  */
 export async function countAttempt(
   { database, clock, log, limits }: AttemptDeps,

@@ -2,17 +2,17 @@ import type { Config } from '#config/config.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import { browserIsTrusted } from './liveness.ts';
 
-/** What the operator wants (browser-flows 4). */
+/** The operator's settings (browser-flows 4). */
 export interface SecondFactorRules {
-  /** `off`: nobody is asked. `required`: who signs in with a password has to have a second factor. */
+  /** `off`: no second factor is requested. `required`: users who sign in with a password must have a second factor. */
   readonly policy: Config['account']['secondFactor'];
-  /** People sign in with passkeys. */
+  /** Whether users can sign in with passkeys. */
   readonly arePasskeysUsed: boolean;
-  /** People who have one are asked for it after a sign-in through another service. */
+  /** Whether users with a second factor must provide it after sign-in through an upstream provider. */
   readonly isAskedAfterUpstream: boolean;
-  /** The same after a password in a session. */
+  /** Whether they must provide it when they reauthenticate with a password. */
   readonly isAskedOnReauth: boolean;
-  /** How long a browser can be trusted; 0: none is. */
+  /** How long a browser can be trusted; 0 to trust none. */
   readonly trustDays: number;
 }
 
@@ -26,7 +26,7 @@ export function secondFactorRulesOf({ account }: Pick<Config, 'account'>, arePas
   };
 }
 
-/** What a person is asked for next: one of their factors, or to set one up. */
+/** What the user must do next: provide a factor or set one up. */
 export type DueFactor = 'totp' | 'passkey' | 'setup';
 
 /** Parameters of `dueFactorCte`. */
@@ -38,8 +38,9 @@ export interface DueFactorParams {
 }
 
 /**
- * The CTE `due(factor)`: what a person has to give after the first factor, null for nothing; no row without a person.
- * @param proven name of a CTE with the `user_id` of the person who gave the first one
+ * Returns the CTE `due(factor)`: what a user must provide after the first factor, or null. There is no row without a
+ * user.
+ * @param proven name of a CTE with the `user_id` of the user who proved the first factor
  */
 export function dueFactorCte(proven: string): string {
   return `due as materialized (
@@ -61,15 +62,19 @@ export interface FactorRow {
   readonly has_passkey: boolean;
 }
 
-/** Columns: which factors an account has besides the first. @param user SQL expression of the account, or null */
+/**
+ * Returns columns with the further factors of an account.
+ * @param user SQL expression of the account, or null
+ */
 export function factorColumns(user: string): string {
   return `exists (select from user_totp_secrets app where app.user_id = ${user}) as has_totp,
     exists (select from user_passkeys device where device.user_id = ${user}) as has_passkey`;
 }
 
 /**
- * A condition for statements with `:secondFactor`: the password is not enough for this account, where nothing else can be
- * asked for and no browser be trusted. @param user SQL expression of the account
+ * Returns an SQL condition with `:secondFactor`: the password is not enough for this account. For cases that cannot
+ * request a further factor or trust a browser.
+ * @param user SQL expression of the account
  */
 export function furtherFactorIsDue(user: string): string {
   return `case :secondFactor::text
@@ -80,8 +85,8 @@ export function furtherFactorIsDue(user: string): string {
 }
 
 /**
- * @param nonce of the account in this browser; undefined: nobody has signed in to it here
- * @param arePasskeysUsed only the policy `required` asks for one
+ * @param nonce of the account in this browser; undefined if the account was not used here
+ * @param arePasskeysUsed used only with the policy `required`
  */
 export function dueFactorParams(
   policy: SecondFactorRules['policy'],

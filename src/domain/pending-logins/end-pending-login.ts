@@ -9,7 +9,10 @@ const end = statement<never, { readonly id: string; readonly now: Date }>(
     where l.id = :id::uuid and ${pendingLoginIsOpen('l', ':now::timestamptz')}`,
 );
 
-/** Nobody can complete it any more. @param now milliseconds since the epoch */
+/**
+ * Ends a pending login, so that it can no longer be completed.
+ * @param now milliseconds since the epoch
+ */
 export async function endPendingLogin(queryable: Queryable, id: PendingLoginId, now: number): Promise<void> {
   await queryable.execute(end, { id: toUuid(id), now: new Date(now) });
 }

@@ -3,7 +3,7 @@ import type { Transaction } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { firstFactorStands, pendingLoginIsOpen } from './liveness.ts';
 
-// The code that was right is no failed attempt.
+// The correct code is not a failed attempt.
 const enroll = statement<never, { readonly id: string; readonly now: Date }>(
   'enroll-pending-login',
   `update user_pending_logins l set enrolled_at = :now::timestamptz, failed_attempts = l.failed_attempts - 1
@@ -12,8 +12,8 @@ const enroll = statement<never, { readonly id: string; readonly now: Date }>(
 );
 
 /**
- * Notes that the person has set up what they were asked to, in the transaction that stores it.
- * @returns false when the login is over, or they have done so before
+ * Records that the user has enrolled, in the transaction that stores the factor.
+ * @returns false if the login has ended or the user has already enrolled
  */
 export async function enrollPendingLogin(transaction: Transaction, id: PendingLoginId, now: number): Promise<boolean> {
   return (await transaction.execute(enroll, { id: toUuid(id), now: new Date(now) })) > 0;
@@ -24,7 +24,7 @@ const keep = statement<never, { readonly id: string; readonly setupSealed: Buffe
   'update user_pending_logins set setup_sealed = :setupSealed::bytea where id = :id::uuid',
 );
 
-/** Replaces what the person is shown. */
+/** Replaces the stored enrollment data. */
 export async function keepSetup(transaction: Transaction, id: PendingLoginId, setupSealed: Buffer): Promise<void> {
   await transaction.execute(keep, { id: toUuid(id), setupSealed });
 }

@@ -1,6 +1,6 @@
 /**
- * What a person who has to enroll at sign-in is given (browser-flows 4.5): a secret for their app, then recovery codes.
- * It is kept under seal in the pending login until that ends, so that leaving the page and coming back shows the same.
+ * Data shown to a user who must enroll at sign-in (browser-flows 4.5): a secret for their app, then recovery codes. It
+ * is stored encrypted in the pending login until that ends, so that a reload shows the same data.
  */
 import { newTotpSecret } from '#domain/one-time-codes/totp-secret.ts';
 import type { PendingLoginId } from '#platform/base/ids.ts';
@@ -8,11 +8,11 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 
 export interface FactorSetup {
   readonly secret: Buffer;
-  /** As they are shown; none until the app was set up. */
+  /** In display format; empty until the app is set up. */
   readonly recoveryCodes: readonly string[];
 }
 
-/** A fresh secret, sealed for the pending login that keeps it. */
+/** Returns a new secret, encrypted for its pending login. */
 export function newSealedSetup(keyRing: KeyRing, id: PendingLoginId): Buffer {
   return sealSetup(keyRing, id, { secret: newTotpSecret(), recoveryCodes: [] });
 }

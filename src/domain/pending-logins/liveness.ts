@@ -1,15 +1,16 @@
 /**
- * It waits for another factor: nobody has completed it, and its time is not over. Whether the first factor still lets
- * the person in is judged apart, see `firstFactorStands`. A condition for statements.
- * @param login alias of `user_pending_logins`; @param now the parameter that holds the process clock
+ * Returns an SQL condition: the login was not completed and has not expired. It does not check whether the first factor
+ * is still valid, see `firstFactorStands`.
+ * @param login alias of `user_pending_logins`
+ * @param now the parameter that holds the process clock
  */
 export function pendingLoginIsOpen(login: string, now: string): string {
   return `(${login}.completed_at is null and ${login}.expires_at > ${now})`;
 }
 
 /**
- * What the person began with still lets them in: the password that was right is the account's, or the identity at the
- * other service is linked to it, see `identityStands`. A condition for statements.
+ * Returns an SQL condition: the first factor is still valid. The verified password is the current one, or the upstream
+ * identity is linked to the account, see `identityStands`.
  * @param login alias of `user_pending_logins`
  */
 export function firstFactorStands(login: string): string {
@@ -25,22 +26,27 @@ export function firstFactorStands(login: string): string {
 }
 
 /**
- * The identity is the account's, or nobody's yet where the login is to link it. A condition for statements.
- * @param link alias of `upstream_links`; @param login of rows with `user_id` and `link_on_completion` of the login
+ * Returns an SQL condition: the identity belongs to the account, or to no account yet if the login is going to link it.
+ * @param link alias of `upstream_links`
+ * @param login rows with `user_id` and `link_on_completion` of the login
  */
 export function identityStands(link: string, login: string): string {
   return `(${link}.user_id = ${login}.user_id
     or ${link}.user_id is null and ${login}.link_on_completion is not null)`;
 }
 
-/** The password that an account has, null for none. @param user SQL expression of the account */
+/**
+ * Returns the ID of an account's password, or null.
+ * @param user SQL expression of the account
+ */
 export function passwordOf(user: string): string {
   return `(select p.id from user_passwords p where p.user_id = ${user})`;
 }
 
 /**
- * Nobody is asked for a code in this browser: its trust is not over, and neither the password nor the app is another
- * one since, nor are the recovery codes: somebody may have seen one, and have had a browser trusted with it. A condition for statements with `:trustedNonceHash` and `:now`.
+ * Returns an SQL condition: this browser is trusted and needs no code. The trust has not expired, and the password, the
+ * app and the recovery codes are unchanged since. The latter matter because somebody may have used a recovery code to
+ * have a browser trusted. Expects `:trustedNonceHash` and `:now`.
  * @param user SQL expression of an account that has one-time codes
  */
 export function browserIsTrusted(user: string): string {

@@ -1,15 +1,15 @@
 /**
- * An identity at another service that an account gets by its name when the login is completed, column
- * `link_on_completion`: nobody is given a way into the account who has not proven the second factor of its owner.
+ * An upstream identity that is linked to the account with the same name when the login completes, column
+ * `link_on_completion`. Only a user who has proven the owner's second factor gets that access.
  */
 import { fromUuid, toUuid, type UpstreamLinkId, type UpstreamProviderId } from '#platform/base/ids.ts';
 
 export interface PendingLink {
   readonly linkId: UpstreamLinkId;
   readonly providerId: UpstreamProviderId;
-  /** What people call it. */
+  /** Display name of the provider. */
   readonly providerName: string;
-  /** What is to happen with other identities of the account at the provider, as the operator wanted it. */
+  /** What to do about other identities of the account at the provider, as configured. */
   readonly onConflict: string;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Sign-ins that wait for another factor, table `user_pending_logins` (browser-flows 4.1): somebody gave the first one,
- * and is asked for the next. A pending login is named by a cookie of the browser that began it, and is no session: it
- * lets nobody do anything but give a factor. It is open until it is completed, given up after wrong codes, or too old.
+ * Sign-ins that wait for another factor, table `user_pending_logins` (browser-flows 4.1). A cookie of the browser that
+ * started it identifies a pending login. It is not a session and only allows the user to provide a factor. It stays
+ * open until it is completed, ends after wrong codes, or expires.
  *
- * One with a session is an authentication again in that session, which the first factor alone does not renew.
+ * A pending login with a session is a reauthentication in that session, which the first factor alone does not renew.
  *
- * This folder also owns `user_trusted_browsers`. It knows no session: `login-completion` opens and renews those.
+ * This folder also owns `user_trusted_browsers`. It does not know sessions: `login-completion` opens and renews them.
  */
 import { toUser, type User, type UserRow, userColumns } from '#domain/accounts/user.ts';
 import {
@@ -26,20 +26,20 @@ import { type PendingLink, type PendingLinkRow, toPendingLink } from './pending-
 export interface PendingLogin {
   readonly id: PendingLoginId;
   readonly user: User;
-  /** The session that gets a fresh authentication; undefined: one is opened. */
+  /** The session to reauthenticate; undefined to open one. */
   readonly sessionId: BrowserSessionId | undefined;
   readonly firstFactor: Extract<ProvenFactor, { readonly kind: 'password' | 'upstream' }>;
-  /** The sign-in through another service that was the first factor. */
+  /** The upstream sign-in that was the first factor. */
   readonly authorizationId: UpstreamAuthorizationId | undefined;
-  /** The identity there that the account gets in the end; undefined: it has it. */
+  /** The upstream identity to link on completion; undefined if it is already linked. */
   readonly link: PendingLink | undefined;
   readonly action: PostAuthAction | undefined;
-  /** The person has one-time codes. */
+  /** The user has one-time codes. */
   readonly hasTotp: boolean;
   readonly hasPasskey: boolean;
-  /** What the person is given to enroll with, see `factor-setup.ts`; undefined: they have a factor. */
+  /** Enrollment data, see `factor-setup.ts`; undefined if the user already has a factor. */
   readonly setupSealed: Buffer | undefined;
-  /** They have enrolled here, and read their recovery codes. */
+  /** The user has enrolled during this login and is shown the recovery codes. */
   readonly isEnrolled: boolean;
 }
 
@@ -68,7 +68,7 @@ const findOpen = statement<PendingLoginRow, { readonly id: string; readonly now:
 );
 
 /**
- * One that is open, with its account, which may be locked or deactivated by now.
+ * Finds an open pending login with its account, which may be locked or deactivated by now.
  * @param protocolName names the actions of the chat protocol, see `parsePostAuthAction`
  */
 export async function findPendingLogin(

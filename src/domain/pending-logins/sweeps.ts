@@ -1,7 +1,7 @@
 import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#domain/clean-up/sweep.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** At most: nothing can be done with it any more. */
+/** Upper limit: an expired login has no further use. */
 const MAX_KEPT_SECONDS = 24 * 3600;
 
 const sweepPendingLogins = statement<never, { readonly expiredBefore: Date }>(

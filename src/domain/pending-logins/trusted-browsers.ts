@@ -1,7 +1,7 @@
 /**
- * Browsers in which their person does not have to give the second factor (browser-flows 4.2), table
- * `user_trusted_browsers`: a browser is told by the nonce that its `known` cookie has for the account. Another password,
- * another enrollment and other recovery codes end the trust by themselves.
+ * Browsers where a user may skip the second factor (browser-flows 4.2), table `user_trusted_browsers`. The nonce for
+ * the account in the `known` cookie identifies a browser. A new password, a new enrollment or new recovery codes end
+ * the trust automatically.
  */
 import { toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -10,12 +10,15 @@ import { passwordOf } from './liveness.ts';
 
 /** Parameters of `trustBrowserCte`. */
 export interface TrustParams {
-  /** Null: the person did not ask for it. */
+  /** Null if the user did not ask for it. */
   readonly trustedNonceHash: Buffer | null;
   readonly trustedUntil: Date | null;
 }
 
-/** A CTE that trusts the browser in which a session was opened. @param opened name of a CTE with its `user_id` */
+/**
+ * Returns a CTE that trusts the browser of a newly opened session.
+ * @param opened name of a CTE with its `user_id`
+ */
 export function trustBrowserCte(opened: string): string {
   return `trusting as (
     insert into user_trusted_browsers as former (user_id, nonce_hash, password_id, created_at, expires_at)
@@ -33,7 +36,7 @@ const end = statement<never, { readonly userId: string }>(
   'delete from user_trusted_browsers where user_id = :userId::uuid',
 );
 
-/** Has the person asked for the second factor in every browser again: a device with one may be in foreign hands. */
+/** Ends the trust in all browsers of a user, because a device with one may be lost or stolen. */
 export async function endTrust(transaction: Queryable, user: UserId): Promise<void> {
   await transaction.execute(end, { userId: toUuid(user) });
 }
