@@ -1,11 +1,11 @@
 /**
- * Authorization grants: requests of clients, from `/authorize` to the code. Table `oauth2_authorization_grants`; one
- * file for each thing that happens to a row.
+ * Authorization grants: authorization requests of clients, from `/authorize` to the code. Table
+ * `oauth2_authorization_grants`; each state change of a row has its own file.
  *
- * pending -> fulfilled (a code was made) -> exchanged; pending or fulfilled -> cancelled; pending -> expired by time.
+ * pending -> fulfilled (a code was issued) -> exchanged; pending or fulfilled -> cancelled; pending -> expired by time.
  *
- * What a pending grant still needs is decided by `features/authorization`. The exchange of the code, and how long it
- * lives, belong to `domain/oauth-sessions`.
+ * `features/authorization` decides what a pending grant still needs. `domain/oauth-sessions` exchanges the code and
+ * defines its lifetime.
  */
 import { type AuthorizationGrantId, type BrowserSessionId, type ClientId, fromUuid } from '#platform/base/ids.ts';
 import { ms } from '#platform/postgres/statement.ts';
@@ -14,40 +14,40 @@ import { PROMPTS, type Prompt } from '#protocol/oauth/request-parameters.ts';
 import type { WantedAcr } from '#protocol/oauth/voluntary-parameters.ts';
 import { claimsFromJson, type RequestedClaims } from '#protocol/oidc/claims-parameter.ts';
 
-/** One authorization request, as its row keeps it. */
+/** An authorization request as stored in its row. */
 export interface AuthorizationGrant extends PendingRequest {
   readonly id: AuthorizationGrantId;
   readonly clientId: ClientId;
   /** Milliseconds since the epoch, like all times here. */
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** The person was redirected to the registration page that `prompt=create` asks for. */
+  /** Whether the user was redirected to the registration page for `prompt=create`. */
   readonly isRegistrationOffered: boolean;
-  /** What the person chose on the consent page, waiting to be carried out (form_post). */
+  /** The user's choice on the consent page, not yet executed (form_post). */
   readonly decision: Decision | undefined;
-  /** The browser session that decided, or that the code was made for. */
+  /** The browser session that decided, or for which the code was issued. */
   readonly browserSessionId: BrowserSessionId | undefined;
   readonly fulfilledAt: number | undefined;
   readonly isExchanged: boolean;
   readonly isCancelled: boolean;
 }
 
-/** What decides about the steps between a request and its answer. */
+/** The members that determine the steps between a request and its response. */
 export interface PendingRequest {
   readonly target: ResponseTarget;
   readonly scope: readonly string[];
-  /** Resource servers that the tokens are for. */
+  /** Resource servers for which tokens are requested. */
   readonly resources: readonly string[];
   readonly prompts: readonly Prompt[];
   /** Seconds. */
   readonly maxAge: number | undefined;
   readonly loginHint: string | undefined;
   readonly acr: WantedAcr;
-  /** Claims that are asked for one by one, beyond those of the scope. */
+  /** Individually requested claims, beyond those of the scopes. */
   readonly claims: RequestedClaims;
-  /** Each `sub` by which the client knows an account that may answer; empty: anybody who signs in. */
+  /** The `sub` values of the accounts that may respond; empty: any account. */
   readonly expectedSubjects: readonly string[];
-  /** The installed language that the client asked for; once fulfilled, the one that the person read. */
+  /** The installed language that the client requested; once fulfilled, the language that the user read. */
   readonly locale: string | undefined;
 }
 
@@ -63,7 +63,7 @@ export function grantState(grant: AuthorizationGrant, now: number): GrantState {
   return grant.expiresAt > now ? 'pending' : 'expired';
 }
 
-/** What `grantColumns` selects. */
+/** The columns that `grantColumns` selects. */
 export interface GrantRow {
   readonly grant_id: string;
   readonly grant_client_id: string;
@@ -91,7 +91,7 @@ export interface GrantRow {
   readonly grant_is_cancelled: boolean;
 }
 
-/** The columns that `toGrant` reads, of `oauth2_authorization_grants` under this alias; for joined reads. */
+/** Returns the columns that `toGrant` reads, for this alias of `oauth2_authorization_grants`; for joined reads. */
 export function grantColumns(alias: string): string {
   return `${alias}.id as grant_id,
     ${alias}.client_id as grant_client_id,

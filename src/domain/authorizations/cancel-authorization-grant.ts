@@ -5,17 +5,17 @@ import { type RedirectUriOwner, redirectUriMatches } from '#protocol/oauth/redir
 import { grantHasCode, grantIsOpen, grantIsUnanswered } from './liveness.ts';
 
 /**
- * Which state each reason ends. A person's "cancel" that comes after the code was made does not take it back, and a
- * tampered exchange concerns only a grant that has a code.
+ * The state that each reason applies to. A "cancel" by the user after the code was issued does not revoke it, and a
+ * tampered exchange only affects a grant with a code.
  */
 const ENDS = {
-  /** The person took everything from the client that they had allowed it. */
+  /** The user revoked the client's access. */
   'application-revoked': 'fulfilled',
-  /** The client no longer has the address that the answer would go to. */
+  /** The redirect URI of the request is no longer registered. */
   'redirect-uri-removed': 'pending',
-  /** The browser session that consented is gone. */
+  /** The browser session that consented has ended. */
   'sign-in-gone': 'fulfilled',
-  /** A request with `prompt=none` would have needed a page. */
+  /** A request with `prompt=none` required user interaction. */
   'silent-refused': 'pending',
   user: 'pending',
   /** The code was presented with a wrong PKCE verifier. */
@@ -25,9 +25,9 @@ const ENDS = {
 export type CancelReason = keyof typeof ENDS;
 
 /**
- * Ends a grant for good, before its exchange.
+ * Cancels a grant before its exchange.
  * @param now milliseconds since the epoch
- * @returns false when it was not in the state that the reason ends
+ * @returns false if the grant was not in the state that the reason applies to
  */
 export async function cancelAuthorizationGrant(
   database: Queryable,
@@ -39,7 +39,7 @@ export async function cancelAuthorizationGrant(
   return (await database.execute(cancelGrant, { id: toUuid(id), reason, now: new Date(now), isFulfilled })) === 1;
 }
 
-/** A grant with or without a code, as `isFulfilled` says, that was neither exchanged nor cancelled. */
+/** Cancels a grant with or without a code (`isFulfilled`), unless it was exchanged or cancelled. */
 const cancelGrant = statement<
   never,
   { readonly id: string; readonly reason: string; readonly now: Date; readonly isFulfilled: boolean }
@@ -52,7 +52,7 @@ const cancelGrant = statement<
 );
 
 /**
- * Ends the pending grants of a client whose answer would go to an address that it no longer has.
+ * Cancels the pending grants of a client whose redirect URI is no longer registered.
  * @param now milliseconds since the epoch
  */
 export async function cancelGrantsOutsideRedirectUris(
@@ -73,7 +73,7 @@ export async function cancelGrantsOutsideRedirectUris(
   });
 }
 
-/** Where answers to pending grants of a client would go. */
+/** Returns the redirect URIs of a client's pending grants. */
 const listPendingRedirectUris = statement<{ redirect_uri: string }, { readonly clientId: string }>(
   'list-pending-redirect-uris',
   `select distinct redirect_uri from oauth2_authorization_grants

@@ -4,7 +4,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import type { CancelReason } from './cancel-authorization-grant.ts';
 import { deviceCodeGrantIsRedeemable, grantIsOpen } from './liveness.ts';
 
-/** Index `oauth2_authorization_grants_user_session`, and that of device code grants. */
+/** Uses the index `oauth2_authorization_grants_user_session`, and the one of device code grants. */
 const cancelGrants = statement<
   never,
   { readonly userId: string; readonly clientId: string; readonly reason: string; readonly now: Date }
@@ -23,8 +23,8 @@ const cancelGrants = statement<
 );
 
 /**
- * Makes what a person has just allowed a client worthless, as far as it was not exchanged for tokens: codes, and the
- * confirmations of devices. An exchange that has begun comes first.
+ * Cancels what a user has granted to a client but the client has not yet exchanged for tokens: authorization codes and
+ * confirmed devices. Waits for an exchange in progress.
  */
 export async function cancelGrantsOfUser(
   transaction: Queryable,

@@ -7,21 +7,21 @@ import type { AuthorizationRequest } from '#protocol/oauth/authorization-paramet
 import { claimsToJson } from '#protocol/oidc/claims-parameter.ts';
 import { grantIsUnused, pushedRequestIsWaiting } from './liveness.ts';
 
-/** Grants of one client address, or of one person, that no code was exchanged for (security 3.10, S-179). */
+/** Limit of unexchanged grants per client address and per user (security 3.10, S-179). */
 const MAX_UNUSED = 100;
 
 export interface NewGrant {
   readonly clientId: ClientId;
   readonly request: AuthorizationRequest;
-  /** What of the request itself is kept; undefined: nobody will ask for it. */
+  /** The request parameters to keep; undefined: not needed later. */
   readonly parameters: Readonly<Record<string, string>> | undefined;
-  /** Of the pushed request that this is; undefined: it was not pushed. */
+  /** Reference of the pushed request; undefined: the request was not pushed. */
   readonly reference: string | undefined;
   readonly expectedSubjects: readonly string[];
-  /** The installed language that the client asked for. */
+  /** The installed language that the client requested. */
   readonly locale: string | undefined;
   readonly address: string | undefined;
-  /** Who is signed in; undefined: nobody, or unknown. */
+  /** The signed-in user; undefined: none or unknown. */
   readonly userId: UserId | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -30,12 +30,12 @@ export interface NewGrant {
 
 export type GrantOutcome =
   | { readonly ok: true; readonly id: AuthorizationGrantId }
-  /** Of this address or this person. */
+  /** Too many grants of this IP address or user. */
   | { readonly ok: false; readonly reason: 'too-many'; readonly retryAfterSeconds: number }
-  /** Another grant was made of the pushed request. */
+  /** The pushed request was already used for another grant. */
   | { readonly ok: false; readonly reason: 'reference-used' };
 
-/** Stores a pending grant, and consumes the pushed request that it is made of. */
+/** Stores a pending grant and consumes its pushed request, if any. */
 export async function createAuthorizationGrant(database: Queryable, grant: NewGrant): Promise<GrantOutcome> {
   const { request, now } = grant;
   const id = newId<'authorization-grant'>(now);
@@ -62,7 +62,7 @@ export async function createAuthorizationGrant(database: Queryable, grant: NewGr
     claims: claimsToJson(request.claims),
     parameters: grant.parameters === undefined ? null : JSON.stringify(grant.parameters),
     expectedUserId: expectedUserId === undefined ? null : toUuid(expectedUserId),
-    // None of them holds a space.
+    // Subjects contain no spaces.
     expectedSubject: expectedUserId === undefined && expectedSubjects.length > 0 ? expectedSubjects.join(' ') : null,
     addressKey: addressKeyAsInet(grant.address),
     now: new Date(now),
@@ -77,17 +77,17 @@ export async function createAuthorizationGrant(database: Queryable, grant: NewGr
 }
 
 /**
- * No grant when the address, or the person who is signed in, has too many grants of the last hour that no code was
- * exchanged for: pending ones, and those that were given up or whose code nobody came for. Two requests at the same
- * moment may both find the bound not reached: it is for what can pile up, and a few more do no harm.
+ * Creates no grant if the IP address or the signed-in user has too many unexchanged grants from the last hour. These
+ * are pending grants, cancelled ones, and those whose code was never redeemed. Concurrent requests can exceed the limit
+ * slightly, which is harmless: the limit only keeps grants from piling up.
  *
- * Partial indexes `oauth2_authorization_grants_unused` and `..._unused_of_user`, of which at most `limit` entries each
- * are read. A pushed request is consumed by the update that finds it waiting, so that it makes one grant on however many
- * instances it is used at once; primary key, which no null finds.
+ * Reads at most `limit` entries each of the partial indexes `oauth2_authorization_grants_unused` and
+ * `..._unused_of_user`. The update that finds a pushed request waiting also consumes it, so it creates one grant even
+ * if several instances use it at once. It uses the primary key, which null never matches.
  */
 const insertGrant = statement<
   {
-    /** Until one of the grants that count is over; null: the bounds are kept. */
+    /** Seconds until one of the counted grants expires; null: below the limits. */
     readonly crowded_seconds: number | null;
     readonly is_made: boolean;
   },

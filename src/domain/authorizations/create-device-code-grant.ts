@@ -15,11 +15,11 @@ import { newUserCode } from '#protocol/oauth/user-code.ts';
 import { sealUserCode } from './device-code-grant.ts';
 import { deviceCodeGrantIsUnused } from './liveness.ts';
 
-/** Seconds between two polls of a device; grows when it does not keep to it (RFC 8628 3.5). */
+/** Seconds between two polls of a device; increases if the device polls too often (RFC 8628 3.5). */
 export const FIRST_INTERVAL_SECONDS = 5;
-/** Grants of one client address, whatever their clients, that led to nothing yet (security 3.10, S-179). */
+/** Limit of unused grants per client address, over all clients (security 3.10, S-179). */
 const MAX_WAITING = 100;
-/** One in ten billion codes is taken while a thousand wait; more than this many in a row are a defect. */
+/** With a thousand waiting grants, one in ten billion codes is taken. More collisions in a row than this are a bug. */
 const MAX_DRAWS = 5;
 
 export interface DeviceCodeGrantDeps {
@@ -32,9 +32,9 @@ export interface DeviceCodeGrantDeps {
 export interface NewDeviceCodeGrant {
   readonly client: Client;
   readonly scope: readonly string[];
-  /** Resource servers that the tokens are for. */
+  /** Resource servers for which tokens are requested. */
   readonly resources: readonly string[];
-  /** The address of the device. */
+  /** IP address of the device. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   /** Milliseconds since the epoch. */
@@ -48,8 +48,8 @@ export type DeviceCodes =
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
 /**
- * Stores a pending grant under two new codes: the device code of 43 base64url characters, of which only the SHA-256 is
- * kept, and the user code. One statement, which also charges the limit; once more when the user code is taken.
+ * Stores a pending grant with two new codes: the user code, and the device code of 43 base64url characters, stored only
+ * as SHA-256. Uses one statement, which also charges the rate limit, and repeats it if the user code is taken.
  */
 export async function createDeviceCodeGrant(
   deps: DeviceCodeGrantDeps,
@@ -95,7 +95,10 @@ export async function createDeviceCodeGrant(
 
 const USER_CODE_KEY = 'user-codes';
 
-/** Under every root key, the current one first: a code stays good when the key is rotated. */
+/**
+ * Returns the lookup keys of a code under every root key, current key first, so that codes stay valid after a key
+ * rotation.
+ */
 export function userCodeHmacs(keys: KeyRing, userCode: string): Buffer[] {
   return keys.deriveAll(USER_CODE_KEY).map((key) => userCodeHmac(key, userCode));
 }
@@ -105,17 +108,17 @@ function userCodeHmac(key: Buffer, userCode: string): Buffer {
 }
 
 /**
- * Takes a token from the bucket of this client and address, and stores the grant: neither when the bucket is empty, the
- * client has changed, or the address has too many grants that led to nothing. Two requests at the same moment may both
- * find that last bound not reached, which does no harm. Partial index `oauth2_device_code_grants_unused`, of which at
- * most `limit` entries are read. The unique index of user codes leaves out a grant whose code is taken.
+ * Charges the bucket of this client and IP address and stores the grant. Does neither if the bucket is empty, the
+ * client has changed, or the address has too many unused grants. Concurrent requests can exceed that last limit
+ * slightly, which is harmless. Reads at most `limit` entries of the partial index `oauth2_device_code_grants_unused`.
+ * If the user code is taken, its unique index prevents the insert.
  */
 const insertGrant = statement<
   {
     readonly client_is_current: boolean;
     readonly is_charged: boolean;
     readonly blocked_seconds: number | null;
-    /** Until the oldest waiting grant of the address expires. */
+    /** Seconds until the oldest unused grant of the address expires. */
     readonly full_seconds: number | null;
     readonly is_made: boolean;
   },

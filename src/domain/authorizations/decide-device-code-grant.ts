@@ -12,9 +12,9 @@ export interface DeviceDecision {
   readonly isConfirmed: boolean;
   readonly userId: UserId;
   readonly browserSessionId: BrowserSessionId;
-  /** The client's version when the page was made. */
+  /** The client's version when the page was rendered. */
   readonly clientVersion: number;
-  /** Language in which the person read the page. */
+  /** Language of the page. */
   readonly locale: string;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
@@ -23,9 +23,9 @@ export interface DeviceDecision {
 }
 
 /**
- * Confirms or rejects a pending grant for the person who is signed in. One statement, whose condition lets exactly one
- * of several callers through. False when the grant, its client, the session or the account changed after they were
- * read; nothing is written then.
+ * Confirms or rejects a pending grant for the signed-in user. Uses one statement; of several concurrent callers,
+ * exactly one succeeds. Returns false and writes nothing if the grant, its client, the session or the account has
+ * changed since it was read.
  */
 export async function decideDeviceCodeGrant(database: Queryable, decision: DeviceDecision): Promise<boolean> {
   const row = await database.first(decide, {
@@ -44,8 +44,8 @@ export async function decideDeviceCodeGrant(database: Queryable, decision: Devic
 }
 
 /**
- * The user and the browser session are locked against a lock-out or sign-out that commits at the same time (security
- * S-102), in the order users, browser sessions, grants that all statements keep.
+ * Locks the user and the browser session against a concurrent account lock or sign-out (security S-102). All statements
+ * lock in the order users, browser sessions, grants.
  */
 const decide = statement<
   { id: string },

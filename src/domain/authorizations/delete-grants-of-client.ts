@@ -2,7 +2,7 @@ import { type ClientId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** Deletes every authorization grant and device code grant of a client that is about to be deleted. */
+/** Deletes all authorization grants and device code grants of a client that is about to be deleted. */
 export async function deleteGrantsOfClient(queryable: Queryable, client: ClientId): Promise<void> {
   await queryable.execute(deleteGrants, { clientId: toUuid(client) });
 }

@@ -18,19 +18,19 @@ export interface DestinationDeps {
   readonly clients: ClientDirectory;
 }
 
-/** The client that a person who signs in or registers is about to return to. */
+/** The client to which a user returns after signing in or registering. */
 export interface Destination {
-  /** Undefined: a chat client that speaks another protocol, of which nothing else is known than an address. */
+  /** Undefined: a chat client that uses a different protocol. Only its URL is known. */
   readonly client: Client | undefined;
-  /** Undefined: a device waits, and nobody is sent anywhere. */
+  /** Undefined: a device is waiting, and the browser is not redirected. */
   readonly redirectUri: string | undefined;
   readonly uiLocales: string | undefined;
 }
 
 /**
- * The client that an action continues to. One look-up for an authorization grant, a device (the client is cached) and
- * the single sign-on of a chat client, no look-up for other actions. Undefined when the grant is not pending any more; its own address then says
- * why.
+ * Returns the client that an action continues to. Takes one query for an authorization grant, a device (the client is
+ * cached) and the single sign-on of a chat client; no query for other actions. Returns undefined if the grant is no
+ * longer pending; its own page explains why.
  */
 export async function findDestination(
   deps: DestinationDeps,
@@ -65,7 +65,7 @@ interface DestinationRow {
   readonly locale: string | null;
 }
 
-/** The authorization request that waits for a person to sign in, by primary key. */
+/** Finds the authorization request that waits for sign-in, by primary key. */
 const pendingDestination = statement<DestinationRow, { readonly id: string; readonly now: Date }>(
   'pending-destination',
   `select client_id, redirect_uri, locale
@@ -73,7 +73,7 @@ const pendingDestination = statement<DestinationRow, { readonly id: string; read
     where id = :id::uuid and ${grantIsPending('oauth2_authorization_grants', ':now::timestamptz')}`,
 );
 
-/** The same for a device. */
+/** Like `pendingDestination`, for a device. */
 const pendingDevice = statement<DestinationRow, { readonly id: string; readonly now: Date }>(
   'pending-device',
   `select client_id, null::text as redirect_uri, null::text as locale
@@ -81,7 +81,7 @@ const pendingDevice = statement<DestinationRow, { readonly id: string; readonly 
     where id = :id::uuid and ${deviceCodeGrantIsPending('oauth2_device_code_grants', ':now::timestamptz')}`,
 );
 
-/** The same for a chat client. */
+/** Like `pendingDestination`, for a chat client. */
 const pendingSsoLogin = statement<DestinationRow, { readonly id: string; readonly now: Date }>(
   'pending-compat-sso-login',
   `select null::uuid as client_id, redirect_uri, null::text as locale
@@ -90,8 +90,8 @@ const pendingSsoLogin = statement<DestinationRow, { readonly id: string; readonl
 );
 
 /**
- * What the page calls it: the name only of a client that the operator configured, since anyone may choose a name, else
- * where it lives; undefined when a device belongs to a client that has not even a home page.
+ * Returns the client name for pages. Only the names of static clients are shown, because anyone can choose a name;
+ * other clients are shown by their host. Returns undefined for a device whose client does not even have a home page.
  */
 export function destinationName({ client, redirectUri }: Destination, language: string): string | undefined {
   if (client === undefined) return redirectUri === undefined ? undefined : ssoTarget(redirectUri).name;
@@ -102,8 +102,8 @@ export function destinationName({ client, redirectUri }: Destination, language: 
 }
 
 /**
- * What `form-action` has to allow besides this service: where a form that is accepted leads in the end. Before a chat
- * client comes a page that always asks.
+ * Returns the additional sources for `form-action`: the final redirect target of the form. For a chat client, a
+ * confirmation page always comes first.
  */
 export function destinationFormActions(destination: Destination | undefined): readonly string[] {
   if (destination?.client === undefined || destination.redirectUri === undefined) return [];

@@ -1,30 +1,30 @@
 /**
- * Device code grants (RFC 8628), table `oauth2_device_code_grants`; one file for each thing that happens to a row.
+ * Device code grants (RFC 8628), table `oauth2_device_code_grants`; each state change of a row has its own file.
  *
- * pending -> fulfilled (a person confirmed) -> exchanged (the device has its tokens); pending -> rejected; pending or
+ * pending -> fulfilled (the user confirmed) -> exchanged (the device has its tokens); pending -> rejected; pending or
  * fulfilled -> expired by time.
  *
- * The pages are those of `features/device`; the session that a grant leads to is opened by `domain/oauth-sessions`.
+ * `features/device` contains the pages; `domain/oauth-sessions` opens the session of a grant.
  */
 import { type BrowserSessionId, type ClientId, type DeviceCodeGrantId, fromUuid } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
-/** One request of a device, as its page shows it. Times in milliseconds since the epoch. */
+/** A request of a device, as its page shows it. Times are milliseconds since the epoch. */
 export interface DeviceCodeGrant {
   readonly id: DeviceCodeGrantId;
   readonly clientId: ClientId;
   readonly scope: readonly string[];
-  /** Resource servers that the tokens are for. */
+  /** Resource servers for which tokens are requested. */
   readonly resources: readonly string[];
-  /** Without its hyphen. */
+  /** Without the hyphen. */
   readonly userCode: string;
-  /** The address of the device. */
+  /** IP address of the device. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** The browser session that decided. */
+  /** The browser session that confirmed or rejected it. */
   readonly browserSessionId: BrowserSessionId | undefined;
   readonly isFulfilled: boolean;
   readonly isRejected: boolean;
@@ -33,7 +33,7 @@ export interface DeviceCodeGrant {
 
 export type DeviceCodeGrantState = 'pending' | 'fulfilled' | 'rejected' | 'exchanged' | 'expired';
 
-/** Expiry counts as long as the device has nothing: a grant that was rejected or exchanged stays so. */
+/** Determines the state. A grant expires only before its exchange; rejected and exchanged are final. */
 export function deviceCodeGrantState(
   grant: Pick<DeviceCodeGrant, 'isExchanged' | 'isRejected' | 'isFulfilled' | 'expiresAt'>,
   now: number,
@@ -44,7 +44,7 @@ export function deviceCodeGrantState(
   return grant.isFulfilled ? 'fulfilled' : 'pending';
 }
 
-/** What `deviceCodeGrantColumns` selects. */
+/** The columns that `deviceCodeGrantColumns` selects. */
 export interface DeviceCodeGrantRow {
   readonly grant_id: string;
   readonly grant_client_id: string;
@@ -61,7 +61,9 @@ export interface DeviceCodeGrantRow {
   readonly grant_is_exchanged: boolean;
 }
 
-/** The columns that `toDeviceCodeGrant` reads, of `oauth2_device_code_grants` under this alias; for joined reads. */
+/**
+ * Returns the columns that `toDeviceCodeGrant` reads, for this alias of `oauth2_device_code_grants`; for joined reads.
+ */
 export function deviceCodeGrantColumns(alias: string): string {
   return `${alias}.id as grant_id,
     ${alias}.client_id as grant_client_id,
@@ -78,7 +80,7 @@ export function deviceCodeGrantColumns(alias: string): string {
     ${alias}.exchanged_at is not null as grant_is_exchanged`;
 }
 
-/** @throws Error when the user code cannot be opened: the operator lost or changed the encryption key */
+/** @throws Error if the user code cannot be decrypted because the operator lost or changed the encryption key */
 export function toDeviceCodeGrant(row: DeviceCodeGrantRow, keys: KeyRing): DeviceCodeGrant {
   const id = fromUuid<'device-code-grant'>(row.grant_id);
   return {

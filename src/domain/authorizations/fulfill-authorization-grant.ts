@@ -14,13 +14,13 @@ export interface Fulfillment {
   readonly id: AuthorizationGrantId;
   readonly userId: UserId;
   readonly browserSessionId: BrowserSessionId;
-  /** The client's version when the request was checked. */
+  /** The client's version when the request was validated. */
   readonly clientVersion: number;
-  /** Language in which the person read the pages, for a grant whose client asked for none. */
+  /** Language of the pages, used if the client requested none. */
   readonly locale: string;
-  /** The person pressed the button, rather than that the page was skipped. */
+  /** Whether the user consented on the page; false if the page was skipped. */
   readonly isDecided: boolean;
-  /** To be remembered, in canonical spelling; see `rememberableScopes`. */
+  /** Scopes to remember, in canonical form; see `rememberableScopes`. */
   readonly rememberedScopes: readonly string[];
   readonly rememberedResources: readonly string[];
   readonly address: string | undefined;
@@ -30,9 +30,9 @@ export interface Fulfillment {
 }
 
 /**
- * Makes the authorization code of a pending grant: 43 base64url characters, of which only the SHA-256 is kept.
- * Undefined when the grant, its client, the session or the account changed after they were read; nothing is
- * written then. One statement, whose condition lets exactly one of several callers through.
+ * Issues the authorization code of a pending grant: 43 base64url characters, stored only as SHA-256. Returns undefined
+ * and writes nothing if the grant, its client, the session or the account has changed since it was read. Uses one
+ * statement; of several concurrent callers, exactly one succeeds.
  */
 export async function fulfillAuthorizationGrant(
   database: Queryable,
@@ -59,12 +59,11 @@ export async function fulfillAuthorizationGrant(
 }
 
 /**
- * Gives a pending grant its code and remembers the consent behind it. One row for the one caller that did it; none
- * when the grant is no longer pending, the client has changed, or the session or account may not be used any more.
+ * Stores the code of a pending grant and remembers the consent. Returns a row to exactly one caller. Returns none if
+ * the grant is no longer pending, the client has changed, or the session or account is no longer usable.
  *
- * The user and the browser session are locked against a lock-out or sign-out that commits at the same time (security
- * S-102),
- * in the order users, browser sessions, grants that all statements keep.
+ * Locks the user and the browser session against a concurrent account lock or sign-out (security S-102). All statements
+ * lock in the order users, browser sessions, grants.
  */
 const fulfillGrant = statement<
   { client_id: string },
@@ -81,7 +80,7 @@ const fulfillGrant = statement<
     readonly auditEventId: string;
     readonly ip: string | null;
     readonly userAgent: string | null;
-    /** The person pressed the button just now, which is an event of its own. */
+    /** Whether the user has just consented, which is recorded as an event. */
     readonly isDecided: boolean;
   }
 >(

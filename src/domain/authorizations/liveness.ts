@@ -1,5 +1,5 @@
 /**
- * States of an authorization grant (see `grantState`) as conditions for statements.
+ * SQL conditions for the states of an authorization grant (see `grantState`).
  * @param grant alias of `oauth2_authorization_grants`
  * @param now parameter with the time, a `timestamptz`
  */
@@ -17,26 +17,26 @@ export function grantIsOpen(grant: string): string {
   return `(${grant}.cancelled_at is null and ${grant}.exchanged_at is null)`;
 }
 
-/** Not expired (a grant lasts an hour) and not exchanged. Two partial indexes hold such grants. */
+/** Neither expired (a grant lasts an hour) nor exchanged. Condition of two partial indexes. */
 export function grantIsUnused(grant: string, now: string): string {
   return `(${grant}.exchanged_at is null and ${grant}.expires_at > ${now})`;
 }
 
-/** Fulfilled, exchanged, or cancelled after that. */
+/** Fulfilled, exchanged, or cancelled after the code was issued. */
 export function grantHasCode(grant: string): string {
   return `(${grant}.fulfilled_at is not null)`;
 }
 
 /**
- * It has a code that may still be exchanged.
- * @param oldest parameter with the earliest time at which a code that is still valid was made, a `timestamptz`
+ * The code can still be exchanged.
+ * @param oldest parameter with the earliest issue time of a valid code, a `timestamptz`
  */
 export function codeIsValid(grant: string, oldest: string): string {
   return `(${grantIsOpen(grant)} and ${grant}.fulfilled_at >= ${oldest})`;
 }
 
 /**
- * States of a device code grant (see `deviceCodeGrantState`).
+ * SQL conditions for the states of a device code grant (see `deviceCodeGrantState`).
  * @param grant alias of `oauth2_device_code_grants`
  * @param now parameter with the time, a `timestamptz`
  */
@@ -44,24 +44,24 @@ export function deviceCodeGrantIsPending(grant: string, now: string): string {
   return `(${deviceCodeGrantIsUnanswered(grant)} and ${grant}.expires_at > ${now})`;
 }
 
-/** Pending, or expired by time; one partial index holds such grants. */
+/** Pending, or expired by time. Condition of a partial index. */
 export function deviceCodeGrantIsUnanswered(grant: string): string {
   return `(${grant}.fulfilled_at is null and ${grant}.rejected_at is null)`;
 }
 
-/** Confirmed by a person, and the device has not come for its tokens yet. */
+/** Confirmed by the user, and not yet exchanged by the device. */
 export function deviceCodeGrantIsRedeemable(grant: string, now: string): string {
   return `(${grant}.exchanged_at is null
     and ${grant}.fulfilled_at is not null and ${grant}.expires_at > ${now})`;
 }
 
-/** Led to no session so far, and may still do so; one partial index holds such grants. */
+/** Neither exchanged nor expired. Condition of a partial index. */
 export function deviceCodeGrantIsUnused(grant: string, now: string): string {
   return `(${grant}.exchanged_at is null and ${grant}.expires_at > ${now})`;
 }
 
 /**
- * A pushed request of which a grant may still be made.
+ * The pushed request can still be used for a grant.
  * @param pushed alias of `oauth2_pushed_requests`
  * @param now parameter with the time, a `timestamptz`
  */
@@ -70,9 +70,9 @@ export function pushedRequestIsWaiting(pushed: string, now: string): string {
 }
 
 /**
- * A pushed request of which no grant was made, though it may be too late for that; one partial index holds such requests.
+ * The pushed request was not used for a grant; it may already have expired. Condition of a partial index.
  * @param pushed alias of `oauth2_pushed_requests`
- * @param since parameter with the earliest time of expiry that counts, a `timestamptz`
+ * @param since parameter with the earliest expiry that counts, a `timestamptz`
  */
 export function pushedRequestIsUnused(pushed: string, since: string): string {
   return `(${pushed}.consumed_at is null and ${pushed}.expires_at > ${since})`;

@@ -10,25 +10,25 @@ import { ms, statement } from '#platform/postgres/statement.ts';
 import { deviceCodeGrantState } from './device-code-grant.ts';
 import { deviceCodeGrantIsPending } from './liveness.ts';
 
-/** By so much the interval of a device grows that polls too early (RFC 8628 3.5), and how far. */
+/** Increment and maximum of the interval when a device polls too early (RFC 8628 3.5). */
 const SLOW_DOWN_SECONDS = 5;
 const MAX_INTERVAL_SECONDS = 60;
-/** Timers and networks are not exact. */
+/** Allowance for imprecise timers and networks. */
 const TOLERANCE_SECONDS = 1;
 
 interface PolledGrantRow {
   readonly grant_id: string;
   readonly is_own_client: boolean;
-  /** False: the cached record of the polling client is out of date. */
+  /** False: the cached record of the polling client is outdated. */
   readonly client_is_current: boolean;
-  /** Asked again before the interval was over. */
+  /** Whether the device polled before the interval had passed. */
   readonly is_early: boolean;
   readonly scope: readonly string[];
   readonly resources: readonly string[];
   readonly auth_time: number | null;
   readonly acr: string | null;
   readonly amr: readonly string[];
-  /** In which the person decided; null while nobody has. */
+  /** Language of the page on which the user decided; null: not yet decided. */
   readonly locale: string | null;
   readonly expires_at: number;
   readonly is_fulfilled: boolean;
@@ -36,23 +36,23 @@ interface PolledGrantRow {
   readonly is_exchanged: boolean;
 }
 
-/** The person who decided; absent while nobody has. */
+/** The user who decided; absent if not yet decided. */
 interface SignInRow extends UserFactsRow {
   readonly user_id: string;
   readonly user_session_id: string;
   readonly can_request_admin: boolean;
-  /** The browser session that confirmed still lives, and its user is neither locked nor deactivated. */
+  /** Whether the browser session that confirmed is live and its user is neither locked nor deactivated. */
   readonly sign_in_is_usable: boolean;
 }
 
-/** What a device code amounts to once a person has decided. */
+/** The grant of a device code after the user's decision. */
 export type AnsweredDeviceCodeRow = PolledGrantRow & SignInRow;
 
 export type DeviceCodeRow = AnsweredDeviceCodeRow | (PolledGrantRow & { readonly user_id: null });
 
 /**
- * The grant of a device code, undefined when there is none. One statement, which also records the time of the poll
- * while the grant is pending, and lets the interval grow when the device asks too early.
+ * Returns the grant of a device code; undefined if it does not exist. Uses one statement. While the grant is pending,
+ * it also records the time of the poll and increases the interval if the device polls too early.
  */
 export async function pollDeviceCode(
   database: Queryable,
@@ -93,14 +93,14 @@ export interface DeviceCodeRules {
   readonly mayRequestAdmin: (row: AnsweredDeviceCodeRow) => boolean;
 }
 
-/** What the token request says apart from the code. */
+/** The parameters of the token request apart from the code. */
 export interface DeviceCodeRequest {
   readonly resources: readonly string[];
-  /** Nobody gets tokens from where it comes. */
+  /** Whether the requester is banned from getting tokens. */
   readonly isBanned: boolean;
 }
 
-/** The checks of oauth.md 10.4; writes nothing. */
+/** Makes the checks of oauth.md 10.4 without writing anything. */
 export function judgeDeviceCode(
   row: DeviceCodeRow | undefined,
   request: DeviceCodeRequest,
@@ -125,8 +125,8 @@ function refuse(reason: DeviceCodeRefusal): DeviceCodeVerdict {
 }
 
 /**
- * Unique index on `device_code_hash`, then primary keys and `user_emails_user_id`. The row is locked before it is read,
- * so that of several polls at once each judges the time that the one before left.
+ * Uses the unique index on `device_code_hash`, then primary keys and `user_emails_user_id`. The row is locked before it
+ * is read, so that each of several concurrent polls sees the time of the previous one.
  */
 const poll = statement<
   DeviceCodeRow,
@@ -135,7 +135,7 @@ const poll = statement<
     readonly clientId: string;
     readonly clientVersion: number;
     readonly now: Date;
-    /** Seconds, like the others. */
+    /** In seconds, like the others. */
     readonly tolerance: number;
     readonly growth: number;
     readonly maximum: number;

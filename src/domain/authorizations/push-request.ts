@@ -13,9 +13,8 @@ import { pushedRequestIsUnused } from './liveness.ts';
 import { PUSHED_REQUEST_SECONDS, type PushedParameters } from './pushed-request.ts';
 
 /**
- * Unused requests of one address that count, those of the last hour, for clients that anybody may speak for and for
- * those that anybody may register (security 3.10, S-95). A configured client that proves itself is bounded by its
- * limit.
+ * Limits of unused requests per IP address within the last hour (security 3.10, S-95). They apply to clients without
+ * authentication and to dynamic clients. A static client that authenticates is limited only by its rate limit.
  */
 const MAX_UNUSED_UNPROVEN = 100;
 const MAX_UNUSED_REGISTERED = 1000;
@@ -30,7 +29,7 @@ export interface PushRequestDeps {
 export interface NewPushedRequest {
   readonly client: Client;
   readonly parameters: PushedParameters;
-  /** They came in a request object of the client. */
+  /** Whether the parameters came in a signed request object. */
   readonly isSigned: boolean;
   readonly address: string | undefined;
   /** Milliseconds since the epoch. */
@@ -40,7 +39,7 @@ export interface NewPushedRequest {
 export type PushOutcome =
   | { readonly ok: true; readonly reference: string }
   | { readonly ok: false; readonly reason: 'client-changed' }
-  /** `rate-limited`: the client. `too-many-unused`: the address. */
+  /** `rate-limited`: the limit of the client. `too-many-unused`: the limit of the IP address. */
   | {
       readonly ok: false;
       readonly reason: 'rate-limited' | 'too-many-unused';
@@ -48,9 +47,9 @@ export type PushOutcome =
     };
 
 /**
- * Stores a request under a new reference of 43 base64url characters, of which only the SHA-256 is kept. One statement,
- * which also charges the limit of the client. The id of a client without a secret is no secret either: a stranger who
- * uses it to exhaust the limit does so for their own address only.
+ * Stores a request under a new reference of 43 base64url characters, stored only as SHA-256. Uses one statement, which
+ * also charges the client's rate limit. For clients without authentication the limit is per IP address: anyone can use
+ * their public `client_id`, but exhausts the limit only for their own address.
  */
 export async function pushRequest(deps: PushRequestDeps, request: NewPushedRequest): Promise<PushOutcome> {
   const { client, now } = request;
@@ -81,13 +80,13 @@ export async function pushRequest(deps: PushRequestDeps, request: NewPushedReque
 }
 
 /**
- * Neither a token is taken nor a row made when the bucket is empty, the address has too many unused requests or the
- * client has changed. Partial index `oauth2_pushed_requests_unused`, of which at most `maxUnused` entries are read.
+ * Neither charges the limit nor stores a row if the bucket is empty, the IP address has too many unused requests, or
+ * the client has changed. Reads at most `maxUnused` entries of the partial index `oauth2_pushed_requests_unused`.
  */
 const insertRequest = statement<
   {
     readonly client_is_current: boolean;
-    /** Until one request of the address no longer counts; null: it may push another one. */
+    /** Seconds until one of the address's requests no longer counts; null: below the limit. */
     readonly crowded_seconds: number | null;
     readonly blocked_seconds: number | null;
     readonly is_made: boolean;

@@ -1,25 +1,26 @@
 /**
- * Pushed authorization requests (RFC 9126): table `oauth2_pushed_requests`. A client hands in the parameters of a
- * request, and within its short life one authorization grant can be made of them (`create-authorization-grant.ts`).
+ * Pushed authorization requests (RFC 9126): table `oauth2_pushed_requests`. A client submits the parameters of a
+ * request in advance. During its short lifetime, the request can be used for one authorization grant
+ * (`create-authorization-grant.ts`).
  */
 import { type AuthorizationGrantId, type ClientId, fromUuid } from '#platform/base/ids.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
-/** Seconds from the push to its use. */
+/** Lifetime in seconds. */
 export const PUSHED_REQUEST_SECONDS = 90;
 
-/** Values by name of parameter. */
+/** Values by parameter name. */
 export type PushedParameters = Readonly<Record<string, readonly string[]>>;
 
-/** What a reference leads to. */
+/** The result of looking up a reference. */
 export type PushedRequest =
-  /** It is none, or another client's. */
+  /** Unknown reference, or a different client's. */
   | { readonly state: 'unknown' }
   | { readonly state: 'expired' }
   | { readonly state: 'used'; readonly grantId: AuthorizationGrantId }
   | { readonly state: 'waiting'; readonly parameters: PushedParameters; readonly isSigned: boolean };
 
-/** What `pushedRequestColumns` selects; null without a row. */
+/** The columns that `pushedRequestColumns` selects; null without a row. */
 export interface PushedRequestRow {
   readonly pushed_client_id: string | null;
   readonly pushed_parameters: PushedParameters | null;
@@ -28,7 +29,7 @@ export interface PushedRequestRow {
   readonly pushed_grant_id: string | null;
 }
 
-/** The columns that `toPushedRequest` reads, of `oauth2_pushed_requests` under this alias; for joined reads. */
+/** Returns the columns that `toPushedRequest` reads, for this alias of `oauth2_pushed_requests`; for joined reads. */
 export function pushedRequestColumns(alias: string): string {
   return `${alias}.client_id as pushed_client_id,
     ${alias}.parameters as pushed_parameters,
@@ -38,7 +39,7 @@ export function pushedRequestColumns(alias: string): string {
 }
 
 /**
- * @param clientId who asks
+ * @param clientId the requesting client
  * @param now milliseconds since the epoch
  */
 export function toPushedRequest(row: PushedRequestRow | undefined, clientId: ClientId, now: number): PushedRequest {

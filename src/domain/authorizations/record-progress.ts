@@ -5,9 +5,9 @@ import type { Decision } from './authorization-grant.ts';
 import { grantIsPending } from './liveness.ts';
 
 /**
- * Notes what the person chose, for the page that carries it out for the same browser session.
+ * Stores the user's choice, for the page that executes it in the same browser session.
  * @param now milliseconds since the epoch
- * @returns false when the grant is not pending any more, or the same session has chosen before
+ * @returns false if the grant is no longer pending, or the same session has already chosen
  */
 export async function recordDecision(
   database: Queryable,
@@ -26,7 +26,7 @@ export async function recordDecision(
   );
 }
 
-/** Changes a pending grant only; what the same browser session chose first is kept. */
+/** Changes only pending grants and keeps the first choice of a browser session. */
 const storeDecision = statement<
   never,
   { readonly id: string; readonly decision: string; readonly browserSessionId: string; readonly now: Date }
@@ -38,7 +38,7 @@ const storeDecision = statement<
       and ${grantIsPending('oauth2_authorization_grants', ':now::timestamptz')}`,
 );
 
-/** Notes that the person is redirected to the registration page: someone who is signed in is sent there only once. */
+/** Records the redirect to the registration page. A signed-in user is redirected there only once. */
 export async function recordRegistrationOffer(database: Queryable, id: AuthorizationGrantId): Promise<void> {
   await database.execute(setRegistrationOffered, { id: toUuid(id) });
 }

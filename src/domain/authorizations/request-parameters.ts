@@ -2,7 +2,7 @@ import { type AuthorizationGrantId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** What of an authorization request was kept when it came; empty when that is nothing, or the grant is gone. */
+/** Returns the stored parameters of an authorization request; empty if none were stored or the grant does not exist. */
 export async function findRequestParameters(
   database: Queryable,
   id: AuthorizationGrantId,
@@ -11,7 +11,7 @@ export async function findRequestParameters(
   return row?.parameters ?? {};
 }
 
-/** Primary key. */
+/** Uses the primary key. */
 const findParameters = statement<
   { readonly parameters: Readonly<Record<string, string>> | null },
   { readonly id: string }

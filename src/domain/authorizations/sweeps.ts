@@ -11,7 +11,7 @@ const sweepDeviceCodeGrants = statement<never, { readonly createdBefore: Date }>
   deleteOldestSql('oauth2_device_code_grants', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
 );
 
-/** How long a reference that is over is still told apart from one that never was. */
+/** How long an expired reference can still be distinguished from an unknown one. */
 const PUSHED_REQUEST_RETENTION_SECONDS = 300;
 
 const sweepPushedRequests = statement<never, { readonly expiredBefore: Date }>(

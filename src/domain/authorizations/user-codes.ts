@@ -17,36 +17,35 @@ export interface UserCodesDeps {
   readonly log: Log;
   readonly keyRing: KeyRing;
   readonly limits: {
-    /** Wrong codes from one address. */
+    /** Limit of wrong codes per IP address. */
     readonly perIp: Limiter;
-    /** Wrong codes of everybody: from then on each try takes longer. */
+    /** Limit of wrong codes over all IP addresses. Beyond it, each attempt is delayed. */
     readonly global: Limiter;
   };
-  /** Waits for so many milliseconds; tests do not. */
+  /** Waits for this many milliseconds; replaced in tests. */
   readonly pause?: (milliseconds: number) => Promise<void>;
 }
 
 export type EnteredCode =
   | { readonly ok: true; readonly id: DeviceCodeGrantId }
-  /** Unknown, expired and used codes are told apart for nobody. */
+  /** Does not distinguish unknown, expired and used codes. */
   | { readonly ok: false; readonly reason: 'invalid-code' }
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
 const GLOBAL_KEY = 'device_code:global';
-/** What each try costs while everybody together guesses too fast. */
+/** Delay of each attempt while the global limit is exceeded. */
 const SLOW_MS = 1000;
-/** Tries that may wait at once in this process, so that guesses do not hold requests without bound. */
+/** Limit of delayed attempts in this process, so that guessing cannot hold an unlimited number of requests. */
 const MAX_SLOWED = 64;
 
 /**
- * The codes that people type in: finds the pending grant of a code, and bounds how fast codes can be guessed (RFC 8628
- * 5.1). The token is taken before the look-up and given back for a right code, so that a burst of guesses in parallel
- * gets no more tries than one after the other.
+ * Finds the pending grant of a typed user code and rate-limits guessing (RFC 8628 5.1). The limit is charged before the
+ * lookup and refunded for a right code, so parallel guesses gain nothing over sequential ones.
  */
 export class UserCodes {
   readonly #deps: UserCodesDeps;
   readonly #pause: (milliseconds: number) => Promise<void>;
-  /** Until when everybody together has used up the wrong tries, as far as this process knows. */
+  /** End of the delays, as far as this process knows. */
   #slowUntil = 0;
   #slowed = 0;
 
@@ -55,7 +54,7 @@ export class UserCodes {
     this.#pause = deps.pause ?? delay;
   }
 
-  /** @param typed what the person typed, in whatever spelling */
+  /** @param typed as typed by the user, in any notation */
   async enter(typed: string, address: string | undefined): Promise<EnteredCode> {
     const { database, clock, log, limits } = this.#deps;
     const bucket = { key: `device_code:ip:${addressBucketKey(log, address)}`, limiter: limits.perIp };
@@ -65,7 +64,7 @@ export class UserCodes {
       return { ok: false, reason: 'rate-limited', retryAfterSeconds: taken.retryAfterSeconds };
     }
     if (!(await this.#slowDown())) {
-      // The code was not looked at, so it was no wrong one.
+      // The code was not checked, so the attempt does not count.
       await refundTokens(database, taken.charges);
       return { ok: false, reason: 'rate-limited', retryAfterSeconds: 1 };
     }
@@ -86,7 +85,7 @@ export class UserCodes {
     return { ok: false, reason: 'invalid-code' };
   }
 
-  /** Waits while there are too many wrong codes; false when too many wait already. */
+  /** Waits while the global limit is exceeded. Returns false if too many attempts are already waiting. */
   async #slowDown(): Promise<boolean> {
     if (this.#slowUntil <= this.#deps.clock.now()) return true;
     if (this.#slowed >= MAX_SLOWED) return false;
@@ -111,7 +110,7 @@ export class UserCodes {
   }
 }
 
-/** Partial unique index `oauth2_device_code_grants_user_code`. */
+/** Uses the partial unique index `oauth2_device_code_grants_user_code`. */
 const pendingGrantOfUserCode = statement<{ id: string }, { readonly hmacs: readonly Buffer[]; readonly now: Date }>(
   'pending-grant-of-user-code',
   `select g.id

@@ -7,7 +7,10 @@ import { ONE_FACTOR_ACR, reachesAcr } from '#protocol/oidc/authentication-classe
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import { grantIsPending } from './liveness.ts';
 
-/** Whether the authorization request that waits asks for more than one factor, whatever the operator's settings say. */
+/**
+ * Returns whether the pending authorization request asks for more than one factor, regardless of the operator's
+ * settings.
+ */
 export async function wantsFurtherFactor(
   deps: {
     readonly database: Queryable;
@@ -22,7 +25,7 @@ export async function wantsFurtherFactor(
   return preferred !== undefined && !reachesAcr(ONE_FACTOR_ACR, preferred);
 }
 
-/** Primary key. */
+/** Uses the primary key. */
 const findWanted = statement<
   { readonly acr_values: readonly string[] | null },
   { readonly id: string; readonly now: Date }

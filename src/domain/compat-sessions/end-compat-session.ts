@@ -2,14 +2,14 @@ import { insertSyncsOfEnded } from '#domain/homeserver/device-sync-jobs.ts';
 import { compatRefreshTokenIsUnconsumed, compatRefreshTokenIsUnrevoked, compatSessionIsLive } from './liveness.ts';
 
 /**
- * CTEs that end sessions inside a larger statement (chat-compat 10.2): `compat_ended`, the sessions of `roots` that
- * this statement finished; `compat_erased`, which leaves no live refresh token behind, and no salt from which a successor
- * could be derived again.
+ * Returns CTEs that end sessions inside a larger statement (chat-compat 10.2). `compat_ended` returns the sessions of
+ * `roots` that this statement finished. `compat_erased` revokes their live refresh tokens and deletes the salts from
+ * which successors could be derived.
  *
- * A token of a finished session does not work, with or without its own mark. Sessions are locked before their tokens,
- * and after the OAuth sessions of the same person.
- * The homeserver is told of the devices that are gone. Expects `SessionEndParams`.
- * @param roots a query of session ids
+ * Tokens of a finished session do not work, even if they are not marked as revoked. Sessions are locked before their
+ * tokens, and after the user's OAuth sessions. The homeserver is notified of the removed devices. Expects
+ * `SessionEndParams`.
+ * @param roots a query of session IDs
  * @param now parameter with the time, cast to `timestamptz`; @param reason text expression on `compat_sessions`
  * @param syncDueAt see `insertDeviceSyncs`
  */
@@ -19,10 +19,10 @@ export function compatEndingCtes(roots: string, now: string, reason: string, syn
   )`;
 }
 
-/** Of the sessions that `compatFinishingCtes` finished. */
+/** Selects the devices of sessions that `compatFinishingCtes` finished. */
 export const COMPAT_ENDED_DEVICES = 'select user_id, device_id, finish_reason from compat_ended';
 
-/** The same for a statement that tells the homeserver of sessions of every kind: `endingCtes`. */
+/** Like `compatEndingCtes`, for a statement that syncs devices of all kinds of sessions together: `endingCtes`. */
 export function compatFinishingCtes(roots: string, now: string, reason: string): string {
   return `compat_ended as (
     update compat_sessions

@@ -7,14 +7,14 @@ import { compatEndingCtes } from './end-compat-session.ts';
 import { compatSessionIsLive } from './liveness.ts';
 
 export interface CompatSessionEnd {
-  /** `logout` unless given. */
+  /** Default: `logout`. */
   readonly reason?: 'admin' | 'logout';
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** From the request that ended it, for the audit log. */
+  /** IP address of the request that ended it, for the audit log. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** There is a homeserver, which is told that the device is gone. */
+  /** Whether a homeserver is connected, which must be notified of the removed device. */
   readonly syncsDevices: boolean;
 }
 
@@ -42,7 +42,7 @@ const finish = statement<
 );
 
 /**
- * Ends the session of a chat client with its tokens; one that is over stays as it ended. One statement.
+ * Ends a chat client's session and its tokens with one statement. Does nothing if the session has already ended.
  * @returns whether this call ended it
  */
 export async function finishCompatSession(

@@ -11,24 +11,24 @@ import {
   compatSessionIsLive,
 } from './liveness.ts';
 
-/** A live token and what its session says. Times in milliseconds since the epoch. */
+/** A live token and its session. Times are milliseconds since the epoch. */
 export interface LiveCompatToken {
   readonly kind: 'access-token' | 'refresh-token';
   readonly sessionId: CompatSessionId;
   readonly user: { readonly id: UserId; readonly username: string };
-  /** Undefined: imported without one. */
+  /** Undefined: imported without a device. */
   readonly deviceId: string | undefined;
-  /** It may administer the homeserver. */
+  /** Whether it grants administration of the homeserver. */
   readonly isAdmin: boolean;
   readonly createdAt: number;
-  /** Undefined: it lives as long as its session. */
+  /** Undefined: valid as long as its session. */
   readonly expiresAt: number | undefined;
 }
 
 /**
- * What a token of a chat client is worth: one statement, two when this marks its first use (chat-compat 12).
- * @param client that asks; undefined: the homeserver
- * @returns undefined for every token that is not live
+ * Introspects a chat client's token (chat-compat 12). Runs one statement, or two at the first use of the token.
+ * @param client the requesting client; undefined: the homeserver
+ * @returns undefined for any token that is not live
  */
 export async function introspectCompatToken(
   database: Queryable,
@@ -51,7 +51,7 @@ export async function introspectCompatToken(
   if (!row.is_live) return undefined;
   if (!row.was_used) {
     const mark = kind === 'access-token' ? markAccessTokenUsed : markRefreshTokenUsed;
-    // Revoked between the two statements.
+    // The token was revoked between the two statements.
     if ((await database.execute(mark, { tokenId: row.token_id, now: new Date(now) })) === 0) return undefined;
   }
   return {
@@ -75,9 +75,9 @@ interface IntrospectionRow {
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly was_used: boolean;
-  /** Token, session and user are all usable. */
+  /** Whether token, session and user are all usable. */
   readonly is_live: boolean;
-  /** False: the cached record of the calling client is out of date. */
+  /** False: the cached record of the calling client is outdated. */
   readonly caller_is_current: boolean;
 }
 
@@ -87,7 +87,7 @@ type IntrospectionParams = {
   readonly callerVersion: number | null;
 };
 
-/** Unique index on `token_hash`, then primary keys. */
+/** Uses the unique index on `token_hash`, then primary keys. */
 function introspectionSql(table: string, expiresAt: string, tokenIsLive: string): string {
   return `select t.id as token_id,
           s.id as session_id,
@@ -116,7 +116,7 @@ const introspectRefreshToken = statement<IntrospectionRow, IntrospectionParams>(
   introspectionSql('compat_refresh_tokens', 'null::float8', compatRefreshTokenIsLive('t')),
 );
 
-/** The first use of a token, before the answer that tells of it leaves; a second one at the same moment keeps the time. */
+/** Marks the first use of a token before the response is sent. A concurrent second use keeps the time. */
 const markAccessTokenUsed = statement<never, { readonly tokenId: string; readonly now: Date }>(
   'mark-compat-access-token-used',
   `update compat_access_tokens

@@ -1,11 +1,11 @@
 /**
- * Sessions of chat clients that signed in by the routes of their own protocol, with their devices and tokens: tables
+ * Sessions of chat clients that signed in with the legacy routes of their protocol, with devices and tokens: tables
  * `compat_sessions`, `compat_access_tokens` and `compat_refresh_tokens` (chat-compat 10). A session is live until it is
- * finished, which is final; an access token until it is revoked or, if it does at all, expires; a refresh token until it
- * is revoked, or consumed by the refresh that stores its successor.
+ * finished, which is permanent. An access token is live until it is revoked or expires (not all do). A refresh token is
+ * live until it is revoked, or consumed by the refresh that stores its successor.
  *
- * This file says when each of them may be used, as conditions for statements. A token works only while its session is
- * live and the account of the person usable: ask for all of them.
+ * This file contains SQL conditions for these states. A token works only while its session is live and the user's
+ * account is usable, so check all of them.
  */
 
 /** @param session alias of `compat_sessions` */
@@ -39,22 +39,22 @@ export function compatRefreshTokenIsLive(token: string): string {
 }
 
 /**
- * Nobody has agreed yet, and there is time left; one partial index holds such sign-ons.
+ * The user has not consented yet, and the sign-on has not expired. Condition of a partial index.
  * @param login alias of `compat_sso_logins`; @param now parameter with the time, a `timestamptz`
  */
 export function ssoLoginIsPending(login: string, now: string): string {
   return `(${login}.fulfilled_at is null and ${login}.expires_at > ${now})`;
 }
 
-/** No session came of it, whether its time is over or not; one partial index holds such sign-ons. */
+/** No session was opened, whether the sign-on has expired or not. Condition of a partial index. */
 export function ssoLoginIsUnexchanged(login: string): string {
   return `${login}.exchanged_at is null`;
 }
 
 /**
- * Its login token may be exchanged, as long as the browser session lasts that it was made in.
- * @param login alias of `compat_sso_logins`; @param since parameter with the earliest time at which a token that is still
- *   good was made, a `timestamptz`
+ * The login token can be exchanged. The caller must also check that the browser session of the consent is live.
+ * @param login alias of `compat_sso_logins`; @param since parameter with the earliest issue time of a valid token, a
+ * `timestamptz`
  */
 export function loginTokenIsValid(login: string, since: string): string {
   return `(${ssoLoginIsUnexchanged(login)} and coalesce(${login}.fulfilled_at >= ${since}, false))`;

@@ -16,15 +16,15 @@ const rename = statement<
 );
 
 export interface RenamedSession {
-  /** Undefined: a session of the client itself. */
+  /** Undefined: a session without a user. */
   readonly user: { readonly id: UserId; readonly username: string } | undefined;
   readonly deviceId: string | undefined;
 }
 
 /**
- * Stores what a person calls a session of a chat client.
- * @param owner whose it is, and otherwise it is not found; `anybody`: administrators rename all
- * @returns undefined when there is no such session, or it is over
+ * Stores the name that a user gives to a chat client's session.
+ * @param owner the session must belong to this user; `anybody`: administrators can rename all
+ * @returns undefined if the session does not exist or has ended
  */
 export async function renameCompatSession(
   queryable: Queryable,

@@ -1,4 +1,4 @@
-/** Ends sessions that nobody uses, and removes what is over (chat-compat 15). */
+/** Ends unused sessions and deletes expired data (chat-compat 15). */
 import { auditEventIdSql, INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
 import {
   deleteOldestSql,
@@ -32,7 +32,7 @@ const TABLES: SessionTables = {
   refreshTokenIsUnconsumed: compatRefreshTokenIsUnconsumed,
 };
 
-// Both walk the primary key, which orders by the time of creation.
+// Both walk the primary key, which is ordered by creation time.
 const sweepAccessTokens = statement<WalkRow, { readonly fromId: string; readonly deadBefore: Date }>(
   'sweep-compat-access-tokens',
   walkSql({
@@ -53,7 +53,7 @@ const sweepRefreshTokens = statement<WalkRow, { readonly fromId: string; readonl
   }),
 );
 
-/** Of which no session came; the others go with their session. */
+/** Deletes sign-ons without a session; the others are deleted with their session. */
 const sweepSsoLogins = statement<never, { readonly createdBefore: Date }>(
   'sweep-compat-sso-logins',
   deleteOldestSql(
@@ -63,16 +63,16 @@ const sweepSsoLogins = statement<never, { readonly createdBefore: Date }>(
     `t.created_at < :createdBefore::timestamptz and ${ssoLoginIsUnexchanged('t')}`,
   ),
 );
-/** How long one that is over is still told apart from one that never was. */
+/** How long an expired sign-on can still be distinguished from an unknown one. */
 const SSO_LOGIN_RETENTION_SECONDS = 86_400;
 
-/** With their tokens and single sign-ons. */
+/** Also deletes their tokens and single sign-ons. */
 const sweepFinishedSessions = statement<never, { readonly finishedBefore: Date }>(
   'sweep-compat-sessions',
   deleteOldestSql('compat_sessions', 'id', 'finished_at', 't.finished_at < :finishedBefore::timestamptz'),
 );
 
-// Walks the primary key: an index on the time of the last activity would have to be written with every activity.
+// Walks the primary key: an index on the last activity would have to be updated with every activity.
 const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly inactiveSince: Date }>(
   'sweep-compat-session-ips',
   walkSql({
@@ -83,7 +83,7 @@ const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly i
   }),
 );
 
-/** Refreshes count at once: their tokens are rows before the activity is written. */
+/** Counts refreshes immediately: their tokens are stored before the activity is written. */
 const endUnused = statement<
   EndingWalkRow,
   SessionEndParams & {

@@ -1,6 +1,6 @@
 /**
- * The login token that a browser took to a chat client after a single sign-on (chat-compat 5.4): good once, for seconds,
- * and only as long as the browser session of the person who agreed lasts.
+ * The login token that a browser hands to a chat client after a single sign-on (chat-compat 5.4). It is valid once, for
+ * seconds, and only while the browser session of the user who consented is live.
  */
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
@@ -12,7 +12,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import { compatEndingCtes } from '../end-compat-session.ts';
 import { loginTokenIsValid } from '../liveness.ts';
 
-/** Clients send a request again whose answer they did not get. Who comes later with the token has taken it from them. */
+/** Clients resend requests whose response was lost. A later repetition means that the token was stolen. */
 const RESENT_SECONDS = 20;
 const LOGIN_TOKEN = /^[0-9A-Za-z]{32}$/;
 
@@ -23,25 +23,25 @@ export interface PresentedLoginToken {
   readonly now: number;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** There is a homeserver, which is told that the device of a session that ends is gone. */
+  /** Whether a homeserver is connected, which must be notified of removed devices. */
   readonly syncsDevices: boolean;
 }
 
-/** A token that may be exchanged, as far as is known before it is. */
+/** A token that can be exchanged, unless that changes before the exchange. */
 export interface ValidLoginToken {
-  /** Of its sign-on, as the database has it. */
+  /** UUID of its single sign-on. */
   readonly loginId: string;
   readonly user: { readonly id: UserId; readonly username: string };
 }
 
 export type LoginTokenJudgement =
   | { readonly ok: true; readonly valid: ValidLoginToken }
-  /** `replayed`: it was exchanged long ago, and the session that came of it has ended for that. */
+  /** `replayed`: it was exchanged some time ago, and its session has now been ended. */
   | { readonly ok: false; readonly reason: 'invalid' | 'replayed'; readonly userId: UserId | undefined };
 
 /**
- * One statement, none for a text that is no token by its form, and a second one to end a session whose token comes back.
- * Whether the account is locked or deactivated is judged by whoever opens the session.
+ * Checks a login token. Runs one statement, none for malformed text, and a second one to end the session of a replayed
+ * token. Opening the session checks whether the account is locked or deactivated.
  */
 export async function judgeLoginToken(
   database: Queryable,
@@ -68,12 +68,12 @@ export async function judgeLoginToken(
   return { ok: false, reason: 'replayed', userId };
 }
 
-/** Tokens that were made at that time or later are still good. */
+/** Returns the earliest issue time of valid tokens. */
 export function validSince(now: number, ttlSeconds: number): Date {
   return new Date(now - ttlSeconds * 1000);
 }
 
-/** Unique index on `login_token_hash`, then primary keys. */
+/** Uses the unique index on `login_token_hash`, then primary keys. */
 const findLoginToken = statement<
   {
     readonly id: string;

@@ -12,28 +12,31 @@ import { parseToken } from '#protocol/oauth/token-format.ts';
 import { compatAccessTokenIsLive, compatSessionIsLive } from '../liveness.ts';
 
 export interface LogOut {
-  /** Of a chat client, or an access token of OAuth that reaches the client API. */
+  /** A token of a chat client, or an OAuth access token for the client API. */
   readonly token: string;
-  /** `own`: the session of the token. `compat`: all of chat clients. `all`: those with OAuth tokens for the client API too, and personal ones that the person made for themselves. */
+  /**
+   * `own`: the session of the token. `compat`: all sessions of chat clients. `all`: also OAuth sessions with access to
+   * the client API, and personal sessions that the user created for themselves.
+   */
   readonly which: 'own' | 'compat' | 'all';
-  /** The scopes that reach the client API. */
+  /** The scopes that grant access to the client API. */
   readonly clientApiScopes: readonly string[];
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** There is a homeserver, which is told that the devices are gone. */
+  /** Whether a homeserver is connected, which must be notified of removed devices. */
   readonly syncsDevices: boolean;
 }
 
 export type LogOutOutcome =
   | { readonly ok: true; readonly user: { readonly id: UserId; readonly username: string } }
-  /** `stale`: the token has expired or was rotated away, but its session goes on. */
+  /** `stale`: the token has expired or was rotated, but its session is still live. */
   | { readonly ok: false; readonly reason: 'stale' | 'unknown' };
 
 /**
- * Ends the session of a chat client, or all of its person (chat-compat 6). Locked people may sign out as well. One
- * statement, none for a text that is no access token by its form.
+ * Ends a chat client's session, or all sessions of its user (chat-compat 6). Also works for locked users. Runs one
+ * statement, none for text that is not an access token.
  */
 export async function logOut(database: Queryable, request: LogOut): Promise<LogOutOutcome> {
   const { token, which, clientApiScopes, now, address, userAgent, syncsDevices } = request;
@@ -51,7 +54,7 @@ export async function logOut(database: Queryable, request: LogOut): Promise<LogO
   });
   if (row === undefined) return { ok: false, reason: 'unknown' };
   if (!row.is_live) return { ok: false, reason: 'stale' };
-  // Another request has ended it since this one read it.
+  // A concurrent request has ended the session.
   if (!row.is_ended) return { ok: false, reason: 'unknown' };
   return { ok: true, user: { id: fromUuid(row.user_id), username: row.username } };
 }
@@ -59,9 +62,9 @@ export async function logOut(database: Queryable, request: LogOut): Promise<LogO
 interface LogOutRow {
   readonly user_id: string;
   readonly username: string;
-  /** The token itself: its session is. */
+  /** Whether the token is live; its session is. */
   readonly is_live: boolean;
-  /** This call has ended sessions. */
+  /** Whether this call ended sessions. */
   readonly is_ended: boolean;
 }
 
@@ -78,9 +81,9 @@ type LogOutParams = SessionEndParams & {
 const NOW = ':now::timestamptz';
 
 /**
- * Locks are taken in the order OAuth sessions, compat sessions, tokens.
+ * Locks in the order OAuth sessions, compat sessions, tokens.
  * @param presented query of the token with `session_id`, `user_id`, `username`, `is_live`; its session is live
- * @param own conditions on `s`, an OAuth session, and `c`, one of a chat client, that hold for that of the token
+ * @param own conditions for the session of the token: on `s`, an OAuth session, and `c`, a chat client's session
  */
 function logOutSql(presented: string, own: { readonly oauth: string; readonly compat: string }): string {
   return `with recursive presented as materialized (
@@ -119,7 +122,7 @@ function logOutSql(presented: string, own: { readonly oauth: string; readonly co
   select p.user_id, p.username, p.is_live, exists (select from all_ended) as is_ended from presented p`;
 }
 
-/** Unique index on `token_hash`, then primary keys. */
+/** Uses the unique index on `token_hash`, then primary keys. */
 const logOutChatClient = statement<LogOutRow, LogOutParams>(
   'log-out-chat-client',
   logOutSql(
@@ -132,7 +135,7 @@ const logOutChatClient = statement<LogOutRow, LogOutParams>(
   ),
 );
 
-/** A token that is bound to a key is not accepted without it. */
+/** Rejects key-bound tokens, because the request contains no proof of possession. */
 const logOutOAuthClient = statement<LogOutRow, LogOutParams>(
   'log-out-oauth-client',
   logOutSql(

@@ -30,23 +30,23 @@ import { compatSessionIsLive } from '../liveness.ts';
 
 export interface OpenCompatSessionDeps extends ClaimDeps {
   readonly sessionLimit: SessionLimit;
-  /** Of clients that can refresh. */
+  /** For clients that can refresh. */
   readonly accessTokenTtlSeconds: number;
 }
 
-/** The installation of a client that signs in. */
+/** The client installation that signs in. */
 export interface ClientDevice {
-  /** Undefined: it gets one. */
+  /** Undefined: generate one. */
   readonly id: string | undefined;
-  /** What it is called, unless the session that it takes the place of has a name. */
+  /** Name of the new session, unless the session that it replaces has a name. */
   readonly name: string | undefined;
-  /** It can get new access tokens. */
+  /** Whether it supports refreshing access tokens. */
   readonly canRefresh: boolean;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
 }
 
-/** Whether somebody still waits for the session: `RequestContext` is one. */
+/** Tells whether the caller is still waiting for the session. `RequestContext` implements it. */
 export interface Waiting {
   readonly signal: AbortSignal;
   beginWrite(): boolean;
@@ -57,26 +57,26 @@ export interface OpenedCompatSession {
   readonly user: User;
   readonly deviceId: string;
   readonly accessToken: string;
-  /** Both or none of them. */
+  /** Undefined: the client cannot refresh. */
   readonly refresh: { readonly token: string; readonly expiresInMs: number } | undefined;
 }
 
 export type OpenCompatSessionOutcome =
   | { readonly ok: true; readonly session: OpenedCompatSession }
-  /** `lost`: what proved who it is was changed in the meantime. `factor-due`: it is not enough. */
+  /** `lost`: the proof of identity has changed in the meantime. `factor-due`: a further factor is required. */
   | { readonly ok: false; readonly reason: 'deactivated' | 'locked' | 'lost' | 'factor-due' | 'too-many-sessions' };
 
 const GENERATED_DEVICE_ID_LENGTH = 10;
 
-/** Who signs in, and the statements that open their session if that is still proven. */
+/** The user who signs in, and the statements that open the session if the proof is still valid. */
 export interface Proof<Params extends ProofParams> {
   readonly user: Pick<User, 'id' | 'username'>;
-  /** Before the homeserver is told. */
+  /** Runs before the homeserver is notified. */
   take(params: RoomParams): Promise<RoomRow | undefined>;
-  /** What it means that `take` finds less proven than is needed; `lost` unless given. */
+  /** Outcome if `take` finds the proof insufficient; default: `lost`. */
   readonly unproven?: 'factor-due';
   readonly statement: Statement<OpenedRow, Params & SessionParams>;
-  /** Of an access token that cannot be refreshed; undefined: as long as its session. */
+  /** Lifetime of an access token that cannot be refreshed; undefined: the lifetime of its session. */
   readonly lifetimeSeconds?: number | undefined;
   /** @param now milliseconds since the epoch */
   params(now: number): Params;
@@ -166,29 +166,29 @@ function refuse(
   return { ok: false, reason };
 }
 
-/** The account as it is now, and whether it has the session. */
+/** The current account, and whether the session was opened. */
 export type OpenedRow = UserRow & {
   readonly is_opened: boolean;
-  /** The limit of sessions lets the person have it. */
+  /** Whether the session limit allows the session. */
   readonly is_given: boolean;
-  /** Nothing else has to be proven. */
+  /** Whether no further proof is required. */
   readonly is_enough: boolean;
-  /** The lease is still held, or none is needed. */
+  /** Whether the lease is still held, or not needed. */
   readonly is_fenced: boolean;
-  /** Sessions that ended to make room. */
+  /** Number of sessions ended to make room. */
   readonly evicted: number;
 };
 
 export type RoomRow = ClaimRow & {
-  /** As far as this is asked before the session is written. */
+  /** Whether the proof is valid, as far as it is checked before the session is written. */
   readonly is_proven: boolean;
-  /** The limit of sessions lets the person have one more. */
+  /** Whether the session limit allows another session. */
   readonly is_given: boolean;
 };
 
 export type RoomParams = ClaimParams & HardSessionRoomParams;
 
-/** What every proof of who it is brings. */
+/** Parameters of every proof. */
 export interface ProofParams {
   readonly userId: string;
   readonly now: Date;
@@ -196,7 +196,7 @@ export interface ProofParams {
 
 export type SessionParams = HardSessionRoomParams &
   SessionEndParams & {
-    /** Null: no lease is needed. */
+    /** Null: no lease needed. */
     readonly leaseOwner: string | null;
     readonly sessionId: string;
     readonly deviceId: string;
@@ -208,14 +208,14 @@ export type SessionParams = HardSessionRoomParams &
     readonly accessTokenExpiresAt: Date | null;
     readonly refreshFamily: Buffer | null;
     readonly refreshTokenId: string;
-    /** Null: no refresh token is issued. */
+    /** Null: issue no refresh token. */
     readonly refreshTokenHash: Buffer | null;
     readonly startedEventId: string;
   };
 
 /**
- * `evictable`, the sessions that would end to make room, and `space`, whether there is room then. Counted as of the
- * beginning of the statement.
+ * `evictable`: the sessions to end to make room. `space`: whether there is room then. Both are counted at the start of
+ * the statement.
  */
 const SPACE_CTES = `${sessionRoomCtes(':userId::uuid', ':deviceId::text', ':now::timestamptz')},
   evictable as materialized (
@@ -234,34 +234,37 @@ const SPACE_CTES = `${sessionRoomCtes(':userId::uuid', ':deviceId::text', ':now:
       from counted, room
   )`;
 
-/** The statement that takes the lease. @param isProven expression, as far as it is asked before the session is written */
+/**
+ * Returns the statement that takes the lease. @param isProven expression for the part of the proof checked before the
+ * session is written
+ */
 export function claimSpaceSql(isProven: string): string {
   return claimSql({ ctes: SPACE_CTES, columns: `space.is_given, ${isProven} as is_proven`, from: 'space' });
 }
 
-/** Of who has proven before that they may sign in. */
+/** For users who have already proven that they may sign in. */
 export const claimSpace = statement<RoomRow, RoomParams>('claim-device-for-chat-client', claimSpaceSql('true'));
 
 export interface SessionSql {
-  /** Expression of the browser session that led to it. */
+  /** Expression of the browser session of the sign-in. */
   readonly browserSession?: string;
-  /** Parameter; without it nobody may administer the homeserver. */
+  /** Parameter; without it, the session cannot administer the homeserver. */
   readonly isAdmin?: string;
-  /** CTE that goes with `opened`. */
+  /** Additional CTE that uses `opened`. */
   readonly more?: string;
-  /** Condition: nothing else has to be proven. */
+  /** Condition: no further proof is required. */
   readonly isEnough?: string;
 }
 
 const DEVICE_OF_USER = 'user_id = :userId::uuid and device_id = :deviceId::text';
 
 /**
- * Ends every other session on the same device, of either kind, makes room where the operator wants that, and stores
- * session and tokens; or changes nothing. Locks are taken in the order users, leases, OAuth sessions, compat sessions,
- * tokens.
+ * Ends all other sessions of the same device (of either kind), makes room if the operator enabled that, and stores
+ * session and tokens. If a condition fails, it changes nothing. Locks in the order users, leases, OAuth sessions,
+ * compat sessions, tokens.
  *
- * @param proof CTEs `account` (columns of `userColumns`; empty when nothing is proven any more) and `proven(user_id)`,
- *   the account unless it is locked or deactivated
+ * @param proof CTEs `account` (columns of `userColumns`; empty if the proof is no longer valid) and `proven(user_id)`,
+ * the account unless it is locked or deactivated
  */
 export function openCompatSessionSql(proof: string, session: SessionSql = {}): string {
   const { browserSession = 'null::uuid', isAdmin = 'false', more = '', isEnough = 'true' } = session;

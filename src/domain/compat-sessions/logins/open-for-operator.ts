@@ -15,16 +15,16 @@ import {
   type Waiting,
 } from './open-compat-session.ts';
 
-/** A session that an operator makes for a person (chat-compat 16). */
+/** A session that an operator creates for a user (chat-compat 16). */
 export interface IssuedByOperator {
   readonly user: Pick<User, 'id' | 'username'>;
-  /** Its token administers the homeserver. No login gives that. */
+  /** Whether its token can administer the homeserver, which sign-ins never grant. */
   readonly isAdmin: boolean;
-  /** Undefined: the token lives as long as the session. */
+  /** Undefined: the token is valid as long as the session. */
   readonly lifetimeSeconds: number | undefined;
 }
 
-/** Opens a session for an operator, who needs no password. Throws what `claimDevice` throws. */
+/** Opens a session for an operator, without a password. Throws like `claimDevice`. */
 export async function openCompatSessionForOperator(
   deps: OpenCompatSessionDeps,
   { user, isAdmin, lifetimeSeconds }: IssuedByOperator,

@@ -20,8 +20,8 @@ import {
 } from './open-compat-session.ts';
 
 /**
- * Opens the session of a client with a valid login token, which is used up by that (5.4). Of several that come with it at once
- * the first one gets the session.
+ * Opens a session with a valid login token and consumes the token (5.4). Of several concurrent callers, the first one
+ * gets the session.
  */
 export async function openCompatSessionWithLoginToken(
   deps: OpenCompatSessionDeps,
@@ -45,15 +45,15 @@ type LoginTokenParams = { readonly loginId: string; readonly validSince: Date };
 const VALID_LOGIN = `select l.id, l.user_session_id from compat_sso_logins l
      where l.id = :loginId::uuid and ${loginTokenIsValid('l', ':validSince::timestamptz')}`;
 
-/** Who loses a race hears so before the homeserver is told of a device. */
+/** Rejects the loser of a race before the homeserver is notified of a device. */
 const claimForToken = statement<RoomRow, RoomParams & LoginTokenParams>(
   'claim-device-for-login-token',
   claimSpaceSql(`exists (${VALID_LOGIN})`),
 );
 
 /**
- * The locks make a lock of the account, a sign-out of the browser or another exchange that commits at the same moment come
- * first or wait for this statement. Locks are taken in the order users, browser sessions, sign-ons.
+ * Row locks serialize this statement with a concurrent account lock, sign-out of the browser, or exchange of the token.
+ * Locks in the order users, browser sessions, sign-ons.
  */
 const openWithLoginToken = statement<OpenedRow, ProofParams & LoginTokenParams & SessionParams>(
   'open-compat-session-with-login-token',

@@ -22,9 +22,9 @@ import {
 } from './open-compat-session.ts';
 
 /**
- * Opens the session of a client whose person gave the right password (chat-compat 5.5), once the homeserver knows its
- * device. Nobody can be asked for a further factor there: who has one signs in through the browser. Throws what
- * `claimDevice` throws. Two statements.
+ * Opens a session after a correct password (chat-compat 5.5), once the homeserver knows the device. This flow cannot
+ * ask for a second factor; users who have one must sign in with the browser. Throws like `claimDevice`. Runs two
+ * statements.
  */
 export async function openCompatSessionWithPassword(
   deps: OpenCompatSessionDeps & { readonly secondFactors: Pick<SecondFactorRules, 'policy'> },
@@ -47,7 +47,7 @@ export async function openCompatSessionWithPassword(
       waiting,
     );
   } finally {
-    // Only failures count, and the statement that gives tokens back was not sent.
+    // Only failures count. The statement that refunds the tokens was not sent.
     if (!isRefunding) await refundTokens(deps.database, accepted.charges);
   }
 }

@@ -26,11 +26,11 @@ import { compatAccessTokenIsUnrevoked, compatRefreshTokenIsLive, compatSessionIs
 
 export interface CompatRefreshRules {
   readonly accessTokenTtlSeconds: number;
-  /** How long a consumed token is answered with its successor without further conditions. */
+  /** How long a consumed token returns its successor without further conditions. */
   readonly graceSeconds: number;
-  /** `KeyRing.deriveAll('refresh-rotation')`, the current one first. */
+  /** `KeyRing.deriveAll('refresh-rotation')`, current key first. */
   readonly keys: readonly Buffer[];
-  /** There is a homeserver, which is told that the device of a reused token is gone. */
+  /** Whether a homeserver is connected, which must be notified of the device of a reused token. */
   readonly syncsDevices: boolean;
 }
 
@@ -54,9 +54,9 @@ export type CompatRefreshOutcome =
 const MAX_ATTEMPTS = 4;
 
 /**
- * Answers the refresh token of a chat client with its successor, by the rules for those of OAuth sessions (chat-compat 7,
- * oauth 9.4): one read, a pure judgement, one conditional write. The loser of a race reads once more and gets what the
- * winner stored. A reuse ends the session. An imported token is good once: its successor is one of ours.
+ * Refreshes a chat client's tokens by the rules of OAuth sessions (chat-compat 7, oauth 9.4): one read, a pure
+ * decision, one conditional write. The loser of a race reads once more and returns what the winner stored. Reuse ends
+ * the session. An imported token works once; its successor is a native token.
  */
 export async function refreshCompatSession(
   database: Queryable,
@@ -106,7 +106,7 @@ export async function refreshCompatSession(
   return { ok: false, reason: 'unknown', userId };
 }
 
-/** What only sessions of registered clients have. */
+/** Values for columns that only OAuth sessions have. */
 const UNCLAIMED = { is_own_client: true, session_created_at: 0, scope: [], access_token_scope: [] };
 
 async function issue(
@@ -134,7 +134,7 @@ interface CompatRefreshRow {
   readonly is_finished: boolean;
   readonly is_locked: boolean;
   readonly is_deactivated: boolean;
-  /** Null: the tag is that of the session, but no such token is stored (any more). */
+  /** Null: the tag belongs to the session, but the token is not (or no longer) stored. */
   readonly token_id: string | null;
   readonly is_revoked: boolean;
   readonly consumed_at: number | null;
@@ -177,7 +177,7 @@ function readSql(from: string): string {
 const SUCCESSOR = `left join compat_refresh_tokens n on n.id = t.successor_id
      left join compat_access_tokens a on a.id = n.access_token_id`;
 
-/** Unique indexes on `refresh_family` and `token_hash`, then primary keys. */
+/** Uses the unique indexes on `refresh_family` and `token_hash`, then primary keys. */
 const readRefreshToken = statement<CompatRefreshRow, { readonly tokenHash: Buffer; readonly family: Buffer }>(
   'compat-refresh-token-by-hash',
   readSql(
@@ -189,7 +189,7 @@ const readRefreshToken = statement<CompatRefreshRow, { readonly tokenHash: Buffe
   ),
 );
 
-/** Unique index on `token_hash`, then primary keys. */
+/** Uses the unique index on `token_hash`, then primary keys. */
 const readImportedToken = statement<CompatRefreshRow, { readonly tokenHash: Buffer }>(
   'imported-compat-refresh-token-by-hash',
   readSql(
@@ -223,8 +223,8 @@ const OWN = {
 } as const;
 
 /**
- * The successor begins a family of tokens, by which the session is found from then on. A session may have come with
- * several imported tokens, when the answer with the last one had not arrived: the others are left behind.
+ * The successor starts a token family, which identifies the session from then on. A session can have several imported
+ * tokens if the client never received the last one. The others are revoked.
  */
 const IMPORTED = {
   ...OWN,
@@ -244,7 +244,7 @@ const IMPORTED = {
   ),
 };
 
-/** Two parties have tokens of the session, so one of them was stolen. */
+/** Two parties hold tokens of the session, so one of them was stolen. */
 const endReused = statement<
   never,
   SessionEndParams & {

@@ -8,7 +8,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { ssoLoginIsPending } from '../liveness.ts';
 
-/** Of one client address, of those in which nobody has agreed yet (security 3.10, S-179). */
+/** Limit of pending sign-ons per client address (security 3.10, S-179). */
 const MAX_PENDING = 100;
 
 export interface CreateSsoLoginDeps {
@@ -20,7 +20,7 @@ export interface CreateSsoLoginDeps {
 
 export interface NewSsoLogin {
   readonly redirectUri: string;
-  /** Proposed by the client. */
+  /** Suggested by the client. */
   readonly providerId: UpstreamProviderId | undefined;
   readonly address: string | undefined;
   /** Milliseconds since the epoch. */
@@ -33,8 +33,8 @@ export type CreatedSsoLogin =
   | { readonly ok: false; readonly retryAfterSeconds: number };
 
 /**
- * Stores a pending single sign-on. Anybody can: the address pays for it out of a token bucket, by the same statement.
- * No cookie binds it to the browser, since the request may have come by another host name.
+ * Stores a pending single sign-on. Anyone can do this, so the same statement charges the rate limit of the IP address.
+ * No cookie binds it to the browser, because the request may have used a different host name.
  */
 export async function createSsoLogin(deps: CreateSsoLoginDeps, login: NewSsoLogin): Promise<CreatedSsoLogin> {
   const { limiter } = deps;
@@ -60,15 +60,14 @@ export async function createSsoLogin(deps: CreateSsoLoginDeps, login: NewSsoLogi
 }
 
 /**
- * Takes a token and stores the sign-on, or neither. Two requests at the same moment may both find the bound of pending
- * ones not reached, which does no harm. Partial index `compat_sso_logins_unused`, of which at most `limit` entries are
- * read.
+ * Charges the limit and stores the sign-on, or does neither. Concurrent requests can exceed the limit of pending
+ * sign-ons slightly, which is harmless. Reads at most `limit` entries of the partial index `compat_sso_logins_unused`.
  */
 const insertPending = statement<
   {
     readonly is_created: boolean;
     readonly blocked_seconds: number | null;
-    /** Until the oldest pending one of the address expires. */
+    /** Seconds until the oldest pending sign-on of the address expires. */
     readonly full_seconds: number | null;
   },
   {

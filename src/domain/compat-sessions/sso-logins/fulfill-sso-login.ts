@@ -8,7 +8,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { ssoLoginIsPending } from '../liveness.ts';
 
-/** 190 bits: nobody guesses one, so that no limit guards them. */
+/** 190 bits: tokens cannot be guessed, so no rate limit is needed. */
 const LOGIN_TOKEN_LENGTH = 32;
 
 export interface SsoConsent {
@@ -22,9 +22,9 @@ export interface SsoConsent {
 }
 
 /**
- * Makes the login token of a pending single sign-on for the person who agreed. One statement, whose condition lets
- * exactly one of several callers through. Undefined when the sign-on, the browser session or the account changed after
- * they were read; nothing is written then.
+ * Issues the login token of a pending single sign-on to the user who consented. Uses one statement; of several
+ * concurrent callers, exactly one succeeds. Returns undefined and writes nothing if the sign-on, the browser session or
+ * the account has changed since it was read.
  */
 export async function fulfillSsoLogin(database: Queryable, consent: SsoConsent): Promise<string | undefined> {
   const token = randomAlphanumeric(LOGIN_TOKEN_LENGTH);
@@ -42,8 +42,8 @@ export async function fulfillSsoLogin(database: Queryable, consent: SsoConsent):
 }
 
 /**
- * The user and the browser session are locked against a lock-out or sign-out that commits at the same time (security
- * S-102), in the order users, browser sessions, sign-ons that all statements keep.
+ * Locks the user and the browser session against a concurrent account lock or sign-out (security S-102). All statements
+ * lock in the order users, browser sessions, sign-ons.
  */
 const fulfill = statement<
   { readonly id: string },

@@ -10,14 +10,14 @@ import {
 } from '#platform/postgres/page.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 
-/** A single sign-on that a person agreed to, as they read about it. Times in milliseconds since the epoch. */
+/** A single sign-on as shown to the user who consented. Times are milliseconds since the epoch. */
 export interface ListedSsoLogin {
   readonly id: CompatSsoLoginId;
   readonly redirectUri: string;
   readonly createdAt: number;
   readonly fulfilledAt: number | undefined;
   readonly exchangedAt: number | undefined;
-  /** The session that came of it. */
+  /** The session opened with it. */
   readonly sessionId: CompatSessionId | undefined;
 }
 
@@ -39,7 +39,10 @@ const COLUMNS = {
   compat_session_id: 'l.compat_session_id',
 };
 
-/** Whose they are is said by the browser session in which somebody agreed; partial index `compat_sso_logins_user_session`. */
+/**
+ * A sign-on belongs to the user of the browser session that consented. Uses the partial index
+ * `compat_sso_logins_user_session`.
+ */
 const loginsOfUsers = listStatements<LoginRow, object>('compat-sso-logins-of-users', [
   {
     columns: COLUMNS,
@@ -48,7 +51,7 @@ const loginsOfUsers = listStatements<LoginRow, object>('compat-sso-logins-of-use
   },
 ]);
 
-/** A page of the single sign-ons of each of these people. */
+/** Returns a page of single sign-ons for each of these users. */
 export async function listSsoLogins(
   queryable: Queryable,
   users: readonly UserId[],
@@ -68,7 +71,7 @@ const ofSessions = statement<LoginRow, { readonly sessionIds: readonly string[] 
      from compat_sso_logins l where l.compat_session_id = any(:sessionIds::uuid[])`,
 );
 
-/** The single sign-on that each of these sessions came of, in the same order. */
+/** Returns the single sign-on that opened each of these sessions, in the same order. */
 export async function findSsoLoginsOfSessions(
   queryable: Queryable,
   sessions: readonly CompatSessionId[],

@@ -1,28 +1,28 @@
 /**
- * Single sign-ons of chat clients, table `compat_sso_logins` (chat-compat 8, 9); one file for each thing that happens to
- * a row.
+ * Single sign-ons of chat clients, table `compat_sso_logins` (chat-compat 8, 9); each state change of a row has its own
+ * file.
  *
- * pending (a client sent somebody to the browser) -> fulfilled (the person agreed, and the browser takes the login token
- * to the client) -> exchanged (the client has a session for it); pending -> expired by time. A login token lives for
- * seconds, and is stored as a digest only.
+ * pending (a client opened the browser) -> fulfilled (the user consented, and the browser hands the login token to the
+ * client) -> exchanged (the client has a session); pending -> expired by time. A login token is valid for seconds, and
+ * stored only as a digest.
  *
- * The pages are those of `features/chat-compat`; the session is opened by `logins/`.
+ * `features/chat-compat` contains the pages; `logins/` opens the session.
  */
 import { type CompatSsoLoginId, fromUuid, type UpstreamProviderId } from '#platform/base/ids.ts';
 import { ms } from '#platform/postgres/statement.ts';
 
-/** As its page needs it. */
+/** A single sign-on as its page needs it. */
 export interface SsoLogin {
   readonly id: CompatSsoLoginId;
   readonly redirectUri: string;
-  /** Proposed by the client. */
+  /** Suggested by the client. */
   readonly providerId: UpstreamProviderId | undefined;
-  /** Milliseconds since the epoch; counts while nobody has agreed. */
+  /** Milliseconds since the epoch; irrelevant once the user has consented. */
   readonly expiresAt: number;
   readonly isFulfilled: boolean;
 }
 
-/** What `ssoLoginColumns` selects. */
+/** The columns that `ssoLoginColumns` selects. */
 export interface SsoLoginRow {
   readonly login_id: string;
   readonly login_redirect_uri: string;
@@ -31,7 +31,7 @@ export interface SsoLoginRow {
   readonly login_is_fulfilled: boolean;
 }
 
-/** The columns that `toSsoLogin` reads, of `compat_sso_logins` under this alias; for joined reads. */
+/** Returns the columns that `toSsoLogin` reads, for this alias of `compat_sso_logins`; for joined reads. */
 export function ssoLoginColumns(alias: string): string {
   return `${alias}.id as login_id,
     ${alias}.redirect_uri as login_redirect_uri,
