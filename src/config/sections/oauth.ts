@@ -40,7 +40,7 @@ const resource = mapping({
   token_format: choice(['opaque', 'jwt'])
     .prefault('opaque')
     .describe(
-      'What access tokens for it look like. `opaque`: the resource server asks at the introspection endpoint. `jwt`: it checks the signature itself (RFC 9068), and does not learn of a revocation before the token expires; see [Tokens as JWTs](../guides/resource-server.md#tokens-as-jwts).',
+      'What access tokens for it look like. `opaque`: the resource server asks at the introspection endpoint. `jwt`: it checks the signature itself (RFC 9068), and does not learn of a revocation before the token expires; see [JWT access tokens](../guides/resource-server.md#jwt-access-tokens).',
     ),
   signing_alg: choice(SIGNING_ALGORITHMS)
     .prefault(MANDATORY_ALGORITHM)
