@@ -1,4 +1,4 @@
-/** Options of the commands below `manage` that show and change single facts of an account. */
+/** Options of the `manage` commands that show and change single properties of an account. */
 import { type Command, Option } from 'commander';
 import type { ManageDeps } from './accounts.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';

@@ -73,7 +73,7 @@ function deliver() {
   return mails.deliver(service.core);
 }
 
-/** Without the marks that keep names of others apart. */
+/** Removes the bidi isolation marks around names. */
 function readable(text: string | undefined): string {
   return (text ?? '').replaceAll(/[\u200b\u2066-\u2069]/g, '');
 }
@@ -229,7 +229,7 @@ describe('manage promote-admin and demote-admin', () => {
     const isAdmin = async () =>
       (await rows('select from users where id = $1::uuid and can_request_admin', toUuid(user))).length === 1;
     const nobody = newId<'user'>(Date.now());
-    // From before such names were refused.
+    // Created before reserved names were rejected.
     const squatter = await insertTestAccount(testDatabase.database, { username: user.toLowerCase() });
     await insertTestAccount(testDatabase.database, { username: nobody.toLowerCase() });
     for (const reference of [user, user.toLowerCase(), toUuid(user), toUuid(user).toUpperCase()]) {

@@ -23,7 +23,7 @@ import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { openPrompts, type Prompts } from './prompts.ts';
 
-/** What the commands that make or change accounts work with. */
+/** Dependencies of commands that create or change accounts. */
 export interface AccountDeps {
   readonly database: Database;
   readonly clock: Clock;
@@ -32,15 +32,15 @@ export interface AccountDeps {
   readonly estimator: StrengthEstimator;
   readonly rules: PasswordRules;
   readonly homeserver: Homeserver;
-  /** Of `@name:server` identifiers. */
+  /** Server name in `@name:server` identifiers. */
   readonly serverName: string;
   readonly serviceName: string;
-  /** Language of an account when nobody says which: `i18n.default_language`. */
+  /** Default language of accounts: `i18n.default_language`. */
   readonly defaultLanguage: string;
-  /** People are told by mail what happens to their account. */
+  /** Whether users are notified by mail of changes to their account. */
   readonly sendsNotices: boolean;
   readonly scopeRules: ScopeRules;
-  /** Names that may ask for admin scopes, whatever their account says: `admin_users` of the policy data. */
+  /** Usernames that may request admin scopes regardless of their account: `admin_users` of the policy data. */
   readonly listedAdmins: readonly string[];
 }
 
@@ -49,9 +49,9 @@ export interface ManageDeps extends AccountDeps {
 }
 
 export interface ManageIo {
-  /** Where `--password-file -` reads from. */
+  /** Input of `--password-file -`. */
   readonly stdin: Readable;
-  /** Present when standard input is a terminal. */
+  /** Present if standard input is a terminal. */
   readonly prompts: Prompts | undefined;
   /** Results. */
   stdout(text: string): void;
@@ -59,10 +59,10 @@ export interface ManageIo {
   stderr(text: string): void;
 }
 
-/** Caller of the hash queue; a command waits behind nobody. */
+/** Caller of the hash queue, separate from those of requests. */
 export const COMMAND_CALLER = { address: 'command-line' };
 
-/** What commands and the start need to make accounts. Close the estimator when done. */
+/** Dependencies for creating accounts in commands and at startup. Close the estimator when done. */
 export function accountDeps(foundation: Foundation, version: string): AccountDeps & { readonly policy: LivePolicy } {
   const { config, database, loaded, openLog, policyModule: module } = foundation;
   const { log } = openLog;
@@ -95,7 +95,7 @@ export function accountDeps(foundation: Foundation, version: string): AccountDep
   };
 }
 
-/** Opens the service's data for a command that makes or changes accounts, and closes it behind. */
+/** Opens the service's data for a command that creates or changes accounts, and closes it afterwards. */
 export async function withAccounts(
   options: ConfigurationOptions,
   io: CommandIo,
@@ -118,7 +118,7 @@ export async function withAccounts(
   }
 }
 
-/** The account that an operator means. Throws `ExitError` 1 when there is none. */
+/** Finds the account that the operator named. Throws `ExitError` 1 if there is none. */
 export async function findManagedUser({ database, serverName }: AccountDeps, reference: string): Promise<User> {
   const user = await findAccount(database, parseAccountReference(reference, serverName));
   if (user === undefined) throw new ExitError(ExitCode.failure, 'user not found');
@@ -129,7 +129,7 @@ const DEFAULT_THREADS = 4;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Password hashing as configured. */
+/** Opens the password hasher as configured. */
 export function openHasher(config: Config, log: Log, environment: Environment): PasswordHasher {
   return new PasswordHasher(hasherOptions(config, log, environment));
 }
@@ -144,15 +144,15 @@ export function hasherOptions(config: Config, log: Log, environment: Environment
 }
 
 /**
- * Hashes run in the thread pool of the process, whose size was fixed before it started (`UV_THREADPOOL_SIZE`); one
- * thread of it is left for files, names and keys.
+ * Returns the number of concurrent hashes. They run in the thread pool, whose size is fixed before the process starts
+ * (`UV_THREADPOOL_SIZE`). One thread is reserved for files, DNS and keys.
  */
 export function hashesAtOnce({ limits }: Pick<Config, 'limits'>, environment: Environment): number {
   const threads = Number(environment['UV_THREADPOOL_SIZE'] ?? DEFAULT_THREADS) || DEFAULT_THREADS;
   return Math.max(1, Math.min(limits.passwordHashConcurrency, threads - 1));
 }
 
-/** The built worker thread that estimates the strength of passwords. */
+/** URL of the built worker thread that estimates password strength. */
 export function strengthWorkerUrl(): URL {
   return pathToFileURL(join(packageRoot, 'dist/strength.worker.js'));
 }

@@ -30,7 +30,7 @@ interface Fields {
   readonly trace?: string;
 }
 
-/** A line as the log writes it, or somebody who wants to be taken for the log. */
+/** A log line, or a forged one. */
 function line(fields: Fields = {}): string {
   const { time = '2026-06-17T10:49:22.419912Z', method = 'POST', path = '/login', status = 200, operation } = fields;
   const requester = fields.requester === undefined ? '' : ` requester=${fields.requester}`;
@@ -48,7 +48,7 @@ async function run(options: string, lines: readonly string[], changes: Partial<C
   return await runCommand(['activity', ...words], { stdin: logOf(lines), ...changes });
 }
 
-/** Members of the records, by name. */
+/** Returns the given fields of the records. */
 async function recordsOf(options: string, lines: readonly string[], ...names: readonly string[]) {
   const { out } = await run(`--json ${options}`, lines);
   return out
@@ -318,7 +318,7 @@ describe('what is selected', () => {
     ['--since -2h', 0],
     ['--until -2h', 4],
   ])('%s', async (options, count) => {
-    // However this test is run late, these lines are older than two hours.
+    // These lines are more than two hours old whenever the test runs.
     expect(await recordsOf(options, times, 'time')).toHaveLength(count);
   });
 
@@ -475,7 +475,7 @@ describe('how it is printed', () => {
 
 describe('a log that strangers wrote into (S-75)', () => {
   const ESCAPE = '\x1b';
-  /** What a forged file may hold where the log has escapes. */
+  /** Characters that the log would escape, as a forged file may contain. */
   const forged = [
     signIn({ path: `/_${ESCAPE}[2J\u202e\u200b/client/v3/login`, requester: `=cmd|'/c${ESCAPE}'!A1,"x"` }),
     signIn({ path: '/_\u0085<script>&\\"x\\"/client/v3/login', requester: '@SUM(1)' }),
@@ -488,7 +488,7 @@ describe('a log that strangers wrote into (S-75)', () => {
     async (format) => {
       const { exitCode, out } = await run(`--format ${format}`, forged);
       expect(exitCode).toBe(0);
-      // A file of values is read by programs, which are not misled by what cannot be seen.
+      // JSON and CSV are read by programs, which invisible characters do not mislead.
       const unwanted = format.startsWith('table') ? /[^\P{C}\n]/u : /[^\P{Cc}\r\n]|[\u2028\u2029\u202a-\u202e]/u;
       expect(out).not.toMatch(unwanted);
       if (!format.includes('summary') && format !== 'svg')
@@ -531,7 +531,7 @@ describe('a log that strangers wrote into (S-75)', () => {
       log.request({ task: new Task('POST-71'), method: 'POST', path, userAgent, ...rest });
       return text.trimEnd();
     };
-    // Latin-1, as Node hands over what was received; raw bytes that are not UTF-8 are told apart in neither format.
+    // Latin-1, as Node.js passes received headers. Neither format distinguishes raw bytes that are not UTF-8.
     const received = fc.string({ unit: fc.integer({ min: 0x01, max: 0x7f }).map((code) => String.fromCharCode(code)) });
     await fc.assert(
       fc.asyncProperty(received, received, async (segment, userAgent) => {

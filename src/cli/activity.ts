@@ -1,7 +1,6 @@
 /**
- * `activity` (operations 3.10): reads request lines of the log and tells what people and applications did. It reads
- * as it prints, so that neither the length of a log nor that of a line matters; it needs no configuration and no
- * database.
+ * `activity` (operations 3.10): reads request lines of the log and reports the activity of users and clients. It
+ * streams, so neither the length of a log nor of a line matters. It needs no configuration and no database.
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -17,21 +16,21 @@ import { summaryOutput } from './activity/summary.ts';
 import type { CommandIo } from './command-io.ts';
 
 export interface ActivityOptions extends Selection {
-  /** Paths; `-` is standard input, as is no file at all. */
+  /** Paths; `-` or an empty list means standard input. */
   readonly files: readonly string[];
   readonly format: Format;
   readonly summary: boolean;
   readonly prefix: string;
   readonly strict: boolean;
-  /** No word about what could not be read. */
+  /** Suppress warnings about unreadable lines. */
   readonly isQuiet: boolean;
 }
 
-/** @returns the exit code. Throws `ExitError` 1 when a file cannot be read */
+/** @returns the exit code. Throws `ExitError` 1 if a file cannot be read */
 export async function printActivity(options: ActivityOptions, io: CommandIo): Promise<ExitCode> {
   const files = options.files.length === 0 ? ['-'] : options.files;
   const paths = files.map((name) => (name === '-' ? name : resolve(io.workingDirectory, name)));
-  // Found before anything is printed: half of an answer looks like a whole one.
+  // Check all files before printing, because partial output looks complete.
   for (const [index, path] of paths.entries()) if (path !== '-') requireReadable(path, files[index] ?? path);
 
   const output = outputOf(options);
@@ -58,7 +57,7 @@ export async function printActivity(options: ActivityOptions, io: CommandIo): Pr
     for await (const lines of source) {
       const text = take(lines);
       if (text !== '') io.stdout(text);
-      // Of `latchkey activity … | head`, nobody reads on.
+      // The reader has closed the pipe, as in `latchkey activity … | head`.
       if (!io.hasReader()) return ExitCode.ok;
     }
   }

@@ -3,12 +3,12 @@ import { endAdminSessionsOfUser } from '#domain/oauth-sessions/end-admin-session
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 
 export interface AdminOptions {
-  /** A username, `@user:server` or an identifier. */
+  /** A username, `@user:server` or an ID. */
   readonly user: string;
   readonly json: boolean;
 }
 
-/** `manage promote-admin` (operations 3.5). Throws `ExitError` 1 when there is no such user. */
+/** `manage promote-admin` (operations 3.5). Throws `ExitError` 1 if the user does not exist. */
 export async function promoteAdminCommand(deps: ManageDeps, options: AdminOptions): Promise<void> {
   const { id, username } = await findManagedUser(deps, options.user);
   const now = deps.clock.now();
@@ -18,11 +18,11 @@ export async function promoteAdminCommand(deps: ManageDeps, options: AdminOption
 }
 
 export interface DemoteOptions extends AdminOptions {
-  /** Ends the sessions of applications that hold an admin scope. */
+  /** Ends sessions that hold an admin scope. */
   readonly killSessions: boolean;
 }
 
-/** `manage demote-admin` (operations 3.5). Throws `ExitError` 1 when there is no such user. */
+/** `manage demote-admin` (operations 3.5). Throws `ExitError` 1 if the user does not exist. */
 export async function demoteAdminCommand(deps: ManageDeps, options: DemoteOptions): Promise<void> {
   const { id, username } = await findManagedUser(deps, options.user);
   const now = deps.clock.now();

@@ -30,18 +30,18 @@ import { createEmptyDatabase } from '#test/support/database.ts';
 import { silentLog } from '#test/support/silent-log.ts';
 import { runCommand } from './run-command.test-support.ts';
 
-/** Accounts, each with two rows that one transaction writes. */
+/** Number of accounts, each with two rows written in one transaction. */
 const PEOPLE = 3;
 let folder: string;
 let server: EmbeddedUse | undefined;
-/** A backup with the keys, and how the database was then. */
+/** A backup with keys, and the state of the database at that time. */
 let archive: string;
 let manifest: Manifest;
 let count = 0;
 
 const run = (...argv: string[]) => runCommand(argv, { workingDirectory: folder });
 const inFolder = (...names: string[]): string => join(folder, ...names);
-/** A name in the folder that no test used. */
+/** Returns an unused name in the directory. */
 function fresh(name: string): string {
   count += 1;
   return `${name}-${count}`;
@@ -89,13 +89,13 @@ const addPerson = `with person as (
   )
   insert into user_emails (id, user_id, email, email_key, created_at)
   select gen_random_uuid(), id, $2, $1, now() from person`;
-/** What the text format of COPY has to escape. */
+/** Characters that the text format of COPY escapes. */
 const ODD_TEXT = 'tab\there\nline\\end \\. \u00fc \u{1f511}';
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-backup-'));
   chmodSync(folder, 0o755);
-  // Stays open, so that no command has to start the server.
+  // Stays open, so that the commands need not start the server.
   server = await use('data');
   expect(await run('jobs', 'list')).toMatchObject({ exitCode: 0 });
   const writer = new Client({ ...server.connection, ssl: false });
@@ -113,7 +113,7 @@ afterAll(async () => {
 
 const rowsOf = ({ tables }: Manifest) =>
   tables.map(({ name, rows, parts }) => ({ name, rows, hashes: parts.map(({ sha256 }) => sha256) }));
-/** But for jobs, which are held in what was restored. */
+/** Without jobs, which are paused by a restore. */
 const unheld = (tables: ReturnType<typeof rowsOf>) => tables.filter(({ name }) => name !== 'queue_jobs');
 
 describe('backup (operations 3.11)', () => {
@@ -216,7 +216,7 @@ test('a contract migration of the embedded database is preceded by a backup, whi
   expect((statSync(inFolder(path)).mode & 0o777).toString(8)).toBe('600');
   expect((await manifestOf(path)).migrations.map(({ version }) => version)).toEqual(only);
 
-  // Another attempt of the same upgrade keeps the older state.
+  // A repeated upgrade attempt keeps the older state.
   await query(
     older.connection,
     'delete from schema_migrations where version = 19; alter table oauth2_pushed_requests add dpop_jkt text',
@@ -231,7 +231,7 @@ test('a contract migration of the embedded database is preceded by a backup, whi
   await target.drop();
 });
 
-/** The backup with a changed manifest. */
+/** Returns the backup with a modified manifest. */
 function changed(change: (document: Manifest) => void, files: readonly TarFile[]): string {
   const document = structuredClone(manifest);
   change(document);
@@ -273,7 +273,7 @@ describe('restore (operations 3.11)', () => {
     const { moved_to: movedTo } = JSON.parse(forced.out);
     expect(movedTo).toMatch(/\/db\.before-restore-\d{8}T\d{6}Z$/);
     expect(readdirSync(movedTo)).toContain('PG_VERSION');
-    // A kill between the two renames: the next start takes what was complete.
+    // Simulates a kill between the two renames: the next start uses the complete directory.
     renameSync(inFolder(dataDir, 'db'), inFolder(dataDir, 'db.arriving'));
     mkdirSync(inFolder(dataDir, 'db.restore-0123456789ab/db'), { recursive: true });
     expect(await run('--data-dir', dataDir, 'database', 'migrate', '--check')).toMatchObject({ exitCode: 0 });
@@ -329,7 +329,7 @@ describe('restore (operations 3.11)', () => {
     expect(keys.previous).toEqual([former]);
     const roots = [keys.current, ...keys.previous, keys.next ?? expect.fail('no next key')];
     const checks = roots.flatMap((root) => rootKeyChecks(new KeyRing(Buffer.from(root, 'hex'), [])));
-    // As when the replacement is killed right before the new key gets its name.
+    // Simulates a kill right before the new key is renamed.
     const files = await filesOf(path);
     const document = await manifestOf(path);
     const content = Buffer.from(
@@ -352,7 +352,7 @@ describe('restore (operations 3.11)', () => {
     expect(placed(dataDir)).toEqual(placed(whereFrom));
     expect(placed(dataDir).map(({ mode }) => mode)).toEqual(['600', '600', '600']);
 
-    // A place with another key is refused; one that has the key alone gets those that lie next to it.
+    // A data directory with a different key is rejected. One with the same key gets the other keys of the backup.
     const known = fresh('data');
     mkdirSync(inFolder(known), { mode: 0o711 });
     writeFileSync(inFolder(known, 'encryption.key'), `${'cd'.repeat(32)}\n`, { mode: 0o600 });

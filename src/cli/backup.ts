@@ -1,4 +1,4 @@
-/** `latchkey backup`: a consistent copy of the embedded database while it is used (operations 3.11). */
+/** `latchkey backup`: a consistent backup of the embedded database while it is in use (operations 3.11). */
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { secretsToBackUp } from '#app/backup/backup-secrets.ts';
@@ -18,7 +18,7 @@ export interface BackupFlags {
   readonly includeSecrets: boolean;
 }
 
-/** Writes the file and says what is in it. */
+/** Writes the backup and prints a summary. */
 export async function backUp(options: ConfigurationOptions, flags: BackupFlags, io: CommandIo): Promise<void> {
   const path = resolve(io.workingDirectory, flags.output);
   await requireEmbedded(options, io);
@@ -51,7 +51,7 @@ export async function backUp(options: ConfigurationOptions, flags: BackupFlags, 
   });
 }
 
-/** An external server has tools of its own, which know its roles, and make increments. */
+/** External servers have backup tools that include roles and support incremental backups. */
 async function requireEmbedded(options: ConfigurationOptions, io: CommandIo): Promise<void> {
   const { config } = loadConfig(configSources(options, io));
   const { server } = config.database;

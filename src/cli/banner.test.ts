@@ -7,7 +7,7 @@ import { logReady } from './banner.ts';
 
 const server = createServer((socket) => socket.destroy());
 let port: number;
-/** Nothing listens there. */
+/** A port without a listener. */
 let silentPort: number;
 let log: RecordingLog;
 

@@ -9,12 +9,12 @@ import { isLoopbackName } from '#platform/base/url.ts';
 import type { BoundAddress } from '#platform/http/listen.ts';
 import type { Foundation } from './foundation.ts';
 
-/** What runs, once, after listening (operations 2.5). No secret is printed. */
+/** Logs a summary of the running service once it listens (operations 2.5). No secret is logged. */
 export async function logStartup(started: {
   readonly foundation: Foundation;
   readonly bound: readonly BoundAddress[];
   readonly version: string;
-  /** Makes an admin, as the operator would call it. */
+  /** Command line that creates an admin. */
   readonly adminCommand: string;
 }): Promise<void> {
   const { foundation, bound, version, adminCommand } = started;
@@ -46,7 +46,7 @@ export async function logStartup(started: {
   await logReady(config.http, bound, log);
 }
 
-/** Only addresses that something was connected to are said to be ready. */
+/** Reports an address as ready only after a successful connection to it. */
 export async function logReady(
   { issuer, listeners, publicBase }: Pick<HttpConfig, 'issuer' | 'listeners' | 'publicBase'>,
   bound: readonly BoundAddress[],
@@ -82,7 +82,7 @@ export async function logReady(
   log.info('startup', `ready at ${answering.join(', ')}`);
 }
 
-/** Where applications look (OpenID Connect Discovery 4). */
+/** Path of the discovery document (OpenID Connect Discovery 4). */
 function discoveryPath(issuer: string): string {
   return `${new URL(issuer).pathname.replace(/\/$/, '')}/.well-known/openid-configuration`;
 }
@@ -94,7 +94,7 @@ function servesDiscovery(listeners: HttpConfig['listeners'], path: string): bool
   );
 }
 
-/** All addresses are those of loopback, too. */
+/** Wildcard addresses include loopback. */
 function hostOf(address: string): string {
   const host = address.slice(0, address.lastIndexOf(':')).replace(/^\[|\]$/g, '');
   if (host === '::') return '::1';
@@ -124,7 +124,10 @@ function mailRule({ transport }: Foundation['config']['email']): string {
     : `mail transport ${transport.kind}`;
 }
 
-/** Where the address that limits and sessions are counted by comes from: a wrong answer locks everybody out at once. */
+/**
+ * Describes the source of the client address for rate limits and sessions. A wrong setting can lock out all users at
+ * once.
+ */
 function addressRule({ clientIpHeader, trustedProxies }: HttpConfig): string {
   if (clientIpHeader === 'none' || trustedProxies.length === 0) {
     return 'clients are told apart by the address of their connection; behind a proxy all of them share its address';

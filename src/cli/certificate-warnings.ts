@@ -1,7 +1,7 @@
 import type { ListenerOptions } from '#platform/http/http-options.ts';
 import { leafOf } from '#platform/http/tls-pair.ts';
 
-/** Certificates of listeners that clients refuse at this time: one sentence each. */
+/** Returns one sentence for each listener certificate that clients currently reject. */
 export function certificateWarnings(
   listeners: readonly Pick<ListenerOptions, 'name' | 'tls'>[],
   now: number,

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { ConfigSources } from '#config/load.ts';
 import type { StopSignals } from './shutdown.ts';
 
-/** What a command is given of the process it runs in. */
+/** Process environment of a command. */
 export interface CommandIo {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Absolute. */
@@ -12,18 +12,18 @@ export interface CommandIo {
   readonly stdin: Readable;
   /** Whether standard input is a terminal. */
   readonly isTerminal: boolean;
-  /** Where questions are asked. */
+  /** Output for prompts. */
   readonly terminal: Writable;
   readonly signals: StopSignals;
   /** Results. */
   stdout(text: string): void;
-  /** False once nobody reads results any more, as in `latchkey … | head`. */
+  /** False after the reader closed the pipe, as in `latchkey … | head`. */
   hasReader(): boolean;
   /** Messages. */
   stderr(text: string): void;
 }
 
-/** Where a command's configuration comes from, as the command line says. */
+/** Sources of a command's configuration, from the command line. */
 export interface ConfigurationOptions {
   readonly files: readonly string[];
   readonly flags: {
@@ -31,13 +31,13 @@ export interface ConfigurationOptions {
     readonly logLevel?: string | undefined;
     readonly logFormat?: string | undefined;
   };
-  /** No informational lines. */
+  /** Omit informational lines. */
   readonly isQuiet: boolean;
-  /** Results as JSON. */
+  /** Print results as JSON. */
   readonly isJson: boolean;
 }
 
-/** The sources of a command's configuration. */
+/** Returns the sources of a command's configuration. */
 export function configSources(options: ConfigurationOptions, io: CommandIo): ConfigSources {
   return {
     files: options.files,

@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Generates a configuration from the settings of a Synapse, which the program then accepts. */
+/** Generates a configuration from Synapse settings and loads it. */
 async function generated(settings: object, further: object = {}) {
   const [file, more, output] = ['homeserver.yaml', 'more.yaml', 'latchkey.yaml'].map((name) => join(directory, name));
   writeFileSync(`${file}`, stringify({ server_name: 'old.example', ...settings }));

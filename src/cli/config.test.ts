@@ -140,8 +140,8 @@ describe('config generate', () => {
 });
 
 /**
- * Used in place of the embedded server, made by the start, allowed with another transport, exporter or homeserver only, or
- * made from the name and colors of the service.
+ * Keys whose default is absent from the dump: alternatives to the embedded server, values generated at startup, keys of
+ * another transport, exporter or homeserver, and values derived from the service name and colors.
  */
 const DEFAULTS_ELSEWHERE = [
   ...['database.host', 'database.port', 'database.username', 'database.database', 'database.ssl_mode'],
@@ -150,7 +150,7 @@ const DEFAULTS_ELSEWHERE = [
   ...['telemetry.metrics.endpoint', 'telemetry.tracing.endpoint'],
 ];
 
-/** Keys below a value that have a default and are not in it. */
+/** Returns the keys with a default that the value lacks. */
 function keysWithDefault(shape: Shape, value: unknown, path: string): string[] {
   const keys = shape.kind === 'mapping' ? [...shape.keys] : [];
   return keys.flatMap(([name, child]) => {

@@ -1,6 +1,6 @@
 /**
- * `latchkey config ...`: check, dump, generate and schema. None of them opens the database. What they need beyond the
- * loader is loaded when they run.
+ * `latchkey config ...`: check, dump, generate and schema. None of them opens the database. Modules other than the
+ * loader are imported on demand.
  */
 import type { ConfigSources, LoadedConfig } from '#config/load.ts';
 import { systemClock } from '#platform/base/clock.ts';
@@ -9,15 +9,15 @@ import { randomAlphanumeric, randomBytes } from '#platform/base/random.ts';
 import type { CarriedSettings } from './import/carried-settings.ts';
 import { createFile, replaceFile } from './output-file.ts';
 
-/** Where a command writes. */
+/** Output of a command. */
 export interface CommandOutput {
   stdout(text: string): void;
   stderr(text: string): void;
 }
 
 /**
- * Validates every source and reads the configured signing keys.
- * @throws ExitError 78 with every problem
+ * Validates every source and loads the configured signing keys.
+ * @throws ExitError 78 with all problems
  */
 export async function checkConfig(sources: ConfigSources, isJson: boolean, output: CommandOutput): Promise<void> {
   if (!isJson) {
@@ -37,7 +37,7 @@ export async function checkConfig(sources: ConfigSources, isJson: boolean, outpu
   }
 }
 
-/** One line each, below a heading when there are several. */
+/** Returns one line for each problem, without the heading that precedes several. */
 function problemsOf({ message }: ExitError): readonly string[] {
   const [heading = '', ...lines] = message.split('\n');
   return lines.length === 0 ? [heading] : lines.map((line) => line.trim());
@@ -63,7 +63,7 @@ async function load(sources: ConfigSources): Promise<LoadedConfig> {
 }
 
 export interface DumpConfigOptions {
-  /** File to write in place of standard output, mode 0600. */
+  /** File to write instead of standard output, mode 0600. */
   readonly output?: string | undefined;
   readonly defaults: boolean;
   readonly showSecrets: boolean;
@@ -71,7 +71,7 @@ export interface DumpConfigOptions {
   readonly json: boolean;
 }
 
-/** Prints the merged configuration as YAML or JSON, its secrets as `<redacted>`. */
+/** Prints the merged configuration as YAML or JSON, with secrets shown as `<redacted>`. */
 export async function dumpConfig(
   sources: ConfigSources,
   options: DumpConfigOptions,
@@ -85,21 +85,21 @@ export async function dumpConfig(
 }
 
 export interface GenerateConfigOptions {
-  /** File to write in place of standard output, mode 0600. */
+  /** File to write instead of standard output, mode 0600. */
   readonly output?: string | undefined;
   /** Overwrite the file. */
   readonly force: boolean;
-  /** As JSON, without the comments; a configuration may be written so. */
+  /** As JSON, without comments. JSON is a valid configuration format. */
   readonly json: boolean;
-  /** Path or address of the JSON Schema, for the first line of the file. */
+  /** Path or URL of the JSON Schema, for the first line of the file. */
   readonly schemaPath: string;
-  /** Files of a Synapse whose settings are carried over, and where their names begin. */
+  /** Synapse configuration files to convert, and the base of relative paths. */
   readonly synapse?: { readonly files: readonly string[]; readonly workingDirectory: string };
 }
 
 /**
- * Writes a commented file with fresh keys, and what it takes over from a Synapse.
- * @throws ExitError 73 when the file exists and `force` is off; 1 or 77 for settings of a Synapse that cannot be read
+ * Writes a commented file with new keys and the settings converted from Synapse.
+ * @throws ExitError 73 if the file exists and `force` is off; 1 or 77 if the Synapse settings cannot be read
  */
 export async function generateConfig(options: GenerateConfigOptions, output: CommandOutput): Promise<void> {
   const { sampleConfig, sampleKeys } = await import('#config/reference/sample.ts');
@@ -132,13 +132,13 @@ export interface GenerateClientOptions {
   readonly output?: string | undefined;
   readonly force: boolean;
   readonly json: boolean;
-  /** None: an address to replace. */
+  /** If empty, a placeholder is written. */
   readonly redirectUris: readonly string[];
 }
 
 /**
- * Writes an entry of `clients` with a fresh id and secret, to paste into the file.
- * @throws ExitError 2 for an address that no client may have, 73 when the file exists and `force` is off
+ * Writes an entry of `clients` with a new ID and secret, to paste into the configuration.
+ * @throws ExitError 2 for an invalid redirect URI, 73 if the file exists and `force` is off
  */
 export async function generateClient(options: GenerateClientOptions, output: CommandOutput): Promise<void> {
   const { redirectUriProblem } = await import('#protocol/oauth/redirect-uris.ts');
@@ -156,13 +156,13 @@ export async function configSchema(output: CommandOutput): Promise<void> {
   output.stdout(configJsonSchemaText());
 }
 
-/** Prints the manual page of the keys, which `docs/reference/configuration.md` holds. */
+/** Prints the manual page of the keys, stored as `docs/reference/configuration.md`. */
 export async function configManual(output: CommandOutput): Promise<void> {
   const { configManualText } = await import('#config/reference/manual.ts');
   output.stdout(configManualText());
 }
 
-/** @param yaml a document */
+/** @param yaml the document */
 async function write(
   options: Pick<GenerateConfigOptions, 'output' | 'force' | 'json'>,
   yaml: string,

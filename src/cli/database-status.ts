@@ -1,4 +1,4 @@
-/** `latchkey database status` (operations 3.4): the server, its schema, and who works on it. Changes nothing. */
+/** `latchkey database status` (operations 3.4): the server, its schema, and the processes using it. Read-only. */
 import { systemClock } from '#platform/base/clock.ts';
 import { readBacklog } from '#platform/jobs/backlog.ts';
 import { listLiveProcesses } from '#platform/jobs/registered-processes.ts';
@@ -30,7 +30,7 @@ export async function databaseStatus(options: ConfigurationOptions, io: CommandI
         pending: state.pending.map(nameOf),
         unknown: state.unknown.map(nameOf),
         problem: state.problem,
-        // Their tables may not be there yet.
+        // The tables may not exist yet.
         processes: isMigrated ? await listLiveProcesses(database, now) : [],
         backlog: isMigrated ? await readBacklog(database, now, MAX_COUNTED_JOBS) : { due: 0, oldestMs: 0 },
         now,
@@ -52,7 +52,7 @@ interface Status {
   /** Why pending migrations cannot be applied. */
   readonly problem: string | undefined;
   readonly processes: Awaited<ReturnType<typeof listLiveProcesses>>;
-  /** Work that is due and waits. */
+  /** Due jobs that are waiting. */
   readonly backlog: { readonly due: number; readonly oldestMs: number };
   readonly now: number;
 }

@@ -1,4 +1,4 @@
-/** `latchkey database migrate`, and what commands need that open the database without the rest of the service. */
+/** `latchkey database migrate`, and helpers for commands that open the database without the rest of the service. */
 
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
@@ -8,7 +8,10 @@ import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { configSources } from './command-io.ts';
 import { migrationsOf, openConfiguredLog, type ServerInUse, useServer } from './foundation.ts';
 
-/** Applies pending migrations; with `check` only names them. @returns the exit code: 1 when some are pending */
+/**
+ * Applies pending migrations, or only lists them with `check`.
+ * @returns the exit code: 1 if some are pending
+ */
 export async function migrateDatabase(
   options: ConfigurationOptions,
   command: { readonly check: boolean; readonly migrateTimeout?: number },
@@ -27,7 +30,7 @@ export async function migrateDatabase(
   });
 }
 
-/** Opens the server of a configuration for `work`, and lets go of it. */
+/** Opens the configured server for `work`, and releases it afterwards. */
 export async function withServer(
   options: ConfigurationOptions,
   io: CommandIo,

@@ -72,7 +72,7 @@ test('debug policy --with-dynamic-data: judges what was stored last, exit 1 when
     1,
     expect.stringMatching(new RegExp(`^policy data ${id}: data\\.allowed_domains\\.0: expected a domain`)),
   ]);
-  // It says what would come into force, and puts nothing there.
+  // The command reports the effective data without changing it.
   const policy = new LivePolicy({
     configured: testConfig('https://a.example/', []).policy.data,
     database,

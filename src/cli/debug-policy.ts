@@ -1,4 +1,4 @@
-/** `latchkey debug policy`: loads the rules and the data of the policy, and says what decides (operations 3.13). */
+/** `latchkey debug policy`: loads the policy module and data, and prints which are in effect (operations 3.13). */
 import { type LoadedConfig, loadConfig } from '#config/load.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { POLICY_RULES, type PolicyModule } from '#domain/policy/module/policy-module.ts';
@@ -8,21 +8,21 @@ import { type CommandIo, type ConfigurationOptions, configSources } from './comm
 import { loadConfiguredModule, openFoundation } from './foundation.ts';
 
 export interface DebugPolicyOptions {
-  /** Also the data that an administrator stored last, which is in the database. */
+  /** Include the stored policy data, which is in the database. */
   readonly withDynamicData: boolean;
 }
 
 interface DescribedPolicy {
-  /** Null: there is none. */
+  /** Null if there is none. */
   readonly module: string | null;
   readonly rules: Readonly<Record<string, 'module' | 'built-in'>>;
-  /** Id of the stored data, null when there is none; absent unless it was asked for. */
+  /** ID of the stored data, null if there is none. Absent unless requested. */
   readonly stored_data?: string | null;
   /** Why the policy cannot be used. */
   readonly problem?: string;
 }
 
-/** @returns the exit code: 1 when module or stored data cannot be used */
+/** @returns the exit code: 1 if the module or the stored data cannot be used */
 export async function debugPolicy(
   configuration: ConfigurationOptions,
   { withDynamicData }: DebugPolicyOptions,

@@ -1,4 +1,4 @@
-/** `latchkey debug token`: what the text of a token says, without a database. The token itself is never printed. */
+/** `latchkey debug token`: decodes a token without a database. The token itself is never printed. */
 import { text } from 'node:stream/consumers';
 import { ExitCode } from '#platform/base/errors.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
@@ -17,11 +17,14 @@ const KIND_OF_PREFIX: Readonly<Record<TokenPrefix, string>> = {
 interface DescribedToken {
   readonly kind: string;
   readonly checksum: 'valid' | 'wrong' | 'none';
-  /** Whether its end can be read from the text. */
+  /** Where the expiry is stored. */
   readonly expiry: 'in the database' | 'in the claim exp' | 'unknown';
 }
 
-/** @param given the token, or `-` for standard input @returns the exit code: 1 for a text that cannot be a token */
+/**
+ * @param given the token, or `-` for standard input
+ * @returns the exit code: 1 for a text that cannot be a token
+ */
 export async function debugToken(
   { isJson }: Pick<ConfigurationOptions, 'isJson'>,
   given: string,
@@ -54,7 +57,7 @@ function isPrefix(text: string): text is TokenPrefix {
   return text in KIND_OF_PREFIX;
 }
 
-/** Three parts, of which the first is a JSON object that names an algorithm. */
+/** Returns true for three parts, the first a JSON object with an algorithm. */
 function isJwt(token: string): boolean {
   const [header, , signature, ...more] = token.split('.');
   if (header === undefined || signature === undefined || more.length > 0) return false;

@@ -11,8 +11,8 @@ export interface DeleteClientOptions {
 }
 
 /**
- * `manage delete-client` (operations 3.5): an application that registered itself, with its sessions and tokens. Throws
- * `ExitError` 1 when there is none, or the configuration says what it is; 2 for what is no client id.
+ * `manage delete-client` (operations 3.5): deletes a dynamically registered client with its sessions and tokens. Throws
+ * `ExitError` 1 if it does not exist or is defined in the configuration; 2 for an invalid client ID.
  */
 export async function deleteClientCommand(deps: ManageDeps, { clientId, json }: DeleteClientOptions): Promise<void> {
   const id = parseId<'client'>(clientId);

@@ -1,10 +1,10 @@
-/** What commands that make a session with a device have in common. */
+/** Shared by commands that create a session with a device. */
 import { ExitCode, ExitError, LatchkeyError } from '#platform/base/errors.ts';
 
-/** A command that is stopped ends with its process. */
+/** Commands have no request to abort: an interrupted command ends with its process. */
 export const NOBODY_WAITS = { signal: new AbortController().signal, beginWrite: () => true };
 
-/** Nothing was written, and what the homeserver may have made is put right by a job. */
+/** Nothing was written. A job reverts what the homeserver may have created. */
 export function explainDeviceError(error: unknown): never {
   const code = error instanceof LatchkeyError ? error.code : undefined;
   switch (code) {

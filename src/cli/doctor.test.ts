@@ -75,7 +75,7 @@ async function run(changes: Settings = {}, mode = 0o600) {
   return findings;
 }
 
-/** The findings that are neither good nor left out. */
+/** Returns the findings that are neither `ok` nor `skip`. */
 async function problems(changes: Settings = {}, mode?: number): Promise<Finding[]> {
   return (await run(changes, mode)).filter(({ status }) => status === 'fail' || status === 'warn');
 }
@@ -291,7 +291,7 @@ describe('addresses', () => {
     ]);
   });
 
-  /** Something else where the service should be. */
+  /** Runs another server in place of the service. */
   async function instead(answer: RequestListener): Promise<Finding[]> {
     const port = await freePort();
     const server = createServer(answer);

@@ -1,6 +1,6 @@
 /**
- * `latchkey doctor`: looks at a deployment from where it runs, and says what to do about what it finds (operations 3.8).
- * It changes nothing, but for starting the embedded server while nobody runs it.
+ * `latchkey doctor`: checks a deployment from the machine that it runs on and suggests fixes (operations 3.8). It
+ * changes nothing, but starts the embedded server if it is not running.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,13 +24,16 @@ import { checkConfiguration } from './doctor/settings-checks.ts';
 import { checkCertificates } from './doctor/tls-checks.ts';
 import { keyRingOf, loadSigningKeys, MIGRATIONS_DIRECTORY, targetOf } from './foundation.ts';
 
-/** An attempt takes up to three seconds by itself; nobody waits for a server that is starting. */
+/** One attempt takes up to three seconds. The command does not wait for a server that is still starting. */
 const CONNECT_SECONDS = 0;
 
-/** What there is to say is in the findings. */
+/** The findings contain all messages. */
 const NO_LOG: Log = { error() {}, warn() {}, info() {}, debug() {} };
 
-/** Prints what was found. @returns the exit code: 10 when something fails, 11 when there are only warnings */
+/**
+ * Prints the findings.
+ * @returns the exit code: 10 if a check fails, 11 if there are only warnings
+ */
 export async function runDoctor(options: ConfigurationOptions, io: CommandIo): Promise<number> {
   const findings = await io.signals.race(examine(options, io));
   io.stdout(options.isJson ? `${JSON.stringify(findings)}\n` : findingsText(findings));
@@ -40,7 +43,7 @@ export async function runDoctor(options: ConfigurationOptions, io: CommandIo): P
 
 async function examine(options: ConfigurationOptions, io: CommandIo): Promise<readonly Finding[]> {
   const { loaded, findings } = await checkConfiguration(configSources(options, io));
-  // Nothing else can be judged by settings that the service refuses.
+  // The other checks need a valid configuration.
   if (loaded === undefined) return findings;
   const { config } = loaded;
   const ask = askOverHttp(io.version);
@@ -93,7 +96,7 @@ async function examineDatabase(loaded: LoadedConfig, now: number): Promise<reado
   }
 }
 
-/** Unlike other commands it makes no data directory, and notes no version there. */
+/** Unlike other commands, this one does not create the data directory or record its version. */
 async function reachServer({ dataDir, database: { server } }: Config) {
   if (server.kind === 'postgres') return { connection: targetOf(server), release: async () => {} };
   const use = await useEmbeddedServer({

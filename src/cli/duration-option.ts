@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '#platform/config/durations.ts';
 
-/** An option in seconds, which may be written with a unit. */
+/** An option in seconds that accepts a unit. */
 export function durationOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => {
     const seconds = parseDuration(text);

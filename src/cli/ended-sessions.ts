@@ -2,18 +2,18 @@ import type { EndedApplicationSessions } from '#domain/oauth-sessions/end-oauth2
 
 export interface EndedSessions extends EndedApplicationSessions {
   readonly browserSessions: number;
-  /** Undefined: they were not to end. */
+  /** Undefined: personal sessions were not included. */
   readonly personalSessions?: number;
 }
 
-/** The line that commands end with when they ended sessions. */
+/** Returns the last output line of commands that ended sessions. */
 export function endedSessions(ended: EndedSessions): string {
   const { browserSessions, oauth2Sessions, compatSessions, personalSessions } = ended;
   const personal = personalSessions === undefined ? '' : `, personal sessions: ${personalSessions}`;
   return `ended browser sessions: ${browserSessions}, OAuth sessions: ${oauth2Sessions}, chat client sessions: ${compatSessions}${personal}\n`;
 }
 
-/** The same in what commands print with `--json`. */
+/** Returns the same counts for `--json` output. */
 export function endedDocument({
   browserSessions,
   oauth2Sessions,

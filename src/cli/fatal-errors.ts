@@ -1,7 +1,10 @@
 import { failureReports } from '#platform/base/failure-reports.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 
-/** Logs and reports what nothing in this process has caught. @param end is called then: the process has to end */
+/**
+ * Logs and reports uncaught errors of this process.
+ * @param end called afterwards to end the process
+ */
 export function onFatalError(log: Log, end: () => void): void {
   const fail = (error: unknown): void => {
     const { message, stack } = describeError(error);

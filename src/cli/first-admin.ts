@@ -8,13 +8,13 @@ import type { Secret } from '#platform/base/secret.ts';
 import type { AccountDeps } from './accounts.ts';
 import { hashNewPassword } from './password-input.ts';
 
-/** Who `LATCHKEY_ADMIN_USERNAME` asks to create (operations 2.4). */
+/** The admin account requested by `LATCHKEY_ADMIN_USERNAME` (operations 2.4). */
 export interface RequestedAdmin {
   readonly username: string;
   readonly password: string;
 }
 
-/** @throws ExitError 78 when the variables contradict one another or the password file cannot be read */
+/** @throws ExitError 78 if the variables conflict or the password file cannot be read */
 export async function readFirstAdmin(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<RequestedAdmin | undefined> {
@@ -50,9 +50,9 @@ export interface FirstAdmin {
 }
 
 /**
- * Creates the admin that the environment names (`LATCHKEY_ADMIN_USERNAME`), but only in a service without any user
- * (operations 2.4); instances that start together create one. Throws `ExitError` 78 for a name or password that may
- * not be used.
+ * Creates the admin that the environment names (`LATCHKEY_ADMIN_USERNAME`), but only if there are no users yet
+ * (operations 2.4). Instances that start concurrently create one account. Throws `ExitError` 78 for a name or password
+ * that is not allowed.
  */
 export async function ensureFirstAdmin(deps: AccountDeps, log: Log, admin: FirstAdmin): Promise<void> {
   const { username } = admin;

@@ -1,6 +1,6 @@
 /**
- * What every command that touches the database opens first, in the order of operations 3.2: configuration, log, data
- * directory, database, secrets, migrations, and the check that all of them belong together.
+ * Opens what every command with database access needs, in the order of operations 3.2: configuration, log, data
+ * directory, database, secrets and migrations. Then checks that they belong together.
  */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -32,51 +32,57 @@ import { RolePassword } from '#platform/postgres/role-password.ts';
 import { type CommandIo, type ConfigurationOptions, configSources } from './command-io.ts';
 
 const MIGRATION_POLL_MS = 1_000;
-/** One for single statements and one for transactions. */
+/** One for single queries and one for transactions. */
 const JOB_CONNECTIONS = 2;
-/** With fewer connections in all, requests and background work share them. */
+/** With fewer connections in total, requests and background work share a pool. */
 const LEAST_TO_SHARE = 5;
 
 export const MIGRATIONS_DIRECTORY = join(packageRoot, 'migrations');
 
 export interface Foundation {
-  /** With the secrets of the data directory laid below the other sources. */
+  /** Includes the secrets of the data directory, at the lowest precedence. */
   readonly loaded: LoadedConfig;
   readonly config: Config;
   readonly openLog: OpenLog;
   readonly database: OpenDatabase;
-  /** For background work, which must not take the connections that requests wait for. */
+  /** A separate pool for background work, so that requests do not wait for its connections. */
   readonly jobsDatabase: OpenDatabase;
-  /** Where migrations go, past any pooler. */
+  /** Connection for migrations, which bypasses any pooler. */
   readonly directConnection: ConnectionTarget;
   readonly keyRing: KeyRing;
-  /** Whether the root key is the one that was generated in the data directory. */
+  /** Whether the root key was generated in the data directory. */
   readonly hasGeneratedRoot: boolean;
-  /** Whether a configuration, read again, has the root key of the data directory, which may have been replaced since. */
+  /**
+   * Returns true if a reloaded configuration uses the root key of the data directory, which may have been rotated
+   * since.
+   */
   usesGeneratedRoot(loaded: Pick<LoadedConfig, 'config'>): boolean;
-  /** Present when they were asked for. */
+  /** Present if requested. */
   readonly signingKeys: SigningKeys | undefined;
-  /** The operator's own rules. */
+  /** The operator's policy module. */
   readonly policyModule: PolicyModule | undefined;
   /**
    * Reads all sources again, with the secrets of the data directory.
-   * @param started what only a start changes is taken from there
+   * @param started provides the settings that need a restart
    */
   readConfig(started?: LoadedConfig): LoadedConfig;
-  /** Connections to the database from now on are made with the password of another configuration. @returns undoes that */
+  /**
+   * Uses the password of another configuration for new database connections.
+   * @returns a function that reverts it
+   */
   useDatabasePassword(config: Config): () => void;
-  /** Opens the log of another configuration. Throws when that fails. */
+  /** Opens the log of another configuration. Throws if that fails. */
   prepareLog(config: Config): PreparedLog;
-  /** For the operator: where the embedded database's files are, when not in the data directory. */
+  /** Note for the operator: location of the embedded database if it is outside the data directory. */
   readonly note: string | undefined;
-  /** Closes the database, stops the embedded server as its last user, and flushes the log. */
+  /** Closes the database, stops the embedded server unless others use it, and flushes the log. */
   close(): Promise<void>;
 }
 
-/** The log as configured; `--quiet` leaves out informational lines. */
+/** Opens the log as configured; `--quiet` omits informational lines. */
 export function openConfiguredLog(config: Config, options: ConfigurationOptions): OpenLog {
   const log = openLog(logOptions(config, options));
-  // However the process ends, also by an error that nobody caught: the lines that tell why are among those that wait.
+  // However the process ends, also after an uncaught error: the buffered lines may contain the reason.
   process.once('exit', () => log.sink.flushSync());
   return log;
 }
@@ -86,7 +92,7 @@ function logOptions({ logging }: Config, { isQuiet }: ConfigurationOptions): Con
   return isQuiet && isVerbose ? { ...logging, level: 'warn' } : logging;
 }
 
-/** A database server that can be connected to, and how to let go of it. */
+/** A running database server, and how to release it. */
 export interface ServerInUse {
   readonly connection: ConnectionTarget;
   /** For migrations. */
@@ -95,7 +101,7 @@ export interface ServerInUse {
   release(): Promise<void>;
 }
 
-/** Starts or joins the embedded server, or names the external one. The data directory is made as far as needed. */
+/** Starts or joins the embedded server, or returns the external one. Creates the data directory if needed. */
 export async function useServer(config: Config, log: OpenLog['log'], version: string): Promise<ServerInUse> {
   const { server, migrationServer } = config.database;
   if (server.kind === 'postgres') {
@@ -120,23 +126,21 @@ export async function useServer(config: Config, log: OpenLog['log'], version: st
 }
 
 export interface FoundationWants {
-  /** False: exit 1 when migrations are pending. */
+  /** False: exit 1 if migrations are pending. */
   readonly shouldMigrate: boolean;
-  /** How long to wait for pending migrations that another process applies; then exit 75. */
+  /** How long to wait for another process to apply pending migrations, before exit 75. */
   readonly migrationWaitSeconds?: number;
-  /** Longest wait for another process that migrates. */
+  /** Maximum wait for another process that is migrating. */
   readonly migrateTimeoutSeconds?: number | undefined;
-  /** Some of the connections are kept for background work. */
+  /** Reserve connections for background work. */
   readonly hasJobs?: boolean;
-  /** Whether signing keys are read, and made when no source sets any. */
+  /** Load the signing keys, and generate them if no source sets any. */
   readonly needsSigningKeys: boolean;
-  /** Also for a database whose import did not come to its end. */
+  /** Accept a database whose import did not complete. */
   readonly mayBeIncomplete?: boolean;
 }
 
-/**
- * Opens everything, or closes again what was opened and throws.
- */
+/** Opens everything, or closes what it has opened and throws. */
 export async function openFoundation(
   options: ConfigurationOptions,
   io: CommandIo,
@@ -152,7 +156,7 @@ export async function openFoundation(
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    // Before anything is touched: a key that cannot be read must not be found out after the database was changed.
+    // First of all, so that an unreadable key is found before the database is changed.
     if (first.config.secrets.keys.length > 0) loadSigningKeys(first.config.secrets, first.tree);
     const policyModule = await loadConfiguredModule(first);
     const server = await useServer(first.config, log.log, io.version);
@@ -177,7 +181,7 @@ export async function openFoundation(
     const readConfig = (started?: LoadedConfig): LoadedConfig =>
       loadConfig({
         ...sources,
-        // One that is gone is missing; another in one of the usual places takes no other's place.
+        // Read the same files: if one was removed, that is an error, and no file in a default location replaces it.
         ...(first.files.length > 0 && { files: first.files }),
         generated: withRootKeys(first.config.dataDir, generated),
         ...(started !== undefined && { started }),
@@ -221,7 +225,7 @@ export async function openFoundation(
   }
 }
 
-/** How the database of a configuration is migrated; the embedded one is backed up before something is taken away. */
+/** Returns the migrations of a configured database. The embedded one is backed up before a migration drops anything. */
 export function migrationsOf(config: Config, connection: ConnectionTarget, log: OpenLog['log'], version: string) {
   const { dataDir, database, http } = config;
   const backup = { dataDir, connection, version, publicBase: http.publicBase, clock: systemClock, log };
@@ -235,7 +239,7 @@ export function migrationsOf(config: Config, connection: ConnectionTarget, log: 
   };
 }
 
-/** Applies what is pending, or waits for a process that does. */
+/** Applies pending migrations, or waits for the process that does. */
 async function requireMigrations(
   config: Config,
   connection: ConnectionTarget,
@@ -260,7 +264,7 @@ async function requireMigrations(
   }
 }
 
-/** Makes the secrets that no source sets, unless the database was made with a key that is missing now. */
+/** Generates the secrets that no source sets, unless the database was created with a key that is missing. */
 async function generateSecrets(
   config: Config,
   database: OpenDatabase,
@@ -283,7 +287,7 @@ async function generateSecrets(
   return { encryptionKey: directory.encryptionKey, keysDir: directory.keysDir };
 }
 
-/** Makes the data directory, without any secret. */
+/** Creates the data directory without any secrets. */
 export async function prepareForDatabase(config: Config, version: string): Promise<void> {
   await prepare(config, version, { needsEncryptionKey: false, needsSigningKeys: false });
 }
@@ -348,7 +352,10 @@ function databaseOptions(config: Config, maxConnections: number) {
   };
 }
 
-/** The module that `policy.module` names. @throws ExitError 78 with the place of the setting */
+/**
+ * Loads the module at `policy.module`.
+ * @throws ExitError 78 with the location of the setting
+ */
 export async function loadConfiguredModule({ config, tree }: LoadedConfig): Promise<PolicyModule | undefined> {
   const { modulePath } = config.policy;
   if (modulePath === undefined) return undefined;
@@ -362,9 +369,9 @@ export async function loadConfiguredModule({ config, tree }: LoadedConfig): Prom
 }
 
 /**
- * The signing keys of a configuration.
- * @param tree where its entries stand
- * @throws ExitError 78 that names each entry with file, line and column
+ * Loads the signing keys of a configuration.
+ * @param tree gives the locations of the entries
+ * @throws ExitError 78 naming each entry with file, line and column
  */
 export function loadSigningKeys({ keys }: Config['secrets'], tree: LoadedConfig['tree']): SigningKeys {
   const placeOf = (path: Path): Origin | undefined => nodeAt(tree, path)?.at;

@@ -1,17 +1,17 @@
 /**
- * Metrics of a `serve` with several processes: each counts for itself, and the one that is asked for `/metrics` gets the
- * values of all of them through the first process, which serves nothing (decisions 0027, 0028).
+ * Metrics of a `serve` with several processes. Each process counts separately. The one that receives a request for
+ * `/metrics` collects the values of all through the first process, which serves no requests (decisions 0027, 0028).
  */
 import type { Worker } from 'node:cluster';
 import type { MetricsRegistry, MetricValues } from '#platform/metrics/registry.ts';
 import { isMessage, type Order, type Report } from './member-messages.ts';
 
-/** A process that does not answer by then is busy; its values are left out. */
+/** A process that takes longer is busy; its values are left out. */
 const ANSWER_MS = 3_000;
-/** The first process answers earlier. */
+/** Longer than the timeout of the first process. */
 const GATHER_MS = ANSWER_MS + 2_000;
 
-/** Answers with what a serving process has counted, and asks for what all have. */
+/** In a serving process: reports its own values and requests the values of all. */
 export class SharedMetrics {
   readonly #registry: MetricsRegistry;
   readonly #questions = new Map<number, (processes: readonly MetricValues[]) => void>();
@@ -26,7 +26,7 @@ export class SharedMetrics {
     });
   }
 
-  /** The values of every process that answers; this one's alone when the first process does not. */
+  /** Returns the values of every process that responds, or only its own if the first process does not respond. */
   async gather(): Promise<readonly MetricValues[]> {
     this.#count += 1;
     const question = this.#count;
@@ -51,20 +51,20 @@ function send(report: Report): void {
   if (process.connected) process.send?.(report);
 }
 
-/** In the first process: passes questions on to every process that serves, and the answers back. */
+/** In the first process: forwards requests to every serving process, and their responses back. */
 export class MetricsExchange {
   readonly #workers: () => Iterable<Worker>;
-  /** What processes that have ended had counted: sums must not become smaller. */
+  /** Counts of ended processes, because counters must not decrease. */
   readonly #ended: MetricValues[] = [];
   readonly #last = new Map<number, MetricValues>();
   #count = 0;
 
-  /** @param workers those that serve now */
+  /** @param workers the current serving processes */
   constructor(workers: () => Iterable<Worker>) {
     this.#workers = workers;
   }
 
-  /** Listens to a process from its start on. */
+  /** Listens to a process from its start. */
   listenTo(worker: Worker): void {
     worker.on('message', (message: unknown) => {
       if (isMessage(message) && message.kind === 'counts-wanted') void this.#answer(worker, message.question);

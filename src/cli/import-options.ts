@@ -1,4 +1,4 @@
-/** Options of the commands below `import` (operations 3.9). */
+/** Options of the `import` commands (operations 3.9). */
 import { type Command, Option } from 'commander';
 import { SKIPPED_KINDS, type SkippedKind } from '#domain/synapse-import/findings-of-data.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';

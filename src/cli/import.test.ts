@@ -51,7 +51,7 @@ interface Setting {
   readonly options?: readonly string[];
 }
 
-/** Runs a command with configurations of both sides that fit together, but for what is given. */
+/** Runs a command with matching configurations of both sides, modified by the arguments. */
 async function run(command: 'check' | 'migrate', { here = {}, there = {}, options = [] }: Setting = {}) {
   const own = {
     secrets: { encryption: 'ab'.repeat(32) },
@@ -112,7 +112,7 @@ const addDevice = async (user: string, device: string, columns: readonly unknown
 let nextId = 0;
 const letters = () => createHash('sha256').update(String(nextId)).digest('hex').slice(0, 20);
 
-/** @returns the text of the token */
+/** @returns the token */
 async function addAccessToken(user: string, device: string | null, columns: Readonly<Record<string, unknown>> = {}) {
   nextId += 1;
   const token = `syt_bm9ib2R5_${letters()}_0abcde`;
@@ -125,7 +125,7 @@ async function addAccessToken(user: string, device: string | null, columns: Read
   return String(row.token);
 }
 
-/** @returns its id and text */
+/** @returns its ID and the token */
 async function addRefreshToken(user: string, device: string, columns: readonly unknown[] = [null, null, null]) {
   nextId += 1;
   const [id, token] = [nextId, `syr_bm9ib2R5_${letters()}_0abcde`];
@@ -139,7 +139,7 @@ async function addRefreshToken(user: string, device: string, columns: readonly u
 const stored = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
   await sql<Row>(target.database, text, [...values]);
 
-/** Whose token it is here, and on which device. */
+/** Returns the user and device of an imported token. */
 async function ownerOf(token: string): Promise<string | undefined> {
   const [row] = await stored<{ owner: string }>(
     `select u.username || ' ' || coalesce(s.device_id, 'nowhere') as owner
@@ -376,7 +376,7 @@ describe('an import that fails', () => {
     const user = await addUser('one');
     await addDevice(user, 'PHONE');
     const schema = await dumpSchema(target.connectionString);
-    // A second token with one text breaks the key at the end.
+    // A duplicate token violates the unique key at the end of the import.
     await synapse.query('alter table access_tokens drop constraint access_tokens_token_key');
     const token = await addAccessToken(user, 'PHONE');
     await addAccessToken(user, 'PHONE', { token });

@@ -30,14 +30,17 @@ export interface ImportOptions {
   readonly skip: readonly SkippedKind[];
 }
 
-/** What both commands work with. */
+/** Context of both commands. */
 interface Opened {
   readonly foundation: Foundation;
   readonly synapse: SynapseConfiguration;
   readonly source: SynapseSource;
 }
 
-/** Prints what was found. @returns the exit code: 10 with errors, 11 with warnings only */
+/**
+ * Prints the findings.
+ * @returns the exit code: 10 with errors, 11 with warnings only
+ */
 export async function checkImport(
   options: ConfigurationOptions,
   command: ImportOptions,
@@ -53,11 +56,14 @@ export async function checkImport(
 }
 
 export interface MigrateOptions extends ImportOptions {
-  /** Nothing of it stays. */
+  /** Roll back at the end. */
   readonly dryRun: boolean;
 }
 
-/** Copies everything, unless something speaks against it. @returns the exit code: 10 when something does */
+/**
+ * Imports everything unless a finding prevents it.
+ * @returns the exit code: 10 if one does
+ */
 export async function migrateFromSynapse(
   options: ConfigurationOptions,
   command: MigrateOptions,
@@ -108,7 +114,9 @@ export async function migrateFromSynapse(
   });
 }
 
-/** What a server refuses is for the operator: the data there break a rule here, or the server has no room or no time. */
+/**
+ * Database errors are the operator's to fix: the data violates a constraint here, or the server lacks space or time.
+ */
 function toCallersError(error: unknown): unknown {
   const isLost = isConnectionLost(error);
   if (!isLost && !(error instanceof DatabaseError)) return error;

@@ -1,4 +1,4 @@
-/** What `serve`, `worker` and one of several serving processes do differently. */
+/** What differs between `serve`, `worker` and one of several serving processes. */
 import type { ConfigurationSyncDeps } from '#app/sync-configuration.ts';
 import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
@@ -11,26 +11,26 @@ import type { ServiceManager } from './service-manager.ts';
 
 export interface InstancePlan {
   readonly wants: Omit<FoundationWants, 'needsSigningKeys'>;
-  /** Whether background work is done here. */
+  /** Whether this process runs background work. */
   readonly hasWorkers: boolean;
-  /** Whether other processes may serve in place of this one (`http.workers`). */
+  /** Whether other processes may serve instead of this one (`http.workers`). */
   readonly mayHaveMembers: boolean;
-  /** This is one of several that serve together; the first of them speaks for all. */
+  /** One of several serving processes. The first process reports for all. */
   readonly isMember: boolean;
-  /** In place of the configured ones. */
+  /** Override of the configured listeners. */
   listeners?(environment: LoadedConfig['environment'], config: Config): Config['http']['listeners'];
-  /** Refuses what cannot run here. Throws. */
+  /** Throws if the configuration cannot run here. */
   check?(config: Config): void;
   makeFirstAccounts?(foundation: Foundation): Promise<void>;
-  /** Brings the database in line with the configuration. */
+  /** Syncs the database with the configuration. */
   sync?(deps: ConfigurationSyncDeps, config: Config): Promise<void>;
-  /** Runs once it listens and works, before it counts as started. */
+  /** Called once the process listens and works, before it counts as started. */
   announce(foundation: Foundation, bound: readonly BoundAddress[]): Promise<void>;
-  /** After each reload, for the process that asked for it. */
+  /** Called after each reload, to report to the process that requested it. */
   reloaded?(isDone: boolean): void;
 }
 
-/** An instance whose database is open and in line with its configuration. */
+/** An instance whose database is open and in sync with its configuration. */
 export interface PreparedInstance {
   readonly plan: InstancePlan;
   readonly io: CommandIo;
@@ -38,8 +38,8 @@ export interface PreparedInstance {
   readonly config: Config;
   readonly signingKeys: SigningKeys;
   readonly manager: ServiceManager;
-  /** What this process changes of a configuration that it has read. */
+  /** Applies the changes that this process makes to a loaded configuration. */
   adapt(config: Config): Config;
-  /** Refuses what cannot run here, and brings the database in line. */
+  /** Rejects a configuration that cannot run here, and syncs the database. */
   prepareReload(config: Config, keyRing: KeyRing): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What `serve` and `worker` have in common: what is opened and prepared before either serves, or has others serve. */
+/** Common part of `serve` and `worker`: prepares the instance before it serves or starts other processes that do. */
 import type { Config } from '#config/config.ts';
 import { systemClock } from '#platform/base/clock.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
@@ -36,7 +36,7 @@ export async function runInstance(options: ConfigurationOptions, io: CommandIo, 
       await plan.sync?.(syncDeps({ ...foundation, config: next, keyRing }), next);
     };
     const prepared = { plan, io, foundation, config, signingKeys, manager, adapt, prepareReload };
-    // Neither is needed where the other is, and the service takes 50 MiB to load.
+    // Imported on demand: each is useless where the other is used, and the service takes 50 MiB to load.
     if (plan.mayHaveMembers && config.http.workers > 1) {
       const { supervise } = await import('./primary.ts');
       return await supervise(prepared);

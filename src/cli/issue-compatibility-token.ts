@@ -7,13 +7,13 @@ import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { explainDeviceError, NOBODY_WAITS } from './device-errors.ts';
 
 export interface IssueCompatibilityTokenOptions {
-  /** A username, `@user:server` or an identifier. */
+  /** A username, `@user:server` or an ID. */
   readonly user: string;
-  /** Undefined: the service makes one. */
+  /** Undefined: the service generates one. */
   readonly deviceId: string | undefined;
-  /** Undefined: it does not expire. */
+  /** Undefined: the token does not expire. */
   readonly expiresInSeconds: number | undefined;
-  /** It administers the homeserver. */
+  /** The token has admin rights on the homeserver. */
   readonly isAdmin: boolean;
   readonly json: boolean;
 }
@@ -21,8 +21,9 @@ export interface IssueCompatibilityTokenOptions {
 const MAX_LIFETIME_SECONDS = 315_360_000;
 
 /**
- * `manage issue-compatibility-token` (operations 3.5): a session of a chat client, without a login. Throws `ExitError` 1
- * when there is no such user, they may not sign in, or the homeserver does not take the device; 2 for wrong options.
+ * `manage issue-compatibility-token` (operations 3.5): creates a session of a chat client without a login. Throws
+ * `ExitError` 1 if the user does not exist or may not sign in, or the homeserver rejects the device; 2 for invalid
+ * options.
  */
 export async function issueCompatibilityTokenCommand(
   deps: ManageDeps,
@@ -59,7 +60,7 @@ async function openSession(
   deviceId: string | undefined,
 ): Promise<OpenedCompatSession> {
   const device = { id: deviceId, name: undefined, canRefresh: false, address: undefined, userAgent: undefined };
-  // Operators are not bound by limits for people.
+  // Session limits for users do not apply to operators.
   const opening = { ...deps, sessionLimit: new SessionLimit(undefined, undefined), accessTokenTtlSeconds: 0 };
   const outcome = await openCompatSessionForOperator(opening, issued, device, NOBODY_WAITS).catch(explainDeviceError);
   if (outcome.ok) return outcome.session;

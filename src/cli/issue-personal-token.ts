@@ -12,20 +12,21 @@ import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { explainDeviceError, NOBODY_WAITS } from './device-errors.ts';
 
 export interface IssuePersonalTokenOptions {
-  /** As whom it acts: a username, `@user:server` or an identifier. */
+  /** The account that the token acts as: a username, `@user:server` or an ID. */
   readonly actor: string;
-  /** To whom it belongs; undefined: the actor. */
+  /** The owner of the token; undefined: the actor. */
   readonly owner: string | undefined;
   readonly name: string;
   readonly scope: string;
-  /** Undefined: it does not expire. */
+  /** Undefined: the token does not expire. */
   readonly expiresInSeconds: number | undefined;
   readonly json: boolean;
 }
 
 /**
- * `manage issue-personal-token` (operations 3.5): a standing token that acts as an account. Throws `ExitError` 1 when there
- * is no such user, they may not be used, or the homeserver does not take the device; 2 for wrong options.
+ * `manage issue-personal-token` (operations 3.5): creates a long-lived token that acts as an account. Throws
+ * `ExitError` 1 if the user does not exist or cannot be used, or the homeserver rejects the device; 2 for invalid
+ * options.
  */
 export async function issuePersonalTokenCommand(deps: ManageDeps, options: IssuePersonalTokenOptions): Promise<void> {
   const { name, expiresInSeconds } = options;

@@ -1,4 +1,4 @@
-/** `latchkey manage issue-user-registration-token`: an invitation for people who register themselves. */
+/** `latchkey manage issue-user-registration-token`: creates a token that users need to register. */
 import { Urls } from '#browser/urls.ts';
 import type { Config } from '#config/config.ts';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
@@ -14,14 +14,14 @@ const MAX_LIFETIME_SECONDS = 315_360_000;
 export interface IssueTokenOptions {
   /** Undefined: a random one. */
   readonly token?: string;
-  /** Undefined: one account, unless `unlimited`. */
+  /** Undefined: valid for one account, unless `unlimited`. */
   readonly usageLimit?: number;
   readonly unlimited: boolean;
-  /** Undefined: it does not expire. */
+  /** Undefined: the token does not expire. */
   readonly expiresIn?: number;
 }
 
-/** @throws ExitError 1 when there is such a token already, 2 when the wanted one is written in another way than allowed */
+/** @throws ExitError 1 if the token already exists, 2 if the requested token has an invalid format */
 export async function issueRegistrationTokenCommand(
   configuration: ConfigurationOptions,
   options: IssueTokenOptions,
@@ -52,14 +52,14 @@ export async function issueRegistrationTokenCommand(
     const url = new Urls(config.http.publicBase).invitation(issued.token);
     const document = { id: issued.id, token: issued.token, usage_limit: usageLimit ?? null, expires_at, url };
     io.stdout(configuration.isJson ? `${JSON.stringify(document)}\n` : `${issued.token}\n`);
-    // Apart from the token, which scripts read.
+    // On standard error, separate from the token, which scripts read.
     if (!configuration.isJson) io.stderr(`Link for the person: ${url}\n`);
   } finally {
     await foundation.close();
   }
 }
 
-/** Why nobody may be asked for the token. */
+/** Returns why users may not be asked for the token. */
 function warningsOf({ account, passwords }: Config): string[] {
   if (!passwords.enabled || !account.passwordRegistrationEnabled) {
     return ['registration is closed: account.password_registration_enabled is off'];

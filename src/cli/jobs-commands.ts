@@ -1,4 +1,4 @@
-/** Options of the commands below `jobs` (operations 3.6). */
+/** Options of the `jobs` commands (operations 3.6). */
 import { type Command, Option } from 'commander';
 import { JOB_STATUSES } from '#platform/jobs/job-listing.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';

@@ -14,7 +14,7 @@ let directory: string;
 let testDatabase: TestDatabase;
 
 beforeAll(async () => {
-  // Each run listens for the end of the process, to write the rest of its log.
+  // Each run adds an exit listener that flushes its log.
   process.setMaxListeners(100);
   testDatabase = await createTestDatabase();
   directory = mkdtempSync(join(tmpdir(), 'latchkey-jobs-'));
@@ -47,7 +47,7 @@ interface NewJob {
   readonly reason?: string;
 }
 
-/** Columns of a job in a state: when it is due, runs, worker, whether it was given up. */
+/** Columns of a job by state: when it is due, number of attempts, worker, and whether it failed permanently. */
 const COLUMNS: Readonly<Record<State, readonly [due: string, attempt: number, worker: string, failed: string]>> = {
   available: ["now() - interval '1 minute'", 0, 'null', 'null'],
   scheduled: ["now() + interval '1 hour'", 0, 'null', 'null'],
@@ -78,7 +78,7 @@ async function stored(id: string) {
   return rows.find((row) => fromUuid(row.id) === id);
 }
 
-/** JSON documents, one a line. */
+/** Parses one JSON document per line. */
 async function documents(command: string): Promise<Readonly<Record<string, unknown>>[]> {
   const { out } = await run(`${command} --json`);
   return out
@@ -98,7 +98,7 @@ describe('jobs list (operations 3.6)', () => {
         ['available', 'available'],
         ['scheduled', 'scheduled'],
         ['running', 'running'],
-        // Its process died: the next one that asks takes it.
+        // Its process died; the next worker takes it.
         ['lapsed', 'available'],
         ['failed', 'failed'],
         ['dead', 'dead'],

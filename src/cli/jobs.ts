@@ -1,4 +1,4 @@
-/** Commands below `jobs` (operations 3.6): they change rows of the queue, and processes of the service do the work. */
+/** The `jobs` commands (operations 3.6). They change rows of the queue; the processes of the service do the work. */
 import { distance } from 'fastest-levenshtein';
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -18,11 +18,11 @@ export interface ListJobsOptions {
   readonly status?: JobStatus;
   readonly queue?: string;
   readonly limit: number;
-  /** Names of queues instead of jobs. */
+  /** List queue names instead of jobs. */
   readonly queues: boolean;
 }
 
-/** `jobs list`: a table, or with `--json` one document a line. */
+/** `jobs list`: a table, or with `--json` one document per line. */
 export async function listJobs(
   configuration: ConfigurationOptions,
   { status, queue, limit, queues }: ListJobsOptions,
@@ -45,7 +45,7 @@ export async function listJobs(
   });
 }
 
-/** `jobs show`. Throws `ExitError` 1 when there is no such job. */
+/** `jobs show`. Throws `ExitError` 1 if the job does not exist. */
 export async function showJob(configuration: ConfigurationOptions, text: string, io: CommandIo): Promise<void> {
   const id = idOf(text);
   await withDatabase(configuration, io, async (database) => {
@@ -60,7 +60,7 @@ export async function showJob(configuration: ConfigurationOptions, text: string,
   });
 }
 
-/** `jobs retry ID`. Throws `ExitError` 1 when there is no such job, or nothing to start again. */
+/** `jobs retry ID`. Throws `ExitError` 1 if the job does not exist or cannot be retried. */
 export async function retryOne(configuration: ConfigurationOptions, text: string, io: CommandIo): Promise<void> {
   const id = idOf(text);
   await withDatabase(configuration, io, async (database) => {
@@ -83,7 +83,7 @@ function whyNot(outcome: Exclude<RetryOutcome, 'retried'>): ExitError {
 
 const PAGE = 100;
 
-/** `jobs retry --all-dead`: those for which no other job waits that does the same. */
+/** `jobs retry --all-dead`: retries failed jobs unless an equivalent job is waiting. */
 export async function retryAllDead(
   configuration: ConfigurationOptions,
   { queue }: { readonly queue: string | undefined },
@@ -109,7 +109,7 @@ export async function retryAllDead(
   });
 }
 
-/** `jobs delete`. Throws `ExitError` 1 when there is no such job, or it runs. */
+/** `jobs delete`. Throws `ExitError` 1 if the job does not exist or is running. */
 export async function deleteOne(configuration: ConfigurationOptions, text: string, io: CommandIo): Promise<void> {
   const id = idOf(text);
   await withDatabase(configuration, io, async (database) => {
@@ -120,7 +120,7 @@ export async function deleteOne(configuration: ConfigurationOptions, text: strin
   });
 }
 
-/** `jobs run`. Throws `ExitError` 2 for a queue whose work does not come back by itself, 1 while it runs. */
+/** `jobs run`. Throws `ExitError` 2 for a queue without recurring jobs, 1 while the job is running. */
 export async function runQueue(configuration: ConfigurationOptions, queue: string, io: CommandIo): Promise<void> {
   await withDatabase(configuration, io, async (database) => {
     const outcome = await runPeriodicJobNow(database, queue, systemClock.now());
@@ -199,7 +199,7 @@ function jobsTable(records: readonly JobRecord[]): string {
   ]);
 }
 
-/** To the second, UTC. */
+/** Formats a time in UTC, with seconds. */
 function secondOf(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }

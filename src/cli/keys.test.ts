@@ -22,7 +22,7 @@ import { runCommand } from './run-command.test-support.ts';
 const HOUR = 3600;
 let directory: string;
 let keysDir: string;
-/** What the first start makes, for every test to begin with. */
+/** Data directory after the first start, copied for every test. */
 let made: string;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ beforeEach(() => {
   cpSync(join(made, 'data'), join(directory, 'data'), { recursive: true });
 });
 
-/** What a start does. */
+/** Generates the secrets as a start does. */
 async function prepare(): Promise<void> {
   const needs = { needsEncryptionKey: true, needsSigningKeys: true };
   await prepareDataDirectory({ dataDir: join(directory, 'data'), isPassable: false, version: '1.2.3', ...needs });
@@ -62,7 +62,7 @@ async function list(): Promise<readonly ListedJson[]> {
   return keys;
 }
 
-/** Key files and the state of their keys. */
+/** Returns the state of the key in each key file. */
 async function states(): Promise<Record<string, string>> {
   return Object.fromEntries((await list()).map(({ source, state }) => [source.slice(keysDir.length + 1), state]));
 }
@@ -202,7 +202,7 @@ describe('keys rotate', () => {
     });
     expect([await kidOf('rsa-2048.pem'), await kidOf('rsa-2048.old.pem')]).toEqual([next, before]);
 
-    // Neither the next rotation nor a repeated promotion begins before the old key is gone.
+    // Neither the next rotation nor a repeated promotion begins before the old key is retired.
     expect((await run('keys', 'rotate', '--type', 'rsa2048')).out).toMatch(/rsa-2048\.old\.pem was replaced/);
     expect((await run('keys', 'rotate', '--type', 'rsa2048', '--promote')).exitCode).toBe(0);
     expect(await kidOf('rsa-2048.pem')).toBe(next);

@@ -1,4 +1,4 @@
-/** `latchkey keys ...`: lists and makes signing keys. The database is not opened. */
+/** `latchkey keys ...`: lists and generates signing keys. Does not open the database. */
 import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { loadConfig } from '#config/load.ts';
@@ -12,17 +12,17 @@ import { loadSigningKeys } from './foundation.ts';
 import { createFile } from './output-file.ts';
 
 export interface ConfiguredKeys {
-  /** In the order in which they are asked whether they sign. */
+  /** In order of signing preference. */
   readonly keys: readonly ListedKey[];
-  /** Directory of keys, if one is used. */
+  /** The key directory, if one is used. */
   readonly directory: string | undefined;
-  /** Lifetime of the longest-lived JWT that they sign. */
+  /** Maximum lifetime of JWTs signed with the keys. */
   readonly idTokenTtlSeconds: number;
 }
 
 /**
- * Reads the keys that a service with this configuration has. Nothing is made.
- * @throws ExitError 1 when no source sets any and none was generated yet, 78 for a configuration or key that is refused
+ * Loads the keys that a service with this configuration uses. Generates nothing.
+ * @throws ExitError 1 if no keys are configured or generated yet, 78 for an invalid configuration or key
  */
 export function readConfiguredKeys(options: ConfigurationOptions, io: CommandIo): ConfiguredKeys {
   const sources = configSources(options, io);
@@ -45,25 +45,25 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Whether a key is a file of the directory, which commands may rename. */
+/** Returns true if the key is a file of the directory, which commands may rename. */
 export function isInDirectory({ name }: ListedKey, directory: string | undefined): boolean {
   return directory !== undefined && dirname(name) === directory;
 }
 
-/** Prints the keys; private parts never. */
+/** Prints the keys without their private parts. */
 export function listKeys(options: ConfigurationOptions, io: CommandIo): void {
   const configured = readConfiguredKeys(options, io);
   io.stdout(options.isJson ? `${JSON.stringify({ keys: describeKeys(configured) })}\n` : keyTable(configured));
 }
 
-/** One key as `--json` shows it. */
+/** One key in `--json` output. */
 interface DescribedKey {
   readonly kid: string;
   readonly type: string;
   readonly alg: string;
   readonly source: string;
   readonly state: 'signing' | 'published';
-  /** Since its file was written, or since the key was replaced; null for one whose file is not known. */
+  /** Time since its file was written or the key was replaced; null if it has no known file. */
   readonly age_seconds: number | null;
 }
 
@@ -103,8 +103,8 @@ function ageText(seconds: number): string {
 }
 
 /**
- * Makes a private key (PKCS#8, PEM) and prints it, or writes it to a file of mode 0600.
- * @throws ExitError 2 for an unknown type, 73 when the file exists
+ * Generates a private key (PKCS#8, PEM) and prints it, or writes it to a file of mode 0600.
+ * @throws ExitError 2 for an unknown type, 73 if the file exists
  */
 export async function generateKey(
   options: Pick<ConfigurationOptions, 'isJson'>,

@@ -7,16 +7,16 @@ import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { type EndedSessions, endedDocument, endedSessions } from './ended-sessions.ts';
 
 export interface KillSessionsOptions {
-  /** A username, `@user:server` or an identifier. */
+  /** A username, `@user:server` or an ID. */
   readonly user: string;
-  /** Says what would end, and changes nothing. */
+  /** Prints what would end, without changes. */
   readonly dryRun: boolean;
-  /** Personal sessions go on. */
+  /** Does not end personal sessions. */
   readonly keepsPersonal: boolean;
   readonly json: boolean;
 }
 
-/** `manage kill-sessions` (operations 3.5). Throws `ExitError` 1 when there is no such user. */
+/** `manage kill-sessions` (operations 3.5). Throws `ExitError` 1 if the user does not exist. */
 export async function killSessionsCommand(deps: ManageDeps, options: KillSessionsOptions): Promise<void> {
   const user = await findManagedUser(deps, options.user);
   const { id, username } = user;

@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 const DEFAULT_LISTED = 100;
 const MAX_LISTED = 10_000;
 
-/** How much of a list is printed. */
+/** Maximum number of list entries to print. */
 export function limitOption(): Option {
   return new Option('--limit <count>', `at most so many, up to ${MAX_LISTED}`)
     .argParser(parseLimit)

@@ -58,7 +58,7 @@ async function rows<Row extends object>(text: string, ...params: unknown[]): Pro
   return await sql<Row>(testDatabase.database, text, params);
 }
 
-/** Somebody with an address, who is known at the homeserver and signed in in a browser. */
+/** A user with an email address and a browser session, provisioned on the homeserver. */
 async function member(username: string) {
   await insertTestAccount(testDatabase.database, { username, password: PASSWORD });
   await rows(
@@ -79,7 +79,7 @@ async function signIn(username: string, browser = connected.browser()) {
   return await browser.submit({ username, password: PASSWORD });
 }
 
-/** Jobs of one person run one after the other: the second is tried again after two seconds. */
+/** Jobs of one user run sequentially: the second is retried after two seconds. */
 async function tell(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await tellHomeserver(connected.core);
@@ -99,7 +99,7 @@ async function state(username: string) {
   return row;
 }
 
-/** What waits for an account, apart from notices by mail. */
+/** Returns the pending jobs of an account, except mail notices. */
 async function jobs(username: string): Promise<string[]> {
   const found = await rows<{ queue: string }>(
     `select j.queue from queue_jobs j join users u on u.id::text = j.payload ->> 'user_id'

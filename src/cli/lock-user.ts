@@ -6,15 +6,15 @@ import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { endedDocument, endedSessions } from './ended-sessions.ts';
 
 export interface LockUserOptions {
-  /** A username, `@user:server` or an identifier. */
+  /** A username, `@user:server` or an ID. */
   readonly user: string;
   readonly deactivate: boolean;
-  /** With `deactivate`. */
+  /** Requires `deactivate`. */
   readonly erase: boolean;
   readonly json: boolean;
 }
 
-/** `manage lock-user` (operations 3.5). Throws `ExitError` 1 when there is no such user. */
+/** `manage lock-user` (operations 3.5). Throws `ExitError` 1 if the user does not exist. */
 export async function lockUserCommand(deps: ManageDeps, options: LockUserOptions): Promise<void> {
   if (options.erase && !options.deactivate) throw new ExitError(ExitCode.usage, '--erase belongs to --deactivate');
   const user = await findManagedUser(deps, options.user);
@@ -35,13 +35,13 @@ export async function lockUserCommand(deps: ManageDeps, options: LockUserOptions
 }
 
 export interface UnlockUserOptions {
-  /** A username, `@user:server` or an identifier. */
+  /** A username, `@user:server` or an ID. */
   readonly user: string;
   readonly reactivate: boolean;
   readonly json: boolean;
 }
 
-/** `manage unlock-user` (operations 3.5). Throws `ExitError` 1 when there is no such user. */
+/** `manage unlock-user` (operations 3.5). Throws `ExitError` 1 if the user does not exist. */
 export async function unlockUserCommand(deps: ManageDeps, options: UnlockUserOptions): Promise<void> {
   const user = await findManagedUser(deps, options.user);
   const { homeserver } = deps;

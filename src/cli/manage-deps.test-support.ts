@@ -3,13 +3,13 @@ import { passwordRulesOf } from '#domain/accounts/passwords/password-rules.ts';
 import type { PageService } from '#test/support/page-service.ts';
 import type { ManageDeps } from './accounts.ts';
 
-/** What a command printed. */
+/** Output of a command. */
 export interface Printed {
   out: string;
   err: string;
 }
 
-/** What commands below `manage` work with, at a service of a test and without a terminal. */
+/** Dependencies of `manage` commands, with the service of a test and without a terminal. */
 export function manageDeps({ core }: Pick<PageService, 'core'>, printed: Printed): ManageDeps {
   return {
     ...core,

@@ -52,7 +52,7 @@ beforeEach(() => {
   output = { stdout: '', stderr: '' };
 });
 
-/** Hard to guess, and yet known. */
+/** A strong password that was leaked. */
 const LEAKED = 'ein Walross pfeift im Regen';
 
 const NO_HOMESERVER = testConfig('http://localhost/', []);
@@ -90,7 +90,7 @@ function deps(
   };
 }
 
-/** Answers in turn, and remembers what it was asked and shown. */
+/** Answers prompts in order, and records the questions and notes. */
 class Answering implements Prompts {
   readonly seen: string[] = [];
   readonly #answers: (string | boolean)[];

@@ -1,5 +1,5 @@
 /**
- * The serving processes of one `serve`: starts them, starts one anew that died, tells all of them what to do, and waits
+ * The serving processes of one `serve`: starts them, restarts those that die, forwards orders to all of them, and waits
  * for their end.
  */
 import cluster, { type Worker } from 'node:cluster';
@@ -14,18 +14,18 @@ import { MetricsExchange } from './gathered-metrics.ts';
 import { isMessage, MEMBER_VARIABLE, type Order, type Report } from './member-messages.ts';
 
 const PING_MS = 5_000;
-/** Longer than the live probe accepts. */
+/** Longer than the liveness probe accepts. */
 const SILENT_MS = 60_000;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
-/** One that lived as long did not die of its start. */
+/** A process that lived this long did not fail because of its start. */
 const STABLE_MS = 60_000;
 
 interface Member {
   readonly slot: number;
   readonly worker: Worker;
   readonly startedAt: number;
-  /** It hears orders. */
+  /** The process handles orders. */
   hasGreeted: boolean;
   isReady: boolean;
   heardAt: number;
@@ -38,13 +38,13 @@ export class Members {
   readonly #changes = new EventEmitter();
   readonly #delays = new Map<number, number>();
   readonly #metrics = new MetricsExchange(() => this.#serving());
-  /** All so far: who does not hear yet gets them once it does. */
+  /** All signals so far, for processes that do not handle orders yet. */
   readonly #signals: NodeJS.Signals[] = [];
   #hasFailed = false;
   #isKilled = false;
   #pinging: NodeJS.Timeout | undefined;
 
-  /** @param descriptors passed on to each of them under the same numbers */
+  /** @param descriptors passed to each of them under the same numbers */
   constructor(count: number, descriptors: readonly number[], log: Log) {
     this.#count = count;
     this.#log = log;
@@ -56,8 +56,9 @@ export class Members {
   }
 
   /**
-   * Starts the first, and when that serves the others, so that what none of them can do is said once.
-   * @returns where they listen, or the exit code of one that did not come so far; after a signal none is started
+   * Starts the first process, and the others once it serves, so that a common problem is reported only once.
+   * @returns the bound addresses, or the exit code of a process that failed to start; after a signal, no further
+   * process is started
    */
   async start(): Promise<readonly BoundAddress[] | number> {
     if (this.#isStopping) return ExitCode.ok;
@@ -71,7 +72,7 @@ export class Members {
     return first;
   }
 
-  /** All serve, and each has said lately that it lives. */
+  /** True if all are serving, and each has responded recently. */
   get areHealthy(): boolean {
     const now = performance.now();
     const healthy = [...this.#members.values()].filter(({ heardAt, isReady }) => isReady && now - heardAt < SILENT_MS);
@@ -83,10 +84,13 @@ export class Members {
     for (const member of this.#members.values()) if (member.hasGreeted) send(member, { kind: 'signal', signal });
   }
 
-  /** Makes each read the configuration again. @returns how many could not */
+  /**
+   * Reloads the configuration in each process.
+   * @returns the number of processes that failed
+   */
   async reload(): Promise<number> {
     const ready = [...this.#members.values()].filter(({ isReady }) => isReady);
-    // One that starts may have read the former one: it reads it again once it serves.
+    // A starting process may have read the former configuration, so it reloads once it serves.
     for (const member of this.#members.values())
       if (!member.isReady && member.hasGreeted) send(member, { kind: 'reload' });
     const outcomes = ready.map(
@@ -103,7 +107,7 @@ export class Members {
             if (message.kind === 'reloaded' || message.kind === 'failed') end(message.kind === 'reloaded');
           };
           worker.on('message', listen);
-          // One that takes its place reads the new configuration.
+          // Its replacement reads the new configuration.
           worker.on('exit', fail);
           worker.send({ kind: 'reload' } satisfies Order);
         }),
@@ -111,7 +115,10 @@ export class Members {
     return (await Promise.all(outcomes)).filter((isDone) => !isDone).length;
   }
 
-  /** Waits until none is left; kills those that are when the time is over. @returns whether all ended well */
+  /**
+   * Waits for all processes to end, and kills the rest after the timeout.
+   * @returns whether all ended cleanly
+   */
   async ended(timeoutMs: number): Promise<boolean> {
     clearInterval(this.#pinging);
     const limit = setTimeout(() => this.kill(), timeoutMs);
@@ -120,7 +127,7 @@ export class Members {
     return !this.#hasFailed;
   }
 
-  /** Ends all at once, and none takes the place of another. */
+  /** Kills all processes without replacing them. */
   kill(): void {
     this.#isKilled = true;
     for (const { worker } of this.#members.values()) worker.process.kill('SIGKILL');
@@ -179,7 +186,7 @@ export class Members {
   #onExit(member: Member, code: number | null, signal: string | null): void {
     this.#members.delete(member.worker.id);
     if (this.#isStopping) this.#hasFailed ||= code !== 0;
-    // One that never served is the business of `start`, or was tried again already.
+    // A process that never served is handled by `start`, or has been retried already.
     else if (member.isReady || this.#pinging !== undefined) void this.#replace(member, code, signal);
     this.#changes.emit('exit');
   }
@@ -208,7 +215,7 @@ function send({ worker }: Member, order: Order): void {
   if (worker.isConnected()) worker.send(order);
 }
 
-/** The channel for messages comes behind the descriptors, so that these keep their numbers. */
+/** The IPC channel comes after the descriptors, so that they keep their numbers. */
 function inheritedStdio(descriptors: readonly number[]): (number | 'ignore' | 'inherit' | 'ipc')[] {
   const stdio: (number | 'ignore' | 'inherit')[] = ['inherit', 'inherit', 'inherit'];
   for (let number = stdio.length; number <= Math.max(...descriptors); number += 1) {

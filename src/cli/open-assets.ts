@@ -4,7 +4,10 @@ import type { Config } from '#config/config.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { describeError } from '#platform/base/log.ts';
 
-/** The files below `/assets/`: those of this program, or those of the operator. @throws ExitError 78 when those are none */
+/**
+ * Opens the files below `/assets/`: bundled ones, or the operator's.
+ * @throws ExitError 78 if the operator's files are not the output of a build
+ */
 export function openAssets({ path, manifest, hasSourceMaps }: Config['assets']): AssetFiles {
   if (path === undefined && manifest === undefined) return loadAssets(BUNDLED_ASSETS, hasSourceMaps);
   try {

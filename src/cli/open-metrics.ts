@@ -1,4 +1,4 @@
-/** The metrics of a process that serves or works, as `telemetry.metrics` wants them. */
+/** Metrics of a serving or working process, as configured in `telemetry.metrics`. */
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -8,9 +8,9 @@ import { openPost, sourceOf } from './post-documents.ts';
 
 export interface OpenMetrics {
   readonly registry: MetricsRegistry;
-  /** Undefined unless they are read at `/metrics`. */
+  /** Undefined unless metrics are exposed at `/metrics`. */
   readonly page: MetricsPage | undefined;
-  /** Sends the last numbers, for a few seconds at most. */
+  /** Exports the last values, for a few seconds at most. */
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ interface MetricsDeps {
   readonly isMember: boolean;
 }
 
-/** Begins to count; loads nothing when no metrics are wanted. */
+/** Starts collecting. Imports nothing if metrics are disabled. */
 export async function openMetrics(
   { metrics }: Config['telemetry'],
   { clock, log, version, isMember }: MetricsDeps,

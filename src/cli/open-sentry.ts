@@ -12,7 +12,10 @@ interface SentryDeps {
 
 const TIMEOUT_MS = 10_000;
 
-/** Reports failures to the configured Sentry; loads nothing without one. @returns what sends the last ones */
+/**
+ * Reports errors to the configured Sentry project. Imports nothing if there is none.
+ * @returns a function that sends the last reports
+ */
 export async function openSentry(
   config: Config['telemetry']['sentry'],
   deps: SentryDeps,

@@ -6,7 +6,7 @@ import { openPost, sourceOf } from './post-documents.ts';
 
 interface OpenTracing {
   readonly tracing: Tracing;
-  /** Sends what waits, for a few seconds at most. */
+  /** Exports pending spans, for a few seconds at most. */
   close(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ interface TracingDeps {
   readonly version: string;
 }
 
-/** Tracing as configured. Without an exporter nothing is loaded, recorded or sent. */
+/** Starts tracing as configured. Without an exporter nothing is imported, recorded or sent. */
 export async function openTracing(config: Config['telemetry']['tracing'], deps: TracingDeps): Promise<OpenTracing> {
   const { acceptParent, exporter, propagators, sampleRate } = config;
   if (exporter === 'none') {

@@ -1,4 +1,4 @@
-/** Files that commands write for the operator: mode 0600, since most of them hold secrets. */
+/** Files that commands write for the operator, with mode 0600 because most contain secrets. */
 import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
@@ -7,8 +7,8 @@ import { systemReason } from '#platform/base/system-errors.ts';
 const OWNER_ONLY = 0o600;
 
 /**
- * @param advice what to do when the file exists
- * @throws ExitError 73 when the file exists
+ * @param advice what to do if the file exists
+ * @throws ExitError 73 if the file exists
  */
 export function createFile(path: string, text: string, advice: string): void {
   attempt(path, advice, () => {
@@ -17,7 +17,7 @@ export function createFile(path: string, text: string, advice: string): void {
       writeFileSync(file, text);
       fsyncSync(file);
     } catch (error) {
-      // Part of a key would be in the way of the next attempt, or be taken for the whole.
+      // A partial key would block the next attempt, or be mistaken for a complete one.
       rmSync(path, { force: true });
       throw error;
     } finally {
@@ -26,7 +26,7 @@ export function createFile(path: string, text: string, advice: string): void {
   });
 }
 
-/** The file has either its old or its new content, and never a mode that others could read it by. */
+/** Replaces a file atomically. It never has a mode that allows others to read it. */
 export function replaceFile(path: string, text: string): void {
   const temporary = `${path}.${randomAlphanumeric(8)}.tmp`;
   try {

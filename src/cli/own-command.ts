@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { packageRoot } from '#platform/base/package-root.ts';
 import type { ConfigurationOptions } from './command-io.ts';
 
-/** A shell command for people to copy: this program with the same configuration, called from the same folder. */
+/** Returns a shell command for users to copy: this program with the same configuration, run from the same directory. */
 export function ownCommand(
   args: readonly string[],
   { files, flags }: ConfigurationOptions,
@@ -15,7 +15,7 @@ export function ownCommand(
   return ['node', below.startsWith('..') ? program : below, ...options, ...args].map(shellWord).join(' ');
 }
 
-/** A word as a shell reads it back. */
+/** Quotes a word for the shell. */
 export function shellWord(word: string): string {
   return /^[A-Za-z0-9@%+=:,./_-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -10,13 +10,13 @@ import type { StoredHash } from '#platform/password-hash/password-hasher.ts';
 import { type AccountDeps, COMMAND_CALLER, type ManageIo } from './accounts.ts';
 
 export interface PasswordOptions {
-  /** Given on the command line itself. */
+  /** Given on the command line. */
   readonly password?: string | undefined;
-  /** Path of a file that holds it, `-` for standard input. */
+  /** Path of a password file, `-` for standard input. */
   readonly passwordFile?: string | undefined;
 }
 
-/** The password that the options name; undefined when they name none. One line end behind it is not part of it. */
+/** Returns the password from the options; undefined if there is none. One trailing line terminator is removed. */
 export async function readGivenPassword(options: PasswordOptions, io: ManageIo): Promise<string | undefined> {
   if (options.password !== undefined && options.passwordFile !== undefined) {
     throw new ExitError(ExitCode.usage, 'give the password either as an argument or by --password-file');
@@ -32,7 +32,7 @@ export async function readGivenPassword(options: PasswordOptions, io: ManageIo):
   return password;
 }
 
-/** Asks twice. Throws `ExitError` 1 when the answers differ. */
+/** Prompts twice. Throws `ExitError` 1 if the passwords differ. */
 export async function askNewPassword(io: ManageIo): Promise<string | undefined> {
   const password = await io.prompts?.password('Password');
   if (password === undefined || password === '') return undefined;
@@ -42,7 +42,7 @@ export async function askNewPassword(io: ManageIo): Promise<string | undefined> 
   return password;
 }
 
-/** Why a password is refused, in the words of the command line. */
+/** Returns the error message for a rejected password. */
 export function passwordRefusal(problem: PasswordProblem, deps: AccountDeps): string {
   if (typeof problem !== 'string') return problem.msg;
   switch (problem) {
@@ -70,7 +70,7 @@ const COMPLEXITY = new Set<PasswordProblem>([
 
 /**
  * Checks a new password and hashes it.
- * @param exitCode of the error when it breaks a rule
+ * @param exitCode of the error if the password is rejected
  */
 export async function hashNewPassword(
   deps: AccountDeps,

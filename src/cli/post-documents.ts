@@ -1,4 +1,4 @@
-/** Where documents of the OpenTelemetry protocol go: to a collector, or to standard output, one on a line. */
+/** Sends OTLP documents to a collector, or to standard output, one per line. */
 import { hostname } from 'node:os';
 import type { OtlpTarget } from '#config/sections/otlp.ts';
 import type { OtlpSource, PostDocument } from '#platform/base/otlp.ts';

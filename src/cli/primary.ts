@@ -1,6 +1,6 @@
 /**
- * `serve` with several processes (`http.workers`): the first migrates, brings clients into the database, listens for
- * signals and the service manager, and looks after the others, which serve.
+ * `serve` with several processes (`http.workers`): the first one migrates, syncs clients to the database, handles
+ * signals and the service manager, and supervises the others, which serve.
  */
 import { systemClock } from '#platform/base/clock.ts';
 import { ExitCode } from '#platform/base/errors.ts';
@@ -13,14 +13,14 @@ import { Members } from './members.ts';
 import { openSentry } from './open-sentry.ts';
 import { Reload } from './reload.ts';
 
-/** What the others get beyond their own time to end. */
+/** Added to the shutdown time of the serving processes. */
 const MARGIN_MS = 20_000;
 
-/** @returns the exit code: 0 when all processes ended well at a signal */
+/** @returns the exit code: 0 if all processes ended cleanly after a signal */
 export async function supervise(deps: PreparedInstance): Promise<number> {
   const { foundation, io } = deps;
   const { sentry } = foundation.config.telemetry;
-  // The others report what fails in them; this is for the first process itself.
+  // The serving processes report their own errors; this covers the first process.
   const reports = { clock: systemClock, log: foundation.openLog.log, version: io.version };
   const closeSentry = await openSentry(sentry, reports);
   try {
@@ -61,7 +61,7 @@ async function superviseMembers(deps: PreparedInstance): Promise<number> {
     return (drainDelaySeconds + shutdownTimeoutSeconds) * 1000 + MARGIN_MS;
   };
   if (typeof outcome !== 'object') {
-    // Those that serve already end as ever when it is a signal that keeps the others from it.
+    // If a signal interrupted the start, the processes already serving shut down normally.
     if (io.signals.isRequested) return (await members.ended(graceMs())) ? ExitCode.ok : ExitCode.failure;
     members.kill();
     await members.ended(0);
@@ -79,7 +79,7 @@ async function superviseMembers(deps: PreparedInstance): Promise<number> {
   return isClean && cause !== 'failure' ? ExitCode.ok : ExitCode.failure;
 }
 
-/** Every signal goes on to the others, which cut their connections at a second one. */
+/** Every signal is forwarded to the serving processes, which close their connections at the second one. */
 function firstSignal(io: CommandIo, members: Members): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     io.signals.listen((signal) => {

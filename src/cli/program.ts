@@ -1,6 +1,6 @@
 /**
- * The command line: names, options and exit codes (sysexits style). Each command is a module of its own, loaded when
- * it is called; `serve` is what runs without one.
+ * The command line: names, options and exit codes (sysexits style). Each command is a separate module, imported when it
+ * runs. `serve` is the default command.
  */
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
@@ -68,7 +68,7 @@ interface SetPasswordFlags {
   readonly killSessions: boolean;
 }
 
-/** Runs the program to its end and gives its exit code; a server ends by a signal. */
+/** Runs the program and returns its exit code. A server runs until a signal ends it. */
 export async function runProgram(argv: readonly string[], io: CommandIo): Promise<number> {
   let exitCode: number = ExitCode.ok;
   const program = makeProgram(io, (code) => {
@@ -82,7 +82,7 @@ export async function runProgram(argv: readonly string[], io: CommandIo): Promis
   }
 }
 
-/** Whether the operator asked for more than messages. */
+/** Returns true if the operator requested more than messages. */
 function isVerbose({ logLevel }: GlobalOptions, io: CommandIo): boolean {
   const levels = logLevel ?? io.environment['LATCHKEY_LOG'] ?? '';
   return levels.split(',').some((level) => level.trim() === 'debug');
@@ -92,7 +92,7 @@ const TOO_MANY_OPEN_FILES =
   'too many open files: let the process have at least 1,000 more than connections (ulimit -n, LimitNOFILE of systemd)';
 
 function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): number {
-  // commander has printed its own message; help and version are not failures
+  // commander has printed its message; help and version are not errors
   if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
   if (error instanceof ExitError) {
     io.stderr(error.message.endsWith('\n') ? error.message : `latchkey: ${error.message}\n`);
@@ -106,7 +106,7 @@ function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): numb
     io.stderr(`latchkey: no space left on the disk of ${error.path ?? 'a file'}: free some and try again\n`);
     return ExitCode.osError;
   }
-  // Migrations, backups and the like talk to the database by themselves.
+  // Migrations, backups and similar commands connect to the database directly.
   const failure = toCallersError(readFailure('of this command', error, undefined));
   if (failure instanceof LatchkeyError && failure.code === 'temporarily_unavailable') {
     const { message } = describeError(failure.cause ?? failure);
@@ -128,7 +128,7 @@ function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): numb
   return ExitCode.software;
 }
 
-/** The command line with everything it offers; `finish` is called with the exit code of a command that has one. */
+/** Returns the complete command line. `finish` receives the exit code of commands that have one. */
 export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): Command {
   const program = new Command('latchkey')
     .description('OAuth 2.0 and OpenID Connect provider. Without a command: serve.')
@@ -163,7 +163,7 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     .addOption(migrateTimeoutOption())
     .option('--no-sync', 'leave the clients in the database as they are')
     .option('--no-worker', 'leave background work to other processes')
-    // A word that is not a command ends up here, since this one runs without a name as well.
+    // Unknown commands end up here because this is the default command.
     .allowExcessArguments()
     .action(async (options: ServeOptions, command: Command) => {
       const [word] = command.args;

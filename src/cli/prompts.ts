@@ -1,18 +1,18 @@
 import type { Readable, Writable } from 'node:stream';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 
-/** Questions at a terminal. Each throws `ExitError` 130 when the person gives up. */
+/** Terminal prompts. Each throws `ExitError` 130 if the user cancels. */
 export interface Prompts {
-  /** The answer, possibly empty. */
+  /** Returns the answer, possibly empty. */
   text(question: string): Promise<string>;
-  /** The same without showing what is typed. */
+  /** The same with hidden input. */
   password(question: string): Promise<string>;
   confirm(question: string, initially: boolean): Promise<boolean>;
-  /** Shows a few lines between questions. */
+  /** Shows a few lines between prompts. */
   note(title: string, lines: readonly string[]): void;
 }
 
-/** Prompts on a terminal; the library is loaded here, since most commands never ask. */
+/** Opens prompts on a terminal. The library is imported here because most commands never prompt. */
 export async function openPrompts(input: Readable, output: Writable): Promise<Prompts> {
   const clack = await import('@clack/prompts');
   const streams = { input, output };

@@ -26,10 +26,10 @@ export interface RegisterUserOptions extends PasswordOptions {
   readonly displayName?: string | undefined;
   /** BCP 47 tag; undefined: the default language of the service. */
   readonly locale?: string | undefined;
-  /** Ask nothing. */
+  /** Do not prompt. */
   readonly yes: boolean;
   readonly ignorePasswordComplexity: boolean;
-  /** The homeserver is not asked whether the name is free there. */
+  /** Do not ask the homeserver whether the name is available. */
   readonly skipHomeserverCheck: boolean;
   readonly json: boolean;
 }
@@ -45,8 +45,8 @@ interface Wanted {
 }
 
 /**
- * `manage register-user` (operations 3.5). Throws `ExitError` 1 when a check fails or the person declines, 2 when
- * something is missing and nobody can be asked.
+ * `manage register-user` (operations 3.5). Throws `ExitError` 1 if a check fails or the operator declines, 2 if
+ * something is missing and there is no terminal to prompt.
  */
 export async function registerUserCommand(deps: ManageDeps, options: RegisterUserOptions): Promise<void> {
   const prompts = options.yes ? undefined : deps.io.prompts;
@@ -106,7 +106,7 @@ async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: 
   return { username, password, emails, identities, isAdmin, displayName, locale };
 }
 
-/** Throws `ExitError` 1 with the reason when it may not be used. */
+/** Throws `ExitError` 1 with the reason if the name is not allowed. */
 export function readDisplayName(text: string): string {
   const judged = judgeDisplayName(text);
   if (judged.ok) return judged.name;
@@ -168,7 +168,7 @@ async function checkUsername(deps: ManageDeps, username: string, skipsHomeserver
     throw new ExitError(ExitCode.failure, `username ${username} is taken or reserved at the homeserver`);
 }
 
-/** The canonical spelling of a BCP 47 tag. */
+/** Returns the canonical form of a BCP 47 tag. */
 function parseLocale(text: string): string {
   try {
     return new Intl.Locale(text).toString();
@@ -177,7 +177,7 @@ function parseLocale(text: string): string {
   }
 }
 
-/** Distinct by what comparisons use. */
+/** Removes duplicates by the form used for comparison. */
 function parseEmails(texts: readonly string[]): EmailAddress[] {
   const byKey = new Map<string, EmailAddress>();
   for (const text of texts) {

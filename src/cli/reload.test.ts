@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await database.drop());
 
-/** @param contents of the file, one at each time that it is read; the last one stays */
+/** @param contents of the file, one for each read; the last one is repeated */
 async function reloaded(...contents: readonly string[]) {
   const directory = workingDirectory({ 'latchkey.yaml': SECRETS });
   const log = join(directory, 'log');

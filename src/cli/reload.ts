@@ -1,6 +1,5 @@
 /**
- * Reads the configuration again while the service runs, at SIGHUP: all of it takes effect or nothing does
- * (operations 8.6).
+ * Reloads the configuration of a running service on SIGHUP. A reload applies completely or not at all (operations 8.6).
  */
 import type { Config } from '#config/config.ts';
 import type { LoadedConfig } from '#config/load.ts';
@@ -25,22 +24,22 @@ export interface ReloadDeps {
     'database' | 'loaded' | 'openLog' | 'prepareLog' | 'readConfig' | 'useDatabasePassword' | 'usesGeneratedRoot'
   >;
   readonly service: Pick<RunningService, 'replace' | 'signingKeys'>;
-  /** Undefined where another process tells what has changed. */
+  /** Undefined if another process reports the reload. */
   readonly manager: Pick<ServiceManager, 'reloaded' | 'reloading'> | undefined;
-  /** What this process changes of a configuration that it has read. */
+  /** Applies the changes that this process makes to a loaded configuration. */
   adapt(config: Config): Config;
-  /** Refuses what cannot run here, and brings the database in line. */
+  /** Rejects a configuration that cannot run here, and syncs the database. */
   prepare(config: Config, keyRing: KeyRing): Promise<void>;
 }
 
-/** What the sources say now. */
+/** The current state of the sources. */
 interface Reading {
   readonly read: LoadedConfig;
-  /** With what only a start changes as it was there. */
+  /** With the startup values of settings that need a restart. */
   readonly loaded: LoadedConfig;
-  /** Keys that need one. */
+  /** Changed keys that need a restart. */
   readonly restart: readonly string[];
-  /** The root key is that of the data directory. */
+  /** The root key comes from the data directory. */
   readonly isGenerated: boolean;
 }
 
@@ -58,7 +57,10 @@ export class Reload {
     this.#current = deps.foundation.loaded;
   }
 
-  /** Signals that come while it works are one more reload. Never throws. @returns whether the last was a success */
+  /**
+   * Signals during a reload cause one more reload. Never throws.
+   * @returns whether the last reload succeeded
+   */
   request(): Promise<boolean> {
     this.#isWanted = true;
     this.#running ??= this.#work().finally(() => {
@@ -95,7 +97,7 @@ export class Reload {
     }
   }
 
-  /** Whatever comes of the rest: the file may have been moved away. */
+  /** Regardless of the configuration: log rotation may have moved the file. */
   #reopenLog(): void {
     const { openLog } = this.#deps.foundation;
     try {
@@ -105,7 +107,7 @@ export class Reload {
     }
   }
 
-  /** What two readings say alike: a file that somebody is writing may be read half. */
+  /** Reads until two consecutive reads agree, because a file may be partially written. */
   async #readWhole(): Promise<Reading> {
     const deadline = performance.now() + MAX_WAIT_MS;
     let before = this.#tryToRead();
@@ -136,18 +138,18 @@ export class Reload {
     const { foundation } = this.#deps;
     const { loaded: started } = foundation;
     const read = foundation.readConfig();
-    // Valid, but nobody means it: the start of a file that is being written, or what a full disk left of one.
+    // An empty file is valid but unlikely to be intended: it is still being written, or the disk was full.
     const emptied = read.emptyFiles.filter((file) => !this.#current.emptyFiles.includes(file));
     if (emptied.length > 0)
       throw new ExitError(ExitCode.config, `${emptied.join(', ')}: nothing is set there any more`);
     const isGenerated = foundation.usesGeneratedRoot(read);
     const restart = changedStartSettings(started, read).filter((key) => !isGenerated || key !== 'secrets.encryption');
-    // What only a start changes stays, and so does what follows from it.
+    // Settings that need a restart keep their values, and so do the defaults derived from them.
     const loaded = restart.length === 0 ? read : foundation.readConfig(started);
     return { read, isGenerated, restart, loaded };
   }
 
-  /** @returns how many processes keep the former configuration */
+  /** @returns the number of processes that keep the former configuration */
   async #reload(): Promise<number> {
     const { adapt, foundation, manager, prepare, service } = this.#deps;
     const { database, loaded: started, openLog } = foundation;
@@ -163,7 +165,7 @@ export class Reload {
     const before = service.signingKeys.list();
     const settings: Settings = { loaded, config, keyRing, signingKeys, policyModule };
     const nextLog = foundation.prepareLog(config);
-    // Without it the database may not be there for the rest; the former one is tried as well.
+    // The database may be unreachable without the new password. The former one is tried as well.
     const keepPassword = foundation.useDatabasePassword(config);
     let failed: number;
     try {
@@ -190,7 +192,7 @@ export class Reload {
     const fields = { changed: changed.join(' ') || 'nothing' };
     if (failed === 0) log.info('reload', 'the configuration was read again and is in force', fields);
     else {
-      // The others have it already, and a process that takes the place of one of these will.
+      // Other processes have the new configuration already. A replacement of one of these will read it.
       const told = { processes: failed, ...fields };
       log.error('reload', 'some serving processes keep the former configuration; send SIGHUP again', told);
     }

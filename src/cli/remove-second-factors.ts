@@ -2,12 +2,12 @@ import { removeSecondFactors } from '#domain/one-time-codes/remove-second-factor
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 
 export interface RemoveFactorsOptions {
-  /** A username, `@user:server` or an identifier. */
+  /** A username, `@user:server` or an ID. */
   readonly user: string;
   readonly json: boolean;
 }
 
-/** `manage remove-second-factors`. Throws `ExitError` 1 when there is no such user. */
+/** `manage remove-second-factors`. Throws `ExitError` 1 if the user does not exist. */
 export async function removeSecondFactorsCommand(deps: ManageDeps, options: RemoveFactorsOptions): Promise<void> {
   const { id, username } = await findManagedUser(deps, options.user);
   const removal = { user: id, by: {}, now: deps.clock.now() };

@@ -1,4 +1,4 @@
-/** `latchkey restore`: a database out of a backup, or nothing (operations 3.11). */
+/** `latchkey restore`: restores a database from a backup, completely or not at all (operations 3.11). */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { placeSecrets, requireRightKeys } from '#app/backup/backup-secrets.ts';
@@ -23,7 +23,7 @@ export interface RestoreFlags {
   readonly to?: string;
 }
 
-/** @throws ExitError 2 when it cannot be read */
+/** @throws ExitError 2 if it cannot be read */
 function readPem(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -32,7 +32,7 @@ function readPem(path: string): string {
   }
 }
 
-/** Restores and says what came, what was moved away, and what the operator has to do. */
+/** Restores, and prints what was restored, what was moved away, and the next steps for the operator. */
 export async function restore(
   options: ConfigurationOptions,
   path: string,
@@ -59,7 +59,7 @@ export async function restore(
 
 interface Restored extends ReturnType<typeof summaryOf> {
   readonly moved_to: string | null;
-  /** Files of the data directory that came out of the backup. */
+  /** Files of the data directory restored from the backup. */
   readonly secrets: readonly string[];
   readonly warnings: readonly string[];
 }

@@ -1,20 +1,20 @@
-/** Takes over generated root keys that were replaced while the service runs (operations 3.12). */
+/** Reloads generated root keys that were rotated while the service runs (operations 3.12). */
 import { openingKeys, type RootKeys, readRootKeys } from '#app/data-directory/root-key-files.ts';
 import type { Config } from '#config/config.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 
-/** A replacement takes two looks of every process. */
+/** A rotation needs two reads by every process. */
 const INTERVAL_MS = 2_000;
 
 export interface RootKeyReloadDeps {
   readonly config: Pick<Config, 'dataDir' | 'secrets'>;
-  /** Replaced in place. */
+  /** Updated in place. */
   readonly keyRing: KeyRing;
-  /** False: the key stands in the configuration, and a start reads it. */
+  /** False: the key is in the configuration, which is read at startup. */
   readonly isGenerated: boolean;
   readonly log: Log;
-  /** Tells others what this process has now. */
+  /** Publishes the keys that this process now has. */
   changed(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export class RootKeyReload {
     this.#timer = undefined;
   }
 
-  /** Never throws: keys that cannot be read leave those that are in use; why is said once. */
+  /** Never throws. If the keys cannot be read, the current ones stay in use, and the reason is logged once. */
   async rereadFiles(): Promise<void> {
     const { config, keyRing, log } = this.#deps;
     try {
@@ -58,7 +58,10 @@ export class RootKeyReload {
   }
 }
 
-/** Keys that were configured stay. @returns whether anything has changed */
+/**
+ * Configured keys are kept.
+ * @returns whether anything has changed
+ */
 export function useRootKeys(
   keyRing: KeyRing,
   keys: RootKeys,

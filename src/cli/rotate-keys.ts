@@ -1,4 +1,7 @@
-/** `latchkey keys rotate`: decides which step of a rotation is due, and when the next one may follow (operations 3.12). */
+/**
+ * `latchkey keys rotate`: determines which step of a rotation is due, and when the next one may follow (operations
+ * 3.12).
+ */
 import { basename } from 'node:path';
 import {
   beginRotation,
@@ -29,22 +32,22 @@ export interface RotateKeysFlags {
 }
 
 const PUBLISH_FOR_SECONDS = 3600;
-/** Twice the time for which clients may keep the key set (oauth 3.3). */
+/** Twice the time that clients may cache the key set (oauth 3.3). */
 const MINIMUM_PUBLISH_SECONDS = 20 * 60;
 const KEEP_SECONDS = 24 * 3600;
-/** Clocks of clients that are behind, and copies of the key set in between. */
+/** Allows for slow client clocks and intermediate caches of the key set. */
 const KEEP_MARGIN_SECONDS = 10 * 60;
 
-/** What was done, or why nothing, for one algorithm. */
+/** The step taken for one algorithm, or why there was none. */
 interface StepReport {
   readonly alg: SigningAlgorithm;
   readonly step: 'published' | 'waiting' | 'promoted' | 'replaced' | 'retired' | 'nothing';
   readonly file: string | null;
-  /** When the step after this one may be taken. */
+  /** When the next step may be taken. */
   readonly next_step_at: string | null;
 }
 
-/** @throws ExitError 1 when a step is asked for too early, or for keys that stand in the configuration itself */
+/** @throws ExitError 1 if a step is requested too early, or for keys in the configuration itself */
 export async function rotateKeys(options: ConfigurationOptions, flags: RotateKeysFlags, io: CommandIo): Promise<void> {
   refuseBadFlags(flags);
   const configured = readConfiguredKeys(options, io);
@@ -70,7 +73,7 @@ function refuseBadFlags({ type, publishFor, promote, retire, force }: RotateKeys
   if (problem !== undefined) throw new ExitError(ExitCode.usage, problem);
 }
 
-/** All algorithms that a key of the directory signs with, or that of `--type`. */
+/** Returns the algorithm of `--type`, or all signing algorithms of the directory. */
 function chooseAlgorithms({ keys, directory }: ConfiguredKeys, { type }: RotateKeysFlags): SigningAlgorithm[] {
   const wanted = isKeyType(type) ? keyTypeAlgorithm(type) : undefined;
   const signers = keys.filter((key) => key.isSigning && (wanted === undefined || key.algorithm === wanted));
@@ -97,7 +100,7 @@ function rotationOf({ keys, directory = '' }: ConfiguredKeys, algorithm: Signing
   return { keys: keys.filter((key) => isInDirectory(key, directory)), directory, algorithm, now: systemClock.now() };
 }
 
-/** Before anything is changed. */
+/** Checks before anything is changed. */
 async function refuseTooEarly(
   rotation: KeyRotation,
   flags: RotateKeysFlags,
@@ -146,7 +149,7 @@ async function takeStep(
   return { alg, step: 'published', file, next_step_at: timeText(promotionTime(begun, flags)) };
 }
 
-/** A key of the same type takes over the name, so that the directory looks the same after a rotation. */
+/** A key of the same type keeps the name, so that the directory looks the same after a rotation. */
 function nameAndType({ keys, algorithm }: KeyRotation, { type }: RotateKeysFlags): [stem: string, type: KeyType] {
   const signer = keys.find((key) => key.isSigning && key.algorithm === algorithm);
   const wanted = type ?? signer?.type;
@@ -165,7 +168,7 @@ function retirementTime(old: StagedKey | undefined, { idTokenTtlSeconds }: Confi
   return (old?.since ?? 0) + Math.max(KEEP_SECONDS, idTokenTtlSeconds + KEEP_MARGIN_SECONDS) * 1000;
 }
 
-/** Rounded up, so that the time named is not too early. */
+/** Rounded up, so that the printed time is not too early. */
 function timeText(time: number): string {
   return new Date(Math.ceil(time / 1000) * 1000).toISOString().replace('.000Z', 'Z');
 }

@@ -1,7 +1,7 @@
 /**
- * `latchkey keys rotate-encryption`: a new root key, and everything stored sealed under it (operations 3.12). Each step
- * waits until all processes have taken the one before, so that none meets what it cannot open. What was cut off anywhere
- * is continued by the next call.
+ * `latchkey keys rotate-encryption`: generates a new root key and re-encrypts all stored values with it (operations
+ * 3.12). Each step waits until all processes have completed the previous one, so that none meets a value that it cannot
+ * decrypt. The next call continues an interrupted rotation.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -31,16 +31,16 @@ import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import { useRootKeys } from './root-key-reload.ts';
 
-/** As long as a process that died counts as one that lives, and a look at the files. */
+/** Time until a dead process no longer counts as alive, plus one read of the files. */
 const WAIT_MS = 150_000;
 const POLL_MS = 250;
 const PROGRESS_MS = 2_000;
-/** A call so soon after a finished one is the same call again, of a script that did not see how the first one ended. */
+/** A call this soon after a finished rotation is a repetition by a script that did not see the result. */
 const REPEAT_MS = 24 * 3_600_000;
-/** For as long as a browser may keep a cookie (operations 3.12). */
+/** Maximum lifetime of a cookie in the browser (operations 3.12). */
 const COOKIES_DAYS = 30;
 
-/** @throws ExitError 1 for a key that stands in the configuration, with what to do; 75 when a process does not follow */
+/** @throws ExitError 1 with instructions if the key is in the configuration; 75 if a process does not follow */
 export async function rotateRootKey(
   configuration: ConfigurationOptions,
   { force }: { readonly force: boolean },
@@ -58,7 +58,7 @@ export async function rotateRootKey(
   }
 }
 
-/** Of stored values; null where another process did the last part, whose log has them. */
+/** Counts of stored values; null if another process did the last part and logged them. */
 type Counts = { readonly [Name in 'examined' | 'resealed' | 'unreadable']: number | null };
 
 const NO_COUNTS: Counts = { examined: null, resealed: null, unreadable: null };
@@ -92,12 +92,12 @@ class RootKeyRotation {
     return this.#readKeys(dataDir).next === undefined && (await isCurrentRootEnough(database, keyRing));
   }
 
-  /** Until the new key is the one that seals. */
+  /** Rotates until the new key is the one that encrypts. */
   async #replaceKey({ dataDir }: Config): Promise<void> {
     const { database, keyRing } = this.#foundation;
     let keys = this.#readKeys(dataDir);
     if (keys.next === undefined) {
-      // A rotation of which only the sealing is left is brought to its end first.
+      // A rotation that only lacks re-encryption is completed first.
       if (!(await isCurrentRootEnough(database, keyRing))) return;
       await publishNextRootKey(dataDir);
       keys = this.#readKeys(dataDir);
@@ -139,7 +139,7 @@ class RootKeyRotation {
     }
   }
 
-  /** Works next to the processes of the service, and also when none runs. */
+  /** Works alongside running processes, and also if there are none. */
   async #reencrypt(): Promise<Counts> {
     const { config, database, keyRing, openLog } = this.#foundation;
     const shared = { database, clock: systemClock, log: openLog.log };

@@ -5,7 +5,10 @@ import { StopSignals } from './shutdown.ts';
 
 const signals = new StopSignals('background');
 
-/** Runs a command in this process, without a terminal. @returns its exit code and what it printed */
+/**
+ * Runs a command in this process, without a terminal.
+ * @returns its exit code and output
+ */
 export async function runCommand(argv: readonly string[], changes: Partial<CommandIo> = {}) {
   const said = { out: '', err: '' };
   const exitCode = await runProgram(argv, {

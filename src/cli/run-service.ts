@@ -1,4 +1,4 @@
-/** Serves in this process, does background work, or both, until it is stopped. */
+/** Serves requests, runs background work, or both, in this process until it is stopped. */
 import { buildApp } from '#app/app.ts';
 import { expiryGauges } from '#app/expiry-gauges.ts';
 import { processGauges, showKnownSeries, workGauges } from '#app/process-gauges.ts';
@@ -20,7 +20,7 @@ import { openCore, RunningService } from './running-service.ts';
 import { untilStopped } from './shutdown.ts';
 import { DatabaseWatch } from './watch-database.ts';
 
-/** The first requests and probes after a start come before. */
+/** Lets the first requests and probes after the start go first. */
 const PRELOAD_AFTER_MS = 2000;
 
 /** @returns the exit code: 0 after a clean shutdown, 1 after a forced one */
@@ -79,7 +79,7 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
     try {
       await plan.announce(foundation, bound);
     } catch (error) {
-      // What listens and works would keep alive a process that is not ready and never will be.
+      // Listeners and workers would keep alive a process that will never be ready.
       const workers = service.workers.map((worker) => worker.stop(0));
       await Promise.all([server.close(0), service.stop(), ...workers]);
       throw error;
@@ -117,7 +117,7 @@ async function preloadAll(preload: () => Promise<void>, log: Log): Promise<void>
     await preload();
     log.debug('http.preloaded', 'what first requests would have to wait for is loaded');
   } catch (error) {
-    // The requests that need it will say so again.
+    // Requests that need it will fail with the same error.
     log.warn('http.preload_failed', 'something that requests need cannot be loaded', {
       reason: describeError(error).message,
     });

@@ -1,7 +1,6 @@
 /**
- * The service of this process while it runs: what is made of the configuration, and its replacement as a whole when the
- * configuration is read again (operations 8.6). What was opened at the start stays: database, listeners, activity that
- * was not written yet.
+ * The running service of this process: everything derived from the configuration, replaced as a whole on reload
+ * (operations 8.6). The database, the listeners and unwritten activity are kept.
  */
 
 import { hostname } from 'node:os';
@@ -31,7 +30,7 @@ import { SigningKeyReload } from './signing-key-reload.ts';
 import { testTransport } from './test-transport.ts';
 import { TlsReload } from './tls-reload.ts';
 
-/** What a reload keeps. */
+/** Kept across reloads. */
 export interface Kept
   extends Pick<
     Resources,
@@ -41,13 +40,13 @@ export interface Kept
   readonly environment: LoadedConfig['environment'];
   readonly assets: AssetFiles;
   readonly hasWorkers: boolean;
-  /** Sends what other systems are told and still waits in memory, for a few seconds at most. */
+  /** Sends pending telemetry, for a few seconds at most. */
   readonly flushTelemetry: () => Promise<void>;
-  /** Whether the root key is the one that was generated in the data directory. */
+  /** Whether the root key was generated in the data directory. */
   readonly hasGeneratedRoot: boolean;
 }
 
-/** What comes out of the configuration. */
+/** Derived from the configuration. */
 export interface Settings {
   readonly loaded: Pick<LoadedConfig, 'tree'>;
   readonly config: Config;
@@ -77,16 +76,16 @@ export async function openCore(kept: Kept, settings: Settings, before?: Core): P
   return core;
 }
 
-/** What goes on in the background, by one configuration. */
+/** Background work of one configuration. */
 interface BackgroundParts {
-  /** Of files that change by themselves. */
+  /** Reload files that may change at any time. */
   readonly rereaders: readonly { start(): void; stop(): void }[];
-  /** None where other processes do the work. */
+  /** Empty if other processes run the jobs. */
   readonly workers: readonly JobWorker[];
   readonly transport: MailTransport | undefined;
 }
 
-/** How long work of before may go on next to that of the new configuration. */
+/** How long jobs of the former configuration may continue alongside new ones. */
 const FORMER_JOBS_MS = 600_000;
 
 export class RunningService {
@@ -94,7 +93,7 @@ export class RunningService {
   readonly #server: HttpServer;
   #settings: Settings;
   #core: Core;
-  /** Workers of former configurations whose jobs still run. */
+  /** Workers of former configurations with running jobs. */
   readonly #former = new Set<JobWorker>();
   #replacing = Promise.resolve();
   #isStopping = false;
@@ -129,12 +128,12 @@ export class RunningService {
     return this.#settings.signingKeys;
   }
 
-  /** All that take jobs or run some. */
+  /** All workers that take or run jobs. */
   get workers(): readonly JobWorker[] {
     return [...this.#parts.workers, ...this.#former];
   }
 
-  /** Begins what goes on in the background. */
+  /** Starts background work. */
   start(): void {
     this.#core.activity.start();
     this.#startParts();
@@ -142,21 +141,21 @@ export class RunningService {
   }
 
   /**
-   * New requests and jobs go by these settings; those under way end as they began. Throws before it changes anything.
-   * @param commit brings others in line once everything is made; when that fails, nothing has changed here
-   * @returns how many processes keep the former ones
+   * Applies settings to new requests and jobs; those in progress are unaffected. Throws before it changes anything.
+   * @param commit runs once everything is created; if it fails, nothing has changed here
+   * @returns the number of processes that keep the former settings
    */
   async replace(settings: Settings, commit: () => Promise<void>): Promise<number> {
     await this.#oneAfterTheOther(() => this.#replace(settings, commit));
     return 0;
   }
 
-  /** The settings stay as they are from now on, since the service is about to end. */
+  /** Ignores further reloads because the service is shutting down. */
   freeze(): void {
     this.#isStopping = true;
   }
 
-  /** After the clock was set back: forgets what is remembered until some time. The settings stay. Never throws. */
+  /** Clears caches with an expiry after the clock was set back. Keeps the settings. Never throws. */
   async renew(): Promise<void> {
     try {
       await this.#oneAfterTheOther(() => this.#replace(this.#settings, async () => {}));
@@ -171,7 +170,7 @@ export class RunningService {
     await done;
   }
 
-  /** Whatever may fail comes before anything is changed; from then on nothing is awaited. */
+  /** Everything that may fail comes before the first change. After that, nothing is awaited. */
   async #replace(settings: Settings, commit: () => Promise<void>): Promise<void> {
     const core = await openCore(this.#kept, settings, this.#core);
     const useServing = this.#server.prepare(mountFeatures(core, this.#kept.assets).serving);
@@ -185,7 +184,7 @@ export class RunningService {
     this.#stopParts();
     this.#settings = settings;
     this.#core = core;
-    // What has been told to end does, and nothing begins.
+    // During a shutdown, nothing new is started.
     if (this.#isStopping) return;
     for (const worker of this.#parts.workers) {
       this.#former.add(worker);
@@ -196,14 +195,14 @@ export class RunningService {
     void this.#registered.useDigest(digest);
   }
 
-  /** Ends what `start` began, but for the workers. */
+  /** Stops what `start` started, except the workers. */
   async stop(): Promise<void> {
     this.#stopParts();
     await Promise.all([this.#core.activity.stop(), this.#registered.stop()]);
     await this.#kept.flushTelemetry();
   }
 
-  /** Made, and not started. */
+  /** Creates the parts without starting them. */
   #newParts(settings: Settings, core: Core): BackgroundParts {
     const { clock, database, hasGeneratedRoot, hasWorkers, jobsDatabase, log } = this.#kept;
     const { config, keyRing, loaded } = settings;
@@ -216,7 +215,7 @@ export class RunningService {
         new RootKeyReload({
           ...{ config, keyRing, log },
           isGenerated: hasGeneratedRoot,
-          // What is made with a key, such as the digest of the settings, changes with it.
+          // Values derived from a key, such as the digest of the settings, change with it.
           changed: () => this.#registered.useDigest(sharedSettingsDigest(config, keyRing)),
         }),
       ],

@@ -1,6 +1,4 @@
-/**
- * `latchkey serve`: everything in the order of operations 3.2, then the service until a signal ends it (8.5).
- */
+/** `latchkey serve`: starts in the order of operations 3.2, then serves until a signal (8.5). */
 import { syncConfiguration } from '#app/sync-configuration.ts';
 import { LivePolicy } from '#domain/policy/live-policy.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -18,13 +16,13 @@ import { requireMemoryForHashes, warnOfLittleMemory, warnOfMissingAdmins } from 
 export interface ServeOptions {
   readonly migrate: boolean;
   readonly sync: boolean;
-  /** Whether background work is done here, too. */
+  /** Whether this process also runs background work. */
   readonly worker: boolean;
   /** Seconds. */
   readonly migrateTimeout?: number;
 }
 
-/** @returns the exit code: 0 after a clean shutdown, also before the start was complete, 1 after a forced one */
+/** @returns the exit code: 0 after a clean shutdown, even during startup, 1 after a forced one */
 export async function serve(options: ConfigurationOptions, command: ServeOptions, io: CommandIo): Promise<number> {
   try {
     return await run(options, command, io);
@@ -36,7 +34,7 @@ export async function serve(options: ConfigurationOptions, command: ServeOptions
 
 function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo): Promise<number> {
   const slot = io.environment[MEMBER_VARIABLE];
-  // Without somebody to report to it is a variable that was left over.
+  // Without a parent process to report to, the variable is a leftover.
   if (slot !== undefined && process.send !== undefined) return runMember(slot, options, command, io);
   return runInstance(options, io, {
     wants: {
@@ -73,7 +71,7 @@ function run(options: ConfigurationOptions, command: ServeOptions, io: CommandIo
   });
 }
 
-/** One of several processes: the first of them has migrated, brought clients into the database, and speaks for all. */
+/** Runs one of several serving processes. The first process has migrated and synced clients, and reports for all. */
 function runMember(
   slot: string,
   options: ConfigurationOptions,

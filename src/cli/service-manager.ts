@@ -1,7 +1,7 @@
 /**
- * Tells the service manager how the process is (sd_notify(3)): it started, reads its configuration again, stops, and
- * that it lives. Node.js has no datagram sockets of the file system, so `systemd-notify` sends for it, which is part of
- * every systemd; why so is in docs/decisions.
+ * Notifies the service manager (sd_notify(3)) of start, reload and stop, and sends watchdog messages. Node.js has no
+ * Unix datagram sockets, so `systemd-notify` sends them, which is part of every systemd; docs/decisions has the
+ * reasons.
  */
 import { spawn } from 'node:child_process';
 import type { Log } from '#platform/base/log.ts';
@@ -19,13 +19,13 @@ export class ServiceManager {
   #watchdog: NodeJS.Timeout | undefined;
   #hasFailed = false;
 
-  /** @param environment of the process; without `NOTIFY_SOCKET` nobody is told anything */
+  /** @param environment of the process; without `NOTIFY_SOCKET` no notifications are sent */
   constructor(environment: Environment, log: Log) {
     this.#environment = environment;
     this.#log = log;
   }
 
-  /** @param isHealthy asked before each sign of life */
+  /** @param isHealthy called before each watchdog message */
   ready(isHealthy: () => boolean): void {
     void this.#tell('READY=1');
     const intervalMs = this.#watchdogMs();
@@ -44,7 +44,7 @@ export class ServiceManager {
     void this.#tell('READY=1');
   }
 
-  /** The sign of life goes on while it stops. */
+  /** Watchdog messages continue during the shutdown. */
   async stopping(): Promise<void> {
     await this.#tell('STOPPING=1');
   }
@@ -53,7 +53,7 @@ export class ServiceManager {
     clearInterval(this.#watchdog);
   }
 
-  /** Half of what it waits for; undefined when it does not watch this process. */
+  /** Half of the watchdog timeout; undefined if there is no watchdog for this process. */
   #watchdogMs(): number | undefined {
     const { WATCHDOG_PID: pid, WATCHDOG_USEC: text } = this.#environment;
     if (text === undefined || (pid !== undefined && pid !== '' && pid !== String(process.pid))) return undefined;
@@ -61,7 +61,7 @@ export class ServiceManager {
     return milliseconds >= 1 ? milliseconds : undefined;
   }
 
-  /** In the order of the calls. Never fails. */
+  /** Sends in call order. Never fails. */
   #tell(...state: readonly string[]): Promise<void> {
     if ((this.#environment['NOTIFY_SOCKET'] ?? '') === '') return Promise.resolve();
     this.#sending = this.#sending.then(() => this.#send(state));
@@ -79,7 +79,7 @@ export class ServiceManager {
     });
   }
 
-  /** Once: the others would say the same. */
+  /** Reports only the first failure; others would have the same reason. */
   #report(reason: string, done: () => void): void {
     if (!this.#hasFailed) this.#log.warn('service_manager', 'the service manager cannot be told', { reason });
     this.#hasFailed = true;

@@ -199,7 +199,7 @@ describe('manage provision-all-users', () => {
     expect(printed.out).toBe('the homeserver will be told of 2005 users, within 101 s\n');
     const last = new Date(clock.now() + 2004 * 50);
     expect(await waiting()).toEqual({ jobs: 2005, people: 2005, due_now: 20, last });
-    // A second time the jobs that wait stand for the new ones.
+    // The second time, the pending jobs replace new ones.
     await provision();
     expect(await waiting()).toMatchObject({ jobs: 2005 });
   });

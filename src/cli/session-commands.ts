@@ -1,4 +1,4 @@
-/** Options of the commands below `manage` that are about sessions and what the homeserver knows of people. */
+/** Options of the `manage` commands for sessions and for syncing users to the homeserver. */
 import type { Command } from 'commander';
 import type { ManageDeps } from './accounts.ts';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';

@@ -4,16 +4,16 @@ import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { readDisplayName } from './register-user.ts';
 
 export interface SetDisplayNameOptions {
-  /** A username, `@user:server` or an identifier. */
+  /** A username, `@user:server` or an ID. */
   readonly user: string;
-  /** Empty: none any more. */
+  /** Empty: removes the display name. */
   readonly displayName: string;
   readonly json: boolean;
 }
 
 /**
- * `manage set-display-name` (operations 3.5). The homeserver is told first. Throws `ExitError` 1 when there is no such user
- * or the name may not be used, 69 when the homeserver does not take it.
+ * `manage set-display-name` (operations 3.5). Updates the homeserver first. Throws `ExitError` 1 if the user does not
+ * exist or the name is not allowed, 69 if the homeserver rejects it.
  */
 export async function setDisplayNameCommand(deps: ManageDeps, options: SetDisplayNameOptions): Promise<void> {
   const displayName = options.displayName === '' ? undefined : readDisplayName(options.displayName);

@@ -10,21 +10,21 @@ import { endedDocument, endedSessions } from './ended-sessions.ts';
 import { askNewPassword, hashNewPassword, type PasswordOptions, readGivenPassword } from './password-input.ts';
 
 export interface SetPasswordOptions extends PasswordOptions {
-  /** A username, `@user:server` or an identifier. */
+  /** A username, `@user:server` or an ID. */
   readonly user: string;
   readonly ignoreComplexity: boolean;
-  /** Ends all sessions of the user as well. */
+  /** Also ends all sessions of the user. */
   readonly killSessions: boolean;
   readonly json: boolean;
 }
 
 /**
- * `manage set-password` (operations 3.5). Throws `ExitError` 1 when there is no such user or the password may not be
- * used, 2 when it is missing and nobody can be asked.
+ * `manage set-password` (operations 3.5). Throws `ExitError` 1 if the user does not exist or the password is not
+ * allowed, 2 if it is missing and there is no terminal to prompt.
  */
 export async function setPasswordCommand(deps: ManageDeps, options: SetPasswordOptions): Promise<void> {
   const user = await findManagedUser(deps, options.user);
-  // A deactivated account has no password any more, and stays so.
+  // A deactivated account must not get a password.
   if (user.isDeactivated) throw new ExitError(ExitCode.failure, 'the user is deactivated');
   const password = (await readGivenPassword(options, deps.io)) ?? (await askNewPassword(deps.io));
   if (password === undefined)

@@ -13,10 +13,10 @@ export interface ListUsersOptions {
   readonly json: boolean;
 }
 
-/** `manage list-users` (operations 3.5): a table, or with `--json` one document a line. */
+/** `manage list-users` (operations 3.5): a table, or with `--json` one document per line. */
 export async function listUsersCommand(deps: ManageDeps, options: ListUsersOptions): Promise<void> {
   const { search, status, limit, json } = options;
-  // One more tells whether there are others.
+  // One extra row shows whether there are more.
   const found = await listUsers(deps.database, { search, status, limit: limit + 1 });
   const shown = found.slice(0, limit);
   if (json) for (const user of shown) deps.io.stdout(`${JSON.stringify(documentOf(user))}\n`);
@@ -57,12 +57,12 @@ function usersTable(users: readonly ListedUser[]): string {
 }
 
 export interface ShowUserOptions {
-  /** A username, `@user:server` or an identifier. */
+  /** A username, `@user:server` or an ID. */
   readonly user: string;
   readonly json: boolean;
 }
 
-/** `manage show-user` (operations 3.5). Throws `ExitError` 1 when there is no such user. */
+/** `manage show-user` (operations 3.5). Throws `ExitError` 1 if the user does not exist. */
 export async function showUserCommand(deps: ManageDeps, options: ShowUserOptions): Promise<void> {
   const user = await findManagedUser(deps, options.user);
   const described = await describeUser(deps.database, user.id);
@@ -94,7 +94,7 @@ function wholeDocument(user: User, { sessions, ...described }: UserDescription) 
   };
 }
 
-/** One address alone needs no mark. */
+/** A single address is not marked as primary. */
 function emailsText([primary, ...others]: readonly string[]): string {
   if (primary === undefined) return '-';
   return others.length === 0 ? primary : [`${primary} (primary)`, ...others].join(', ');

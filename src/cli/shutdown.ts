@@ -14,8 +14,8 @@ const EXIT_CODES: Partial<Record<NodeJS.Signals, ExitCode>> = {
 };
 
 /**
- * Signals that end the process, heard from its first moment on: one that comes while the database is being opened
- * must not leave it running. A terminal that closes ends the process too; without one SIGHUP asks for a new log file.
+ * Signals that end the process, handled from its first moment: a signal during startup must not leave the database
+ * open. Closing the terminal also ends the process; without a terminal, SIGHUP requests a reload.
  */
 export class StopSignals {
   #received: NodeJS.Signals | undefined;
@@ -24,8 +24,8 @@ export class StopSignals {
   #hasHungUp = false;
 
   /**
-   * @param origin of signals: with a terminal, without one, or, for one of several serving processes, from the first of
-   *   them, so that a signal to all of them counts once
+   * @param origin `terminal`, `background` without a terminal, or `member` for one of several processes: signals then
+   * come from the first process, so that a signal to the whole group counts once
    */
   constructor(origin: 'terminal' | 'background' | 'member') {
     const stopping: NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
@@ -45,27 +45,30 @@ export class StopSignals {
     if (origin === 'background') process.on('SIGHUP', () => this.#hangUp());
   }
 
-  /** Calls `listener` for each signal from now on, and at once for one that came before. */
+  /** Calls `listener` for each signal from now on, and immediately for an earlier one. */
   listen(listener: (signal: NodeJS.Signals) => void): void {
     this.#listeners.push(listener);
     if (this.#received !== undefined) listener(this.#received);
   }
 
   /**
-   * Calls `listener` for each SIGHUP that does not end the process, and at once for those that came before: the
-   * configuration may have changed after the start had read it.
+   * Calls `listener` for each SIGHUP that does not end the process, and immediately for earlier ones: the configuration
+   * may have changed after it was read.
    */
   onHangUp(listener: () => void): void {
     this.#onHangUp = listener;
     if (this.#hasHungUp) listener();
   }
 
-  /** @throws ExitError 130 or 143 when a signal came; called between the steps of a start */
+  /**
+   * Called between the steps of a start.
+   * @throws ExitError 130 or 143 after a signal
+   */
   check(): void {
     if (this.#received !== undefined) throw interruption(this.#received);
   }
 
-  /** The outcome of `work`, or the same error as soon as a signal comes. */
+  /** Returns the result of `work`, or rejects like `check` as soon as a signal arrives. */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.listen((signal) => reject(interruption(signal)));
@@ -96,27 +99,27 @@ export interface Running {
   readonly log: Log;
   readonly server: HttpServer;
   readonly signals: StopSignals;
-  /** As it is at the stop. */
+  /** State at shutdown. */
   readonly service: {
     readonly limits: Pick<LimitsConfig, 'drainDelaySeconds' | 'shutdownTimeoutSeconds'>;
-    /** Of background work. */
+    /** Workers of background jobs. */
     readonly workers: readonly Pick<JobWorker, 'stop'>[];
-    /** Writes what is still in memory. */
+    /** Writes pending data. */
     stop(): Promise<void>;
   };
-  /** Readiness says `draining` and clients are told to close their connections from now on. */
+  /** Reports `draining` as readiness, and asks clients to close their connections. */
   drain(): void;
 }
 
 const FINISH_MS = 5_000;
-/** What running jobs get to end. */
+/** How long running jobs may take to finish. */
 const JOB_GRACE_MS = 25_000;
 const FAILURE_GRACE_SECONDS = 10;
 
 /**
- * Waits for a signal, or for an error that nobody caught, and shuts down in the order of operations 8.5. A second
- * signal cuts what is still connected.
- * @returns the exit code: 0 after a clean end, else 1
+ * Waits for a signal or an uncaught error, and shuts down in the order of operations 8.5. A second signal closes the
+ * remaining connections.
+ * @returns the exit code: 0 after a clean shutdown, else 1
  */
 export async function untilStopped(running: Running): Promise<number> {
   const { log, server, service } = running;
@@ -145,7 +148,7 @@ export async function untilStopped(running: Running): Promise<number> {
   return isClean && !isFailure ? 0 : 1;
 }
 
-/** Serves on, so that a load balancer notices; not after a second signal. */
+/** Keeps serving, so that a load balancer notices. A second signal ends the wait. */
 async function drainFor(seconds: number, signal: AbortSignal): Promise<void> {
   await pause(seconds * 1000, undefined, { signal }).catch(() => {});
 }

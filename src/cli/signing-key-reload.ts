@@ -1,4 +1,4 @@
-/** Keeps the signing keys of a running service up to date with the files that hold them (oauth 3.3, operations 8.6). */
+/** Reloads the signing keys of a running service from their files (oauth 3.3, operations 8.6). */
 import type { Config } from '#config/config.ts';
 import { type LoadedConfig, rereadSecrets } from '#config/load.ts';
 import type { ListedKey, SigningKeys } from '#domain/signing-keys/signing-keys.ts';
@@ -7,14 +7,14 @@ import { sha256 } from '#platform/base/secret.ts';
 import { loadSigningKeys } from './foundation.ts';
 import { warnOfMissingAlgorithms, warnOfUnsignableTokens } from './start-checks.ts';
 
-/** Instances that share a directory of keys agree within a minute (oauth 3.3). */
+/** Instances that share a key directory agree within a minute (oauth 3.3). */
 const INTERVAL_MS = 20_000;
 
 export interface SigningKeyReloadDeps {
   readonly config: Pick<Config, 'clients' | 'oauth' | 'secrets'>;
-  /** Where the configuration names the files of the keys. */
+  /** Names the key files. */
   readonly loaded: Pick<LoadedConfig, 'tree'>;
-  /** Replaced in place. */
+  /** Updated in place. */
   readonly signingKeys: SigningKeys;
   readonly log: Log;
 }
@@ -38,7 +38,7 @@ export class SigningKeyReload {
     clearInterval(this.#timer);
   }
 
-  /** Reads the files again that the configuration names: directory, `key_file`, passwords. */
+  /** Reads the configured files again: key directory, `key_file`, passwords. */
   rereadFiles(): void {
     this.#attempt(() => this.#take(rereadSecrets(this.#deps.loaded)));
   }
@@ -55,7 +55,7 @@ export class SigningKeyReload {
     warnOfUnsignableTokens(config.oauth.resources, signingKeys, log);
   }
 
-  /** A reload that fails leaves the keys as they are; why is said once, not at every attempt. */
+  /** A failed reload keeps the current keys. The reason is logged once, not on every attempt. */
   #attempt(work: () => void): void {
     try {
       work();
@@ -75,7 +75,7 @@ export class SigningKeyReload {
 
 type Listed = readonly Pick<ListedKey, 'algorithm' | 'isSigning' | 'kid'>[];
 
-/** One line, if they are others. */
+/** Logs one line if the keys differ. */
 export function logKeyChanges(before: Listed, after: Listed, log: Log): void {
   if (JSON.stringify(before) === JSON.stringify(after)) return;
   log.info('reload', 'the signing keys have changed', {
@@ -90,7 +90,7 @@ function missingFrom(some: readonly { readonly kid: string }[], others: readonly
   return others.flatMap(({ kid }) => (kids.has(kid) ? [] : kid)).join(' ');
 }
 
-/** Tells whether anything about the keys has changed, without reading them. */
+/** Returns a digest that detects changes without parsing the keys. */
 function digestOf({ keys }: Config['secrets']): string {
   const content = keys.map(({ key, password, ...rest }) => ({
     ...rest,

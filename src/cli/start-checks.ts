@@ -1,4 +1,4 @@
-/** What `serve` refuses or warns of before it listens. */
+/** Startup errors and warnings of `serve`. */
 import type { Config } from '#config/config.ts';
 import { fittingHashes, hashBytes } from '#config/hash-concurrency.ts';
 import type { StaticClientConfig } from '#config/sections/clients.ts';
@@ -12,10 +12,10 @@ import type { Queryable } from '#platform/postgres/database.ts';
 const BYTES_PER_MIB = 1024 * 1024;
 
 /**
- * Refuses to start where hashes at work could take over half the memory of the container (operations 9.2): it would
- * be killed at the first rush of sign-ins.
- * @param atOnce hashes that may be at work
- * @param memoryLimit bytes, as `process.constrainedMemory()` says: beyond any machine, 0 or undefined without a limit
+ * Prevents a start if concurrent hashes could use more than half of the container's memory (operations 9.2): the first
+ * burst of sign-ins would get it killed.
+ * @param atOnce maximum number of concurrent hashes
+ * @param memoryLimit in bytes, from `process.constrainedMemory()`: 0, undefined or a huge number if there is no limit
  * @throws ExitError 78
  */
 export function requireMemoryForHashes(
@@ -37,13 +37,14 @@ export function requireMemoryForHashes(
   );
 }
 
-/** What a process takes in which some people sign in at once; an idle one takes 90 MiB. */
+/** Memory of a process with a few concurrent sign-ins; an idle one takes 90 MiB. */
 const ENOUGH_MIB = 256;
 
 /**
- * Warns of a container that an idle service fits into, and one that works does not: the kernel would end it again and
- * again (security F-13).
- * @param processes of the service. @param memoryLimit as of `requireMemoryForHashes`
+ * Warns of a container whose memory suffices for an idle service but not for a busy one: the kernel would kill it
+ * repeatedly (security F-13).
+ * @param processes number of processes of the service
+ * @param memoryLimit as in `requireMemoryForHashes`
  */
 export function warnOfLittleMemory(processes: number, memoryLimit: number | undefined, log: Log): void {
   if (memoryLimit === undefined || memoryLimit === 0 || memoryLimit >= processes * ENOUGH_MIB * BYTES_PER_MIB) return;
@@ -59,9 +60,8 @@ function mib(bytes: number): number {
 }
 
 /**
- * Warns of names in `policy.data.admin_users` that give nobody any rights, because there is no such account
- * (security S-177).
- * @param registerCommand makes an account, as the operator would call it
+ * Warns of names in `policy.data.admin_users` that grant nothing because the account does not exist (security S-177).
+ * @param registerCommand command line that creates an account
  */
 export async function warnOfMissingAdmins(
   queryable: Queryable,
@@ -84,7 +84,7 @@ export async function warnOfMissingAdmins(
   );
 }
 
-/** Warns of resource servers that get no access tokens, since no key signs with their algorithm. */
+/** Warns of resource servers that get no access tokens because no key signs with their algorithm. */
 export function warnOfUnsignableTokens(
   resources: Config['oauth']['resources'],
   signingKeys: Pick<SigningKeys, 'algorithms' | 'canSign'>,
@@ -100,7 +100,7 @@ export function warnOfUnsignableTokens(
   });
 }
 
-/** What a client is configured to be answered with. */
+/** Signing algorithms configured for a client. */
 type SignedClient = Pick<
   StaticClientConfig,
   | 'authorizationSignedResponseAlg'
@@ -110,7 +110,7 @@ type SignedClient = Pick<
   | 'userinfoSignedResponseAlg'
 >;
 
-/** Warns of clients that get no ID tokens or other answers, since no key signs with their algorithm. */
+/** Warns of clients that get no ID tokens or other signed responses because no key signs with their algorithm. */
 export function warnOfMissingAlgorithms(
   clients: readonly SignedClient[],
   signingKeys: Pick<SigningKeys, 'algorithms' | 'canSign'>,

@@ -14,7 +14,7 @@ let directory: string;
 let testDatabase: TestDatabase;
 
 beforeAll(async () => {
-  // Each run listens for the end of the process, to write the rest of its log.
+  // Each run adds an exit listener that flushes its log.
   process.setMaxListeners(50);
   testDatabase = await createTestDatabase();
   directory = mkdtempSync(join(tmpdir(), 'latchkey-sync-'));

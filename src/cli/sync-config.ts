@@ -1,4 +1,7 @@
-/** `latchkey config sync`: what `serve` does at its start with the clients and providers of the configuration, and the rest of it. */
+/**
+ * `latchkey config sync`: syncs the clients and providers of the configuration like the start of `serve`, and
+ * optionally prunes others.
+ */
 import { type ConfigurationSyncDeps, syncConfiguration } from '#app/sync-configuration.ts';
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import { clientSessionEnder } from '#domain/oauth-sessions/end-sessions-of-client.ts';
@@ -18,15 +21,15 @@ export function syncDeps({ config, database, keyRing, openLog }: Foundation): Co
 }
 
 export interface SyncConfigOptions {
-  /** Clients and sign-in providers that the configuration no longer names are deleted. */
+  /** Delete clients and sign-in providers that are no longer in the configuration. */
   readonly prune: boolean;
-  /** Changes nothing, migrates nothing. */
+  /** Change and migrate nothing. */
   readonly dryRun: boolean;
 }
 
 /**
- * Brings the database in line with the configuration and prints one line for each change.
- * @throws ExitError 1 when migrations are pending and nothing may be changed
+ * Syncs the database with the configuration and prints one line for each change.
+ * @throws ExitError 1 if migrations are pending in a dry run
  */
 export async function syncConfig(
   options: ConfigurationOptions,

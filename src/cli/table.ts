@@ -1,4 +1,7 @@
-/** Lines of a table whose columns are as wide as their longest cell. @param rows the first one is its head */
+/**
+ * Formats a table whose columns are as wide as their longest cell.
+ * @param rows the first one is the header
+ */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows

@@ -8,7 +8,7 @@ export interface ProvisionAllOptions {
   readonly json: boolean;
 }
 
-/** `manage provision-all-users` (operations 3.5). Throws `ExitError` 1 where there is no homeserver. */
+/** `manage provision-all-users` (operations 3.5). Throws `ExitError` 1 if no homeserver is configured. */
 export async function provisionAllUsersCommand(deps: ManageDeps, options: ProvisionAllOptions): Promise<void> {
   requireHomeserver(deps);
   const queued = await queueForEverybody(deps, 'provisioning', options.onlyActive);
@@ -16,14 +16,14 @@ export async function provisionAllUsersCommand(deps: ManageDeps, options: Provis
 }
 
 export interface SyncDevicesOptions {
-  /** A username, `@user:server` or an identifier; undefined: everybody. */
+  /** A username, `@user:server` or an ID; undefined: all users. */
   readonly user: string | undefined;
   readonly json: boolean;
 }
 
 /**
- * `manage sync-devices` (operations 3.5): brings the devices at the homeserver in line with the sessions here. Throws
- * `ExitError` 1 when there is no such user, and where there is no homeserver.
+ * `manage sync-devices` (operations 3.5): syncs the devices on the homeserver with the sessions here. Throws
+ * `ExitError` 1 if the user does not exist or no homeserver is configured.
  */
 export async function syncDevicesCommand(deps: ManageDeps, options: SyncDevicesOptions): Promise<void> {
   requireHomeserver(deps);

@@ -1,4 +1,4 @@
-/** Options of the commands below `templates` (operations 3.7). */
+/** Options of the `templates` commands (operations 3.7). */
 import type { Command } from 'commander';
 import type { CommandIo, ConfigurationOptions } from './command-io.ts';
 import type { CheckTemplatesFlags } from './templates.ts';

@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs it in a folder of its own with these files, the templates below `looks/`. */
+/** Runs it in a separate directory with these files and the templates below `looks/`. */
 async function check(files: Readonly<Record<string, string>>, ...options: readonly string[]) {
   count += 1;
   const workingDirectory = join(folder, String(count));

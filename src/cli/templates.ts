@@ -1,4 +1,4 @@
-/** `latchkey templates check`: every page and mail with made-up data in every language, without a database. */
+/** `latchkey templates check`: renders every page and mail with sample data in every language, without a database. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { checkTemplates, type Render, type SampleValues } from '#app/templates/check-templates.ts';
@@ -16,12 +16,12 @@ export interface CheckTemplatesFlags {
   readonly stabilise: boolean;
 }
 
-/** What `--stabilise` puts in place of the clock and of chance. */
+/** Fixed values that `--stabilise` uses instead of the clock and random values. */
 const STABLE: SampleValues = { now: Date.UTC(2026, 0, 2, 3, 4, 5), token: 'sample', code: '123456' };
 
 /**
- * @returns the exit code: 1 when something is wrong, which is then printed
- * @throws ExitError 78 for a configuration that is not valid apart from its templates, 1 for a directory that is in use
+ * @returns the exit code: 1 if there are problems, which are printed
+ * @throws ExitError 78 for a configuration that is invalid apart from its templates, 1 for a directory that is in use
  */
 export async function checkAllTemplates(
   options: ConfigurationOptions,

@@ -10,7 +10,7 @@ import { TlsReload } from './tls-reload.ts';
 
 const FIRST = selfSigned(['auth.example']);
 
-/** A listener whose pair is in files, and what the server was told to show. */
+/** A listener with certificate files, and the certificates that the server was given. */
 function running() {
   const directory = workingDirectory({ 'c.pem': FIRST.cert, 'k.pem': FIRST.key });
   const names = `certificate_file: ${directory}/c.pem, key_file: ${directory}/k.pem`;
@@ -29,7 +29,7 @@ function running() {
   const put = (name: 'c.pem' | 'k.pem', content: string): void => {
     const path = join(directory, name);
     writeFileSync(path, content, { mode: 0o600 });
-    // A time stamp of its own, however fast they follow one another.
+    // Gives every write a different timestamp.
     writes += 1;
     utimesSync(path, writes, writes);
   };

@@ -1,4 +1,4 @@
-/** Keeps the certificates of the listeners up to date with the files that hold them (operations 1.7.3). */
+/** Reloads the certificates of the listeners from their files (operations 1.7.3). */
 import { statSync } from 'node:fs';
 import { type LoadedConfig, rereadListeners } from '#config/load.ts';
 import { tlsFiles } from '#config/tls-pairs.ts';
@@ -10,7 +10,7 @@ import { certificateWarnings } from './certificate-warnings.ts';
 const INTERVAL_MS = 60_000;
 
 export interface TlsReloadDeps {
-  /** Where the configuration names the files. */
+  /** Names the files. */
   readonly loaded: Pick<LoadedConfig, 'tree'>;
   readonly server: Pick<HttpServer, 'reloadTls'>;
   readonly clock: Clock;
@@ -38,7 +38,7 @@ export class TlsReload {
     clearInterval(this.#timer);
   }
 
-  /** Reads the files again when one of them has changed, or could not be used the last time. */
+  /** Reads the files if one has changed, or if the last attempt failed. */
   rereadFiles(): void {
     const stamp = stampOf(this.#files);
     if (stamp === this.#stamp && this.#failure === undefined) return;
@@ -51,7 +51,7 @@ export class TlsReload {
       for (const warning of certificateWarnings(listeners, clock.now())) log.warn('reload', warning);
     } catch (error) {
       const { message } = describeError(error);
-      // Once, not at every attempt.
+      // Logged once, not on every attempt.
       if (message !== this.#failure) {
         log.error('reload', 'the certificates of the listeners could not be read again; the former ones stay in use', {
           message,
@@ -63,7 +63,7 @@ export class TlsReload {
   }
 }
 
-/** Changes with any of the files, also when another one is put in its place. */
+/** Returns a stamp that changes with any of the files, also when one is replaced. */
 function stampOf(files: readonly string[]): string {
   return files
     .map((file) => {

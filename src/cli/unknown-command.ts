@@ -1,8 +1,8 @@
-/** What the command line says of a word that is no command, with the command that is probably meant. */
+/** Error message for an unknown command, with a suggestion. */
 import type { Command } from 'commander';
 import { distance } from 'fastest-levenshtein';
 
-/** @param group the command whose subcommand the word should be; undefined: the program itself */
+/** @param group the command whose subcommand was expected; undefined: the program itself */
 export function unknownCommand(program: Command, word: string, group?: Command): string {
   const names = (group ?? program).commands.map((command) => command.name());
   const [own, of] = group === undefined ? ['', ''] : [`${group.name()} `, ` of ${group.name()}`];
@@ -31,13 +31,13 @@ function nearest(own: string, word: string, names: readonly string[]): string | 
   return best === undefined ? undefined : own + best.name;
 }
 
-/** The word may be right and its place wrong. */
+/** The word may be a subcommand of another group. */
 function elsewhere(program: Command, word: string): string | undefined {
   const group = program.commands.find(({ commands }) => commands.some((command) => command.name() === word));
   return group === undefined ? undefined : `${group.name()} ${word}`;
 }
 
-/** Words of other programs, by the command that does it here; with the name of a group what they mean there alone. */
+/** Commands of other programs, with the equivalent here. Entries with a group name apply to that group only. */
 const MEANT: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'manage register-user':
@@ -75,7 +75,7 @@ const MEANT: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Every command that is suggested.
+ * All suggested commands.
  * @internal
  */
 export const SUGGESTED_COMMANDS: readonly string[] = [...new Set(MEANT.values())];

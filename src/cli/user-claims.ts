@@ -7,13 +7,13 @@ import { findManagedUser, type ManageDeps } from './accounts.ts';
 import { visible } from './visible-text.ts';
 
 export interface GroupsOptions {
-  /** A username, `@user:server` or an identifier. */
+  /** A username, `@user:server` or an ID. */
   readonly user: string;
   readonly groups: readonly string[];
   readonly json: boolean;
 }
 
-/** `manage set-groups`. Throws `ExitError` 1 when there is no such user, or when a name cannot be that of a group. */
+/** `manage set-groups`. Throws `ExitError` 1 if the user does not exist or a group name is invalid. */
 export async function setGroupsCommand(deps: ManageDeps, options: GroupsOptions): Promise<void> {
   const { id, username } = await findManagedUser(deps, options.user);
   const groups = sortedGroups(options.groups);
@@ -39,7 +39,7 @@ export interface ClaimsOptions {
   readonly json: boolean;
 }
 
-/** `manage set-claims`. Throws `ExitError` 1 when there is no such user, or when the claims cannot be given on. */
+/** `manage set-claims`. Throws `ExitError` 1 if the user does not exist or the claims are not allowed. */
 export async function setClaimsCommand(deps: ManageDeps, options: ClaimsOptions): Promise<void> {
   const { id, username } = await findManagedUser(deps, options.user);
   const claims = parseClaims(options.claims);

@@ -5,15 +5,15 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { findManagedUser, type ManageDeps } from './accounts.ts';
 
 export interface EmailOptions {
-  /** A username, `@user:server` or an identifier. */
+  /** A username, `@user:server` or an ID. */
   readonly user: string;
   readonly email: string;
   readonly json: boolean;
 }
 
 /**
- * `manage add-email` (operations 3.5): the address counts as confirmed. Throws `ExitError` 1 when there is no such user,
- * when the text is no address, and when another user has it.
+ * `manage add-email` (operations 3.5): adds a verified address. Throws `ExitError` 1 if the user does not exist, the
+ * address is invalid, or another user has it.
  */
 export async function addEmailCommand(deps: ManageDeps, options: EmailOptions): Promise<void> {
   const user = await findManagedUser(deps, options.user);
@@ -22,7 +22,7 @@ export async function addEmailCommand(deps: ManageDeps, options: EmailOptions): 
   const isAdded = await deps.database.transaction(async (transaction) => {
     const owner = await findEmailOwner(transaction, email.key);
     if (owner === user.id) return false;
-    // The others are told, and not the one that is new.
+    // The notice goes to the other addresses, not to the new one.
     if (owner === undefined)
       await recordEmailChange(deps, transaction, 'email_added', { user: user.id, email, now: deps.clock.now() });
     if (owner !== undefined || (await addEmail(transaction, user.id, email, deps.clock.now())) === undefined) {
@@ -36,14 +36,14 @@ export async function addEmailCommand(deps: ManageDeps, options: EmailOptions): 
   else deps.io.stdout(isAdded ? `${address} added to ${username}\n` : `${username} has ${address} already\n`);
 }
 
-/** `manage remove-email` (operations 3.5). Throws `ExitError` 1 when the user does not have the address. */
+/** `manage remove-email` (operations 3.5). Throws `ExitError` 1 if the user does not have the address. */
 export async function removeEmailCommand(deps: ManageDeps, options: EmailOptions): Promise<void> {
   const user = await findManagedUser(deps, options.user);
   const email = parse(options.email);
   const { id, username } = user;
   const { address } = email;
   const left = await deps.database.transaction(async (transaction) => {
-    // Told at the removed address as well.
+    // The notice also goes to the removed address.
     await recordEmailChange(deps, transaction, 'email_removed', { user: id, email, now: deps.clock.now() });
     if (!(await removeEmail(transaction, id, email.key))) {
       throw new ExitError(ExitCode.failure, `${username} does not have ${address}`);
@@ -55,14 +55,14 @@ export async function removeEmailCommand(deps: ManageDeps, options: EmailOptions
   else deps.io.stdout(`${address} removed from ${username}\n`);
 }
 
-/** `manage verify-email` (operations 3.5), of scripts that were written for other programs. Changes nothing. */
+/** `manage verify-email` (operations 3.5), for scripts written for other programs. Changes nothing. */
 export async function verifyEmailCommand(deps: ManageDeps, options: EmailOptions): Promise<void> {
   const { id, username } = await findManagedUser(deps, options.user);
   deps.io.stderr('warning: verify-email does nothing: addresses that add-email adds are confirmed already\n');
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, email: options.email, changed: false })}\n`);
 }
 
-/** An address of before the rules were as they are now may be named. */
+/** Accepts addresses that predate the current rules. */
 function parse(text: string): EmailAddress {
   const email = parseStoredEmailAddress(text);
   if (email === undefined) throw new ExitError(ExitCode.failure, `${text} is not an e-mail address`);

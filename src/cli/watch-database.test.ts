@@ -8,7 +8,7 @@ import { sql } from '#test/support/fixtures.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { DatabaseWatch } from './watch-database.ts';
 
-/** Ahead of the database by so much. The other one is the clock that nobody can set. */
+/** Offset from the database clock. The monotonic clock is separate and cannot be set. */
 const clock = { aheadMs: 0, now: () => Date.now() + clock.aheadMs };
 const steady = { aheadMs: 0, now: () => performance.now() + steady.aheadMs };
 const log = new RecordingLog();
@@ -53,7 +53,7 @@ test.each([
   ['more than 100,000 due jobs', [1, 100_000], [1, 1]],
 ])('%s: mails are late, which is said once, until it has caught up (operations 9.4)', async (_, just, more) => {
   const { database } = made;
-  // Of a clock that was not set.
+  // Its clock has not been set.
   watch = newWatch();
   const before = log.lines.length;
   await sql(database, insertJobs, just);
@@ -73,7 +73,7 @@ test.each([
   expect(state.isClockRight() && state.isSchemaUsable, 'it stays ready').toBe(true);
 });
 
-/** Time passes for the machine, or goes back: nobody set its clock. The clock of the database cannot be set here. */
+/** Advances or reverses time on the machine without setting its clock. The clock of the database cannot be set here. */
 function pass(milliseconds: number): void {
   clock.aheadMs += milliseconds;
   steady.aheadMs += milliseconds;
@@ -83,7 +83,7 @@ test('F-14: what is late only because the clock was set ahead counts as late a m
   const { database } = made;
   pass(-40_000);
   await sql(database, insertJobs, [3_600, 1]);
-  // A machine that stood still looks the same.
+  // A suspended machine looks the same.
   steady.aheadMs -= 3_600_000;
   await check();
   expect([state.isClockRight(), state.areMailsLate]).toEqual([true, false]);
@@ -123,7 +123,7 @@ test('F-14: a clock that is set while it is compared is not used', async () => {
   const ofService = new SteadyClock(clock, steady.now);
   watch = newWatch(ofService);
   const checking = check();
-  // Half of it is measured, which is within the bound.
+  // Half of it is measured, which is within the limit.
   clock.aheadMs += 100_000;
   expect(state.isClockRight()).toBe(false);
   await checking;

@@ -8,39 +8,42 @@ import { isSchemaUsable } from '#platform/postgres/migrator/migration-state.ts';
 
 const INTERVAL_MS = 60_000;
 const LOOK_MS = 1000;
-/** Beyond it, what has expired here has not there (operations 8.1). */
+/** With a larger difference, what has expired here has not expired there (operations 8.1). */
 const MAX_SKEW_MS = 60_000;
 
 export interface Watched {
   readonly database: OpenDatabase;
-  /** Is told to use the clock of this machine once that agrees with the database's. */
+  /** Switches to the system clock once it agrees with the database. */
   readonly clock: SteadyClock;
   readonly log: Log;
   readonly state: InstanceState;
-  /** Folder of the migrations of this program. */
+  /** Migrations directory of this program. */
   readonly migrations: string;
-  /** For tests: a clock that nobody can set, in milliseconds. */
+  /** For tests: a monotonic clock in milliseconds. */
   readonly monotonic?: () => number;
 }
 
 /**
- * Compares clock and schema of the database with this process and looks at the queue: once a minute, at once when the
- * clock of this machine was set, and each second while the clocks differ.
+ * Compares the clock and schema of the database with this process, and checks the queue: every minute, as soon as the
+ * system clock was set, and every second while the clocks differ.
  */
 export class DatabaseWatch {
   readonly #watched: Watched;
   readonly #monotonic: () => number;
   readonly #timers: NodeJS.Timeout[] = [];
-  /** At the last comparison. */
+  /** Result of the last comparison. */
   #clocksAgree = true;
-  /** How often the clock was set, and how often of that it had been when the last comparison began. */
+  /** Number of clock changes, in total and when the last comparison began. */
   #setCount = 0;
   #comparedCount = 0;
   #checking: Promise<void> | undefined;
   #wasSetBack = false;
-  /** From then on, by the clock that nobody can set: what was due has been late for a minute, not since a clock was set. */
+  /**
+   * Monotonic time of the next queue check. After a clock change, jobs must be late for a minute before they count as
+   * late.
+   */
   #judgesQueueFrom = 0;
-  /** Called when the clock went back: what is remembered until some time would be remembered for longer. */
+  /** Called when the clock went back, because entries with an expiry would be kept for longer. */
   onSetBack: () => void = () => undefined;
 
   constructor(watched: Watched) {
@@ -59,8 +62,8 @@ export class DatabaseWatch {
   }
 
   /**
-   * One comparison. While the database cannot be reached there is nothing to compare, and the health check says that.
-   * @param isQuiet whether it was said already that the clocks differ
+   * Compares once. If the database is unreachable, there is nothing to compare, and the health check reports it.
+   * @param isQuiet whether a difference has been logged already
    */
   check({ isQuiet = false } = {}): Promise<void> {
     this.#checking ??= this.#compare(isQuiet).finally(() => {
@@ -74,7 +77,10 @@ export class DatabaseWatch {
     return this.#clocksAgree && this.#setCount === this.#comparedCount;
   }
 
-  /** The database may not have been there when the clock was set, or its clock is set right now. */
+  /**
+   * Repeats the comparison: the database may have been unreachable when the clock was set, or its clock may be
+   * changing.
+   */
   #look(): void {
     this.#notice();
     if (!this.#clocksAgree || this.#setCount !== this.#comparedCount) void this.check({ isQuiet: !this.#clocksAgree });
@@ -89,7 +95,7 @@ export class DatabaseWatch {
     this.#setCount += 1;
     if (milliseconds > 0) this.#judgesQueueFrom = this.#monotonic() + INTERVAL_MS;
     this.#wasSetBack ||= milliseconds < 0;
-    // Of nobody's request.
+    // Not part of any request.
     resumeTask(undefined, () => void this.check());
   }
 
@@ -98,7 +104,7 @@ export class DatabaseWatch {
     try {
       this.#notice();
       const setCount = this.#setCount;
-      // `db.skew` is logged by the database itself.
+      // The database module logs `db.skew`.
       const agree = Math.abs(await database.skewMs({ isQuiet })) <= MAX_SKEW_MS;
       if (this.#clocksAgree && !agree) {
         log.error(

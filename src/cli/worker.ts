@@ -1,6 +1,6 @@
 /**
- * `latchkey worker`: the background work without the service (operations 3.2). It neither migrates nor brings clients
- * into the database; other processes do.
+ * `latchkey worker`: background work without the service (operations 3.2). It neither migrates nor syncs clients; other
+ * processes do.
  */
 import type { Config } from '#config/config.ts';
 import { parseSocketAddress } from '#config/sections/http.ts';
@@ -11,7 +11,7 @@ import { runInstance } from './instance.ts';
 const MIGRATION_WAIT_SECONDS = 60;
 const HEALTH_VARIABLE = 'LATCHKEY_WORKER_HEALTH';
 
-/** @returns the exit code, as that of `serve` */
+/** @returns the exit code, like `serve` */
 export async function work(options: ConfigurationOptions, io: CommandIo): Promise<number> {
   return await runInstance(options, io, {
     wants: { shouldMigrate: false, migrationWaitSeconds: MIGRATION_WAIT_SECONDS },
@@ -26,7 +26,7 @@ export async function work(options: ConfigurationOptions, io: CommandIo): Promis
   });
 }
 
-/** A place to ask how the worker is and for its metrics, when the operator names one. */
+/** Optional listener for health checks and metrics of the worker. */
 function healthListeners(
   environment: Readonly<Record<string, string | undefined>>,
   { telemetry }: Pick<Config, 'telemetry'>,

@@ -1,10 +1,10 @@
 /**
- * What a request in the log says about what people and applications did (interface, "Classifying activity from the
- * log"; operations 3.10).
+ * Classifies logged requests as activities of users and clients (interface, "Classifying activity from the log";
+ * operations 3.10).
  */
 import type { LoggedRequest } from '#platform/log/read-request-line.ts';
 
-/** What came of a request; `attempted` where the log cannot tell (the answers of `/graphql`). */
+/** Outcomes of a request. `attempted`: the log does not show the outcome (responses of `/graphql`). */
 export const OUTCOMES = [
   'success',
   'attempted',
@@ -18,7 +18,7 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Every activity, without the operation that follows `account:`. */
+/** All activities, without the operation that follows `account:`. */
 export const ACTIVITIES = [
   'browser-login',
   'browser-logout',
@@ -35,20 +35,20 @@ export const ACTIVITIES = [
 export type Activity = (typeof ACTIVITIES)[number];
 
 export interface ActivityRecord extends Omit<LoggedRequest, 'operationType' | 'operationName'> {
-  /** One of `ACTIVITIES`; `account:<Operation>` names the operation. */
+  /** One of `ACTIVITIES`; `account:<Operation>` includes the operation. */
   readonly activity: string;
   readonly outcome: Outcome;
 }
 
 interface Rule {
   readonly activity: Exclude<Activity, 'account'>;
-  /** Statuses below 500 that count as a failure; other 4xx are `refused`. */
+  /** Statuses below 500 that count as failures. Other 4xx are `refused`. */
   readonly failures: readonly number[];
-  /** The outcome of any other status below 400. */
+  /** Returns the outcome for other statuses below 400. */
   judge(request: LoggedRequest): Outcome;
 }
 
-/** A form that signs somebody in: shown again with 200 when it is not accepted. */
+/** A sign-in form, which is shown again with 200 if it is rejected. */
 function judgeForm(otherwise: Outcome): Rule['judge'] {
   return ({ status, requester }) => {
     if (status === 200) return 'failure';
@@ -85,10 +85,10 @@ const AUTHORIZATION: Rule = {
   },
 };
 
-/** Each way in ends in one of these: the password alone, or the factor that completes it. */
+/** Every sign-in method ends in one of these: the password alone, or the second factor. */
 const BROWSER_LOGIN: Rule = { activity: 'browser-login', failures: [], judge: judgeForm('redirect') };
 
-/** By method and whole path. */
+/** Rules by method and full path. */
 const FIXED = new Map<string, Rule>([
   ['POST /login', BROWSER_LOGIN],
   ['POST /login/totp', BROWSER_LOGIN],
@@ -112,8 +112,8 @@ const LINK = new RegExp(`^/upstream/link/${ULID}$`);
 const CHAT = /^\/_[^/]*\/client\/[^/]+\/(login|logout|logout\/all)$/;
 
 /**
- * @param prefix of the listener's paths, without a slash at its end; empty for none
- * @returns undefined when the request is no activity
+ * @param prefix path prefix of the listener, without a trailing slash; empty for none
+ * @returns undefined if the request is not an activity
  */
 export function classify(request: LoggedRequest, prefix: string): ActivityRecord | undefined {
   if (!request.path.startsWith(prefix)) return undefined;
@@ -141,7 +141,7 @@ function outcomeOf(request: LoggedRequest, rule: Rule): Outcome {
   return status >= 400 ? 'refused' : rule.judge(request);
 }
 
-/** The log tells that a change was asked for; whether it was made is in the answer only (interface, Errors 2). */
+/** The log shows that a change was requested. Only the response shows whether it succeeded (interface, Errors 2). */
 function accountActivity(request: LoggedRequest): ActivityRecord | undefined {
   const { method, operationType, operationName, status } = request;
   if (method !== 'POST' || operationType !== 'mutation' || operationName === undefined) return undefined;
@@ -153,7 +153,7 @@ function accountActivity(request: LoggedRequest): ActivityRecord | undefined {
 }
 
 function recordOf(request: LoggedRequest, activity: string, outcome: Outcome): ActivityRecord {
-  // Spelled out: a log has millions of lines, and a copy by `...` costs three times as much as reading one.
+  // Written out: with millions of lines, copying by spread costs three times as much as parsing.
   return {
     time: request.time,
     activity,

@@ -1,4 +1,4 @@
-/** Lines of logs that do not fit into memory. */
+/** Streams the lines of logs that do not fit into memory. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -6,14 +6,14 @@ import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import { systemReason } from '#platform/base/system-errors.ts';
 
 const CHUNK_BYTES = 256 * 1024;
-/** The log writes at most this much at once; a request line is far shorter. */
+/** Maximum length of a log line; request lines are far shorter. */
 const MAX_LINE_CHARACTERS = 64 * 1024;
 const CUT = '…';
 
 /**
- * The lines of a file, some at a time and without their line ends; `.gz` is unpacked.
+ * Yields the lines of a file in batches, without line terminators. `.gz` files are decompressed.
  * @param name of the file, for messages
- * @throws ExitError 1 when it cannot be read
+ * @throws ExitError 1 if it cannot be read
  */
 export async function* linesOfFile(path: string, name: string): AsyncGenerator<readonly string[]> {
   const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
@@ -30,7 +30,7 @@ export async function* linesOfFile(path: string, name: string): AsyncGenerator<r
   }
 }
 
-/** The same of a stream. Of a line that is too long for the log, its beginning and `…`. */
+/** Yields the lines of a stream in batches. Lines beyond the maximum are truncated and end in `…`. */
 export async function* linesOf(stream: Readable): AsyncGenerator<readonly string[]> {
   stream.setEncoding('utf8');
   let rest = '';

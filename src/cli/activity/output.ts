@@ -1,6 +1,6 @@
 /**
- * How records are printed. What strangers sent is in them: the path, and in a forged log everything. No field reaches
- * a terminal with a control character, and none starts a formula in a spreadsheet.
+ * Output formats. Records contain untrusted text: the path, and every field of a forged log. No field sends a control
+ * character to a terminal or starts a formula in a spreadsheet.
  */
 import { escapeText, jsonString } from '#platform/log/escaping.ts';
 import type { ActivityRecord } from './classify.ts';
@@ -8,7 +8,7 @@ import type { ActivityRecord } from './classify.ts';
 export const FORMATS = ['table', 'json', 'csv', 'svg'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Takes records one by one, and prints as soon as it can. */
+/** Receives records one by one and prints as early as possible. */
 export interface Output {
   /** @returns text to print now */
   add(record: ActivityRecord): string;
@@ -45,7 +45,7 @@ export function tableOutput(): Output {
   };
 }
 
-/** One JSON object a line; what is absent is null. */
+/** Fixed-width columns, so that a log can be followed. A longer value shifts the rest of its line. */
 export function jsonOutput(): Output {
   return {
     add: (record) => {
@@ -56,7 +56,7 @@ export function jsonOutput(): Output {
   };
 }
 
-/** RFC 4180 with a header. */
+/** One JSON object per line; absent values are null. */
 export function csvOutput(): Output {
   let header = csvLine(COLUMNS.map(([name]) => name));
   return {
@@ -69,13 +69,13 @@ export function csvOutput(): Output {
   };
 }
 
-// Most text is, and is not worth a look at every character.
+// Fast path: most text needs no escaping.
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 export function tableCell(value: Cell): string {
   if (value === undefined) return '-';
   const text = String(value);
-  // Also what is no control character and yet invisible.
+  // Also replaces invisible characters that are not control characters.
   return PLAIN.test(text) ? text : escapeText(text).replace(/\p{C}/gu, '\ufffd');
 }
 
@@ -91,7 +91,7 @@ export function csvLine(cells: readonly Cell[]): string {
 
 const FORMULA = /^[=+\-@]/;
 
-/** A value that a spreadsheet would run as a formula gets an apostrophe in front. */
+/** Prefixes a value that a spreadsheet would evaluate as a formula with an apostrophe. */
 function csvCell(value: Cell): string {
   if (value === undefined) return '';
   const plain = String(value);

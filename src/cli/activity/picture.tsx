@@ -1,7 +1,7 @@
 /**
- * A picture of what happened hour by hour: a row for each activity, a bar for each hour, divided by outcome. It stands
- * alone, without scripts, styles from elsewhere or fonts; all its text is escaped by the renderer. Kinds of outcomes
- * differ by pattern as well as by color, and the description says the counts.
+ * Renders a chart of activity per hour: a row for each activity, a bar for each hour, split by outcome. The SVG is
+ * self-contained: no scripts, external styles or fonts. The renderer escapes all text. Outcomes differ by pattern as
+ * well as color, and the description contains the counts.
  */
 import { renderToString } from 'preact-render-to-string';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -19,7 +19,7 @@ const TOP = 84;
 const ROW_HEIGHT = 52;
 const BAR_HEIGHT = 36;
 
-/** Outcomes that look alike, from the bottom of a bar to its top. */
+/** Groups of outcomes with the same appearance, from bottom to top of a bar. */
 const KINDS = [
   { name: 'success', fill: '#1b7837', outcomes: ['success'] },
   {
@@ -34,18 +34,18 @@ const KINDS = [
 type Counts = Map<Outcome, number>;
 
 export interface PictureOptions {
-  /** Limits of the selected time, as lines of the log have them; else those of the records. */
+  /** Bounds of the selected time, in the format of the log. Default: the bounds of the records. */
   readonly since: string | undefined;
   readonly until: string | undefined;
 }
 
-/** @throws ExitError 1 when the records span more than 31 days */
+/** @throws ExitError 1 if the records span more than 31 days */
 export function pictureOutput(options: PictureOptions): Output {
   const hours = new HourSpan();
   const byActivity = new Map<string, Map<number, Counts>>();
   if (options.since !== undefined && options.until !== undefined) {
     hours.include(hourOf(options.since));
-    // The end itself is not wanted any more.
+    // `until` is exclusive.
     hours.include(Math.ceil(Date.parse(options.until) / HOUR_MS) - 1);
   }
   return {
@@ -89,7 +89,7 @@ interface Row {
   readonly activity: string;
   readonly byHour: ReadonlyMap<number, Counts>;
   readonly totals: Counts;
-  /** Of the hour with most. */
+  /** Count of the busiest hour. */
   readonly highest: number;
 }
 
@@ -173,7 +173,7 @@ function Picture({ hours, rows }: { readonly hours: HourSpan; readonly rows: rea
   );
 }
 
-/** Lines at the beginnings of hours, with their time: midnight has its date. */
+/** Vertical lines at full hours, labeled with the time, or with the date at midnight. */
 function Scale({ hours, bottom }: { readonly hours: HourSpan; readonly bottom: number }) {
   const { first, length } = hours;
   const step = [1, 3, 6, 12, 24, 72, 168].find((hoursOfStep) => length / hoursOfStep <= 12) ?? 168;

@@ -1,18 +1,18 @@
-/** Which records of a log are asked for: by time, activity, requester and address. */
+/** Filters records by time, activity, requester and address. */
 import { isIP } from 'node:net';
 import { type Cidr, Networks } from '#platform/base/ip-address.ts';
 import { parseDuration } from '#platform/config/durations.ts';
 import type { ActivityRecord } from './classify.ts';
 
 export interface Selection {
-  /** The first time that is wanted, as lines of the log have it. */
+  /** Start time, inclusive, in the format of the log. */
   readonly since?: string | undefined;
-  /** The first time that is not wanted any more. */
+  /** End time, exclusive. */
   readonly until?: string | undefined;
-  /** As in the log; a user also by identifier or name alone. */
+  /** As in the log; a user also by ID or username alone. */
   readonly requester?: string | undefined;
   readonly clientAddress?: Cidr | undefined;
-  /** Names of activities, `account` for all operations. */
+  /** Names of activities; `account` selects all operations. */
   readonly activities?: readonly string[] | undefined;
 }
 
@@ -33,7 +33,7 @@ const USER = /^user:([^(]+)(?:\((.*)\))?$/;
 function isRequester(logged: string | undefined, wanted: string): boolean {
   if (logged === undefined) return false;
   if (logged === wanted) return true;
-  // A user may have the name `homeserver`; the word means the homeserver.
+  // `homeserver` means the homeserver, even if a user has that name.
   if (wanted === 'homeserver') return false;
   const [, id, name] = USER.exec(logged) ?? [];
   if (id === undefined) return logged === `oauth2-client:${wanted}`;
@@ -47,8 +47,8 @@ function isWithin(address: string | undefined, networks: Networks): boolean {
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d))?$/;
 
 /**
- * A time as lines of the log have it.
- * @param text a date and time of RFC 3339, a date (its midnight, UTC), or how long ago: `-2h`
+ * Parses a time into the format of the log.
+ * @param text an RFC 3339 date and time, a date (midnight UTC), or an age such as `-2h`
  * @returns undefined for anything else
  */
 export function parseTime(text: string, now: number): string | undefined {
@@ -57,13 +57,13 @@ export function parseTime(text: string, now: number): string | undefined {
     return seconds === undefined ? undefined : logTime(now - seconds * 1000, '');
   }
   const [, date, time = '00:00:00', fraction = '', zone = 'Z'] = DATE_TIME.exec(text) ?? [];
-  // `Date` turns the thirtieth of February into a day of March.
+  // `Date` accepts February 30 and returns a day in March.
   if (date === undefined || logTime(Date.parse(`${date}T00:00:00Z`), '')?.startsWith(date) !== true) return undefined;
   const milliseconds = Date.parse(`${date}T${time}${zone.toUpperCase()}`);
   return logTime(milliseconds, fraction);
 }
 
-/** @param fraction digits of a second that `milliseconds` lacks */
+/** @param fraction digits of a second beyond milliseconds */
 function logTime(milliseconds: number, fraction: string): string | undefined {
   if (Number.isNaN(milliseconds) || Math.abs(milliseconds) > 8.64e15) return undefined;
   const iso = new Date(milliseconds).toISOString();

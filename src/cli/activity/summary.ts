@@ -1,8 +1,8 @@
-/** Counts per activity and outcome, and of failures per requester. */
+/** Counts records per activity and outcome, and failures per requester. */
 import { ACTIVITIES, OUTCOMES, type Outcome } from './classify.ts';
 import { csvLine, type Output, tableCell } from './output.ts';
 
-/** Callers of `/graphql` choose the names of their operations: more of them would fill the memory. */
+/** Callers of `/graphql` choose operation names, so the number of activities is limited to bound memory. */
 const MAX_ACTIVITIES = 1000;
 const MAX_REQUESTERS = 100_000;
 const FURTHER = '(others)';
@@ -96,7 +96,7 @@ function table(title: string, counts: readonly Count[]): string {
     .join('');
 }
 
-/** One table: `subject` says what `name` is. */
+/** One table in which `subject` is the type of `name`. */
 function csv(activities: readonly Count[], failures: readonly Count[]): string {
   const lines = (subject: string, counts: readonly Count[]): string =>
     counts.map(({ name, outcome, count }) => csvLine([subject, name, outcome, count])).join('');

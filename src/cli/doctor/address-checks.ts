@@ -1,4 +1,4 @@
-/** Whether the service answers under the addresses that it gives out (operations 3.8). */
+/** Checks that the service is reachable at its published URLs (operations 3.8). */
 import type { Config } from '#config/config.ts';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import { isProtectedAddress } from '#protocol/oidc/provider-metadata.ts';
@@ -31,7 +31,7 @@ function checkScheme({ config }: AddressCheckDeps): Finding {
   );
 }
 
-/** OpenID Connect Discovery 1.0 4.3: the document has to name the issuer that it was asked of. */
+/** OpenID Connect Discovery 1.0 4.3: the document must name the issuer that it was requested from. */
 async function checkIssuer({ config, ask }: AddressCheckDeps): Promise<Finding> {
   const name = 'issuer';
   const { issuer } = config.http;
@@ -71,7 +71,7 @@ async function checkHealth({ config, ask, now }: AddressCheckDeps): Promise<Find
   );
 }
 
-/** Whether the running service publishes the keys that are configured here. */
+/** Checks that the running service publishes the configured keys. */
 export async function checkPublishedKeys(
   { config, ask }: AddressCheckDeps,
   signingKeys: Pick<SigningKeys, 'publicJwks' | 'canSign'>,

@@ -4,19 +4,19 @@ import { exchange, OutboundFailure } from '#platform/outbound-http/exchange.ts';
 const CONNECT_MS = 5_000;
 const TOTAL_MS = 10_000;
 
-/** An answer, or why there is none: for people, without anything that the other side wrote. */
+/** A response, or the reason for its absence, worded for operators. Contains no text of the remote side. */
 export type Asked =
   | {
       readonly ok: true;
       readonly status: number;
-      /** When it was sent, by the clock of the other side. */
+      /** Time of the response by the remote clock. */
       readonly sentAt: number | undefined;
-      /** Members of the JSON object that it holds, if it holds one. */
+      /** Members of the JSON object in the body, if it is one. */
       readonly members: ReadonlyMap<string, unknown> | undefined;
     }
   | { readonly ok: false; readonly reason: string };
 
-/** Sends a GET request; redirects are not followed. */
+/** Sends a GET request without following redirects. */
 export type Ask = (url: URL, bearer?: Secret) => Promise<Asked>;
 
 /** @param version of this program */
@@ -65,7 +65,7 @@ function membersOf(body: Buffer): ReadonlyMap<string, unknown> | undefined {
   }
 }
 
-/** Never read as properties: a name may be `__proto__`. */
+/** A map, because a name may be `__proto__`. */
 export function asMembers(value: unknown): ReadonlyMap<string, unknown> | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject ? new Map(Object.entries(value)) : undefined;

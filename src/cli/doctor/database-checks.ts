@@ -1,4 +1,4 @@
-/** The database and what is in it (operations 3.8). Only reads. */
+/** Checks the database and its content (operations 3.8). Read-only. */
 import { statfs } from 'node:fs/promises';
 import { sweeps } from '#app/sweeps.ts';
 import type { Config } from '#config/config.ts';
@@ -21,13 +21,13 @@ import { type Finding, fail, ok, skip, warn } from './finding.ts';
 const OLDEST_VERSION = 15;
 const MAX_COUNTED = 10_000;
 const OVERDUE_MS = 5 * 60_000;
-/** As long as a process may be silent. */
+/** Time after which a silent process counts as dead. */
 const UNATTENDED_MS = 2 * 60_000;
 const DAY_MS = 86_400_000;
 const LEAST_FREE_BYTES = 1024 ** 3;
 const SHOWN_USERNAMES = 10;
 const RECENT_SESSIONS = 50;
-/** Fewer may be one person. */
+/** Fewer sessions may belong to a single user. */
 const LEAST_SESSIONS = 5;
 
 export interface DatabaseCheckDeps {
@@ -35,11 +35,11 @@ export interface DatabaseCheckDeps {
     readonly http: Pick<Config['http'], 'publicBase' | 'trustedProxies' | 'clientIpHeader'>;
   };
   readonly database: Queryable;
-  /** Names of migrations that are not applied yet. */
+  /** Names of pending migrations. */
   readonly pending: readonly string[];
-  /** Undefined: no root key was generated yet, and none is configured. */
+  /** Undefined: no root key is configured or has been generated yet. */
   readonly keyRing: KeyRing | undefined;
-  /** Of the embedded server. */
+  /** Directory of the embedded server. */
   readonly clusterDirectory: string | undefined;
   readonly now: number;
 }
@@ -47,7 +47,7 @@ export interface DatabaseCheckDeps {
 export async function checkDatabase(deps: DatabaseCheckDeps): Promise<readonly Finding[]> {
   const settings = await readServerSettings(deps.database);
   const about = [checkServer(deps, settings), ...(await checkEmbedded(deps, settings))];
-  // Statements of this version ask for what only its migrations make.
+  // Queries of this version need its migrations.
   if (deps.pending.length > 0) return about;
   return [
     ...about,
@@ -169,7 +169,7 @@ async function checkQueue({ database, now }: DatabaseCheckDeps, processes: reado
   return ok(name, due === 0 ? 'nothing waits' : `${jobs(due)} about to run`);
 }
 
-/** What is over is deleted in time if the jobs that do it run. */
+/** Checks that the cleanup jobs run, so that expired rows are deleted in time. */
 async function checkCleanUp({ database, now }: DatabaseCheckDeps): Promise<Finding> {
   const name = 'cleanup';
   const queues = sweeps.map((sweep) => sweep.name);
@@ -194,7 +194,7 @@ async function checkSchemes({ config, database }: DatabaseCheckDeps): Promise<Fi
   );
 }
 
-/** Accounts from before such names were refused. */
+/** Finds accounts with usernames that are no longer allowed. */
 async function checkUsernames({ config, database }: DatabaseCheckDeps): Promise<Finding> {
   const name = 'usernames';
   const found = await listIdentifierUsernames(database, SHOWN_USERNAMES + 1);
@@ -207,7 +207,7 @@ async function checkUsernames({ config, database }: DatabaseCheckDeps): Promise<
   );
 }
 
-/** A proxy that does not say for whom it asks makes everybody share one address, and its limits. */
+/** Detects a proxy that does not pass on client addresses: all users then share one address and its rate limits. */
 async function checkClientAddresses({ config, database, now }: DatabaseCheckDeps): Promise<Finding> {
   const name = 'client_ip';
   const { clientIpHeader, publicBase, trustedProxies } = config.http;

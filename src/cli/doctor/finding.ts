@@ -1,8 +1,11 @@
-/** What a check of `latchkey doctor` came to, and how that is printed. */
+/** Results of `latchkey doctor` checks, and how they are printed. */
 
 export type Status = 'ok' | 'warn' | 'fail' | 'skip';
 
-/** In the order of the output; the manual says when each of them fails. Sign-in providers and listeners with TLS have one each. */
+/**
+ * In output order; the manual documents when each one fails. Sign-in providers and listeners with TLS have one check
+ * each.
+ */
 export const CHECKS = [
   'config',
   'secrets.files',
@@ -34,9 +37,9 @@ export type CheckName = (typeof CHECKS)[number] | `upstream.${string}` | `tls.${
 export interface Finding {
   readonly name: CheckName;
   readonly status: Status;
-  /** What was seen. Holds no secret, and nothing that another server wrote. */
+  /** The result. Contains no secret and no text from another server. */
   readonly message: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint: string | null;
 }
 
@@ -44,7 +47,7 @@ export function ok(name: CheckName, message: string): Finding {
   return { name, status: 'ok', message, hint: null };
 }
 
-/** It works, but not for everybody, or not for long. */
+/** A check that works, but not for all users or not for long. */
 export function warn(name: CheckName, message: string, hint: string): Finding {
   return { name, status: 'warn', message, hint };
 }
@@ -53,12 +56,12 @@ export function fail(name: CheckName, message: string, hint: string): Finding {
   return { name, status: 'fail', message, hint };
 }
 
-/** @param message why it does not apply, or could not be looked at */
+/** @param message why the check does not apply or could not run */
 export function skip(name: CheckName, message: string): Finding {
   return { name, status: 'skip', message, hint: null };
 }
 
-/** One line each, what to do below it, and a last line that counts. */
+/** Formats one line per finding with its hint below, and a summary line. */
 export function findingsText(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ name }) => name.length));
   const lines = findings.flatMap(({ name, status, message, hint }) => [

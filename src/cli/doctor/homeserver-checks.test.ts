@@ -40,15 +40,15 @@ afterAll(async () => {
   await homeserver.stop();
 });
 
-/** JSON that is sent with 200, a status, or nothing. */
+/** JSON to send with 200, a status, or no response. */
 type Scripted = object | number | 'no answer';
 
-/** What is answered in place of servers that a test cannot have, and of what the stand-in does right. */
+/** Responses for servers that a test cannot run, and overrides of the simulated homeserver. */
 function answering(scripts: Readonly<Record<string, Scripted>>): Ask {
   const ask = askOverHttp('1.2.3');
   return async (url, bearer) => {
     const scripted = scripts[url.href] ?? scripts[url.pathname.replace(/.*\//, '')];
-    // The proxy leads sign-in to the service.
+    // The proxy routes sign-in to the service.
     const address = url.href.replace(CLIENT_API, service.address);
     if (scripted === undefined) return await ask(new URL(address), bearer);
     if (scripted === 'no answer') return { ok: false, reason: 'no connection (ENOTFOUND)' };
@@ -104,7 +104,7 @@ describe('each cause is named, with what to do', () => {
     [{ 'm.homeserver': {} }, 'names no m.homeserver.base_url'],
     [{ 'm.homeserver': { base_url: 'javascript:alert(1)' } }, 'names no m.homeserver.base_url'],
   ] satisfies [Scripted, string][])('a document for clients with %j is a warning', async (scripted, message) => {
-    // Clients take the server name then.
+    // Clients then use the server name.
     const login = 'https://example.org/_matrix/client/v3/login';
     const findings = await check({ [WELL_KNOWN]: scripted, [login]: { flows: [SSO] } });
     expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.wellknown': 'warn' });

@@ -1,4 +1,7 @@
-/** Whether homeserver and service work together (operations 3.8, chat-compat 11.10). Nothing is changed there. */
+/**
+ * Checks that the homeserver and the service work together (operations 3.8, chat-compat 11.10). Changes nothing on the
+ * homeserver.
+ */
 import type { Config } from '#config/config.ts';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 import { Secret } from '#platform/base/secret.ts';
@@ -32,17 +35,19 @@ export async function checkHomeserver(deps: HomeserverCheckDeps): Promise<readon
 
 interface WellKnown {
   readonly finding: Finding;
-  /** Where clients reach the client API, with a trailing slash. */
+  /** Base URL of the client API, with a trailing slash. */
   readonly clientApi: URL;
 }
 
-/** The document that leads clients from `@name:server` to the homeserver; they ask the host alone, without its port. */
+/**
+ * Checks the document that maps `@name:server` to the homeserver. Clients request it from the host without its port.
+ */
 async function checkWellKnown({ config, ask }: HomeserverCheckDeps): Promise<WellKnown> {
   const name = 'homeserver.wellknown';
   const serverName = config.homeserver.homeserver;
   const { hostname } = new URL(`https://${serverName}`);
   const address = new URL(`https://${hostname}/.well-known/${config.protocolName}/client`);
-  // Without the document clients take what people typed.
+  // Without the document, clients use the server name that the user entered.
   const without = { clientApi: new URL(`https://${serverName}/`) };
   const hint =
     `People can sign in only with clients that are told the address of the homeserver. Serve there: ` +
@@ -82,8 +87,8 @@ async function checkVersions({ config, ask }: HomeserverCheckDeps): Promise<Find
 }
 
 /**
- * A token that nobody has: the homeserver has to ask here, and to believe what it hears. Another one each time, since it
- * remembers what it heard for two minutes.
+ * Sends an unknown token: the homeserver must introspect it here and accept the result. The token is random, because
+ * the homeserver caches results for two minutes.
  */
 async function checkWhoAmI({ config, ask }: HomeserverCheckDeps): Promise<Finding> {
   const name = 'homeserver.whoami';
@@ -118,7 +123,7 @@ async function checkWhoAmI({ config, ask }: HomeserverCheckDeps): Promise<Findin
   );
 }
 
-/** Without the parameter that it needs, so that it is refused in any case, and why tells whether the secret was right. */
+/** Omits a required parameter, so that the request always fails. The error shows whether the secret was accepted. */
 async function checkSecret({ config, ask }: HomeserverCheckDeps): Promise<Finding> {
   const name = 'homeserver.secret';
   const { endpoint, kind, secret } = config.homeserver;
@@ -157,7 +162,7 @@ async function checkSecret({ config, ask }: HomeserverCheckDeps): Promise<Findin
   }
 }
 
-/** Whether clients that ask the homeserver how to sign in are answered here. */
+/** Checks that requests for the homeserver's login API are routed to this service. */
 async function checkLogin({ config, ask }: HomeserverCheckDeps, clientApi: URL): Promise<Finding> {
   const name = 'compat.login';
   if (!config.compat.enabled) return skip(name, 'compat.enabled is false');
@@ -195,7 +200,7 @@ function withTrailingSlash(url: URL): URL {
   return url;
 }
 
-/** Without a leading slash, for addresses that have a path of their own. */
+/** Without a leading slash, for base URLs with a path. */
 function clientApiPath({ protocolName }: Pick<Config, 'protocolName'>, path: string): string {
   return `${chatNames(protocolName).pathPrefix.slice(1)}client/${path}`;
 }

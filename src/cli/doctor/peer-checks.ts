@@ -1,4 +1,4 @@
-/** Mail and sign-in providers (operations 3.8). No mail is sent. */
+/** Checks mail and sign-in providers (operations 3.8). Sends no mail. */
 import type { Config } from '#config/config.ts';
 import { discoveryAddress } from '#domain/upstream/provider-metadata.ts';
 import { asksForIdToken, providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';

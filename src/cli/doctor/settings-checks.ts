@@ -1,4 +1,4 @@
-/** What can be judged from files alone (operations 3.8). */
+/** Checks that need only files (operations 3.8). */
 
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,9 @@ import { type Finding, fail, ok, skip, warn } from './finding.ts';
 
 const SETTINGS = 'docs/reference/configuration.md describes every setting';
 
-/** The configuration as the service reads it, with the secrets of the data directory; undefined when it is refused. */
+/**
+ * Loads the configuration like the service, with the secrets of the data directory. Returns undefined if it is invalid.
+ */
 export async function checkConfiguration(
   sources: ConfigSources,
 ): Promise<{ readonly loaded: LoadedConfig | undefined; readonly findings: readonly Finding[] }> {
@@ -34,7 +36,7 @@ export async function checkConfiguration(
   }
 }
 
-/** Makes nothing that is missing. */
+/** Does not generate missing secrets. */
 async function loadAsService(sources: ConfigSources): Promise<LoadedConfig> {
   const first = loadConfig(sources);
   const { dataDir } = first.config;
@@ -62,7 +64,7 @@ async function checkFiles({ config, fileWarnings }: LoadedConfig): Promise<reado
   return findings.length > 0 ? findings : [ok(name, 'only this account has access to secrets')];
 }
 
-/** What is for operators should not be where people come in (operations 1.7.1). */
+/** Operator endpoints should not be on the listener that users reach (operations 1.7.1). */
 function checkResources({ listeners }: Pick<Config['http'], 'listeners'>): Finding {
   const name = 'listener.resources';
   const serving = (resource: Resource) =>

@@ -1,4 +1,4 @@
-/** Whether browsers accept the certificates that the listeners show (operations 3.8). */
+/** Checks that browsers accept the listeners' certificates (operations 3.8). */
 import type { Config } from '#config/config.ts';
 import { leafOf } from '#platform/http/tls-pair.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -12,7 +12,7 @@ export interface TlsCheckDeps {
   readonly now: number;
 }
 
-/** One finding for each listener with TLS. */
+/** Returns one finding for each listener with TLS. */
 export function checkCertificates({ config, now }: TlsCheckDeps): readonly Finding[] {
   const { hostname } = new URL(config.http.publicBase);
   return config.http.listeners.flatMap(({ name: listener, resources, tls }) => {
@@ -22,7 +22,7 @@ export function checkCertificates({ config, now }: TlsCheckDeps): readonly Findi
   });
 }
 
-/** @param hostname that people reach it by; undefined: they do not */
+/** @param hostname public hostname of the listener; undefined if it is not public */
 function checkCertificate(
   name: `tls.${string}`,
   certificate: ReturnType<typeof leafOf>,
@@ -46,7 +46,7 @@ function checkCertificate(
   return ok(name, `valid to ${validTo}`);
 }
 
-/** @param hostname as in an address: IPv6 in brackets */
+/** @param hostname as in a URL: IPv6 in brackets */
 function isFor(certificate: ReturnType<typeof leafOf>, hostname: string): boolean {
   const address = hostname.replace(/^\[|\]$/g, '');
   return certificate.checkHost(hostname) !== undefined || certificate.checkIP(address) !== undefined;

@@ -5,21 +5,21 @@ import type { providersOf } from './synapse-settings.ts';
 
 type SynapseProvider = ReturnType<typeof providersOf>[number];
 
-/** An entry of `upstream_oauth2.providers`, and what of the provider of Synapse it leaves out. */
+/** An entry of `upstream_oauth2.providers`, and what it omits of the Synapse provider. */
 export interface CarriedProvider {
-  /** Undefined: it has to be written by hand. */
+  /** Undefined: the operator has to write it. */
   readonly entry: Readonly<Record<string, unknown>> | undefined;
   readonly warnings: readonly string[];
 }
 
-/** Providers that come with Synapse. */
+/** Mapping providers that ship with Synapse. */
 const USUAL_MAPPING = /^synapse\.handlers\.oidc(_handler)?\.JinjaOidcMappingProvider$/;
 const BRAND = /^[a-z][a-z0-9_-]{0,31}$/;
 const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'];
 
 /**
  * @param now milliseconds since the epoch
- * @param readFile reads what a setting names
+ * @param readFile reads a file that a setting names
  */
 export function carryProvider(
   provider: SynapseProvider,
@@ -97,7 +97,7 @@ function parametersOf(provider: SynapseProvider, leaveOut: (what: string) => voi
   return all.length === 0 ? undefined : Object.fromEntries(all);
 }
 
-/** What the claims of a person are used for. Templates of Synapse are read by the same rules here. */
+/** Converts the attribute mapping. Templates of Synapse follow the same rules here. */
 function claimsOf(provider: SynapseProvider, leaveOut: (what: string) => void) {
   const { module, config } = provider.user_mapping_provider ?? {};
   if (module && !USUAL_MAPPING.test(module)) {
@@ -154,7 +154,7 @@ function isTemplate(source: string): boolean {
   }
 }
 
-/** Without the members that have no value. */
+/** Removes undefined members. */
 function defined(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
 }

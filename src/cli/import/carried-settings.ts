@@ -4,10 +4,10 @@ import { carryProvider } from './carried-provider.ts';
 import type { SynapseConfiguration } from './synapse-files.ts';
 import { isRegistrationOpen, otherSignInsOf, providersOf, type SynapseSettings } from './synapse-settings.ts';
 
-/** What a configuration here takes over from that of a Synapse (operations 3.3). */
+/** Settings converted from a Synapse configuration (operations 3.3). */
 export interface CarriedSettings {
   readonly values: SampleValues;
-  /** One sentence for each thing that it leaves out, or that is left to do. */
+  /** One sentence for each omitted setting and each manual step. */
   readonly warnings: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export function carrySettings({ settings, readFile }: SynapseConfiguration, now:
   const entries = providers.flatMap(({ entry }) => entry ?? []);
   const captcha = captchaOf(settings, readFile);
   const values: SampleValues = {
-    // Clients of a Synapse know its paths and scopes by this name.
+    // Synapse clients know its paths and scopes by this name.
     protocol_name: 'matrix',
     homeserver: {
       kind: 'synapse',
@@ -60,7 +60,7 @@ function accountOf(settings: SynapseSettings) {
   };
 }
 
-/** Of a Synapse whose registration has a puzzle; undefined when a key is missing. */
+/** Converts the CAPTCHA of Synapse's registration; undefined if a key is missing. */
 function captchaOf(
   settings: SynapseSettings,
   readFile: SynapseConfiguration['readFile'],

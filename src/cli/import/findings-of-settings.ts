@@ -3,15 +3,15 @@ import type { Finding } from '#domain/synapse-import/finding.ts';
 import { IMPORTED_SCHEME_VERSION } from '#domain/synapse-import/users.ts';
 import { isRegistrationOpen, otherSignInsOf, providersOf, type SynapseSettings } from './synapse-settings.ts';
 
-/** The one of Synapse. */
+/** Protocol name of Synapse. */
 const PROTOCOL_NAME = 'matrix';
 
 const error = (code: string, message: string): Finding => ({ severity: 'error', code, message });
 const warning = (code: string, message: string): Finding => ({ severity: 'warning', code, message });
 
 /**
- * What the configurations of both sides say against an import, or for work afterwards.
- * @param hasPasswords somebody has a password there
+ * Returns findings in both configurations that prevent an import or need work afterwards.
+ * @param hasPasswords whether any account in Synapse has a password
  */
 export function findingsOfSettings(
   there: SynapseSettings,
@@ -88,7 +88,7 @@ function passwordFindings({ password_config: there }: SynapseSettings, here: Con
   return findings;
 }
 
-/** What cannot be kept, and has to be decided on before people miss it. */
+/** Settings that cannot be kept, and need a decision before users notice. */
 function refusedSettings(there: SynapseSettings): Finding[] {
   const findings: Finding[] = [];
   if (there.allow_guest_access === true) {
@@ -125,7 +125,7 @@ function providerFindings(there: SynapseSettings, { providers }: Config['upstrea
     );
 }
 
-/** What Synapse does and does not do any more once it delegates, without a counterpart here. */
+/** Synapse settings without a counterpart here, or that stop working once Synapse delegates authentication. */
 function laterWork(there: SynapseSettings, { branding, captcha }: Pick<Config, 'branding' | 'captcha'>): Finding[] {
   const findings = otherSignInsOf(there).map((name) =>
     warning('unsupported_sign_in', `Synapse signs people in by ${name}, which has no counterpart here`),

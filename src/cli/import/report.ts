@@ -3,7 +3,7 @@ import type { Clock } from '#platform/base/clock.ts';
 
 const PROGRESS_MS = 5_000;
 
-/** Tells an operator who waits how far an import is, every five seconds. */
+/** Prints the progress of an import every five seconds. */
 export class ImportReport {
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt: number;

@@ -8,9 +8,9 @@ import type { SynapseDatabase, SynapseSettings } from './synapse-settings.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where the database of a Synapse is.
- * @param uri takes the place of what its configuration says
- * @throws ExitError 1 for SQLite, or when nothing says where it is
+ * Returns the connection to the database of a Synapse.
+ * @param uri overrides the Synapse configuration
+ * @throws ExitError 1 for SQLite, or if no database is configured
  */
 export function sourceConnection(
   configuration: SynapseConfiguration,
@@ -32,7 +32,7 @@ export function sourceConnection(
   return connectionOfArguments(database, configuration, environment);
 }
 
-/** With several databases, the one that has the accounts. */
+/** If there are several databases, returns the one with the accounts. */
 function databaseOf({ database, databases, database_path: path }: SynapseSettings): SynapseDatabase | undefined {
   if (database !== null && database !== undefined) return database;
   if (path !== null && path !== undefined) throw onSqlite();
@@ -47,7 +47,7 @@ function onSqlite(): ExitError {
   );
 }
 
-/** The arguments that Synapse gives its driver. */
+/** Converts the arguments that Synapse passes to its database driver. */
 function connectionOfArguments(
   { args }: SynapseDatabase,
   { readFile }: SynapseConfiguration,

@@ -1,4 +1,4 @@
-/** The tables of a Synapse that an import reads, as its schema 93 has them, for tests without one. */
+/** The tables of Synapse that an import reads, in schema version 93, for tests without a Synapse. */
 import { Client } from 'pg';
 import { createEmptyDatabase } from '#test/support/database.ts';
 

@@ -7,14 +7,17 @@ import { parseSynapseSettings, type SynapseSettings } from './synapse-settings.t
 
 export interface SynapseConfiguration {
   readonly settings: SynapseSettings;
-  /** The content of a file that a setting names. @throws ExitError 1 or 77 when it cannot be read */
+  /**
+   * Reads a file that a setting names.
+   * @throws ExitError 1 or 77 if it cannot be read
+   */
   readFile(path: string): string;
 }
 
 /**
- * Reads what `synapse.app.homeserver --config-path` would: files, and those of directories that end in `.yaml`; a later
- * one replaces whole sections of those before it.
- * @throws ExitError 1, or 77 for a file that must not be read
+ * Reads what `synapse.app.homeserver --config-path` would: files, and `.yaml` files of directories. Top-level sections
+ * of later files replace those of earlier files.
+ * @throws ExitError 1, or 77 without permission to read a file
  */
 export function readSynapseConfiguration(paths: readonly string[], workingDirectory: string): SynapseConfiguration {
   const files = paths.flatMap((path) => filesAt(resolve(workingDirectory, path)));
@@ -22,7 +25,7 @@ export function readSynapseConfiguration(paths: readonly string[], workingDirect
   const directory = dirname(files[0] ?? workingDirectory);
   return {
     settings: parseSynapseSettings(values),
-    // Relative names start where Synapse runs, which is not known here.
+    // Relative paths start at Synapse's working directory, which is not known here.
     readFile: (path) => read(resolve(directory, path)),
   };
 }
@@ -43,7 +46,7 @@ function readMapping(file: string): object {
   throw new ExitError(ExitCode.failure, `${file}: expected settings of a Synapse, "name: value"`);
 }
 
-/** As PyYAML, which Synapse reads it with: yes and no are booleans, y and n are not. */
+/** Like PyYAML, which Synapse uses: yes and no are booleans, y and n are not. */
 const BOOLEAN = 'tag:yaml.org,2002:bool';
 const booleans: ScalarTag[] = [
   { tag: BOOLEAN, default: true, test: /^(?:yes|Yes|YES|true|True|TRUE|on|On|ON)$/, resolve: () => true },

@@ -1,17 +1,17 @@
-/** What of the configuration of a Synapse matters here, read as Synapse reads it. */
+/** The relevant part of a Synapse configuration, parsed like Synapse does. */
 import { z } from 'zod';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 
 const text = z.string();
 const port = z.union([z.number(), z.string()]);
 const flag = z.boolean();
-/** Synapse takes these also as words. */
+/** Synapse also accepts these flags as words. */
 const wordyFlag = z.union([
   flag,
   z.enum(['true', 'yes', 'on', '1', 'y', 't']).transform(() => true),
   z.string().transform(() => false),
 ]);
-/** Of something that is there or not. */
+/** A setting whose presence alone matters. */
 const anything = z.unknown();
 
 const provider = z.object({
@@ -105,7 +105,7 @@ const settings = z.object({
 
 export type SynapseSettings = Readonly<z.output<typeof settings>>;
 
-/** @throws ExitError 1 with every setting that is not of the kind that Synapse takes */
+/** @throws ExitError 1 with every setting whose type Synapse would not accept */
 export function parseSynapseSettings(values: Readonly<Record<string, unknown>>): SynapseSettings {
   const parsed = settings.safeParse(values);
   if (parsed.success) return parsed.data;
@@ -113,7 +113,7 @@ export function parseSynapseSettings(values: Readonly<Record<string, unknown>>):
   throw new ExitError(ExitCode.failure, `the configuration of Synapse cannot be used:\n  ${problems.join('\n  ')}`);
 }
 
-/** The providers in use, with the names that Synapse gives them in its database. */
+/** Returns the providers in use, with their names in Synapse's database. */
 export function providersOf({ oidc_providers: listed, oidc_config: single }: SynapseSettings) {
   const alone = single !== null && single !== undefined && 'issuer' in single ? [single] : [];
   return [...(listed ?? []), ...alone].map((one) => ({ ...one, name: providerName(one.idp_id) }));
@@ -123,7 +123,7 @@ function providerName(idpId: string): string {
   return idpId === 'oidc' ? idpId : `oidc-${idpId}`;
 }
 
-/** Ways to sign in that have no counterpart here, as people call them. */
+/** Returns the common names of sign-in methods without a counterpart here. */
 export function otherSignInsOf(settings: SynapseSettings): string[] {
   const modules = (settings.modules ?? []).map(({ module }) => module).filter((name) => /ldap|auth/i.test(name));
   return [
@@ -139,7 +139,7 @@ function hasSaml({ saml2_config: saml }: SynapseSettings): boolean {
   return saml?.enabled ?? (saml?.sp_config !== undefined && saml.sp_config !== null);
 }
 
-/** Whether people make accounts for themselves. */
+/** Returns true if users can register. */
 export function isRegistrationOpen({ enable_registration: enabled, disable_registration: disabled }: SynapseSettings) {
   return disabled === null || disabled === undefined ? enabled === true : !disabled;
 }
