@@ -16,7 +16,7 @@ import { NotFound } from './pages/not-found.tsx';
 import { Reauthentication } from './reauthentication/reauthentication.tsx';
 import { ANONYMOUS_PATHS, ROUTES } from './routes.ts';
 
-/** Everything of the area: what pages share, around the page of the address. */
+/** The account area: shared parts around the page for the current URL. */
 export function App({ config, translations }: { config: AreaConfig; translations: AreaTranslations }): VNode {
   const [client] = useState(() =>
     createAreaClient(config.graphqlEndpoint, () => {

@@ -1,34 +1,37 @@
-/** What the server writes into the page for this application (account-graphql 8.1). */
+/** Configuration that the server injects into the page (account-graphql 8.1). */
 export interface AreaConfig {
   /** Path of the area, ending in `/`. */
   readonly root: string;
   readonly graphqlEndpoint: string;
-  /** The name that account actions carry, for example `chat` in `org.chat.profile`. */
+  /** Name in account actions, for example `chat` in `org.chat.profile`. */
   readonly protocol: string;
   readonly version: string;
-  /** The homeserver keeps keys of devices, which a person may have lost. */
+  /** Whether the homeserver stores cross-signing keys, which a user may have lost. */
   readonly hasCrossSigning: boolean;
-  /** Address of the worker that estimates how hard a password is to guess. */
+  /** URL of the worker that estimates password strength. */
   readonly strengthEstimator: string;
   /** In characters. */
   readonly minimumPasswordLength: number;
-  /** For how long a mailed code works. */
+  /** Validity of a mailed code, in minutes. */
   readonly codeMinutes: number;
-  /** Before the id of an application: address of its logo, at this origin. Undefined: none are shown. */
+  /** URL prefix of client logos, on this origin; the client ID follows. Undefined: no logos are shown. */
   readonly clientLogos: string | undefined;
-  /** A new password set by mail signs applications out, whatever the person wants. */
+  /** Password recovery always signs out all apps. */
   readonly recoveryEndsApplications: boolean;
-  /** People manage here what they pay for. */
+  /** Whether users can manage a paid plan here. */
   readonly hasPlanManagement: boolean;
-  /** Where a person asks for a recovery mail. */
+  /** Page where users request a recovery mail. */
   readonly recoverPath: string;
-  /** What the operator calls the service. */
+  /** Name of the service. */
   readonly serviceName: string;
-  /** Address of the texts in the reader's language. */
+  /** URL of the texts in the user's language. */
   readonly catalogue: string;
 }
 
-/** @param root the element `#root`. Throws when the page is not one that the server made for this application. */
+/**
+ * Reads the configuration.
+ * @param root the element `#root`. Throws if the server did not render the page for this application
+ */
 export function readConfig(root: HTMLElement): AreaConfig {
   const { root: path, graphqlEndpoint, protocol, version, crossSigning } = root.dataset;
   const {

@@ -1,7 +1,7 @@
 /**
- * The account area in the browser. The server makes the page around it: `#root` with the injected configuration, the
- * brand as header, `meta[name=application-name]` with the name of the service, and a preload (`as="fetch"`) of the
- * texts in the reader's language. It meets the server through the account API only.
+ * Entry point of the account area. The server renders the surrounding page: `#root` with the injected configuration,
+ * the brand as header, `meta[name=application-name]` with the service name, and a preload (`as="fetch"`) of the texts
+ * in the user's language. All other communication uses the account API.
  */
 import './styles/account.css';
 import { render } from 'preact';
@@ -16,7 +16,7 @@ const element = document.getElementById('root');
 if (element === null) throw new Error('the page has no place for the account area');
 const config = readConfig(element);
 
-// Before the first page is shown, so that it is the right one.
+// Before the first render, so that it shows the right page.
 const target =
   location.pathname === config.root ? actionTarget(new URLSearchParams(location.search), config.protocol) : undefined;
 const first = takeKeptPath(config.root) ?? (target === undefined ? undefined : config.root + target);
@@ -27,7 +27,7 @@ const translations = await loadTranslations(config.catalogue);
 document.body.prepend(skipLink(translations.t('account.skip')));
 render(<App config={config} translations={translations} />, element);
 
-/** The first thing that the keyboard reaches, before the operator's header. */
+/** First element in the tab order, before the operator's header. */
 function skipLink(text: string): HTMLAnchorElement {
   return Object.assign(document.createElement('a'), { className: 'skip-link', href: '#main', textContent: text });
 }

@@ -12,7 +12,7 @@ const profile = () => import('./pages/profile/pages.ts');
 const security = () => import('./pages/security/pages.ts');
 const sessions = () => import('./pages/sessions/pages.ts');
 
-/** The pages by their path below the root of the area. Those of one `pages.ts` are loaded together, when one is needed. */
+/** Pages by path below the root of the area. The pages of one `pages.ts` are loaded together on demand. */
 export const ROUTES: readonly { readonly path: string; readonly page: ComponentType }[] = [
   { path: '', page: lazyPage(async () => (await profile()).Profile) },
   { path: 'security', page: lazyPage(async () => (await security()).Security) },
@@ -38,5 +38,5 @@ export const ROUTES: readonly { readonly path: string; readonly page: ComponentT
   { path: 'devices/*', page: lazyPage(async () => (await sessions()).DeviceRedirect) },
 ];
 
-/** Below these, nobody has to be signed in. */
+/** Paths that do not require a sign-in. */
 export const ANONYMOUS_PATHS: readonly string[] = ['password/recovery'];

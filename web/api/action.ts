@@ -4,21 +4,21 @@ import { useCallback, useState } from 'preact/hooks';
 import { useReauthentication } from '../reauthentication/context.ts';
 import { type Problem, problemOf } from './problem.ts';
 
-/** A change that a person asks for. */
+/** A change requested by the user. */
 export interface Action<Data, Variables> {
   readonly isPending: boolean;
-  /** Why the last run came to nothing. */
+  /** Why the last run failed. */
   readonly problem: Problem | undefined;
-  /** @returns undefined when there was no answer, which `problem` explains */
+  /** @returns undefined if there was no response; `problem` has the reason */
   run(variables: Variables): Promise<Data | undefined>;
 }
 
-// Every query of the area is about the person who is signed in, so that one name makes all of them be asked again.
+// Every query of the area includes the signed-in user, so this type name refetches all of them.
 const AFFECTS_EVERYTHING = { additionalTypenames: ['User'] };
 
 /**
- * Runs a mutation. The lists on the page change after the answer, by being asked for again.
- * @param form what a person had entered, without secrets: it is kept while they prove who they are
+ * Runs a mutation. After the response, the lists on the page are refetched.
+ * @param form what the user entered, without secrets; kept during reauthentication
  */
 export function useAction<Data, Variables extends Record<string, unknown>>(
   mutation: TypedDocumentNode<Data, Variables>,

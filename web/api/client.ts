@@ -2,15 +2,15 @@ import { type AnyVariables, Client, cacheExchange, fetchExchange, mapExchange, t
 import { isSignedOut } from './problem.ts';
 
 /**
- * Asks the account API. What a page shows comes from memory first when it was asked for before, and is asked for again
- * each time; after a change all of it is (see `useAction`).
- * @param onSignedOut called when an answer tells that nobody is signed in any more
+ * Creates the client of the account API. Pages show cached data first and always refetch it. After a change everything
+ * is refetched (see `useAction`).
+ * @param onSignedOut called if a response shows that the user is no longer signed in
  */
 export function createAreaClient(endpoint: string, onSignedOut: () => void): Client {
   return new Client({
-    // Absolute, since it is parsed as an address of its own.
+    // Absolute, because it is parsed as a URL without a base.
     url: new URL(endpoint, location.origin).href,
-    // A query in the address would stand in logs and histories, and is bounded there.
+    // A query in the URL would appear in logs and the history, and its length is limited.
     preferGetMethod: false,
     requestPolicy: 'cache-and-network',
     exchanges: [

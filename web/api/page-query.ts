@@ -2,7 +2,7 @@ import type { TypedDocumentNode } from '@urql/core';
 import { useQuery } from '@urql/preact';
 import { type Problem, problemOf } from './problem.ts';
 
-/** What a page asks for. `data` stays while it is asked for again; a problem then stands next to it. */
+/** The query of a page. `data` is kept during a refetch; a problem can then exist alongside it. */
 export interface PageQuery<Data> {
   readonly data: Data | undefined;
   readonly problem: Problem | undefined;
@@ -10,7 +10,7 @@ export interface PageQuery<Data> {
   reload(): void;
 }
 
-/** Nothing is asked for while `isPaused`. */
+/** Sends no query while `isPaused`. */
 export function usePageQuery<Data, Variables extends Record<string, unknown>>(
   query: TypedDocumentNode<Data, Variables>,
   variables: Variables,

@@ -1,4 +1,4 @@
-/** Which part of a list is asked for. Lists run from old to new and are shown the other way round. */
+/** The requested part of a list. Lists are ordered from old to new and displayed in reverse. */
 export interface Paging {
   readonly first?: number;
   readonly after?: string;
@@ -7,8 +7,8 @@ export interface Paging {
 }
 
 /**
- * @param query of the address: `after` or `before` a cursor; the newest without either
- * @param size how many are on a page
+ * @param query of the URL: a cursor in `after` or `before`; the newest items without either
+ * @param size number of items per page
  */
 export function pagingOf(query: URLSearchParams, size: number): Paging {
   const after = query.get('after');
@@ -29,8 +29,8 @@ export interface PageInfo {
 }
 
 /**
- * Queries of the pages before and after this one, in the order in which they are read; undefined where there is none.
- * @param filter members of the query that stay
+ * Returns the queries of the previous and next page in display order; undefined if there is none.
+ * @param filter query parameters to keep
  */
 export function neighbours(
   info: PageInfo,

@@ -1,13 +1,13 @@
 import type { CombinedError } from '@urql/core';
 
-/** Why a request was not answered as wished, as far as the person can do something about it (account-graphql 8.4). */
+/** Why a request failed, as far as it matters to the user (account-graphql 8.4). */
 export type Problem =
   | { readonly kind: 'network' }
   | { readonly kind: 'rate-limited'; readonly retryAfterSeconds: number | undefined }
   | { readonly kind: 'reauthentication'; readonly url: string }
   | { readonly kind: 'refused'; readonly code: string; readonly requestId: string | undefined };
 
-/** Codes of the server (account-graphql 1.4 and 1.5) that are about who is signed in. */
+/** Server codes (account-graphql 1.4 and 1.5) for a missing sign-in. */
 const SIGNED_OUT = new Set(['UNAUTHENTICATED', 'INVALID_TOKEN']);
 
 export function isSignedOut(error: CombinedError): boolean {

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { ButtonKind } from '../../src/browser/components/buttons.tsx';
 
-/** A button that does something on the page, or submits its form when it has no `onClick`. */
+/** A button with an action, or a submit button if it has no `onClick`. */
 export function Button({
   kind = 'primary',
   isPending = false,
@@ -11,10 +11,10 @@ export function Button({
   children,
 }: {
   kind?: ButtonKind;
-  /** An answer is waited for: pressed again it does nothing. */
+  /** Waiting for a response; further clicks are ignored. */
   isPending?: boolean;
   isDisabled?: boolean;
-  /** For readers of the screen, where the text alone does not say what it is about. */
+  /** For screen readers, if the text alone does not identify the object. */
   label?: string;
   onClick?: () => void;
   children: ComponentChildren;
@@ -24,7 +24,7 @@ export function Button({
       type={onClick === undefined ? 'submit' : 'button'}
       class={`button button-${kind}`}
       disabled={isDisabled}
-      // Disabled, it would lose the focus, and the keyboard its place.
+      // A disabled button would lose the keyboard focus.
       aria-disabled={isPending}
       aria-busy={isPending}
       aria-label={label}

@@ -3,30 +3,30 @@ import { initialOf } from '../../src/browser/components/decision.tsx';
 import { cleanName } from '../../src/browser/components/text.tsx';
 import { useConfig } from '../frame/config-context.ts';
 
-/** What is known of an application, as the account API gives it. */
+/** A client as returned by the account API. */
 interface NamedClient {
-  /** Of the API: a prefix, and the id that the address of its logo has. */
+  /** API ID: a prefix, and the ID that is part of the logo's URL. */
   readonly id: string;
   readonly clientId: string;
   readonly clientName: string | null;
   readonly logoUri: string | null;
 }
 
-/** What people know an application by. */
+/** Returns the name of a client for users. */
 export function nameOfClient({ clientId, clientName }: Pick<NamedClient, 'clientId' | 'clientName'>): string {
   const shown = cleanName(clientName ?? '');
   if (shown === '') return clientId;
-  // Anybody can publish any name, but only on a host of their own.
+  // Published metadata can claim any name, so the publishing host is shown with it.
   const publisher = publisherOf(clientId);
   return publisher === undefined ? shown : `${shown} (${publisher})`;
 }
 
-/** The host that published what an application says of itself; undefined: it did not have to prove one. */
+/** Returns the host that published the client's metadata; undefined if the client did not have to prove one. */
 export function publisherOf(clientId: string): string | undefined {
   return clientId.startsWith('https://') ? new URL(clientId).host : undefined;
 }
 
-/** The logo of an application, or a letter for one that has none. */
+/** The logo of a client, or an initial if it has none. */
 export function ClientMark({ client }: { client: NamedClient }): VNode {
   const { clientLogos } = useConfig();
   return clientLogos !== undefined && client.logoUri !== null ? (

@@ -2,7 +2,10 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useTranslations } from '../i18n/translations.ts';
 import { Button } from './button.tsx';
 
-/** The end of a dialog: what it does, and the way out. @param isOver only the way out is left */
+/**
+ * The buttons of a dialog: submit and cancel.
+ * @param isOver show only the button that closes the dialog
+ */
 export function DialogButtons({
   isPending = false,
   isOver = false,

@@ -2,8 +2,8 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 
 /**
- * A question above the page. Focus goes into it and back to what opened it; Escape closes it, unless an answer is
- * waited for.
+ * A modal dialog. Focus moves into it, and back to its opener afterwards. Escape closes it unless a response is
+ * pending.
  */
 export function Dialog({
   title,
@@ -26,7 +26,7 @@ export function Dialog({
     return () => {
       isGone.current = true;
       dialog?.close();
-      // What opened it may be gone with the row that it was in.
+      // The opener may have been removed together with its row.
       const target = opener instanceof HTMLElement && opener.isConnected ? opener : document.querySelector('h1');
       target?.focus();
     };
@@ -40,8 +40,8 @@ export function Dialog({
         event.preventDefault();
         if (!isPending) onClose();
       }}
-      // Chromium closes at the second Escape without asking. The event of our own `close` comes late, when the next
-      // dialog may be there already.
+      // Chromium closes on the second Escape without a cancel event. The event of our own `close` arrives late, when
+      // the next dialog may already be open.
       onClose={() => {
         if (isGone.current) return;
         if (isPending) ref.current?.showModal();

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useTranslations } from '../i18n/translations.ts';
 
-/** Names and values, one below the other. */
+/** A list of names and values. */
 export function FactList({ children }: { children: ComponentChildren }): VNode {
   return <dl class="fact-list">{children}</dl>;
 }
@@ -15,7 +15,7 @@ export function FactRow({ name, children }: { name: string; children: ComponentC
   );
 }
 
-/** A day and time, as the reader writes them. `at`: as the API gives it. */
+/** A localized date and time. `at`: in the format of the API. */
 export function Moment({ at }: { at: string }): VNode {
   const { language } = useTranslations();
   return <time dateTime={at}>{new Date(at).toLocaleString(language, { dateStyle: 'long', timeStyle: 'short' })}</time>;

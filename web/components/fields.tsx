@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useTranslations } from '../i18n/translations.ts';
 
 interface FieldProps {
-  /** Name of the input, and its id. */
+  /** Name and ID of the input. */
   readonly name: string;
   readonly label: string;
   readonly value: string;
@@ -12,12 +12,12 @@ interface FieldProps {
   readonly autocomplete: string;
   readonly maxLength?: number;
   readonly hint?: ComponentChildren;
-  /** What is wrong with the value. */
+  /** Validation error. */
   readonly error?: string | undefined;
 }
 
-// Browsers must not change what is typed. In this spelling Preact sets an attribute: as a property, which is a boolean,
-// "off" would count as on.
+// Browsers must not change the input. This spelling makes Preact set an attribute: the property is a boolean, for which
+// "off" would mean on.
 const EXACT = { autocapitalize: 'none', autoCorrect: 'off', spellcheck: false } as const;
 
 /** An input with its label, hint and error. */
@@ -26,9 +26,9 @@ export function TextField({
   isCode = false,
   ...field
 }: FieldProps & {
-  /** What phones offer to type with, if not letters. */
+  /** Virtual keyboard on phones, other than letters. */
   readonly keyboard?: 'email' | 'numeric';
-  /** Characters that are read one by one. */
+  /** A code, whose characters are read one by one. */
   readonly isCode?: boolean;
 }): VNode {
   return (
@@ -45,11 +45,11 @@ export function TextField({
   );
 }
 
-// Two literals, since which attributes an input may have depends on its type.
+// Two literals, because the allowed attributes depend on the input type.
 const SHOWN = { type: 'text' } as const;
 const HIDDEN = { type: 'password' } as const;
 
-/** A password, with a button that shows it. `children`: what is said of it while it is typed. */
+/** A password input with a button that reveals it. `children`: feedback during input. */
 export function PasswordField({
   onFocus,
   onBlur,
@@ -85,7 +85,7 @@ export function PasswordField({
   );
 }
 
-/** A box to tick, with its text next to it. */
+/** A checkbox with its label. */
 export function CheckField({
   name,
   label,

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** The row that had the focus may be gone from a list: then readers go on at the head of the page. */
+/** Moves focus to the page heading if the focused row was removed from a list. */
 export function useFocusAfterRemoval(rows: number): void {
   const shown = useRef(rows);
   useEffect(() => {

@@ -1,19 +1,19 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** What was typed into a form, and what is wrong with it. */
+/** Values and errors of a form. */
 interface FormState<Name extends string> {
   readonly values: Readonly<Record<Name, string>>;
   readonly errors: Readonly<Partial<Record<Name, string>>>;
-  /** Takes what was typed; the field is no longer called wrong. */
+  /** Sets a value and clears its error. */
   set(name: Name, value: string): void;
-  /** Says what is wrong with one field, or that it is right, while the person is still typing elsewhere. */
+  /** Sets or clears the error of one field without moving the focus. */
   mark(name: Name, error: string | undefined): void;
-  /** Says what is wrong and leads to the first field of these; without any the form is right. */
+  /** Sets the errors and focuses the first invalid field. Without errors the form is valid. */
   reject(errors: Partial<Record<Name, string>>): void;
 }
 
-/** @param initial in the order of the fields */
+/** @param initial values in field order */
 export function useForm<Name extends string>(initial: Readonly<Record<Name, string>>): FormState<Name> {
   const [values, setValues] = useState(initial);
   const [errors, setErrors] = useState<Partial<Record<Name, string>>>({});
@@ -37,7 +37,7 @@ export function useForm<Name extends string>(initial: Readonly<Record<Name, stri
   };
 }
 
-/** A form that a script sends. It posts, so that what is in it never gets into an address when the script fails. */
+/** A form submitted by script. It uses POST, so that its values never end up in a URL if the script fails. */
 export function Form({
   isPending,
   onSubmit,

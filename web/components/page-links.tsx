@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { isFirstPage, neighbours, type PageInfo } from '../api/paging.ts';
 import { useTranslations } from '../i18n/translations.ts';
 
-/** The ways from one page of a list to the others. `filter`: members of the query that stay. */
+/** Links to the other pages of a list. `filter`: query parameters to keep. */
 export function PageLinks({
   info,
   size,
@@ -31,9 +31,10 @@ export function PageLinks({
 }
 
 /**
- * Leads to the first page of a list when what was on this one is gone.
- * @param rows shown on this page; @param filter members of the query that stay
- * @returns that this page is left
+ * Navigates to the first page of a list if this page has become empty.
+ * @param rows number of rows on this page
+ * @param filter query parameters to keep
+ * @returns true if it navigates away
  */
 export function useFirstPageInstead(rows: number, filter: Readonly<Record<string, string>>): boolean {
   const { path, url, route } = useLocation();

@@ -7,8 +7,8 @@ import { useTranslations } from '../i18n/translations.ts';
 let shownUrl: string | undefined;
 
 /**
- * The page's one `h1`, and the title of the document. On a new page focus goes there, so that readers of the screen
- * hear where they are; not on the first one, which the browser announces.
+ * The `h1` and document title of a page. After a navigation, focus moves to it, so that screen readers announce the
+ * page. The browser announces the first page.
  */
 export function PageTitle({ title, children }: { title: string; children?: ComponentChildren }): VNode {
   const { serviceName } = useConfig();

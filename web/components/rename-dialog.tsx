@@ -11,24 +11,24 @@ import { TextField } from './fields.tsx';
 import { Form, useForm } from './form.tsx';
 import { ProblemNotice } from './states.tsx';
 
-/** As many as sessions and passkeys may have; a homeserver takes no longer name for a device. */
+/** Maximum length for sessions and passkeys; homeservers do not accept longer device names. */
 const MAX_CHARACTERS = 100;
 
 interface RenameDialogProps {
   readonly title: string;
-  /** What it is called now. */
+  /** The current name. */
   readonly name: string;
   readonly hint?: string;
-  /** Said when there is nothing left to be named. */
+  /** Shown if the object no longer exists. */
   readonly goneText: string;
   readonly isPending: boolean;
   readonly problem: Problem | undefined;
-  /** Resolves to undefined where `problem` says why it could not be asked for; a later version may know more. */
+  /** Resolves to undefined if the request failed; `problem` has the reason. Later versions may add results. */
   readonly rename: (name: string) => Promise<'UPDATED' | 'NOT_FOUND' | undefined>;
   readonly onClose: () => void;
 }
 
-/** Asks what a person wants to call something of theirs. */
+/** Asks the user for a new name. */
 export function RenameDialog(props: RenameDialogProps): VNode {
   const { title, hint, goneText, isPending, problem, rename, onClose } = props;
   const { t } = useTranslations();

@@ -6,14 +6,14 @@ import { useFocusAfterRemoval } from './focus-after-removal.ts';
 
 const PAGE_SIZE = 6;
 
-/** Which part of a list is asked for. Lists run from old to new and are shown the other way round. */
+/** The requested part of a list. Lists are ordered from old to new and displayed in reverse. */
 export type Part =
   | { readonly last: number; readonly before?: string }
   | { readonly first: number; readonly after: string };
 
 export const NEWEST: Part = { last: PAGE_SIZE };
 
-/** One of several lists on a page, six at a time: its part is not in the address. Newest first. */
+/** One of several lists on a page, six items at a time. Its position is not in the URL. Newest first. */
 export function ShortList<Item extends { readonly id: string }>({
   list: {
     nodes,
@@ -34,18 +34,18 @@ export function ShortList<Item extends { readonly id: string }>({
       readonly endCursor: string | null;
     };
   };
-  /** Class of the list. */
+  /** CSS class of the list. */
   kind: 'rows' | 'sessions';
-  /** What is said of a list that has none. */
+  /** Text for an empty list. */
   empty: string;
-  /** Name of the ways to the other parts. */
+  /** Accessible name of the links to other parts. */
   pages: string;
   onPart: (part: Part) => void;
   children: (item: Item) => ComponentChildren;
 }): VNode {
   const { t } = useTranslations();
   useFocusAfterRemoval(nodes.length);
-  // The last one of a part was removed.
+  // The last item of this part was removed.
   const isLeftOver = nodes.length === 0 && (hasNextPage || hasPreviousPage);
   useEffect(() => {
     if (isLeftOver) onPart(NEWEST);

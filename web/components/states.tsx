@@ -11,7 +11,7 @@ import { PageTitle } from './page-title.tsx';
 
 const PATIENCE_MS = 200;
 
-/** Says that something is on its way, once that takes long enough to be noticed. */
+/** A loading indicator, shown after a delay. */
 export function Spinner(): VNode {
   const { t } = useTranslations();
   const [isShown, setShown] = useState(false);
@@ -31,14 +31,14 @@ export function Spinner(): VNode {
   );
 }
 
-/** What a page shows of an answer; before that, that it is waited for, or why there is none. */
+/** Shows the data of a response. Until then, shows a loading indicator or the problem. */
 export function Loaded<Data>({
   query,
   title,
   children,
 }: {
   query: PageQuery<Data>;
-  /** Of the page until there is an answer, where that brings the title. */
+  /** Page title until the response provides one. */
   title?: string;
   children: (data: Data) => ComponentChildren;
 }): VNode {
@@ -65,13 +65,13 @@ function Shown({ children }: { children: ComponentChildren }): VNode {
   return <>{children}</>;
 }
 
-/** Why something came to nothing, and what to do about it. */
+/** Explains a problem and what to do about it. */
 export function ProblemNotice({
   problem,
   children,
 }: {
   problem: Problem | undefined;
-  /** A way out, such as a button. */
+  /** An action, such as a button. */
   children?: ComponentChildren;
 }): VNode | null {
   const text = useProblemText(problem);

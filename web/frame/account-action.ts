@@ -1,4 +1,4 @@
-/** Account actions that an application may ask for in the address of the area (account-graphql 8.3). */
+/** Account actions that a client may request in the URL of the area (account-graphql 8.3). */
 type Target = 'profile' | 'sessions' | 'view' | 'end' | 'reset' | 'deactivate' | 'plan';
 
 const PREFIXED = new Map<string, Target>([
@@ -22,8 +22,9 @@ const UNPREFIXED = new Map<string, Target>([
 ]);
 
 /**
- * Where an action leads. Nothing is done by it: what ends or deletes something opens the question only.
- * @param query of the address of the area; the first value counts when one is repeated
+ * Returns the page for an account action. The action itself is never executed: pages that end or delete something only
+ * open the confirmation.
+ * @param query of the area's URL; the first value of a repeated parameter counts
  * @param protocol name in the prefix of the actions, `org.NAME.`
  * @returns path and query below the root of the area; undefined without an action
  */

@@ -11,7 +11,10 @@ export function useConfig(): AreaConfig {
   return config;
 }
 
-/** @param path within the area, without a leading `/`. @returns the address of a page of the area */
+/**
+ * @param path within the area, without a leading `/`
+ * @returns a function that returns the path of a page of the area
+ */
 export function usePathTo(): (path: string) => string {
   const { root } = useConfig();
   return (path) => `${root}${path}`;

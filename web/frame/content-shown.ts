@@ -4,7 +4,7 @@ const EVENT = 'account-content-shown';
 const PATIENCE_MS = 1000;
 let isContentShown = false;
 
-/** Tells that a page shows what was asked for: what is less important may be asked for now. */
+/** Signals that the page shows its main content, so that less important queries can start. */
 export function useTellContentShown(): void {
   useEffect(() => {
     isContentShown = true;
@@ -18,7 +18,7 @@ export function useContentShown(): boolean {
     const show = () => setShown(true);
     addEventListener(EVENT, show);
     if (isContentShown) show();
-    // Pages that ask for nothing do not tell.
+    // Pages without a query send no signal.
     const timer = setTimeout(show, PATIENCE_MS);
     return () => {
       removeEventListener(EVENT, show);

@@ -6,7 +6,7 @@ import { Footer as FooterQuery } from './frame.generated.ts';
 
 const NONE = {};
 
-/** Links of the operator. They come after the page, and are left out when they cannot be had. */
+/** Links of the operator. They load after the page, and are omitted if that fails. */
 export function Footer(): VNode {
   const { t } = useTranslations();
   const { data } = usePageQuery(FooterQuery, NONE, !useContentShown());

@@ -8,8 +8,8 @@ import { PlainPage } from './tabs-page.tsx';
 const KEY = 'account.reloaded-for-files';
 
 /**
- * A page whose code is loaded when it is first shown. After an upgrade its file may be gone: then the application is
- * loaded again, once, and says so if that did not help.
+ * A page whose code is loaded when it is first shown. If its file is missing after an upgrade, the application reloads
+ * once. If that does not help, it shows an error.
  */
 export function lazyPage(load: () => Promise<ComponentType>): ComponentType {
   return lazy(async () => {

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Notice } from '../../src/browser/components/text.tsx';
 import { useTranslations } from '../i18n/translations.ts';
 
-/** Says while the browser has no connection that nothing can be changed now. */
+/** Tells the user while offline that changes are not possible. */
 export function OfflineBanner(): VNode {
   const { t } = useTranslations();
   const [isOnline, setOnline] = useState(navigator.onLine);

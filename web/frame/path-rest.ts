@@ -3,8 +3,8 @@ import { useLocation } from 'preact-iso/router';
 import { useConfig } from './config-context.ts';
 
 /**
- * What the address names below a page, decoded once; it may hold `/`. Empty when it is not well-formed. A page that is
- * left stays for as long as the next one is loaded, and goes on to show what it was about.
+ * Returns the rest of the URL path below a page, decoded once; it may contain `/`. Empty if malformed. A page being
+ * left stays visible while the next one loads, and keeps its own value.
  * @param page for example `sessions`
  */
 export function usePathRest(page: string): string {

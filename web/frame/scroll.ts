@@ -1,12 +1,12 @@
 import { useLayoutEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 
-// The browser would restore the position at once, before the answer that makes the page as long as it was.
+// The browser would restore the position immediately, before the response gives the page its former length.
 let wanted: number | undefined;
 
 const SETTLED_MS = 100;
 
-/** Remembers with each entry of the history how far down the page was. */
+/** Stores the scroll position with each history entry. */
 export function keepScrollPositions(): void {
   history.scrollRestoration = 'manual';
   wanted = positionOf(history.state);
@@ -23,7 +23,7 @@ export function keepScrollPositions(): void {
   });
 }
 
-/** Goes back to where the page was left, when it came up by the browser's own buttons. */
+/** Restores the scroll position after a navigation by the browser's back and forward buttons. */
 export function useRestoredScroll(): void {
   const { url } = useLocation();
   useLayoutEffect(() => {

@@ -2,14 +2,14 @@ const KEY = 'account.reloaded';
 const AGAIN_AFTER_MS = 10_000;
 let isExpected = false;
 
-/** From now on the page stays that is shown: it says itself that nobody is signed in any more. */
+/** Keeps the current page, which itself shows that the user is signed out. */
 export function stayWhenSignedOut(): void {
   isExpected = true;
 }
 
 /**
- * Loads the page again, which leads to the login page or says how the session ended (account-graphql 8.2). A page that
- * was loaded a moment ago for the same reason stays: the next one would be no different.
+ * Reloads the page, which leads to the sign-in page or explains how the session ended (account-graphql 8.2). It does
+ * not reload twice in quick succession, because the result would be the same.
  */
 export function reloadSignedOut(): void {
   if (isExpected) return;

@@ -10,7 +10,7 @@ import { chatIdOf } from './chat-id.ts';
 import { useConfig, usePathTo } from './config-context.ts';
 import { CurrentUserGreeting } from './frame.generated.ts';
 
-/** The pages between which the tabs lead, by the name of their tab. */
+/** The pages with tabs, by tab name. */
 const TABS = {
   profile: { path: '', text: 'account.tab.profile' },
   security: { path: 'security', text: 'account.tab.security' },
@@ -22,7 +22,7 @@ const TABS = {
 
 const NONE = {};
 
-/** A page below the name of the account and the tabs. `tab`: the one that the page belongs to. */
+/** A page below the account name and the tabs. `tab`: the active tab. */
 export function TabsPage({ tab, children }: { tab: keyof typeof TABS; children: ComponentChildren }): VNode {
   const { t } = useTranslations();
   const pathTo = usePathTo();
@@ -45,7 +45,7 @@ export function TabsPage({ tab, children }: { tab: keyof typeof TABS; children: 
   );
 }
 
-/** A page by itself: one question or answer. */
+/** A page without tabs: one question or answer. */
 export function PlainPage({ children }: { children: ComponentChildren }): VNode {
   return (
     <main id="main" class="card">

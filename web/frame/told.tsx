@@ -3,12 +3,15 @@ import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hoo
 import { useLocation } from 'preact-iso/router';
 import { Notice } from '../../src/browser/components/text.tsx';
 
-/** @param path of the page that shows the message; the page that is open unless given */
+/** @param path of the page that shows the message; default: the current page */
 type Tell = (text: ComponentChildren, path?: string) => void;
 
 const TellContext = createContext<Tell>(() => undefined);
 
-/** Says that a change was made: every successful change says so, since screen readers do not see what else changed. */
+/**
+ * Announces a successful change. Every change is announced, because screen readers do not notice the rest of the page
+ * changing.
+ */
 export function useTell(): Tell {
   return useContext(TellContext);
 }
@@ -16,11 +19,11 @@ export function useTell(): Tell {
 interface Message {
   readonly text: ComponentChildren;
   readonly path: string;
-  /** Differs from that of the message before, so that the same text is read out again. */
+  /** Unique, so that a repeated text is announced each time. */
   readonly id: number;
 }
 
-/** Shows the last message above its page until the user goes to another one. */
+/** Shows the last message above its page until the user navigates. */
 export function Told({ children }: { children: ComponentChildren }): VNode {
   const { path } = useLocation();
   const [told, setTold] = useState<Message | undefined>();
@@ -29,7 +32,7 @@ export function Told({ children }: { children: ComponentChildren }): VNode {
   const tell = useCallback<Tell>(
     (text, of = path) => {
       count.current += 1;
-      // The router leaves a final slash out.
+      // The router omits a trailing slash.
       setTold({ text, path: of.replace(/\/$/, ''), id: count.current });
     },
     [path],

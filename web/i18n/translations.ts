@@ -2,13 +2,13 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { Language, type MessageKey, type Messages, type Translations } from '../../src/browser/i18n/language.ts';
 
-/** A text of the account area. `scripts/steps/catalogues.js` puts those with one of these beginnings into its files. */
+/** Key of a text in the account area. `scripts/steps/catalogues.js` includes keys with these prefixes in its files. */
 export type AreaKey = Extract<
   MessageKey,
   `${'account' | 'field' | 'footer' | 'page' | 'scope' | 'strength' | 'verify_email'}.${string}`
 >;
 
-/** The texts of the account area in the reader's language. */
+/** Texts of the account area in the user's language. */
 export interface AreaTranslations {
   readonly language: string;
   readonly direction: 'ltr' | 'rtl';
@@ -16,7 +16,7 @@ export interface AreaTranslations {
   rich(key: AreaKey, values: Readonly<Record<string, ComponentChildren>>): ComponentChildren;
 }
 
-/** The reader's language as the server chose it, with the texts at this address. */
+/** Loads the texts at this URL, in the language that the server chose. */
 export async function loadTranslations(address: string): Promise<AreaTranslations> {
   const response = await fetch(address);
   if (!response.ok) throw new Error(`the texts of the account area were answered ${response.status}`);
@@ -24,7 +24,7 @@ export async function loadTranslations(address: string): Promise<AreaTranslation
   return areaTranslations(new Language(document.documentElement.lang, messages, undefined));
 }
 
-/** With methods that may be taken out of the object, as components do. */
+/** Its methods can be destructured, as components do. */
 export function areaTranslations(language: Translations): AreaTranslations {
   return {
     language: language.language,

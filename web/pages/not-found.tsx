@@ -5,7 +5,7 @@ import { useTellContentShown } from '../frame/content-shown.ts';
 import { PlainPage } from '../frame/tabs-page.tsx';
 import { useTranslations } from '../i18n/translations.ts';
 
-/** The area has no page at this address. */
+/** Shown for an unknown path of the area. */
 export function NotFound(): VNode {
   return (
     <PlainPage>
@@ -29,7 +29,7 @@ export function NotFoundContent(): VNode {
   );
 }
 
-/** What the address names is not there, or is somebody else's. */
+/** Shown if the object does not exist or belongs to another user. */
 export function SessionNotFound({ children }: { children?: ComponentChildren }): VNode {
   const { t } = useTranslations();
   const pathTo = usePathTo();

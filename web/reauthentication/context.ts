@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 
-/** Opens the dialog that leads to the page where a person proves who they are. */
+/** Opens the dialog that leads to the reauthentication page. */
 export type AskAgain = (
   url: string,
   form: { readonly name: string; readonly values: Readonly<Record<string, string>> } | undefined,

@@ -1,4 +1,4 @@
-/** What waits while a person proves who they are on another page: where they were, and what they had entered. */
+/** State kept while the user reauthenticates on another page: the path and the entered values. */
 interface KeptForm {
   readonly path: string;
   readonly keptAt: number;
@@ -8,7 +8,7 @@ interface KeptForm {
 const KEY = 'account.kept';
 const MAX_AGE_MS = 10 * 60_000;
 
-/** @param form without secrets: the storage of a tab is readable by every script of the origin */
+/** @param form without secrets, because every script of the origin can read the tab's storage */
 export function keepForm(form: KeptForm['form']): void {
   const kept: KeptForm = { path: location.pathname + location.search, keptAt: Date.now(), form };
   sessionStorage.setItem(KEY, JSON.stringify(kept));
@@ -17,9 +17,9 @@ export function keepForm(form: KeptForm['form']): void {
 let restored: KeptForm['form'];
 
 /**
- * Takes back what was kept, once. The form is filled in again by `restoredValues`, and never sent by itself.
- * @param root path of the area, ending in `/`: an address elsewhere is not followed
- * @returns the path to go on at
+ * Takes the kept state, once. `restoredValues` fills in the form, which is never submitted automatically.
+ * @param root path of the area, ending in `/`; paths outside are ignored
+ * @returns the path to continue at
  */
 export function takeKeptPath(root: string): string | undefined {
   const text = sessionStorage.getItem(KEY);
@@ -32,7 +32,7 @@ export function takeKeptPath(root: string): string | undefined {
 }
 
 /**
- * What had been entered into the form of this name, the first time that it is asked for.
+ * Returns the kept values of the form with this name, on the first call only.
  * @public
  */
 export function restoredValues(name: string): Readonly<Record<string, string>> | undefined {

@@ -9,7 +9,7 @@ import { keepForm } from './kept-form.ts';
 
 type Asked = { readonly url: string; readonly form: Parameters<AskAgain>[1] };
 
-/** Explains why a person has to prove who they are, and leads there. What they had entered is there on return. */
+/** Explains why a reauthentication is required, and leads there. Entered values are restored on return. */
 export function Reauthentication({ children }: { children: ComponentChildren }): VNode {
   const { t } = useTranslations();
   const [asked, setAsked] = useState<Asked | undefined>();

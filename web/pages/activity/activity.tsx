@@ -25,7 +25,7 @@ import {
 
 const PAGE_SIZE = 20;
 
-/** What happened in the account, newest first. */
+/** Security events of the account, newest first. */
 export function Activity(): VNode {
   const { t, rich } = useTranslations();
   const pathTo = usePathTo();
@@ -88,7 +88,7 @@ function Events({
 }): VNode {
   const { t } = useTranslations();
   const filter = useMemo(() => (group === undefined ? ALL : { kind: group }), [group]);
-  // Events are deleted by age.
+  // Old events are deleted.
   const isLeftOver = useFirstPageInstead(events.length, filter);
   return (
     <>
@@ -127,7 +127,7 @@ function Event({ event }: { event: SecurityEvent }): VNode {
   );
 }
 
-/** The application and the address, service or session that an event is about. */
+/** The client and the address, service or session of an event. */
 function About({ event: { kind, client, subject } }: { event: SecurityEvent }): VNode | null {
   const pathTo = usePathTo();
   const application = isAboutApplication(kind) ? client : null;
@@ -144,7 +144,7 @@ function About({ event: { kind, client, subject } }: { event: SecurityEvent }): 
   );
 }
 
-/** With what it was done, leading to the session in which, for as long as that is known. */
+/** The browser or device of an event, linked to its session while that is known. */
 function Device({ event: { userAgent, session } }: { event: SecurityEvent }): VNode | null {
   const translations = useTranslations();
   const { t, direction } = translations;

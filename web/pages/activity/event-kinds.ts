@@ -5,7 +5,7 @@ type User = Extract<SecurityEventListData['viewer'], { __typename: 'User' }>;
 export type SecurityEvent = User['securityEvents']['nodes'][number];
 export type EventKind = SecurityEvent['kind'];
 
-/** What a list can be narrowed to: there are too many kinds to choose one by one. In the order of the page. */
+/** Filters of the list, in display order. There are too many kinds of events for one filter each. */
 export const GROUPS = ['sign_ins', 'methods', 'applications', 'profile', 'account'] as const;
 export type EventGroup = (typeof GROUPS)[number];
 
@@ -46,12 +46,14 @@ const KINDS: Readonly<Record<EventKind, { readonly group: EventGroup; readonly t
   ACCOUNT_DEACTIVATED: { group: 'account', text: 'account.activity.kind.account_deactivated' },
 };
 
-/** The sentence for an event. A later version of the service may have kinds that this page does not know. */
+/** Returns the text key of an event. A later server version may send unknown kinds. */
 export function textOf(kind: string): AreaKey {
   return isKind(kind) ? KINDS[kind].text : 'account.activity.kind.other';
 }
 
-/** The application of such an event is what it is about; that of another is what an administrator used. */
+/**
+ * Returns true if the event is about its client. For other events, the client is the one that an administrator used.
+ */
 export function isAboutApplication(kind: string): boolean {
   return isKind(kind) && KINDS[kind].group === 'applications';
 }
@@ -62,7 +64,7 @@ export function kindsOf(group: EventGroup): readonly EventKind[] {
     .filter((kind) => KINDS[kind].group === group);
 }
 
-/** @param name from the address */
+/** @param name from the URL */
 export function groupNamed(name: string | null): EventGroup | undefined {
   return GROUPS.find((group) => group === name);
 }

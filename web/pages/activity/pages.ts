@@ -1,2 +1,2 @@
-/** What happened in an account. */
+/** Security events of the account. */
 export { Activity } from './activity.tsx';

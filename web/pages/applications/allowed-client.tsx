@@ -7,7 +7,7 @@ import { usePathTo } from '../../frame/config-context.ts';
 import { useTranslations } from '../../i18n/translations.ts';
 import type { AllowedClient } from './applications.generated.ts';
 
-/** An application of a list, with what it may do and the way to take that back. */
+/** A client with its scopes and a button that revokes its access. */
 export function AllowedClientCard({
   client,
   scopes,
@@ -17,12 +17,12 @@ export function AllowedClientCard({
   dialog,
 }: {
   client: AllowedClient;
-  /** Undefined until they are known. */
+  /** Undefined while loading. */
   scopes: readonly string[] | undefined;
-  /** When, and how often. */
+  /** Times and counts. */
   facts: ComponentChildren;
   button: string;
-  /** Of the button, with the name of the application. */
+  /** Accessible name of the button, including the client's name. */
   label: (name: string) => string;
   dialog: (name: string, onClose: () => void) => VNode;
 }): VNode {

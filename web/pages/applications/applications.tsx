@@ -33,13 +33,13 @@ type Facts = Extract<
 >['connectedApplications']['nodes'][number];
 type Consent = Extract<ConsentListData['viewer'], { __typename: 'User' }>['consents']['nodes'][number];
 
-/** What applications can do for a person just now, and what they need not ask for again (account-graphql 7.6). */
+/** Connected clients and remembered consents (account-graphql 7.6). */
 export function Applications(): VNode {
   const { t } = useTranslations();
   const [applicationsPart, setApplicationsPart] = useState(NEWEST);
   const [consentsPart, setConsentsPart] = useState(NEWEST);
   const applications = usePageQuery(ConnectedApplicationList, applicationsPart);
-  // They take longer the more sessions there are, so the page shows its list first.
+  // Slow with many sessions, so the list is shown first.
   const facts = usePageQuery(ConnectedApplicationFacts, applicationsPart, !useContentShown());
   const consents = usePageQuery(ConsentList, consentsPart);
   return (
@@ -93,7 +93,7 @@ export function Applications(): VNode {
   );
 }
 
-/** Undefined until they are known. */
+/** Undefined while loading. */
 function factsOf(data: ConnectedApplicationFactsData | undefined, id: string): Facts | undefined {
   return data?.viewer.__typename === 'User'
     ? data.viewer.connectedApplications.nodes.find((application) => application.id === id)
@@ -162,7 +162,7 @@ function ConsentCard({ consent: { id, client, scopes, updatedAt } }: { consent: 
   );
 }
 
-/** Of a chat client, which may hold keys that nothing else has. */
+/** Device scope of a chat client, which may hold the only copy of encryption keys. */
 function isDevice(scope: string): boolean {
   return scope.includes(':device:');
 }

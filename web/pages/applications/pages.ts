@@ -1,2 +1,2 @@
-/** What applications may do. */
+/** Permissions of clients. */
 export { Applications } from './applications.tsx';

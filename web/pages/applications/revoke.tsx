@@ -10,10 +10,10 @@ import { useTell } from '../../frame/told.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 
 /**
- * Asks before it takes something from an application.
- * @param revoke what came of it; undefined: there was no answer
- * @param done what is said afterwards
- * @param children what will happen
+ * Confirms the revocation of a client's access.
+ * @param revoke resolves to its result; undefined: no response
+ * @param done message on success
+ * @param children consequences
  */
 export function RevokeDialog({
   title,

@@ -12,7 +12,7 @@ import { useTranslations } from '../../i18n/translations.ts';
 import { NotFoundContent } from '../not-found.tsx';
 import { OAuth2Client, type OAuth2ClientData } from './client.generated.ts';
 
-/** What an application says about itself. */
+/** Metadata that a client published about itself. */
 export function ClientDetail(): VNode {
   const { t } = useTranslations();
   const pathTo = usePathTo();

@@ -1,3 +1,3 @@
-/** The steps of a reset, which follow one another. */
+/** Steps of a cross-signing reset. */
 export { CrossSigningReset } from './reset.tsx';
 export { CrossSigningResetAllowed, CrossSigningResetCancelled } from './reset-done.tsx';

@@ -6,12 +6,12 @@ import { useTranslations } from '../../i18n/translations.ts';
 
 declare global {
   interface Window {
-    /** Of chat clients that show the page in a view of their own. */
+    /** Set by chat clients that show the page in a web view. */
     onAuthDone?: unknown;
   }
 }
 
-/** Says that the client may go on, to the person and to the client (the fallback of the client-server API). */
+/** Tells the user and the chat client that it may continue (fallback of the client-server API). */
 export function CrossSigningResetAllowed(): VNode {
   const { t } = useTranslations();
   useEffect(tellClient, []);
@@ -24,10 +24,10 @@ export function CrossSigningResetAllowed(): VNode {
 }
 
 function tellClient(): void {
-  // A window of another site is an instance of nothing here.
+  // A window of another origin is not an instance of any class here.
   const { opener }: { readonly opener: Window | null } = window;
   if (typeof window.onAuthDone === 'function') window.onAuthDone();
-  // Whoever opened the window may know that it is done: the message says nothing else.
+  // Any opener may learn that it is done; the message contains nothing else.
   else opener?.postMessage('authDone', '*');
 }
 

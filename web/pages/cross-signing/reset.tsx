@@ -17,8 +17,8 @@ import { AllowCrossSigningReset } from './cross-signing.generated.ts';
 const NONE = {};
 
 /**
- * Lets the chat client of a person replace the keys by which their devices trust one another. The client sends people
- * here (`?deepLink=true`) who have lost them.
+ * Allows a chat client to replace the user's cross-signing keys. Clients send users here (`?deepLink=true`) who have
+ * lost their keys.
  */
 export function CrossSigningReset(): VNode {
   const { hasCrossSigning } = useConfig();

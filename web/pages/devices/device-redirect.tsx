@@ -14,7 +14,7 @@ import { DeviceRedirect as DeviceRedirectQuery } from './device.generated.ts';
 
 const NONE = {};
 
-/** Leads from the device of a chat client, which applications know by its id, to the session behind it. */
+/** Redirects from a device ID, which chat clients know, to the session of the device. */
 export function DeviceRedirect(): VNode {
   const { t } = useTranslations();
   const deviceId = usePathRest('devices');

@@ -12,10 +12,10 @@ import { useTranslations } from '../../i18n/translations.ts';
 import { DoVerifyEmail, ResendEmailAuthenticationCode } from './emails.generated.ts';
 
 const DIGITS = /^[0-9]{6}$/;
-/** With the blanks and hyphens that people type or paste. */
+/** Includes spaces and hyphens that users type or paste. */
 const MAX_CHARACTERS = 20;
 
-/** Asks for the code that was mailed, and offers another one. */
+/** Asks for the mailed code, and offers to send a new one. */
 export function CodeForm({
   authentication: { id, email },
   onAdded,

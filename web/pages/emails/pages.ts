@@ -1,2 +1,2 @@
-/** What follows after an address was asked to be added. */
+/** Verification of a new email address. */
 export { ProveEmail } from './prove-email.tsx';

@@ -16,7 +16,7 @@ import { VerifyEmail, type VerifyEmailData } from './emails.generated.ts';
 type Authentication = NonNullable<VerifyEmailData['userEmailAuthentication']>;
 type Step = 'verify' | 'in-use';
 
-/** Where a person proves that a new address is theirs: `emails/ID/verify` and, if others have it, `emails/ID/in-use`. */
+/** Verifies a new email address: `emails/ID/verify` and, if it belongs to another account, `emails/ID/in-use`. */
 export function ProveEmail(): VNode {
   const { t } = useTranslations();
   const [, id, step] = /^([^/]+)\/(verify|in-use)$/.exec(usePathRest('emails')) ?? [];
@@ -46,7 +46,7 @@ export function ProveEmail(): VNode {
   );
 }
 
-/** Whether the address belongs to the account itself. */
+/** Returns true if the address already belongs to this account. */
 function isAmong(email: string, viewer: VerifyEmailData['viewer']): boolean {
   if (viewer.__typename !== 'User') return false;
   return viewer.emails.nodes.some((own) => own.email.toLowerCase() === email.toLowerCase());
@@ -58,7 +58,7 @@ function Steps({ authentication, isOwn, step }: { authentication: Authentication
   const { rich } = useTranslations();
   const tell = useTell();
   const pathTo = usePathTo();
-  // Known before the answer that tells that the code was right.
+  // Known only after a correct code.
   const [isInUse, setInUse] = useState(false);
   if (step === 'in-use') {
     if (completedAt === null && !isInUse) return <GoTo path={`emails/${id}/verify`} />;
@@ -81,7 +81,7 @@ function Steps({ authentication, isOwn, step }: { authentication: Authentication
   );
 }
 
-/** There is nothing to do at this address. */
+/** Redirects, because there is nothing to do at this path. */
 function GoTo({ path }: { path: string }): VNode {
   const { route } = useLocation();
   const target = usePathTo()(path);

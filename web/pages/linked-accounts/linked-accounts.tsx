@@ -24,7 +24,7 @@ type Link = Extract<LinkedAccountListData['viewer'], { __typename: 'User' }>['up
 
 const NONE = {};
 
-/** The accounts at other services that a person signs in with, and the services where they may link one. */
+/** The user's linked accounts at other services, and services that can be linked. */
 export function LinkedAccounts(): VNode {
   const { t } = useTranslations();
   const [part, setPart] = useState(NEWEST);
@@ -91,7 +91,7 @@ function LinkCard({ link, isAsked, left }: { link: Link; isAsked: boolean; left:
   );
 }
 
-/** Services without a link. To link one is to sign in there. */
+/** Services without a link. Signing in there links the account. */
 function Offers({ data: { viewer, upstreamOauth2Providers } }: { data: LinkableProviderListData }): VNode | null {
   const { t } = useTranslations();
   const links = viewer.__typename === 'User' ? viewer.upstreamOauth2Links.nodes : [];
@@ -108,7 +108,7 @@ function Offers({ data: { viewer, upstreamOauth2Providers } }: { data: LinkableP
             <a
               class="button button-secondary"
               href={`${linkUrl}?kind=manage_account`}
-              // People come back to the first page of the area, which goes on to this one.
+              // Users return to the first page of the area, which redirects to this one.
               onClick={() => keepForm(undefined)}
             >
               <ProviderMark brand={brandName ?? name} />

@@ -1,2 +1,2 @@
-/** Accounts at other services. */
+/** Linked accounts at other services. */
 export { LinkedAccounts } from './linked-accounts.tsx';

@@ -15,7 +15,7 @@ export const UNLINK_FORM = 'unlink-account';
 
 type Refusal = Exclude<UnlinkUpstreamAccountData['unlinkUpstreamAccount']['status'], 'UNLINKED'>;
 
-/** After these it would be no use to try again. */
+/** Results after which a retry is pointless. */
 const REFUSALS: Readonly<Record<Refusal, AreaKey>> = {
   NOT_FOUND: 'account.linked.gone',
   LAST_LOGIN_METHOD: 'account.linked.last',
@@ -25,12 +25,12 @@ const REFUSALS: Readonly<Record<Refusal, AreaKey>> = {
 interface DialogProps {
   readonly id: string;
   readonly name: string;
-  /** Without this link. */
+  /** Sign-in methods that remain without this link. */
   readonly left: WaysLeft;
   readonly onClose: () => void;
 }
 
-/** Asks before a person loses a way to sign in, and says so when no good one is left. */
+/** Confirms the removal of a sign-in method, and warns if no good one remains. */
 export function UnlinkDialog({ id, name, left, onClose }: DialogProps): VNode {
   const { t, rich } = useTranslations();
   const tell = useTell();

@@ -3,7 +3,7 @@ import type { LinkedAccountListData } from './linked-accounts.generated.ts';
 
 type User = Extract<LinkedAccountListData['viewer'], { __typename: 'User' }>;
 
-/** How a person could sign in once one of their links is gone, as far as they should think about it before. */
+/** Sign-in methods that remain after a link is removed, as far as the user should be warned. */
 export type WaysLeft = 'none' | 'passkeys' | 'enough';
 
 export function waysLeftWithout(

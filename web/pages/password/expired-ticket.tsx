@@ -8,7 +8,7 @@ import { useTranslations } from '../../i18n/translations.ts';
 import { ResendRecoveryEmail } from './password.generated.ts';
 import type { TicketProblem } from './ticket-message.tsx';
 
-/** The link came too late, and another one can be sent. */
+/** The link has expired; offers to send a new one. */
 export function ExpiredTicket({
   ticket,
   email,

@@ -7,14 +7,14 @@ import { useConfig } from '../../frame/config-context.ts';
 import { type AreaTranslations, useTranslations } from '../../i18n/translations.ts';
 import { StrengthMeter } from './strength-meter.tsx';
 
-/** Fields of every form in which a password is chosen, in their order. */
+/** Fields of every form that sets a password, in order. */
 type Name = 'new_password' | 'new_password_confirm';
 type Values = Readonly<Record<Name, string>>;
 type NewPasswordForm = Pick<ReturnType<typeof useForm<Name>>, 'values' | 'errors' | 'set' | 'mark'>;
 
 export const NEW_PASSWORD: Values = { new_password: '', new_password_confirm: '' };
 
-/** What is wrong with the fields without asking the server, which decides. */
+/** Validates the fields in the browser. The server has the final say. */
 export function findNewPasswordErrors(values: Values, { t }: AreaTranslations): Partial<Record<Name, string>> {
   if (values.new_password === '') return { new_password: t('field.password_required') };
   if (values.new_password_confirm === '') return { new_password_confirm: t('field.password_confirm_required') };
@@ -26,7 +26,7 @@ function isRepeated(values: Values): boolean {
   return values.new_password === values.new_password_confirm;
 }
 
-/** A new password, typed twice. Password managers choose the entry by the name, which is not shown here. */
+/** A new password and its confirmation. The hidden username lets password managers choose the right entry. */
 export function NewPasswordFields({
   form,
   username,

@@ -19,7 +19,7 @@ import { ChangePassword, PasswordChange as PasswordChangeQuery } from './passwor
 
 const NONE = {};
 
-/** Asks for the current password and a new one. */
+/** Asks for the current and a new password. */
 export function PasswordChange(): VNode {
   const { t } = useTranslations();
   const query = usePageQuery(PasswordChangeQuery, NONE);
@@ -38,7 +38,7 @@ export function PasswordChange(): VNode {
   );
 }
 
-/** There is nothing to change here. */
+/** Shown if the password cannot be changed here. */
 function Nothing({ children }: { children: ComponentChildren }): VNode {
   const { t } = useTranslations();
   const pathTo = usePathTo();
@@ -52,7 +52,7 @@ function Nothing({ children }: { children: ComponentChildren }): VNode {
   );
 }
 
-/** Why the form as a whole came to nothing. */
+/** Errors of the form as a whole. */
 const REFUSALS: Readonly<Record<string, AreaKey>> = {
   PASSWORD_CHANGES_DISABLED: 'account.password.disabled',
   NO_CURRENT_PASSWORD: 'account.password.none',
@@ -64,7 +64,7 @@ function ChangeForm({ user, minimumScore }: { user: { id: string; username: stri
   const { route } = useLocation();
   const pathTo = usePathTo();
   const form = useForm({ current_password: '', ...NEW_PASSWORD });
-  // Browsers that somebody else may use are signed out unless the person wants otherwise.
+  // By default, other browsers are signed out, because others may use them.
   const [endsBrowsers, setEndsBrowsers] = useState(true);
   const [endsApplications, setEndsApplications] = useState(false);
   const [refusal, setRefusal] = useState<AreaKey | undefined>();

@@ -16,8 +16,8 @@ import { takeTicket } from './ticket.ts';
 import { TicketMessage, type TicketProblem } from './ticket-message.tsx';
 
 /**
- * Where the link of a recovery mail leads: sets a new password for who is not signed in (browser-flows 7.3). Looking at
- * a link uses nothing up, since programs that scan mails open it as well.
+ * Target of the link in a recovery mail: sets a new password without signing in (browser-flows 7.3). Opening the link
+ * does not consume it, because mail scanners open it as well.
  */
 export function PasswordRecovery(): VNode {
   const { t } = useTranslations();
@@ -42,13 +42,13 @@ function Ticket({
   query: PageQuery<PasswordRecoveryData>;
 }): VNode {
   const { t } = useTranslations();
-  // What a later answer told of the ticket.
+  // State of the ticket from a later response.
   const [problem, setProblem] = useState<TicketProblem | undefined>();
   const { viewer, viewerSession, siteConfig, userRecoveryTicket: found } = data;
   if (viewer.__typename === 'User' && viewerSession.__typename === 'BrowserSession') {
     return <SignedIn username={viewer.username} session={viewerSession.id} />;
   }
-  // Not looked at: too many were from this address.
+  // Not checked: rate limit of the address exceeded.
   if (found === null && query.problem !== undefined) return <PageTitle title={t('account.recovery.title')} />;
   if (found === null) return <TicketMessage problem="unknown" />;
   const isExpired = problem === 'expired' || (problem === undefined && found.status === 'EXPIRED');
@@ -66,7 +66,9 @@ function Ticket({
   );
 }
 
-/** The link may be of another account than the one that is signed in here. Signing out shows what it is worth. */
+/**
+ * The link may belong to an account other than the signed-in one. After signing out, the user sees whether it is valid.
+ */
 function SignedIn({ username, session }: { username: string; session: string }): VNode {
   const { t } = useTranslations();
   const { run, isPending, problem } = useAction(EndBrowserSession);

@@ -14,7 +14,7 @@ import { findNewPasswordErrors, NEW_PASSWORD, NewPasswordFields } from './new-pa
 import { RecoverPassword } from './password.generated.ts';
 import type { TicketProblem } from './ticket-message.tsx';
 
-/** What an answer tells of the ticket itself. */
+/** Results that concern the ticket itself. */
 const PROBLEMS: Readonly<Record<string, TicketProblem>> = {
   ACCOUNT_LOCKED: 'locked',
   EXPIRED_RECOVERY_TICKET: 'expired',
@@ -23,7 +23,7 @@ const PROBLEMS: Readonly<Record<string, TicketProblem>> = {
   RECOVERY_TICKET_ALREADY_USED: 'consumed',
 };
 
-/** Asks for a new password. Nobody is signed in by it: whoever reads the mail still lacks a second factor. */
+/** Asks for a new password. It does not sign the user in, because access to the mailbox is not a second factor. */
 export function RecoverForm({
   ticket,
   username,
@@ -35,7 +35,7 @@ export function RecoverForm({
   username: string;
   minimumScore: number;
   onProblem: (problem: TicketProblem) => void;
-  /** Somebody has signed in here since the page was opened. */
+  /** A user has signed in since the page was opened. */
   onSignedIn: () => void;
 }): VNode {
   const translations = useTranslations();
@@ -62,7 +62,7 @@ export function RecoverForm({
     const found = PROBLEMS[status];
     if (status === 'ALLOWED') {
       setLeaving(true);
-      // Leads to the sign-in form, which says that the password is set.
+      // Navigates to the sign-in form, which confirms the new password.
       location.assign(root);
     } else if (status === 'INVALID_NEW_PASSWORD') form.reject({ new_password: (suggestions ?? []).join(' ') });
     else if (found !== undefined) onProblem(found);

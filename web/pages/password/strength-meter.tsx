@@ -6,7 +6,7 @@ import { type AreaTranslations, useTranslations } from '../../i18n/translations.
 
 declare global {
   interface Navigator {
-    /** Of some browsers. */
+    /** Available in some browsers. */
     readonly connection?: { readonly saveData?: boolean };
   }
 }
@@ -14,9 +14,9 @@ declare global {
 const WORDS = ['strength.0', 'strength.1', 'strength.2', 'strength.3', 'strength.4'] as const;
 
 /**
- * Says how hard a new password is to guess while it is typed. The estimate is the server's, made in a worker: the
- * password stays in the browser. It decides nothing.
- * @param isWanted the worker is loaded then, since it weighs more than everything else
+ * Shows the strength of a new password during input. A worker runs the server's estimator, so the password stays in the
+ * browser. The result is only a hint.
+ * @param isWanted load the worker, which is larger than the rest of the application
  */
 export function StrengthMeter({
   password,
@@ -33,7 +33,7 @@ export function StrengthMeter({
   const verdict = useVerdict({ password, username, minimumScore, isWanted });
   if (verdict === undefined) return null;
   const text = textOf(verdict, minimumScore, t);
-  // Not the element of that name: each browser draws its bar in another way.
+  // Not a `meter` element, whose rendering differs between browsers.
   const meter = {
     role: 'meter',
     'aria-label': t('strength.label'),
@@ -65,7 +65,7 @@ function useVerdict({
   const [verdict, setVerdict] = useState<StrengthVerdict | undefined>();
   const judge = useRef<StrengthJudge | undefined>(undefined);
   useEffect(() => {
-    // Who saves data has the rules in words.
+    // With data saver on, the rules in words must suffice.
     if (!isWanted || navigator.connection?.saveData === true) return;
     const worker = new Worker(strengthEstimator);
     const started = new StrengthJudge({

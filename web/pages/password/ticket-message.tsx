@@ -4,7 +4,7 @@ import { PageTitle } from '../../components/page-title.tsx';
 import { useConfig } from '../../frame/config-context.ts';
 import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 
-/** Why a link of a recovery mail sets no password. `over`: it expired, and no other mail is sent for it. */
+/** Why a recovery link cannot be used. `over`: it expired, and no further mail is sent for it. */
 export type TicketProblem = 'consumed' | 'disabled' | 'expired' | 'locked' | 'over' | 'unknown';
 
 const MESSAGES = {
@@ -15,7 +15,7 @@ const MESSAGES = {
   unknown: { title: 'account.recovery.unknown.title', text: 'account.recovery.unknown.text', leadsTo: 'start' },
 } as const satisfies Record<string, { title: AreaKey; text: AreaKey; leadsTo: 'start' | 'sign-in' }>;
 
-/** Says so, and where to go on. */
+/** Explains the problem and where to continue. */
 export function TicketMessage({ problem }: { problem: Exclude<TicketProblem, 'expired'> }): VNode {
   const { t } = useTranslations();
   const { recoverPath, root } = useConfig();
@@ -30,7 +30,7 @@ export function TicketMessage({ problem }: { problem: Exclude<TicketProblem, 'ex
         </LinkButton>
       ) : (
         <p>
-          {/* Leaves the application: who is not signed in has nothing else to see in it. */}
+          {/* A full page load: a signed-out user can see nothing else in the application. */}
           <a href={root} target="_top">
             {t('account.recovery.sign_in')}
           </a>

@@ -1,8 +1,8 @@
 let kept = '';
 
 /**
- * The ticket in the address of the page. It leaves the address as soon as it was read, so that neither the history nor
- * somebody who looks at the screen gets it (security S-120); the page remembers it until it is left.
+ * Takes the ticket from the URL. It is removed from the URL at once, so that it appears neither in the history nor on
+ * the screen (security S-120). The page keeps it until the user leaves.
  */
 export function takeTicket(): string {
   const ticket = new URLSearchParams(location.search).get('ticket');

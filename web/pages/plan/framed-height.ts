@@ -1,11 +1,11 @@
-/** In CSS pixels: until the framed page says how high it is. */
+/** In CSS pixels, until the framed page reports its height. */
 export const DEFAULT_HEIGHT = 500;
-/** Higher than any page that people read; beyond it the frame scrolls. */
+/** Above this limit, the frame scrolls. */
 const MAX_HEIGHT = 10_000;
 
 /**
- * The height that a message asks for, `{ height: 640 }` in CSS pixels. A message of anybody but the page in the frame, and of
- * another form, asks for nothing.
+ * Returns the height requested by a message `{ height: 640 }`, in CSS pixels. Ignores messages from other windows and
+ * in other formats.
  */
 export function framedHeight(
   { origin, source, data }: { readonly origin: string; readonly source: unknown; readonly data: unknown },

@@ -1,2 +1,2 @@
-/** What people pay for. */
+/** Plan management. */
 export { Plan } from './plan.tsx';

@@ -12,7 +12,7 @@ import { PlanManagementTab } from './plan.generated.ts';
 
 const NONE = {};
 
-/** The page of the operator on which people see and change what they pay for. */
+/** Embeds the operator's page where users view and change their plan. */
 export function Plan(): VNode {
   const { t } = useTranslations();
   const query = usePageQuery(PlanManagementTab, NONE);

@@ -5,18 +5,18 @@ import { useConfig } from '../../frame/config-context.ts';
 import { PlainPage } from '../../frame/tabs-page.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 
-/** What a person sees whose account has just ended, and with it their session. */
+/** Shown after the account was deactivated, which also ended the session. */
 export function AccountDeactivated(): VNode {
   const { t } = useTranslations();
   const { root } = useConfig();
-  // The button that had the focus is gone.
+  // The focused button no longer exists.
   useEffect(() => document.querySelector('h1')?.focus(), []);
   return (
     <PlainPage>
       <PageTitle title={t('account.deactivate.done')} />
       <p role="status">{t('account.deactivate.done_text')}</p>
       <p>
-        {/* Leaves the application: who is not signed in has nothing else to see in it. */}
+        {/* A full page load: a signed-out user can see nothing else in the application. */}
         <a href={root} target="_top">
           {t('account.deactivate.other')}
         </a>

@@ -17,9 +17,9 @@ export const ADD_FORM = 'add-email';
 type Answer = AddEmailData['startEmailAuthentication'];
 
 /**
- * Asks for an address and has a code mailed there, which the next page asks for.
- * @param hasPassword the person confirms with it that it is them
- * @param typed before they had to show that otherwise
+ * Asks for an address and mails a code there, which the next page asks for.
+ * @param hasPassword whether the user confirms with the password
+ * @param typed values entered before a reauthentication
  */
 export function AddEmailDialog({
   hasPassword,

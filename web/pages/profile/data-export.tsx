@@ -16,14 +16,14 @@ const NONE = {};
 const POLL_MS = 5_000;
 const DAY_MS = 86_400_000;
 
-/** An archive of what the service knows about the person: asking for it, waiting for it, and getting it. */
+/** Archive of the user's data: request, progress and download. */
 export function DataExport(): VNode {
   const { t } = useTranslations();
   const query = usePageQuery(DataExportList, NONE);
   const { data, reload } = query;
   const newest = data?.viewer.__typename === 'User' ? data.viewer.dataExports.nodes[0] : undefined;
   const isPending = newest?.state === 'PENDING';
-  // Again after each answer, which is another object.
+  // Runs after every response, because each is a new object.
   useEffect(() => {
     if (!isPending) return;
     const timer = setTimeout(reload, POLL_MS);
@@ -38,7 +38,7 @@ export function DataExport(): VNode {
   );
 }
 
-/** What the person reads of an answer; undefined: that it began is seen. */
+/** Messages by result; undefined: the page shows that the export has started. */
 const REFUSALS: Readonly<Record<string, AreaKey | undefined>> = {
   STARTED: undefined,
   IN_PROGRESS: undefined,
@@ -76,7 +76,7 @@ function Newest({ newest }: { newest: Export | undefined }): VNode {
   );
 }
 
-/** Another one may be asked for, as far as is known here. */
+/** Returns true if a new export can probably be requested. */
 function isOver({ state, createdAt }: Export): boolean {
   if (state === 'READY') return Date.now() - Date.parse(createdAt) >= DAY_MS;
   return state !== 'PENDING';
@@ -96,7 +96,7 @@ function State({ newest: { state, expiresAt } }: { newest: Export }): VNode | nu
   }
 }
 
-/** The browser stays on the page: what it gets is a file, or the page that asks who the person is. */
+/** The browser stays on the page: the response is a file, or the reauthentication page. */
 function Download({ ready: { downloadUrl, sizeBytes } }: { ready: Export }): VNode | null {
   const { t, language } = useTranslations();
   if (downloadUrl === null) return null;

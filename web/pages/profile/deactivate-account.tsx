@@ -16,19 +16,19 @@ import { restoredValues } from '../../reauthentication/kept-form.ts';
 import { DeactivateUser } from './deactivate.generated.ts';
 
 const FORM = 'deactivate-account';
-/** Between the last character and a button that works, so that nobody ends an account by typing on. */
+/** Delay between the last character and an enabled button, so that typing on does not deactivate the account. */
 const PAUSE_MS = 500;
 
 interface Leaving {
   readonly username: string;
-  /** The whole of it, `@name:server`. */
+  /** Complete, as `@name:server`. */
   readonly userId: string;
-  /** The person confirms with it; who has none types the user id. */
+  /** The user confirms with the password, or by typing the user ID if there is none. */
   readonly hasPassword: boolean;
   readonly onDeactivated: () => void;
 }
 
-/** The way out for good. An account action opens the question (account-graphql 8.3), and nothing more. */
+/** Deactivates the account. An account action only opens the confirmation (account-graphql 8.3). */
 export function DeactivateAccount(leaving: Leaving): VNode {
   const { t } = useTranslations();
   const { url } = useLocation();
@@ -55,7 +55,7 @@ function DeactivateDialog({
   onDeactivated,
   onClose,
 }: Leaving & {
-  /** Before they had to show in another way that it is them. */
+  /** Values entered before a reauthentication. */
   typed: ReturnType<typeof restoredValues>;
   onClose: () => void;
 }): VNode {
@@ -137,7 +137,7 @@ function DeactivateDialog({
   );
 }
 
-/** Whether the form has been complete for a moment. */
+/** Returns true once the form has been complete for the length of the delay. */
 function useReady(isComplete: boolean): boolean {
   const [isReady, setReady] = useState(false);
   useEffect(() => {

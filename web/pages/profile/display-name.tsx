@@ -14,7 +14,7 @@ import { SetDisplayName } from './profile.generated.ts';
 const FORM = 'display-name';
 const MAX_CHARACTERS = 255;
 
-/** What others see of a person, with a way to change it. `name`: null for none. */
+/** The display name, which other users see, with a button to change it. `name`: null for none. */
 export function DisplayName({
   userId,
   name,

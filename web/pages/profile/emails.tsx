@@ -14,7 +14,7 @@ import { REMOVE_FORM, RemoveEmailDialog } from './remove-email.tsx';
 
 type Email = Extract<UserEmailListData['viewer'], { __typename: 'User' }>['emails']['nodes'][number];
 
-/** The addresses of a person, newest first, with ways to add and to remove one. */
+/** The user's email addresses, newest first, with buttons to add and remove them. */
 export function Emails({ mayChange, hasPassword }: { mayChange: boolean; hasPassword: boolean }): VNode {
   const { t } = useTranslations();
   const [part, setPart] = useState(NEWEST);
@@ -59,7 +59,7 @@ function List({
   const primary = nodes.find(({ isPrimary }) => isPrimary)?.id;
   const shown = useRef(primary);
   useEffect(() => {
-    // The button that chose it is gone, and the focus with it.
+    // The focused button was removed.
     if (shown.current !== primary && document.activeElement === document.body) document.querySelector('h1')?.focus();
     shown.current = primary;
   }, [primary]);

@@ -1,2 +1,2 @@
-/** What the area opens with. */
+/** The first page of the area. */
 export { Profile } from './profile.tsx';

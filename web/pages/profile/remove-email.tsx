@@ -14,7 +14,10 @@ import { RemoveEmail } from './emails.generated.ts';
 
 export const REMOVE_FORM = 'remove-email';
 
-/** Asks before it takes an address away. @param hasPassword the person confirms with it that it is them */
+/**
+ * Confirms the removal of an email address.
+ * @param hasPassword whether the user confirms with the password
+ */
 export function RemoveEmailDialog({
   email: { id, email },
   hasPassword,

@@ -13,7 +13,7 @@ type NoVariables = { readonly [name: string]: never };
 
 const NONE = {};
 
-/** Asks before a second factor changes. */
+/** Confirms a change of second factors. */
 export function ChangeFactorDialog<Data>({
   mutation,
   texts,
@@ -23,7 +23,7 @@ export function ChangeFactorDialog<Data>({
 }: {
   mutation: TypedDocumentNode<Data, NoVariables>;
   texts: { readonly title: AreaKey; readonly text: AreaKey; readonly button: AreaKey };
-  /** What the person reads of an answer, unless it is done. */
+  /** Returns the error message for a result, or `done`. */
   refusalOf: (answer: Data) => AreaKey | 'done';
   onDone: (answer: Data) => void;
   onClose: () => void;

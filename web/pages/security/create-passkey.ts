@@ -1,6 +1,6 @@
-/** Has the browser make a passkey, and writes down what it made as the service reads it. */
+/** Creates a passkey in the browser, and serializes it for the service. */
 
-/** `known`: what was asked has a passkey of this account already. `cancelled`: the person, or nobody in time. */
+/** `known`: the authenticator already has a passkey of this account. `cancelled`: by the user or by timeout. */
 export type CreatedPasskey =
   | { readonly ok: true; readonly response: object }
   | { readonly ok: false; readonly reason: 'cancelled' | 'known' | 'unavailable' };
@@ -9,7 +9,7 @@ export function canCreatePasskeys(): boolean {
   return window.PublicKeyCredential !== undefined;
 }
 
-/** @param options `PublicKeyCredentialCreationOptionsJSON` of the service */
+/** @param options `PublicKeyCredentialCreationOptionsJSON` from the service */
 export async function createPasskey(options: unknown): Promise<CreatedPasskey> {
   try {
     if (!areOptions(options)) return { ok: false, reason: 'unavailable' };
@@ -49,7 +49,7 @@ function parseOptions(options: PublicKeyCredentialCreationOptionsJSON): PublicKe
   };
 }
 
-// By hand: some browser extensions replace the object, and leave out its `toJSON`.
+// Serialized manually, because some browser extensions replace the object with one without `toJSON`.
 function describe({ id, type, response }: NewPasskey): object {
   return {
     id,

@@ -16,12 +16,12 @@ import { EndAllSessions } from './security.generated.ts';
 
 const FORM = 'end-all-sessions';
 
-/** Where a person is signed in, and the way out of all of it. */
+/** Shows where the user is signed in, and signs out everywhere. */
 export function EndAllSessionsSection({
   browsers,
   applications,
 }: {
-  /** How many are signed in, this one too. */
+  /** Number of signed-in browsers, including this one. */
   browsers: number;
   applications: number;
 }): VNode {
@@ -78,7 +78,7 @@ export function EndAllSessionsSection({
   );
 }
 
-/** What can be signed out: the names of the boxes, which are ids as well. */
+/** What can be signed out: names and IDs of the checkboxes. */
 const CHOICES = {
   other_browsers: 'account.end_all.other_browsers',
   this_browser: 'account.end_all.this_browser',
@@ -91,7 +91,7 @@ function EndAllSessionsDialog({
   onClose,
   onEnded,
 }: {
-  /** What had been chosen before the person had to prove who they are. */
+  /** Choices made before a reauthentication. */
   kept: Readonly<Record<string, string>> | undefined;
   onClose: () => void;
   onEnded: (count: number) => void;

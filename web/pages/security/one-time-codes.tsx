@@ -14,16 +14,16 @@ import type { SecurityOverviewData } from './security.generated.ts';
 
 type User = Extract<SecurityOverviewData['viewer'], { __typename: 'User' }>;
 
-/** Fewer are worth a word. */
+/** Below this number of recovery codes, a warning is shown. */
 const FEW_CODES = 3;
 
-/** The authenticator app of an account, and its recovery codes. */
+/** The authenticator app of the account, and its recovery codes. */
 export function OneTimeCodes({
   user: { totp, recoveryCodes, username },
   isAllowed,
 }: {
   user: Pick<User, 'recoveryCodes' | 'totp' | 'username'>;
-  /** Apps can be set up here. */
+  /** Authenticator apps are enabled. */
   isAllowed: boolean;
 }): VNode | null {
   const { t, rich } = useTranslations();
@@ -73,7 +73,7 @@ export function OneTimeCodes({
   );
 }
 
-/** `done`: the state that was asked for is there. */
+/** `done`: the requested state is reached. */
 const REMOVE_RESULTS = {
   REMOVED: 'done',
   NOT_ENROLLED: 'done',

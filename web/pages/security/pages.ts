@@ -1,3 +1,3 @@
-/** How an account is kept from others. */
+/** Security settings of the account. */
 export { Security } from './security.tsx';
 export { TotpSetup } from './totp-setup.tsx';

@@ -38,7 +38,7 @@ const REFUSALS = {
   LAST_LOGIN_METHOD: 'account.passkeys.last',
 } as const satisfies Record<string, AreaKey>;
 
-/** Asks before a person loses a way to sign in. */
+/** Confirms the removal of a sign-in method. */
 export function RemovePasskeyDialog({ id, name, onClose }: DialogProps): VNode {
   const { t, rich } = useTranslations();
   const tell = useTell();

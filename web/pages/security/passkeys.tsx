@@ -21,7 +21,7 @@ type Passkey = Extract<PasskeyListData['viewer'], { __typename: 'User' }>['passk
 
 const NONE = {};
 
-/** What a person signs in with in place of a password. */
+/** The user's passkeys, used to sign in without a password. */
 export function Passkeys(): VNode {
   const query = usePageQuery(PasskeyList, NONE);
   return (

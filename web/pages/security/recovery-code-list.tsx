@@ -9,14 +9,14 @@ import { type AreaKey, useTranslations } from '../../i18n/translations.ts';
 
 const SAVED = 'codes_saved';
 
-/** Recovery codes, which are shown once: ways to keep them, and a box to tick before the page goes on. */
+/** Recovery codes, shown only once: ways to save them, and a checkbox that is required to continue. */
 export function RecoveryCodeList({
   codes,
   username,
   onSaved,
 }: {
   codes: readonly string[];
-  /** Whose they are, for the file. */
+  /** Username for the downloaded file. */
   username: string;
   onSaved: () => void;
 }): VNode {
@@ -50,7 +50,7 @@ export function RecoveryCodeList({
         ))}
       </ul>
       <div class="row">
-        {/* Browsers have no clipboard for pages without TLS. */}
+        {/* Browsers have no clipboard API on pages without TLS. */}
         {'clipboard' in navigator && (
           <Button kind="secondary" onClick={() => void copy()}>
             {t('account.codes.copy')}

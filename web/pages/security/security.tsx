@@ -14,7 +14,7 @@ import { SecurityOverview, type SecurityOverviewData } from './security.generate
 
 const NONE = {};
 
-/** What lets people into the account, and the way to sign out all who are in it. */
+/** Sign-in methods of the account, and the way to sign out everywhere. */
 export function Security(): VNode {
   const { t } = useTranslations();
   const query = usePageQuery(SecurityOverview, NONE);
@@ -60,7 +60,7 @@ function Password({
 }): VNode {
   const { t, rich } = useTranslations();
   const pathTo = usePathTo();
-  // Known for as long as events are kept.
+  // Known while the event is retained.
   const changed = securityEvents.nodes.at(-1);
   return (
     <section class="section">

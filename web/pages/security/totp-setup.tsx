@@ -24,18 +24,18 @@ import { RecoveryCodeList } from './recovery-code-list.tsx';
 
 const NONE = {};
 const DIGITS = /^[0-9]{6}$/;
-/** With the blanks and hyphens that people type or paste. */
+/** Includes spaces and hyphens that users type or paste. */
 const MAX_CHARACTERS = 20;
 
 interface Enrolment {
   readonly id: string;
-  /** In base 32. */
+  /** Encoded in base32. */
   readonly secret: string;
   readonly otpauthUrl: string;
   readonly expiresAt: string;
 }
 
-/** Sets an authenticator app up, step by step: a QR code, a code of the app, and the recovery codes. */
+/** Sets up an authenticator app: a QR code, a code from the app, and the recovery codes. */
 export function TotpSetup(): VNode {
   const { t } = useTranslations();
   const pathTo = usePathTo();
@@ -93,12 +93,12 @@ function Steps({ username, hasApp, isAllowed }: { username: string; hasApp: bool
   return <Introduction ended={ended} onStarted={setEnrolment} />;
 }
 
-/** Nothing is begun before the person says so: it may take a proof of who they are. */
+/** The setup starts only on request, because it may require a reauthentication. */
 function Introduction({
   ended,
   onStarted,
 }: {
-  /** Why a try before came to nothing. */
+  /** Why a previous attempt failed. */
   ended: AreaKey | undefined;
   onStarted: (enrolment: Enrolment) => void;
 }): VNode {
@@ -133,7 +133,7 @@ function Introduction({
 
 type Refusal = Exclude<CompleteTotpEnrolmentData['completeTotpEnrolment']['status'], 'ENROLLED' | 'INVALID_CODE'>;
 
-/** After these the person begins again. */
+/** Results after which the user has to start over. */
 const ENDED: Readonly<Record<Refusal, AreaKey>> = {
   EXPIRED: 'account.totp.expired',
   RATE_LIMITED: 'account.totp.too_many',

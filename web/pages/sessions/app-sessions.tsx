@@ -12,7 +12,7 @@ import { SessionList, useListQuery } from './session-list.tsx';
 import { appSubtitle, appTitle } from './session-text.ts';
 import { AppSessionsList, type SessionsOverviewData } from './sessions.generated.ts';
 
-/** The applications and chat clients that a person is signed in to, with the way to their browsers. */
+/** Apps and chat clients that the user is signed in to, with a link to the browser sessions. */
 export function AppSessions(): VNode {
   const translations = useTranslations();
   const { t } = translations;

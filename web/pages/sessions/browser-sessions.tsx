@@ -10,7 +10,7 @@ import { SessionList, useListQuery } from './session-list.tsx';
 import { browserSubtitle, browserTitle, sessionIcon } from './session-text.ts';
 import { BrowserSessionList } from './sessions.generated.ts';
 
-/** The browsers that a person is signed in with. */
+/** Browsers that the user is signed in with. */
 export function BrowserSessions(): VNode {
   const translations = useTranslations();
   const { t } = translations;

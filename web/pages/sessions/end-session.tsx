@@ -10,7 +10,7 @@ import { useTell } from '../../frame/told.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { EndBrowserSession, EndCompatSession, EndOAuth2Session } from './sessions.generated.ts';
 
-/** A session that a person may sign out of. */
+/** A session that the user can sign out of. */
 export type EndableSession =
   | { readonly __typename: 'BrowserSession'; readonly id: string; readonly isCurrent: boolean }
   | { readonly __typename: 'CompatSession' | 'Oauth2Session'; readonly id: string };
@@ -22,8 +22,8 @@ const TEXTS = {
 } as const;
 
 /**
- * Asks before it signs out.
- * @param name of the session; none for the one that the page is open in
+ * Confirms a sign-out.
+ * @param name of the session; undefined for the current one
  */
 export function EndSessionDialog({
   session,

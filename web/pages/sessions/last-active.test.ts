@@ -22,7 +22,7 @@ describe('when a session was last active (account-graphql 8.6)', () => {
     [DAY, 'active yesterday'],
     [90 * DAY, 'active 90 days ago'],
     [90 * DAY + 1, 'inactive for 90 days or more'],
-    // The clock of the reader may be behind that of the service.
+    // The browser clock may be behind the server clock.
     [-5 * MINUTE, 'active now'],
   ])('%i ms ago is told as "%s"', (age, text) => {
     expect(lastActiveText(english, ago(age), NOW)).toBe(text);

@@ -6,7 +6,7 @@ const DAY_MS = 24 * HOUR_MS;
 const NOW_MS = 3 * MINUTE_MS;
 const INACTIVE_DAYS = 90;
 
-/** When a session was last used, in words (account-graphql 8.6). */
+/** Describes when a session was last used (account-graphql 8.6). */
 export function lastActiveText({ language, t }: AreaTranslations, lastActiveAt: Date, now: Date): string {
   const age = now.getTime() - lastActiveAt.getTime();
   if (age <= NOW_MS) return t('account.session.active_now');
@@ -21,7 +21,7 @@ function relative(language: string, age: number): string {
   return format.format(-Math.floor(age / DAY_MS), 'day');
 }
 
-/** Sessions that were last used before this are inactive: the beginning of the day so many days ago. */
+/** Returns the time before which sessions count as inactive: the start of a day in the past. */
 export function inactiveBefore(now: Date): string {
   const day = new Date(now.getTime() - INACTIVE_DAYS * DAY_MS);
   day.setHours(0, 0, 0, 0);

@@ -5,15 +5,15 @@ import { SessionsOverview, type SessionsOverviewData, type SessionsOverviewVaria
 const ALL = {};
 
 /**
- * How many sessions a person has. To count them takes longer the more there are, so the page shows its list first.
- * @param filter which of them; null: nothing is asked for
+ * Counts the user's sessions. Slow with many sessions, so the page shows its list first.
+ * @param filter which sessions to count; null: sends no query
  */
 export function useSessionsOverview(filter: SessionsOverviewVariables | null = ALL): PageQuery<SessionsOverviewData> {
   const isContentShown = useContentShown();
   return usePageQuery(SessionsOverview, filter ?? ALL, filter === null || !isContentShown);
 }
 
-/** How many there are of either kind; undefined until it is known. */
+/** Returns the total of both kinds; undefined while loading. */
 export function totalOf(
   { data }: PageQuery<SessionsOverviewData>,
   kind: 'browserSessions' | 'appSessions',

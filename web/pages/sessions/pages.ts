@@ -1,4 +1,4 @@
-/** Sessions, and what they lead to: loaded as one file, since people go from one to the other. */
+/** Sessions and their details, loaded as one file because users navigate between them. */
 export { ClientDetail } from '../clients/client-detail.tsx';
 export { DeviceRedirect } from '../devices/device-redirect.tsx';
 export { AppSessions } from './app-sessions.tsx';

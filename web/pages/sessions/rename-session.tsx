@@ -4,14 +4,17 @@ import { RenameDialog } from '../../components/rename-dialog.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 import { SetCompatSessionName, SetOAuth2SessionName } from './sessions.generated.ts';
 
-/** A session that a person may name. */
+/** A session that the user can name. */
 interface NamedSession {
   readonly __typename: 'CompatSession' | 'Oauth2Session';
   readonly id: string;
   readonly humanName: string | null;
 }
 
-/** Asks what a person wants to call a session: without a name until now, whatever it is shown under. */
+/**
+ * Asks the user for a session name. The field is empty if the session has no name, whatever title it is displayed
+ * under.
+ */
 export function RenameSessionDialog({ session, onClose }: { session: NamedSession; onClose: () => void }): VNode {
   const { t } = useTranslations();
   return (

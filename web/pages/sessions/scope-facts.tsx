@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { ScopeList } from '../../../src/browser/components/scope-list.tsx';
 import { useTranslations } from '../../i18n/translations.ts';
 
-/** What an application may do, in words. */
+/** Describes the scopes of a client. */
 export function ScopeFacts({ scope }: { scope: string }): VNode {
   const translations = useTranslations();
   return (

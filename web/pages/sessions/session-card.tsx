@@ -9,7 +9,7 @@ import { lastActiveText } from './last-active.ts';
 import { appIcon, type SessionIcon, webClientOf } from './session-text.ts';
 import type { AppSessionCard } from './sessions.generated.ts';
 
-/** One session of a list: what it is, when it was used, and the way out of it. */
+/** One session of a list: its title, when it was last used, and a sign-out button. */
 export function SessionCard({
   session,
   mark,
@@ -18,11 +18,11 @@ export function SessionCard({
   facts,
 }: {
   session: EndableSession & { readonly lastActiveAt: string | null };
-  /** Picture of what it runs on, or of the application. */
+  /** Icon of the device, or logo of the client. */
   mark: VNode;
   title: string;
   subtitle: string | undefined;
-  /** More about it, after when it was used. */
+  /** Further details, after the time of last use. */
   facts?: ComponentChildren;
 }): VNode {
   const { t } = useTranslations();
@@ -68,7 +68,7 @@ export function LastActive({ at }: { at: string }): VNode {
   );
 }
 
-/** The logo of a web application, else what the session runs on. */
+/** The logo of a web client, or else an icon of the device. */
 export function AppMark({ session }: { session: AppSessionCard }): VNode {
   const client = webClientOf(session);
   return client === undefined ? <DeviceIcon icon={appIcon(session)} /> : <ClientMark client={client} />;

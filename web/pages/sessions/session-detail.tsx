@@ -25,7 +25,7 @@ type Session = Extract<
   { __typename: 'BrowserSession' | 'CompatSession' | 'Oauth2Session' }
 >;
 
-/** One session: what is known about it, and the way out of it. */
+/** Details of one session, with a sign-out button. */
 export function SessionDetail(): VNode {
   const { t } = useTranslations();
   const pathTo = usePathTo();
@@ -64,7 +64,7 @@ function Detail({ session }: { session: Session }): VNode {
   const { t } = translations;
   const { url } = useLocation();
   const isActive = session.finishedAt === null;
-  // An account action asks for the question, never for the end itself.
+  // An account action only opens the confirmation.
   const isAsked = new URL(url, location.origin).searchParams.get('dialog') === 'end';
   const [isEnding, setEnding] = useState(isAsked && isActive);
   const [isRenaming, setRenaming] = useState(false);
@@ -133,7 +133,7 @@ function softwareOf(agent: NonNullable<Session['userAgent']>): string {
   return parts.filter((part) => part !== '').join(', ') || agent.raw;
 }
 
-/** What only sessions of this kind have. */
+/** Details specific to this kind of session. */
 function KindFacts({ session }: { session: Session }): ComponentChildren {
   const translations = useTranslations();
   const { t } = translations;

@@ -10,7 +10,7 @@ import { totalOf, useSessionsOverview } from './overview.ts';
 
 const PAGE_SIZE = 6;
 
-/** What the address asks a list of sessions for. */
+/** Query of a session list, from the URL. */
 export interface ListQuery {
   readonly variables: Paging & { readonly lastActive?: { readonly before: string } };
   /** Null: all sessions. */
@@ -29,7 +29,7 @@ export function useListQuery(): ListQuery {
 const ALL = {};
 const INACTIVE = { inactive: 'true' };
 
-/** The cards of one page of a list, newest first, with the filter above and the ways to the other pages below. */
+/** One page of sessions, newest first, with a filter above and page links below. */
 export function SessionList<Session extends { readonly id: string }>({
   sessions,
   info,
@@ -42,7 +42,7 @@ export function SessionList<Session extends { readonly id: string }>({
   info: PageInfo;
   kind: 'browserSessions' | 'appSessions';
   filter: ListQuery['filter'];
-  /** What is said of a list that has none. */
+  /** Text for an empty list. */
   empty: string;
   children: (session: Session) => ComponentChildren;
 }): VNode {

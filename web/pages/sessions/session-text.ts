@@ -2,17 +2,17 @@ import { nameOfClient } from '../../components/client-mark.tsx';
 import type { AreaTranslations } from '../../i18n/translations.ts';
 import type { AppSessionCard, BrowserSessionCard, UserAgentParts } from './sessions.generated.ts';
 
-/** What a browser session is called (account-graphql 8.6). */
+/** Returns the title of a browser session (account-graphql 8.6). */
 export function browserTitle({ t }: AreaTranslations, { userAgent }: Pick<BrowserSessionCard, 'userAgent'>): string {
   return userAgent?.model ?? userAgent?.name ?? t('account.session.unknown_browser');
 }
 
-/** Name and system of a browser, as far as they are known. */
+/** Returns the browser name and operating system, as far as known. */
 export function browserSubtitle(translations: AreaTranslations, userAgent: UserAgentParts | null): string | undefined {
   return onSystem(translations, userAgent) ?? userAgent?.os ?? undefined;
 }
 
-/** What the session of an application is called: by its device, and where it is not on a device by the application. */
+/** Returns the title of a client session: the device, or the client if it is not on a device. */
 export function appTitle(translations: AreaTranslations, session: AppSessionCard): string {
   const { humanName, userAgent } = session;
   if (humanName !== null) return humanName;
@@ -27,8 +27,8 @@ export function appTitle(translations: AreaTranslations, session: AppSessionCard
 type Client = Extract<AppSessionCard, { __typename: 'Oauth2Session' }>['client'];
 
 /**
- * The application of a session that is on no device: its server sent the requests, which nobody knows by name. Undefined
- * for others.
+ * Returns the client of a session without a device: its server sends the requests, so there is no known user agent.
+ * Undefined for other sessions.
  */
 export function webClientOf(session: AppSessionCard): Client | undefined {
   if (session.__typename !== 'Oauth2Session' || session.deviceId !== null) return undefined;
@@ -44,7 +44,7 @@ export type SessionIcon = 'desktop' | 'phone' | 'tablet' | 'unknown';
 
 const ICONS = { PC: 'desktop', MOBILE: 'phone', TABLET: 'tablet', UNKNOWN: 'unknown' } as const;
 
-/** @param applicationType what stands for the device while that is not known */
+/** @param applicationType fallback if the device is unknown */
 export function sessionIcon(userAgent: UserAgentParts | null, applicationType?: 'NATIVE' | 'WEB' | null): SessionIcon {
   const icon = userAgent === null ? 'unknown' : ICONS[userAgent.deviceType];
   if (icon !== 'unknown' || applicationType == null) return icon;
@@ -59,8 +59,8 @@ export function appIcon(session: AppSessionCard): SessionIcon {
 }
 
 /**
- * Whose session it is: the application, or the host that a chat client was sent back to.
- * @param title that has been given; it is not repeated
+ * Returns the client of the session, or the host that a chat client was redirected to.
+ * @param title of the session, which is not repeated
  */
 export function appSubtitle(session: AppSessionCard, title: string): string | undefined {
   if (session.__typename === 'Oauth2Session') {
@@ -68,6 +68,6 @@ export function appSubtitle(session: AppSessionCard, title: string): string | un
     return name === title ? undefined : name;
   }
   const target = session.ssoLogin?.redirectUri;
-  // Of an address such as `app:/done`, the scheme is all that there is.
+  // A URL such as `app:/done` has only a scheme.
   return target === undefined ? undefined : new URL(target).host || new URL(target).protocol;
 }
