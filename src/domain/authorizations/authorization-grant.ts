@@ -36,7 +36,7 @@ export interface AuthorizationGrant extends PendingRequest {
 export interface PendingRequest {
   readonly target: ResponseTarget;
   readonly scope: readonly string[];
-  /** Resource servers for which tokens are requested. */
+  /** Requested resource servers. */
   readonly resources: readonly string[];
   readonly prompts: readonly Prompt[];
   /** Seconds. */

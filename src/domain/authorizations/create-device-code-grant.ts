@@ -32,7 +32,7 @@ export interface DeviceCodeGrantDeps {
 export interface NewDeviceCodeGrant {
   readonly client: Client;
   readonly scope: readonly string[];
-  /** Resource servers for which tokens are requested. */
+  /** Requested resource servers. */
   readonly resources: readonly string[];
   /** IP address of the device. */
   readonly address: string | undefined;

@@ -15,7 +15,7 @@ export interface DeviceCodeGrant {
   readonly id: DeviceCodeGrantId;
   readonly clientId: ClientId;
   readonly scope: readonly string[];
-  /** Resource servers for which tokens are requested. */
+  /** Requested resource servers. */
   readonly resources: readonly string[];
   /** Without the hyphen. */
   readonly userCode: string;

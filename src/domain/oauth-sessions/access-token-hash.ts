@@ -9,12 +9,18 @@ interface HashDeps {
   readonly signingKeys: SigningKeys;
 }
 
-/** Under which hash a presented access token is stored: an opaque one, or a JWT that was signed here. */
+/**
+ * Returns the hash under which a presented access token is stored. Accepts opaque tokens and JWTs signed by this
+ * service.
+ */
 export function accessTokenHash(deps: HashDeps, token: string): Buffer | undefined {
   return parseToken(token)?.prefix === 'mat' ? sha256(token) : jwtAccessTokenHash(deps, token);
 }
 
-/** Of a JWT alone. Whether it has expired is for its row to say. ID tokens are of another type (RFC 8725 3.11). */
+/**
+ * Like `accessTokenHash`, for JWTs only. Does not check expiry, which is stored in the token's row. Rejects ID tokens
+ * by their type (RFC 8725 3.11).
+ */
 export function jwtAccessTokenHash({ config, signingKeys }: HashDeps, token: string): Buffer | undefined {
   const claims = signingKeys.verifyJwt(token, ACCESS_TOKEN_JWT_TYPE);
   return claims === undefined ? undefined : storedHashOf(claims, config.http.issuer);

@@ -1,14 +1,14 @@
 import type { ClientId, UserId } from '#platform/base/ids.ts';
 
-/** Who acts for a person, with those before who had the token that was exchanged (RFC 8693 4.1). As stored in `act`. */
+/** The actor of a delegation and the prior actors (RFC 8693 4.1), as stored in `act`. */
 export interface Actor {
   readonly client_id: ClientId;
-  /** The person whose token the client brought as that of the actor. */
+  /** The user whose token the client presented as the actor token. */
   readonly user_id?: UserId;
   readonly act?: Actor;
 }
 
-/** Actors one behind the other. A service that is called calls others, but not without an end. */
+/** Maximum length of the delegation chain. Services call other services, but not without limit. */
 const MAX_ACTORS = 4;
 
 /** The claim `act` (RFC 8693 4.1). */
@@ -18,13 +18,13 @@ export interface ActorClaim {
   readonly act?: ActorClaim;
 }
 
-/** @param subjectOf of the reader of the claim */
+/** @param subjectOf returns subjects for the recipient of the claim */
 export function actorClaim({ client_id, user_id, act }: Actor, subjectOf: (user: UserId) => string): ActorClaim {
   const who = user_id === undefined ? { client_id } : { sub: subjectOf(user_id) };
   return act === undefined ? who : { ...who, act: actorClaim(act, subjectOf) };
 }
 
-/** Undefined: there would be too many. */
+/** Adds an actor to the chain; undefined if the chain would become too long. */
 export function withActor(actor: Omit<Actor, 'act'>, before: Actor | undefined): Actor | undefined {
   let depth = 1;
   for (let known = before; known !== undefined; known = known.act) depth += 1;

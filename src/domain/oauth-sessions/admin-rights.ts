@@ -3,33 +3,33 @@ import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 
 export interface AdminRightsOptions {
   readonly scopeRules: Pick<ScopeRules, 'isAdmin' | 'classify' | 'isCovered'>;
-  /** User names that may ask for admin scopes, as well as those whose account has the right. */
+  /** Usernames that may request admin scopes, in addition to accounts with that right. */
   readonly users: Pick<ReadonlySet<string>, 'has'>;
-  /** Clients that may administer this service themselves. */
+  /** Clients that may administer this service on their own behalf. */
   readonly clients: Pick<ReadonlySet<ClientId>, 'has'>;
 }
 
-/** Whose scope it is, as the database has it now. */
+/** The holder of a scope, as currently stored. */
 export interface ScopeHolder {
   readonly client_id: string;
-  /** Scopes that the client is registered for, separated by spaces; null: no restriction. */
+  /** Registered scopes of the client, separated by spaces; null: unrestricted. */
   readonly client_scope: string | null;
-  /** Null: the client itself. */
+  /** Null: the client acts on its own behalf. */
   readonly username: string | null;
   readonly can_request_admin: boolean | null;
 }
 
-/** Whose scope that of a personal token is, as the database has it now. */
+/** The holder of a personal token's scope, as currently stored. */
 export interface PersonalScopeHolder {
-  /** The account that it acts as. */
+  /** The account that the token acts as. */
   readonly actor: { readonly username: string; readonly can_request_admin: boolean };
-  /** A person, or the id of an application. */
+  /** A user, or the ID of an application. */
   readonly owner: PersonalScopeHolder['actor'] | ClientId;
 }
 
 /**
- * Who may administer. Admin scopes are judged by this whenever a token is used or renewed, not only when they are
- * granted: an account that loses the right loses the scope with it, on every instance.
+ * Decides who may administer. Admin scopes are checked whenever a token is used or renewed, not only when they are
+ * granted. An account that loses the right therefore loses the scope on every instance.
  */
 export class AdminRights {
   readonly #options: AdminRightsOptions;
@@ -47,8 +47,8 @@ export class AdminRights {
   }
 
   /**
-   * What is left of a granted scope: admin scopes only while their holder may have them. A client's own scope for
-   * GraphQL takes the same right.
+   * Returns the remaining part of a granted scope: admin scopes only while the holder may have them. The same right is
+   * required for the GraphQL scope of a client that acts on its own behalf.
    */
   remainingScope(scope: readonly string[], holder: ScopeHolder): readonly string[] {
     const { scopeRules } = this.#options;
@@ -58,8 +58,8 @@ export class AdminRights {
   }
 
   /**
-   * The same for a personal token: the account that it acts as and its owner have to have the right, so that nobody
-   * keeps by a token what they have lost, and nobody administers in the name of somebody who may not.
+   * Like `remainingScope`, for a personal token. Both its owner and the account that it acts as must have the right.
+   * Otherwise an owner could keep lost rights in a token, or administer as a user without the right.
    */
   remainingPersonalScope(scope: readonly string[], { actor, owner }: PersonalScopeHolder): readonly string[] {
     const { scopeRules } = this.#options;

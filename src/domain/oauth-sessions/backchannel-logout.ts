@@ -1,7 +1,8 @@
 /**
- * Tells clients that a session of theirs has ended (OpenID Connect Back-Channel Logout 1.0, oauth 17.2). The job is
- * written by the statement that ends the session; the token is made when the job runs, for it is good for two minutes.
- * By then session and client may be deleted, so the job has what the token needs.
+ * Notifies clients that one of their sessions has ended (OpenID Connect Back-Channel Logout 1.0, oauth 17.2). The
+ * statement that ends the session inserts the job. The job creates the token when it runs, because a token is valid for
+ * two minutes. Session and client may be deleted in the meantime, so the payload contains everything that the token
+ * needs.
  */
 import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { type Subjects, sectorHost, sectorUriColumn } from '#domain/clients/subjects.ts';
@@ -24,14 +25,14 @@ export interface BackchannelLogoutDeps {
   readonly issuer: string;
 }
 
-/** Clients of the operator do not wait behind those of strangers, who may be slow to answer on purpose. */
+/** A separate queue, so that static clients do not wait for dynamic ones, which may respond slowly on purpose. */
 const QUEUE_OF_CONFIGURED = 'backchannel-logout';
 const QUEUE_OF_REGISTERED = 'backchannel-logout-registered';
-/** A request takes five seconds at most. */
+/** A request takes at most five seconds. */
 const TIME_LIMIT_SECONDS = 60;
 
 /**
- * The client wants to know when the session ends.
+ * SQL condition: the client must be notified when the session ends.
  * @param session alias of `oauth2_sessions`; @param client alias of `oauth2_clients`
  */
 export function hasBackchannelLogout(session: string, client: string): string {
@@ -39,7 +40,7 @@ export function hasBackchannelLogout(session: string, client: string): string {
     and ${client}.metadata ->> 'backchannel_logout_uri' is not null)`;
 }
 
-/** Of the client, as it is when the session ends: names in the payload and columns of `client`. */
+/** Client data at the end of the session: names in the payload and columns of `client`. */
 const RECEIVER = [
   ['is_static', 'client.is_static'],
   ['uri', `client.metadata ->> 'backchannel_logout_uri'`],
@@ -49,7 +50,8 @@ const RECEIVER = [
 ] as const;
 
 /**
- * An insert, inside a larger statement, of a job for each session whose client wants to know. Expects `:queuedBy`.
+ * Returns an insert for a larger statement: one job for each session whose client must be notified. Expects
+ * `:queuedBy`.
  * @param sessions table or CTE with `id`, `user_id`, `client_id` and `scope`
  * @param now parameter with the time, cast to `timestamptz`; @param condition on `s`
  */
@@ -63,7 +65,7 @@ export function insertLogoutJobs(sessions: string, now: string, condition: strin
     ${ON_WAITING_JOB}`;
 }
 
-/** Jobs for clients of the configuration, and for those that registered themselves. */
+/** Returns the queues of static and of dynamic clients. */
 export function backchannelLogoutQueues(deps: BackchannelLogoutDeps): {
   readonly configured: JobQueue;
   readonly registered: JobQueue;
@@ -80,7 +82,7 @@ async function sendLogoutToken(deps: BackchannelLogoutDeps, payload: unknown): P
   const { clock, database, issuer, outbound, signingKeys, subjects } = deps;
   const session = await database.first(readLogout, { payload: JSON.stringify(payload) });
   if (session?.session_id == null) return { kind: 'failed', reason: 'the payload names no session' };
-  // The client no longer wants to know.
+  // The client no longer has a logout URI.
   if (session.uri === null) return DONE;
   const claims = logoutTokenClaims({
     issuer,
@@ -96,7 +98,7 @@ async function sendLogoutToken(deps: BackchannelLogoutDeps, payload: unknown): P
     const reason = `client ${fromUuid(session.client_id)} was not reached: ${posted.reason}`;
     return { kind: posted.reason === 'url' ? 'failed' : 'retry', reason };
   }
-  // 2.8: 200, and 204 from some frameworks; 400 says that the token was understood and refused.
+  // 2.8: 200, or 204 from some frameworks. 400 means that the client rejected the token.
   if (posted.status === 200 || posted.status === 204) return DONE;
   const reason = `client ${fromUuid(session.client_id)} answered ${posted.status}`;
   return { kind: posted.status === 400 ? 'failed' : 'retry', reason };
@@ -111,12 +113,12 @@ type LogoutRow =
       readonly uri: string | null;
       readonly algorithm: string;
       readonly sector_uri: string | null;
-      /** Null, also in jobs of an older version: others name the client by its id. */
+      /** Null, also in jobs of older versions: `client_id` is the ID. */
       readonly document_url: string | null;
     }
   | { readonly session_id: null };
 
-/** What is in the payload; of the client rather what its record says now, if it still has one. */
+/** Reads the payload. Prefers the current data of the client if it still exists. */
 const readLogout = statement<LogoutRow, { readonly payload: string }>(
   'read-backchannel-logout',
   `select told.session_id, told.user_id, told.client_id,

@@ -24,9 +24,9 @@ export interface AdminSessionsDeps {
 }
 
 /**
- * Ends the sessions of a user that hold an admin scope, with their child sessions, and the personal ones that act as the
- * user or belong to them. Expects the caller's transaction.
- * @returns how many this call ended
+ * Ends a user's sessions that have an admin scope, with their child sessions, and the personal sessions with an admin
+ * scope that act as the user or belong to the user. Expects the caller's transaction.
+ * @returns number of sessions ended by this call
  */
 export async function endAdminSessionsOfUser(
   transaction: Queryable,

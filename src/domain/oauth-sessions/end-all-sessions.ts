@@ -11,35 +11,34 @@ import { ENDED_WITH_THEM, type SignOutDeps, TOLD_CTE } from './sign-out.ts';
 
 export type SessionKind = 'browser' | 'oauth2' | 'compat' | 'personal';
 
-/** A person signs out everywhere, or is signed out. */
+/** A request to end a user's sessions, by the user or by an administrator. */
 export interface EverythingEnd {
   readonly userId: UserId;
   readonly kinds: ReadonlySet<SessionKind>;
-  /** The browser session that stays; undefined: none. */
+  /** The browser session to keep; undefined: none. */
   readonly kept: BrowserSessionId | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The person; from the request, for the audit log. Or those who run the service. */
+  /** The user (with request data for the audit log) or an administrator. */
   readonly by:
     | { readonly kind: 'person'; readonly address: string | undefined; readonly userAgent: string | undefined }
     | { readonly kind: 'admin'; readonly actor: AuditActor };
 }
 
-/** How many sessions were ended. */
+/** Numbers of ended sessions. */
 export interface EndedEverything {
   readonly browserSessions: number;
   readonly oauth2Sessions: number;
-  /** Of chat clients. */
+  /** Sessions of chat clients. */
   readonly compatSessions: number;
-  /** That act as the person or belong to them. */
+  /** Sessions that act as the user or belong to the user. */
   readonly personalSessions: number;
 }
 
 /**
- * Ends the sessions of a person of these kinds, with their tokens. With a browser session end the sessions of
- * applications that end whenever somebody signs out there, as with `signOut`. One statement, one event, and one job for
- * all devices at the homeserver. Browser sessions are locked before those of applications, and these before those of chat
- * clients and personal ones, as everywhere.
+ * Ends a user's sessions of these kinds, with their tokens. Ending a browser session also ends the application sessions
+ * that `signOut` would end. Uses one statement, one audit event, and one job for all devices at the homeserver. Locks
+ * in the usual order: browser sessions, OAuth sessions, compat sessions, personal sessions.
  */
 export async function endAllSessions(
   { database, scopeRules, homeserver }: SignOutDeps,

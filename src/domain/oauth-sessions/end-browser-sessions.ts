@@ -8,12 +8,14 @@ import { endingCtes } from './end-oauth2-session.ts';
 import { oauthSessionIsLive } from './liveness.ts';
 
 export interface BrowserSessionsEnd {
-  /** Ids as the database has them; those that are not live count for nothing. */
+  /** UUIDs. Sessions that are not live are ignored. */
   readonly sessionIds: readonly string[];
-  /** All sessions of applications and chat clients that grew out of them end as well; applications are told. */
+  /**
+   * Whether to end all application and chat client sessions that belong to them as well, and notify the applications.
+   */
   readonly isWithApplications: boolean;
   readonly reason: 'upstream_logout';
-  /** There is a homeserver. */
+  /** Whether a homeserver is connected. */
   readonly syncsDevices: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -21,13 +23,13 @@ export interface BrowserSessionsEnd {
 
 export interface EndedSessions {
   readonly browserSessions: number;
-  /** Of applications and chat clients. */
+  /** Sessions of applications and chat clients. */
   readonly applicationSessions: number;
 }
 
 /**
- * Ends browser sessions of whatever users, each with an audit event. One statement, so that it may be sent alone or
- * inside the caller's transaction. Browser sessions are locked before those of applications, as everywhere.
+ * Ends browser sessions of any users, each with an audit event. Uses one statement, which also works outside a
+ * transaction. Locks in the usual order, browser sessions before OAuth sessions.
  */
 export async function endBrowserSessions(queryable: Queryable, end: BrowserSessionsEnd): Promise<EndedSessions> {
   const { sessionIds, isWithApplications, reason, now, syncsDevices } = end;

@@ -21,19 +21,19 @@ export interface OAuth2SessionEnd {
   readonly reason: OAuth2SessionEndReason;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** From the request that ended it, for the audit log. */
+  /** IP address of the request that ended it, for the audit log. */
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** There is a homeserver, which is told that the device is gone. */
+  /** Whether a homeserver is connected, which must be notified of the removed device. */
   readonly syncsDevices: boolean;
 }
 
 /**
- * Ends a session and its child sessions at once: their tokens stop working with the commit, since every statement that
- * accepts one reads its session. Erases the salts from which successors of refresh tokens could be derived again, and
- * writes the audit event. One statement, so that it may be sent alone or inside the caller's transaction.
+ * Ends a session and its child sessions. Their tokens stop working at the commit, because every statement that accepts
+ * a token reads its session. Deletes the salts from which successors of refresh tokens could be derived, and records
+ * the audit event. Uses one statement, which also works outside a transaction.
  *
- * @returns whether this call ended it; false when it was finished or never existed
+ * @returns whether this call ended it; false if it had already ended or never existed
  */
 export async function endOAuth2Session(
   queryable: Queryable,
@@ -52,7 +52,7 @@ export async function endOAuth2Session(
   return row !== undefined;
 }
 
-/** Returns a row when the session itself was ended. */
+/** Returns a row if the session itself was ended. */
 const endSession = statement<
   { id: string },
   SessionEndParams & {
@@ -111,14 +111,14 @@ const endAll = statement<
 
 export interface EndedApplicationSessions {
   readonly oauth2Sessions: number;
-  /** Of chat clients. */
+  /** Sessions of chat clients. */
   readonly compatSessions: number;
 }
 
 /**
- * Ends every session of applications and chat clients of a user with its tokens, and writes one audit event for all. One
- * statement, so that it may be sent alone or inside the caller's transaction.
- * @returns how many sessions this call ended
+ * Ends all application and chat client sessions of a user with their tokens, and records one audit event for all. Uses
+ * one statement, which also works outside a transaction.
+ * @returns numbers of sessions ended by this call
  */
 export async function endApplicationSessionsOfUser(
   queryable: Queryable,
@@ -126,7 +126,7 @@ export async function endApplicationSessionsOfUser(
   end: {
     readonly reason: 'admin' | 'deactivated' | 'password_changed' | 'password_recovered';
     readonly now: number;
-    /** There is a homeserver, and nothing else tells it that the devices are gone. */
+    /** Whether a homeserver is connected and must be notified of the removed devices by this call. */
     readonly syncsDevices: boolean;
   },
 ): Promise<EndedApplicationSessions> {
@@ -141,27 +141,29 @@ export async function endApplicationSessionsOfUser(
 }
 
 interface Ending {
-  /** Sessions of chat clients that end with them: a query of ids, and a text expression on `compat_sessions`. */
+  /** Chat client sessions to end as well: a query of IDs, and a text expression on `compat_sessions`. */
   readonly compat?: { readonly roots: string; readonly reason: string };
-  /** Personal sessions that are revoked with them: a query of ids. */
+  /** Personal sessions to revoke as well: a query of IDs. */
   readonly personal?: { readonly roots: string };
   /** See `insertDeviceSyncs`. */
   readonly syncDueAt?: string;
 }
 
 /**
- * CTEs that end sessions inside a larger statement (oauth.md 9.6): `tree`, the sessions of `roots` and their
- * descendants that are still live; `ended`, those of them that this statement finished; `erased`, which leaves no live
- * refresh token behind, and no salt from which a successor could be derived again; `ended_told`, which queues a logout
- * token for each client that wants one, unless the client ended the session itself; `ended_synced`, which has the
- * homeserver told of the devices that are gone. With `compat`, the CTEs of `compatFinishingCtes` as well; with
- * `personal`, that of `personalEndingCte`.
+ * Returns CTEs that end sessions inside a larger statement (oauth.md 9.6):
  *
- * A token of a finished session does not work, with or without its own mark; a rotation that commits in the same instant may
- * leave one unmarked. Sessions are locked before their tokens, as everywhere.
+ * - `tree`: the sessions of `roots` and their live descendants
+ * - `ended`: those sessions of `tree` that this statement finished
+ * - `erased`: revokes live refresh tokens and deletes the salts from which successors could be derived
+ * - `ended_told`: queues a logout token for each client that wants one, unless the client ended the session itself
+ * - `ended_synced`: notifies the homeserver of the removed devices
+ * - with `compat`, also the CTEs of `compatFinishingCtes`; with `personal`, also the CTE of `personalEndingCte`
  *
- * Expects `with recursive` before it, and `SessionEndParams`.
- * @param roots a query of session ids
+ * Tokens of a finished session do not work, even if they are not marked as revoked. A concurrent rotation may leave one
+ * unmarked. Locks in the usual order, sessions before tokens.
+ *
+ * Expects a preceding `with recursive`, and `SessionEndParams`.
+ * @param roots a query of session IDs
  * @param now parameter with the time, cast to `timestamptz`; @param reason text expression
  */
 export function endingCtes(

@@ -10,13 +10,13 @@ import { type Statement, statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './end-oauth2-session.ts';
 import { oauthSessionIsLive } from './liveness.ts';
 
-/** A statement that ends or deletes so many sessions stays far below the time that statements have. */
+/** Ending or deleting this many sessions stays far below the statement timeout. */
 const BATCH = 5_000;
 
 /**
- * Ends every session of a client that is about to be deleted, and deletes them: after its grants, which every
- * statement locks before sessions.
- * @returns how many were live
+ * Ends and deletes all sessions of a client that is about to be deleted. Deletes its grants first, because all
+ * statements lock grants before sessions.
+ * @returns number of live sessions
  */
 export function clientSessionEnder(homeserver: Pick<Homeserver, 'isConnected'>): SessionEnder {
   return {
@@ -54,7 +54,7 @@ async function endGrantsAndSessionsOfClient(
   return sessions;
 }
 
-/** Until a batch is not full. @returns the sum */
+/** Repeats a statement until a batch is not full. @returns the sum */
 async function repeat<Parameters extends object>(
   transaction: Queryable,
   batchStatement: Statement<{ count: number }, Parameters>,

@@ -16,12 +16,12 @@ import { accessTokenExpiry, sessionExpiry, type TokenSettings } from './token-se
 export interface Exchange {
   readonly client: Client;
   readonly subject: SubjectRow & { readonly user_id: string };
-  /** Undefined: nobody but the person. */
+  /** Undefined: no actor other than the user. */
   readonly actor: Actor | undefined;
   readonly target: TokenTarget;
-  /** All that tokens of the child session may have. */
+  /** Upper bound of the scopes of the child session's tokens. */
   readonly sessionScope: readonly string[];
-  /** Of an ID token; milliseconds since the epoch. */
+  /** Expiry of the subject ID token, in milliseconds since the epoch. */
   readonly endsAt: number;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
@@ -35,10 +35,11 @@ export interface ExchangedToken {
 }
 
 /**
- * Issues an access token for another one (RFC 8693), that ends with it at the latest. It belongs to a session of the
- * calling client below that of the subject: one for all exchanges of the same client and actor, so that a service which
- * exchanges with every request does not fill the lists of people. Marks the subject's first use. One statement.
- * @returns undefined when client, person, subject or its session changed since they were read
+ * Exchanges a token for an access token (RFC 8693) that expires no later than the subject token. The new token belongs
+ * to a child session of the subject's session. Exchanges with the same client, actor and session scope share a child
+ * session, so that a service which exchanges with every request does not flood users' session lists. Marks the first
+ * use of the subject token. Uses one statement.
+ * @returns undefined if the client, user, subject token or its session has changed since it was read
  */
 export async function exchangeToken(
   database: Queryable,
@@ -78,8 +79,8 @@ export async function exchangeToken(
 }
 
 /**
- * Locks the person, the parent session and the subject against a lock-out or an end that commits at the same time, in the
- * order of `redeemSql`: users, sessions, tokens. Primary keys, and `oauth2_sessions_parent`.
+ * Locks the user, the parent session and the subject token against a concurrent account lock or session end, in the
+ * order of `redeemSql`: users, sessions, tokens. Uses primary keys and `oauth2_sessions_parent`.
  */
 const storeExchange = statement<
   { readonly session_id: string },

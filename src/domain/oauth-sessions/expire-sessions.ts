@@ -1,8 +1,8 @@
 /**
- * Ends sessions by time (oauth 9.3), tells their clients, and lets them be cleaned up like all that ended:
+ * Ends expired sessions (oauth 9.3), notifies their clients, and leaves the rows to the usual cleanup:
  *
- * - those that passed `oauth.session_max_lifetime`; their tokens are refused from that moment on
- * - those that nobody used for `experimental.inactive_session_expiration`, at clients that registered themselves
+ * - sessions that exceeded `oauth.session_max_lifetime`; their tokens are rejected from that time on
+ * - sessions of dynamic clients that were unused for `experimental.inactive_session_expiration`
  */
 import { auditEventIdSql, INSERT_AUDIT_EVENT } from '#domain/audit/audit-event.ts';
 import {
@@ -18,7 +18,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import { endingCtes } from './end-oauth2-session.ts';
 import { oauthSessionIsLive } from './liveness.ts';
 
-/** Live sessions of people; one partial index, `oauth2_sessions_live_of_users`, is for statements that say it so. */
+/** Live sessions of users. The conditions match the partial index `oauth2_sessions_live_of_users`. */
 const IN_RANGE = `(t.created_at, t.id) > (:fromAt::timestamptz, :fromId::uuid)
   and ${oauthSessionIsLive('t')} and t.user_id is not null and t.created_at > '-infinity'`;
 
@@ -48,7 +48,7 @@ const endOfAge = statement<EndingWalkRow, ExpiryParams & { readonly createdUntil
   }),
 );
 
-/** Refreshes count at once: their tokens are rows before the activity is written. */
+/** Counts refreshes immediately: their tokens are stored before the activity is written. */
 const endOfUse = statement<EndingWalkRow, ExpiryParams & { readonly unusedSince: Date }>(
   'expire-unused-oauth2-sessions',
   endingWalkSql({

@@ -1,4 +1,4 @@
-/** Tokens that a client brings to have them exchanged for one of its own (RFC 8693 2.1). */
+/** Tokens that a client presents for token exchange (RFC 8693 2.1). */
 import { groupsOfUser } from '#domain/accounts/user-facts.ts';
 import type { Client } from '#domain/clients/client.ts';
 import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
@@ -13,9 +13,9 @@ export interface SubjectRow {
   /** Null: an ID token, which has no row. */
   readonly token_id: string | null;
   readonly session_id: string;
-  /** The client that it was issued to. */
+  /** The client to which it was issued. */
   readonly client_id: string;
-  /** Null: a token of a client itself. */
+  /** Null: the client's token on its own behalf. */
   readonly user_id: string | null;
   readonly username: string | null;
   readonly can_request_admin: boolean | null;
@@ -23,15 +23,15 @@ export interface SubjectRow {
   readonly session_scope: readonly string[];
   readonly resources: readonly string[];
   readonly dpop_jkt: string | null;
-  /** Null: only with its session. */
+  /** Null: expires with its session. */
   readonly expires_at: number | null;
   readonly session_created_at: number;
   readonly act: Actor | null;
   readonly auth_time: number | null;
   readonly acr: string | null;
-  /** Null: the scope does not ask for them. */
+  /** Null: not requested by the scope. */
   readonly groups: readonly string[] | null;
-  /** Token, session, the sessions before it, their clients and the person are all usable. */
+  /** Whether token, session, ancestor sessions, their clients and the user are all usable. */
   readonly is_live: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Asking {
   readonly clientVersion: number;
 }
 
-/** A row in any case: the client that asks may have changed. */
+/** Always a row, because the requesting client may have changed. */
 type FoundRow = { readonly caller_is_current: boolean } & (SubjectRow | { readonly session_id: null });
 
 const COMMON = `s.id as session_id, s.client_id, s.user_id, u.username, u.can_request_admin, s.scope as session_scope,
@@ -51,7 +51,7 @@ const SESSION_IS_LIVE = `${oauthSessionIsLive('s')} and ${ancestorsAreLive('s')}
 const JOINS = 'join oauth2_clients c on c.id = s.client_id left join users u on u.id = s.user_id';
 const ASKED = `(select ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as caller_is_current) asked`;
 
-/** Unique index on `token_hash`, then primary keys. */
+/** Uses the unique index on `token_hash`, then primary keys. */
 const findAccessToken = statement<FoundRow, Asking & { readonly tokenHash: Buffer; readonly now: Date }>(
   'subject-access-token',
   `select asked.caller_is_current, found.* from ${ASKED} left join lateral (
@@ -63,7 +63,7 @@ const findAccessToken = statement<FoundRow, Asking & { readonly tokenHash: Buffe
   ) found on true`,
 );
 
-/** Primary keys. An ID token is not bound to a key; the session of a public client is. */
+/** Uses primary keys. An ID token is not bound to a key, but the session of a public client is. */
 const findSession = statement<FoundRow, Asking & { readonly sessionId: string }>(
   'subject-session',
   `select asked.caller_is_current, found.* from ${ASKED} left join lateral (
@@ -74,14 +74,14 @@ const findSession = statement<FoundRow, Asking & { readonly sessionId: string }>
 );
 
 export type PresentedSubject =
-  /** `accessTokenHash`; undefined: no access token by its form. */
+  /** Result of `accessTokenHash`; undefined: not an access token. */
   | { readonly kind: 'access-token'; readonly tokenHash: Buffer | undefined }
-  /** The session that an ID token names, by its verified claims. */
+  /** The session named by the verified claims of an ID token. */
   | { readonly kind: 'session'; readonly id: string };
 
 /**
- * What stands behind a token that was presented; undefined when there is nothing, or it is not live. One statement, none
- * for a text that is no access token by its form.
+ * Finds the session of a presented token; undefined if there is none or it is not live. Runs one statement, none for
+ * text that is not an access token.
  */
 export async function findSubject(
   database: Queryable,

@@ -18,11 +18,11 @@ import {
   type TokenTables,
 } from './store-successor.ts';
 
-/** The access token to be issued. Times in milliseconds since the epoch. */
+/** The access token to issue. Times are milliseconds since the epoch. */
 export interface WantedToken {
   readonly scope: readonly string[];
   readonly resources: readonly string[];
-  /** Thumbprint of the key that it is bound to. */
+  /** Thumbprint of the key to which it is bound. */
   readonly key: string | undefined;
   readonly expiresAt: number;
   readonly now: number;
@@ -33,15 +33,15 @@ export interface IssuedSuccessor {
   /** The scope of the access token. */
   readonly scope: readonly string[];
   readonly resources: readonly string[];
-  /** Milliseconds since the epoch, as is the next one. */
+  /** Milliseconds since the epoch, like the next one. */
   readonly issuedAt: number;
   readonly accessTokenExpiresAt: number;
 }
 
 /**
- * Stores the successor of a refresh token, or finds the one that is stored, as the verdict says. One conditional write
- * at most.
- * @returns undefined when another request was faster; `no-key` when the key that led to the stored pair is gone
+ * Stores the successor of a refresh token or finds the stored one, depending on the verdict. At most one conditional
+ * write.
+ * @returns undefined if another request was faster; `no-key` if the key of the stored pair no longer exists
  */
 export async function issueSuccessor(
   database: Queryable,
@@ -68,9 +68,9 @@ export async function issueSuccessor(
 }
 
 /**
- * Stores another access token for a refresh token that stays valid; former access tokens live on until they expire, so
- * that a client with several processes may refresh in each. One statement.
- * @returns undefined when the session, its client or its user changed
+ * Stores another access token for a refresh token that stays valid. Earlier access tokens remain valid until they
+ * expire, so that each process of a client can refresh. Uses one statement.
+ * @returns undefined if the session, its client or its user has changed
  */
 export async function issueAnother(
   database: Queryable,
@@ -107,7 +107,7 @@ interface GrantParams {
 const TABLES: TokenTables = {
   refreshTokens: 'oauth2_refresh_tokens',
   accessTokens: 'oauth2_access_tokens',
-  // Client and user are read as they are now.
+  // Reads the current client and user.
   liveSession: `
   select s.id
     from oauth2_sessions s
@@ -128,7 +128,10 @@ const STATEMENTS = {
   prefixes: { refreshToken: 'mar', accessToken: 'mat' },
 } as const;
 
-/** The first use counts, so that a token that was rotated before is taken for a reuse from now on. Primary keys. */
+/**
+ * Marks the first use of the refresh token. After that, presenting its consumed predecessor counts as reuse. Uses
+ * primary keys.
+ */
 const issueAnotherAccessToken = statement<
   { id: string },
   GrantParams & {

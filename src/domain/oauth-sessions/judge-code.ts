@@ -10,31 +10,31 @@ import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 
-/** What a presented authorization code amounts to: its grant, its sign-in and the client that presents it. */
+/** The row of a presented authorization code: its grant, its sign-in and the client that presents it. */
 export interface CodeRow extends UserFactsRow {
   readonly grant_id: string;
   readonly is_own_client: boolean;
-  /** False: the cached record of the presenting client is out of date. */
+  /** False: the cached record of the presenting client is outdated. */
   readonly client_is_current: boolean;
   readonly user_id: string;
   readonly can_request_admin: boolean;
-  /** The browser session that consented still lives, and its user is neither locked nor deactivated. */
+  /** Whether the browser session that consented is live and its user is neither locked nor deactivated. */
   readonly sign_in_is_usable: boolean;
   readonly user_session_id: string;
   readonly redirect_uri: string;
   readonly redirect_uri_sent: boolean;
   readonly scope: readonly string[];
-  /** Asked for one by one; see `claimsFromJson`. */
+  /** Individually requested claims; see `claimsFromJson`. */
   readonly claims: unknown;
   readonly resources: readonly string[];
   readonly nonce: string | null;
   readonly code_challenge: string | null;
-  /** Thumbprint of the key that the code is bound to. */
+  /** Thumbprint of the key to which the code is bound. */
   readonly dpop_jkt: string | null;
   readonly auth_time: number | null;
   readonly acr: string | null;
   readonly amr: readonly string[];
-  /** In which the person agreed. */
+  /** Language of the page on which the user consented. */
   readonly locale: string | null;
   readonly fulfilled_at: number;
   readonly exchanged_at: number | null;
@@ -42,7 +42,7 @@ export interface CodeRow extends UserFactsRow {
   readonly oauth2_session_id: string | null;
 }
 
-/** Unique index on `code_hash`, then primary keys and `user_emails_user_id`. */
+/** Uses the unique index on `code_hash`, then primary keys and `user_emails_user_id`. */
 const readCode = statement<
   CodeRow,
   { readonly codeHash: Buffer; readonly clientId: string; readonly clientVersion: number }
@@ -78,7 +78,7 @@ const readCode = statement<
     where g.code_hash = :codeHash::bytea and ${grantHasCode('g')}`,
 );
 
-/** The grant behind a code; undefined when there is none. One statement. */
+/** Finds the grant of a code, with one statement; undefined if there is none. */
 export async function findCode(database: Queryable, client: Client, code: string): Promise<CodeRow | undefined> {
   return await database.first(readCode, {
     codeHash: sha256(code),
@@ -87,14 +87,14 @@ export async function findCode(database: Queryable, client: Client, code: string
   });
 }
 
-/** What the token request says about the code. */
+/** The parameters of the token request that concern the code. */
 export interface CodeRequest {
   readonly redirectUri: string | undefined;
   readonly codeVerifier: string | undefined;
   readonly resources: readonly string[];
-  /** Of the key that the request proves to hold. */
+  /** Thumbprint of the key whose possession the request proves. */
   readonly thumbprint: string | undefined;
-  /** Nobody gets tokens from where it comes. */
+  /** Whether the requester is banned from getting tokens. */
   readonly isBanned: boolean;
 }
 
@@ -127,10 +127,13 @@ export interface CodeRules {
   readonly isAdminScope: (scope: string) => boolean;
 }
 
-/** A client's own double send of one request is told from the replay of a stolen code by its time and its proof. */
+/**
+ * Within this time and with the same proof, a repeated request counts as resent by the client. Otherwise it counts as
+ * the replay of a stolen code.
+ */
 const DOUBLE_SEND_MS = 20_000;
 
-/** The checks of oauth.md 8.2 in their order; writes nothing. */
+/** Makes the checks of oauth.md 8.2, in that order, without writing anything. */
 export function judgeCode(row: CodeRow | undefined, request: CodeRequest, rules: CodeRules, now: number): CodeVerdict {
   if (row === undefined) return refuse('unknown');
   if (!row.is_own_client) return refuse('other-client');
@@ -142,7 +145,8 @@ export function judgeCode(row: CodeRow | undefined, request: CodeRequest, rules:
   if (!isRecent(row.fulfilled_at, rules.lifetimeSeconds * 1000, now)) return refuse('expired');
   if (!redirectUriFits(row, request.redirectUri)) return refuse('redirect-uri');
   if (row.code_challenge === null) {
-    // A verifier without a challenge is a sign of a request whose challenge was stripped (RFC 9700 4.8.2).
+    // A verifier without a challenge indicates that an attacker removed the challenge from the request (RFC 9700
+    // 4.8.2).
     if (request.codeVerifier !== undefined) return refuse('verifier-unexpected');
   } else {
     if (request.codeVerifier === undefined) return refuse('verifier-missing');
@@ -156,7 +160,9 @@ export function judgeCode(row: CodeRow | undefined, request: CodeRequest, rules:
   return { ok: true, row };
 }
 
-/** The client is the same; so are the verifier and the key, when the request was bound to them. */
+/**
+ * Returns whether a request of the same client also has the same verifier and key, as far as the code is bound to them.
+ */
 function provesTheSame(row: CodeRow, request: CodeRequest, rules: CodeRules): boolean {
   const { codeVerifier } = request;
   if (!isKeyOf(row, request)) return false;
@@ -169,7 +175,10 @@ function isKeyOf(row: CodeRow, { thumbprint }: CodeRequest): boolean {
   return row.dpop_jkt === null || row.dpop_jkt === thumbprint;
 }
 
-/** It may be left out when the authorization request had none, or when PKCE binds the code already. */
+/**
+ * Returns whether `redirect_uri` is acceptable. It may be missing if the authorization request had none, or if PKCE
+ * already binds the code.
+ */
 function redirectUriFits(row: CodeRow, redirectUri: string | undefined): boolean {
   if (redirectUri !== undefined) return redirectUri === row.redirect_uri;
   return !row.redirect_uri_sent || row.code_challenge !== null;

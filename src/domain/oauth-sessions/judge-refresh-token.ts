@@ -4,12 +4,12 @@ import { happenedAfter, isRecent } from '#platform/base/clock.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { sessionUserIsUsable } from './liveness.ts';
 
-/** A session found by the family tag of a presented refresh token, and what is stored of that token. */
+/** A session found by the family tag of a presented refresh token, and the stored data of that token. */
 export interface RefreshTokenRow
   extends Pick<UserFactsRow, 'display_name' | 'email' | 'extra_claims' | 'groups' | 'locale'> {
   readonly session_id: string;
   readonly is_own_client: boolean;
-  /** False: the cached record of the presenting client is out of date. */
+  /** False: the cached record of the presenting client is outdated. */
   readonly client_is_current: boolean;
   readonly is_finished: boolean;
   readonly user_is_usable: boolean;
@@ -22,12 +22,12 @@ export interface RefreshTokenRow
   readonly amr: readonly string[];
   readonly session_created_at: number;
   readonly scope: readonly string[];
-  /** Asked for one by one; see `claimsFromJson`. */
+  /** Individually requested claims; see `claimsFromJson`. */
   readonly claims: unknown;
   readonly resources: readonly string[];
-  /** Thumbprint of the key that the session is bound to. */
+  /** Thumbprint of the key to which the session is bound. */
   readonly dpop_jkt: string | null;
-  /** Null: the tag is that of the session, but no such token is stored (any more). */
+  /** Null: the tag belongs to the session, but the token is not (or no longer) stored. */
   readonly token_id: string | null;
   readonly is_revoked: boolean;
   readonly consumed_at: number | null;
@@ -49,7 +49,7 @@ export interface RefreshTokenRow
   readonly access_token_was_used: boolean;
 }
 
-/** Unique indexes on `refresh_family` and `token_hash`, then primary keys. */
+/** Uses the unique indexes on `refresh_family` and `token_hash`, then primary keys. */
 export const readRefreshToken = statement<
   RefreshTokenRow,
   { readonly tokenHash: Buffer; readonly family: Buffer; readonly clientId: string; readonly clientVersion: number }
@@ -97,7 +97,7 @@ export const readRefreshToken = statement<
     where s.refresh_family = :family::bytea`,
 );
 
-/** What is judged of it. */
+/** The columns on which the verdict depends. */
 type JudgedRow = Pick<
   RefreshTokenRow,
   | 'is_own_client'
@@ -122,16 +122,18 @@ type JudgedRow = Pick<
   | 'access_token_was_used'
 >;
 
-/** What a presented refresh token amounts to: the rows of oauth.md 9.4. Nothing is written by judging. */
+/** The verdict on a presented refresh token: the rows of oauth.md 9.4. Judging writes nothing. */
 export type RefreshVerdict =
-  /** Never used: consume it and store its successor. */
+  /** Not yet used: consume it and store its successor. */
   | { readonly kind: 'rotate'; readonly tokenId: string }
-  /** The answer with the same pair once more. */
+  /** Return the stored pair once more. */
   | { readonly kind: 'repeat'; readonly successor: StoredSuccessor; readonly accessTokenExpiresAt: number }
-  /** The same refresh token with a fresh access token; `mayBeUsed`: also if the pair was used in the meantime. */
+  /**
+   * Return the stored refresh token with a fresh access token; `mayBeUsed`: even if the pair was used in the meantime.
+   */
   | { readonly kind: 'renew'; readonly successor: StoredSuccessor; readonly mayBeUsed: boolean }
   | { readonly kind: 'refuse'; readonly reason: RefreshRefusal }
-  /** Two parties have tokens of this session, so one of them was stolen. */
+  /** Two parties hold tokens of this session, so one of them was stolen. */
   | { readonly kind: 'reuse' };
 
 export type RefreshRefusal =
@@ -141,7 +143,9 @@ export type RefreshRefusal =
   | 'session-expired'
   | 'user'
   | 'revoked'
-  /** Sent before the client went on with the successor, and worked on later: the client has long sent it again. */
+  /**
+   * The request was sent before the client used the successor, but processed later. The client has already retried it.
+   */
   | 'overtaken';
 
 export interface StoredSuccessor {
@@ -154,15 +158,15 @@ export interface StoredSuccessor {
   readonly scope: readonly string[];
 }
 
-/** What a request came to do, and another one was faster. */
+/** An attempt of this request that another request preempted. */
 export interface LostAttempt {
   readonly verdict: RefreshVerdict;
   readonly replayCounter: number | null;
 }
 
 /**
- * Whether another request rotated the token, or renewed its pair, since the attempt. A renewal may also fail because the
- * pair was used in the meantime: no race then, but perhaps a reuse.
+ * Returns whether another request rotated the token or renewed its pair since the attempt. A renewal can also fail
+ * because the pair was used in the meantime. That is not a race, but possibly a reuse.
  */
 export function hasLostRace(lost: LostAttempt | undefined, replayCounter: number | null | undefined): boolean {
   return lost !== undefined && (lost.verdict.kind === 'rotate' || lost.replayCounter !== replayCounter);
@@ -170,14 +174,14 @@ export function hasLostRace(lost: LostAttempt | undefined, replayCounter: number
 
 export interface RefreshRules {
   readonly graceSeconds: number;
-  /** When the session ends of age, milliseconds since the epoch. */
+  /** Returns when the session reaches its maximum lifetime, in milliseconds since the epoch. */
   readonly sessionExpiry: (sessionCreatedAt: number) => number;
 }
 
 /**
- * @param now when the request came: it may have waited for the database since
- * @param isBeaten another request just consumed this token or renewed its pair: whatever the grace, this one is
- * answered with what the winner stored
+ * @param now arrival time of the request, which may have waited for the database since
+ * @param isBeaten another request just consumed this token or renewed its pair; return what the winner stored,
+ * regardless of the grace period
  */
 export function judgeRefreshToken(
   row: JudgedRow | undefined,
@@ -190,7 +194,7 @@ export function judgeRefreshToken(
   if (row.is_finished) return refuse('session-ended');
   if (now >= rules.sessionExpiry(row.session_created_at)) return refuse('session-expired');
   if (!row.user_is_usable) return refuse('user');
-  // A token of this session that is older than those kept.
+  // A token of this session that was already cleaned up.
   if (row.token_id === null) return { kind: 'reuse' };
   if (row.is_revoked) return refuse('revoked');
   if (row.consumed_at === null) return { kind: 'rotate', tokenId: row.token_id };

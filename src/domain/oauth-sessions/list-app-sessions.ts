@@ -29,7 +29,7 @@ import {
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { oauthSessionIsLive } from './liveness.ts';
 
-/** What a person reads about a session of an application or chat client. Times in milliseconds since the epoch. */
+/** A session of an application or chat client as shown to its user. Times are milliseconds since the epoch. */
 interface ListedSession {
   readonly browserSessionId: BrowserSessionId | undefined;
   readonly deviceId: string | undefined;
@@ -44,7 +44,7 @@ interface ListedSession {
 export interface ListedOAuth2Session extends ListedSession {
   readonly kind: 'oauth2';
   readonly id: OAuth2SessionId;
-  /** Undefined: the client's own. */
+  /** Undefined: the client's session on its own behalf. */
   readonly userId: UserId | undefined;
   readonly client: ClientPresentation;
   readonly scope: readonly string[];
@@ -59,22 +59,22 @@ export interface ListedCompatSession extends ListedSession {
 export type ListedAppSession = ListedOAuth2Session | ListedCompatSession;
 
 export interface AppSessionFilter {
-  /** Undefined: those that are over as well. */
+  /** Undefined: include ended sessions. */
   readonly isLive: boolean | undefined;
-  /** Exclusive; a session that was never active is within no bound. */
+  /** Exclusive. Sessions without activity never match. */
   readonly activeAfter: number | undefined;
   readonly activeBefore: number | undefined;
   readonly clientId?: ClientId | undefined;
   readonly deviceId?: string | undefined;
   readonly browserSessionId?: BrowserSessionId | undefined;
-  /** Whether it came of a single sign-on; those of applications did not. */
+  /** Whether it was opened by a single sign-on; false for all sessions of applications. */
   readonly isOfSsoLogin?: boolean | undefined;
 }
 
 interface SessionRow {
   readonly id: string;
   readonly user_id: string | null;
-  /** Null: of a chat client. */
+  /** Null: a chat client's session. */
   readonly client_id: string | null;
   readonly client: PresentationJson | null;
   readonly scope: readonly string[] | null;
@@ -123,15 +123,15 @@ const COMPAT_COLUMNS = {
   scope: 'null::text[]',
 };
 /**
- * A session ends with its client, and is deleted with it: there always is one. Counting, the planner leaves out a left join
- * that it needs no column of.
+ * Deleting a client deletes its sessions, so the client always exists. The planner can omit a left join without used
+ * columns when it counts.
  */
 const OAUTH2_SESSIONS = 'oauth2_sessions s left join oauth2_clients c on c.id = s.client_id';
 
-/** The condition on the time holds for every row; it lets the statement use `oauth2_sessions_live_of_user`. */
+/** The condition on the time is always true. It lets the statement use `oauth2_sessions_live_of_user`. */
 const OAUTH2_IS_LIVE = `${oauthSessionIsLive('s')} and s.created_at < 'infinity'`;
 
-/** How much is asked of the sessions of a list. Live ones have an index for each owner that has no others. */
+/** How far a list is filtered. For live sessions, each owner column has an index that contains no others. */
 type Narrowing = 'live' | 'filtered-live' | 'filtered';
 
 function filters(narrowing: Narrowing, isLive: string, clientId: string, isOfSsoLogin: string): string {
@@ -147,7 +147,7 @@ function filters(narrowing: Narrowing, isLive: string, clientId: string, isOfSso
 
 const OF_SSO_LOGIN = 'exists (select from compat_sso_logins l where l.compat_session_id = s.id)';
 
-/** @param owner column that says whose list it is in; the tables have an index on it with `id` */
+/** @param owner column that assigns a session to a list; the tables have an index on it with `id` */
 function tables(
   owner: 'user_id' | 'user_session_id',
   narrowing: Narrowing,
@@ -168,7 +168,7 @@ function tables(
 
 type Lists = Readonly<Record<AppSessionList, ListStatements<SessionRow, FilterParams>>>;
 
-/** Whose sessions are listed, and of which kind. */
+/** Returns the lists by owner and kind of session. */
 function lists(prefix: string, narrowing: Narrowing): Lists {
   const ofUsers = tables('user_id', narrowing);
   const ofBrowserSessions = tables('user_session_id', narrowing);
@@ -196,7 +196,7 @@ function narrowingOf({ isLive, ...others }: AppSessionFilter): Narrowing {
 
 export type AppSessionList = 'oauth2-of-user' | 'compat-of-user' | 'all-of-user' | 'all-of-browser-session';
 
-/** A page of the list of each of these people or browser sessions. */
+/** Returns a page of the list for each of these users or browser sessions. */
 export async function listAppSessions(
   queryable: Queryable,
   list: AppSessionList,
@@ -230,7 +230,7 @@ const byIds = statement<SessionRow, OwnedParams>(
    select ${selected(COMPAT_COLUMNS)} from compat_sessions s where ${OWN}`,
 );
 
-/** Sessions of either kind by their identifiers, in the same order; those that are over as well. */
+/** Returns the sessions (of either kind) with these IDs, in the same order, including ended ones. */
 export async function findAppSessions(
   queryable: Queryable,
   ids: readonly (OAuth2SessionId | CompatSessionId)[],
@@ -250,7 +250,7 @@ const ofDevice = statement<SessionRow, { readonly userId: string; readonly devic
    limit 1`,
 );
 
-/** The live session of a device of a person; a chat client's before one with OAuth tokens. */
+/** Returns the live session of a user's device. Prefers a chat client's session over an OAuth session. */
 export async function findSessionOfDevice(
   queryable: Queryable,
   user: UserId,

@@ -10,20 +10,20 @@ import { countLists, listStatements, type Page, type PageWindow, readPages } fro
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { oauthSessionIsLive } from './liveness.ts';
 
-/** An application that can act for a person just now. */
+/** An application that currently has access to a user's account. */
 export interface ConnectedClient {
   readonly id: ClientId;
   readonly userId: UserId;
   readonly client: ClientPresentation;
 }
 
-/** What its live sessions are together. Times in milliseconds since the epoch. */
+/** Summary of its live sessions. Times are milliseconds since the epoch. */
 export interface ConnectionFacts {
-  /** Of its oldest session or, where it is older, of what the person allowed it. */
+  /** Start of its oldest session, or of the user's consent if that is older. */
   readonly firstAuthorizedAt: number;
   readonly lastActiveAt: number | undefined;
   readonly activeSessions: number;
-  /** Of all its live sessions together. */
+  /** Union over all live sessions. */
   readonly scope: readonly string[];
 }
 
@@ -34,16 +34,16 @@ interface ConnectedRow {
 }
 
 interface FilterParams {
-  /** Null: of every client. */
+  /** Null: all clients. */
   readonly clientIds: readonly string[] | null;
 }
 
-/** The condition on the time holds for every row: by it the planner knows the index that is meant. */
+/** The condition on the time is always true. It tells the planner which index to use. */
 const LIVE_BY_CLIENT = `${oauthSessionIsLive('s')} and s.created_at > '-infinity'`;
 
 /**
- * Index `oauth2_sessions_live_by_client`, from one application to the next: sessions of the same are skipped, of which
- * there may be thousands.
+ * Walks the index `oauth2_sessions_live_by_client` from one application to the next. This skips further sessions of the
+ * same application, which may be thousands.
  */
 const connectedOfUsers = listStatements<ConnectedRow, FilterParams>('connected-applications-of-users', [
   {
@@ -68,7 +68,7 @@ const connectedOfUsers = listStatements<ConnectedRow, FilterParams>('connected-a
   },
 ]);
 
-/** A page of the applications of each of these people, in the order of the applications' identifiers. */
+/** Returns a page of the applications of each of these users, ordered by the IDs of the applications. */
 export async function listConnectedClients(
   queryable: Queryable,
   users: readonly UserId[],
@@ -82,7 +82,7 @@ export async function countConnectedClients(queryable: Queryable, users: readonl
   return await countLists(queryable, connectedOfUsers, users, { clientIds: null });
 }
 
-/** Those of these clients that can act for a person, in the same order. */
+/** Returns those of these clients that have access to a user's account, in the same order. */
 export async function findConnectedClients(
   queryable: Queryable,
   user: UserId,
@@ -99,12 +99,10 @@ function connectedClient(row: ConnectedRow): ConnectedClient {
   return { id, userId: fromUuid(row.user_id), client: clientPresentation(id, row.client) };
 }
 
-/** An application of a person. */
+/** An application of a user. */
 export type Connection = Pick<ConnectedClient, 'id' | 'userId'>;
 
-/**
- * What can be said of each, by one statement that reads all its live sessions; undefined when it has none any more.
- */
+/** Summarizes the live sessions of each connection with one statement; undefined if there are none left. */
 export async function findConnectionFacts(
   queryable: Queryable,
   connections: readonly Connection[],
@@ -127,12 +125,12 @@ export async function findConnectionFacts(
 }
 
 /**
- * Index `oauth2_sessions_live_by_client`. Sessions of equal scope are taken together before their scopes are, of which
- * most applications have one set.
+ * Uses the index `oauth2_sessions_live_by_client`. Groups sessions by scope before merging the scopes, because most
+ * applications use a single set.
  */
 const connectionFacts = statement<
   {
-    /** From 1 on. */
+    /** Starts at 1. */
     position: number;
     first_authorized_at: number;
     last_active_at: number | null;

@@ -1,10 +1,10 @@
 /**
- * Sessions of clients with their access and refresh tokens: tables `oauth2_sessions`, `oauth2_access_tokens` and
- * `oauth2_refresh_tokens`. A session is live until it is finished; an access token until it is revoked or expires; a
- * refresh token until it is revoked, or consumed by the refresh that stores its successor.
+ * OAuth sessions with their access and refresh tokens: tables `oauth2_sessions`, `oauth2_access_tokens` and
+ * `oauth2_refresh_tokens`. A session is live until it is finished. An access token is live until it is revoked or
+ * expires. A refresh token is live until it is revoked, or consumed by the refresh that stores its successor.
  *
- * This file says when each of them may be used, as conditions for statements. A token works only while its session is
- * live, the client of the session enabled and its user, if it has one, usable: ask for all of them.
+ * This file contains SQL conditions for these states. A token works only while its session is live, the client is
+ * enabled, and the user (if the session has one) is usable, so check all of them.
  */
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
 
@@ -14,16 +14,16 @@ export function oauthSessionIsLive(session: string): string {
 }
 
 /**
- * None of the sessions that it grew out of, by exchanges of tokens, has ended, and their clients are enabled. Child
- * sessions end with them; one that begins in that very instant is not seen by the statement that ends them, so
- * every statement that accepts a token asks. Nothing is read, or prepared, for a session without a parent.
+ * All sessions from which it descends by token exchange are live and their clients are enabled. Ending a session also
+ * ends its children. That statement cannot see a child that is created concurrently, so every statement that accepts a
+ * token checks this. A session without a parent needs no lookup.
  */
 export function ancestorsAreLive(session: string): string {
   return `(${session}.parent_session_id is null or session_ancestors_are_live(${session}.parent_session_id))`;
 }
 
 /**
- * The session has no user, or one whose account may be used.
+ * The session has no user, or its user's account is usable.
  * @param user alias of `users`, which may be left joined
  */
 export function sessionUserIsUsable(session: string, user: string): string {

@@ -16,7 +16,7 @@ import { refreshFamily } from './refresh-successor.ts';
 import { type SessionLimit, type SessionRoomParams, sessionRoomCtes } from './session-limit.ts';
 import { accessTokenExpiry, type TokenSettings } from './token-settings.ts';
 
-/** What every grant says that a person gave, and that is about to be redeemed. */
+/** Common columns of every user-approved grant that is about to be redeemed. */
 export interface RedeemableRow {
   readonly grant_id: string;
   readonly user_id: string;
@@ -24,15 +24,15 @@ export interface RedeemableRow {
   readonly resources: readonly string[];
 }
 
-/** For which resource servers an access token is, its scope, and the key that it is bound to. */
+/** Resource servers and scope of an access token, and the key to which it is bound. */
 export interface TokenTarget {
   readonly resources: readonly string[];
   readonly scope: readonly string[];
-  /** Thumbprint; undefined: every holder of the token may use it. */
+  /** Thumbprint; undefined: a bearer token. */
   readonly key: string | undefined;
 }
 
-/** A grant that passed its checks, with everything that its redemption will store; nothing is written yet. */
+/** A grant that passed its checks, with everything that its redemption will store. Nothing has been written yet. */
 export interface Redemption<Row extends RedeemableRow> {
   readonly row: Row;
   readonly sessionId: OAuth2SessionId;
@@ -42,12 +42,12 @@ export interface Redemption<Row extends RedeemableRow> {
   readonly accessTokenExpiresAt: number;
   /** Undefined: the client does not use refresh tokens. */
   readonly refreshToken: string | undefined;
-  /** What the access token is for, and what of the granted scope it carries. */
+  /** Resource servers of the access token, and its part of the granted scope. */
   readonly target: TokenTarget;
   readonly now: number;
 }
 
-/** Draws the session and tokens that a judged grant will lead to. */
+/** Generates the session ID and tokens for a grant that passed its checks. */
 export function prepareRedemption<Row extends RedeemableRow>(
   row: Row,
   client: Client,
@@ -67,45 +67,45 @@ export function prepareRedemption<Row extends RedeemableRow>(
   };
 }
 
-/** From where the grant is redeemed. */
+/** The device that redeems the grant. */
 export interface RedeemingDevice {
-  /** The device that the granted scope names. */
+  /** The device ID in the granted scope. */
   readonly id: string | undefined;
-  /** What it is called at the homeserver, unless it is known there. */
+  /** Its name at the homeserver, if the device is new there. */
   readonly name: string | undefined;
   readonly userAgent: string | undefined;
   readonly address: string | undefined;
 }
 
-/** What `redeemSql` returns. */
+/** The columns that `redeemSql` returns. */
 export interface RedeemedRow {
   /** Null: nothing changed. */
   readonly id: string | null;
-  /** The limit lets the user have one more session. */
+  /** Whether the session limit allows another session. */
   readonly is_left: boolean;
-  /** Another process has the lease by now, and nothing else is in the way. */
+  /** Whether another process now holds the lease, and nothing else prevents the redemption. */
   readonly is_lease_lost: boolean;
 }
 
-/** What is stored of a session and its first tokens. */
+/** A session and its first tokens, as stored. */
 export interface Opening {
   readonly sessionId: OAuth2SessionId;
-  /** As the database has it. */
+  /** UUID. */
   readonly userId: string;
   readonly accessToken: string;
   /** Milliseconds since the epoch; infinite: never. */
   readonly accessTokenExpiresAt: number;
-  /** Undefined: there is none. */
+  /** Undefined: none. */
   readonly refreshToken: string | undefined;
   readonly target: TokenTarget;
-  /** The key that the session is bound to. */
+  /** The key to which the session is bound. */
   readonly sessionKey: string | undefined;
-  /** Who opened it, unless it was its person. */
+  /** The actor who opened it, if not the user. */
   readonly detail?: AuditEvent['detail'];
   readonly now: number;
 }
 
-/** The parameters that all statements of `openingCtes` have. */
+/** Returns the parameters of statements with `openingCtes`. */
 export function openingParams(
   opening: Opening,
   device: Omit<RedeemingDevice, 'name'>,
@@ -136,13 +136,13 @@ export function openingParams(
     endedEventId: newAuditEventId(now),
     eventDetail: detail === undefined ? null : JSON.stringify(detail),
     ip: device.address ?? null,
-    // The device of the session that it replaces lives on.
+    // The device of the replaced session remains in use.
     ...sessionEndParams(false),
     ...limit,
   };
 }
 
-/** The parameters that all statements of `redeemSql` have. */
+/** Returns the parameters of statements with `redeemSql`. */
 export function redeemParams(
   redemption: Redemption<RedeemableRow>,
   client: Client,
@@ -151,7 +151,7 @@ export function redeemParams(
   leaseOwner: string | null,
 ): RedeemParams {
   const { row, now, target } = redemption;
-  // Others prove themselves by their secret when they refresh (RFC 9449 5).
+  // Confidential clients authenticate when they refresh, so only public clients need a bound session (RFC 9449 5).
   const sessionKey = client.authMethod === 'none' ? target.key : undefined;
   return {
     ...openingParams({ ...redemption, userId: row.user_id, sessionKey }, device, limit.params(now), leaseOwner),
@@ -165,7 +165,7 @@ export type OpeningParams = SessionRoomParams &
   SessionEndParams & {
     readonly userId: string;
     readonly now: Date;
-    /** Of the lease of the user; null: none is needed. */
+    /** Holder of the user's lease; null: no lease needed. */
     readonly leaseOwner: string | null;
     readonly sessionId: string;
     readonly deviceId: string | null;
@@ -173,18 +173,18 @@ export type OpeningParams = SessionRoomParams &
     readonly refreshFamily: Buffer | null;
     readonly accessTokenId: string;
     readonly accessTokenHash: Buffer;
-    /** PostgreSQL's own word for a time after all others: liveness, sweeps and indexes need no exception for it. */
+    /** PostgreSQL's value later than all timestamps, so that liveness, sweeps and indexes need no special case. */
     readonly accessTokenExpiresAt: Date | 'infinity';
     readonly resources: readonly string[];
     readonly tokenScope: readonly string[];
     readonly tokenKey: string | null;
     readonly sessionKey: string | null;
     readonly refreshTokenId: string;
-    /** Null: no refresh token is issued. */
+    /** Null: issue no refresh token. */
     readonly refreshTokenHash: Buffer | null;
     readonly startedEventId: string;
     readonly endedEventId: string;
-    /** Of both events; null: their person did it. */
+    /** Detail of both events; null: the user acted. */
     readonly eventDetail: string | null;
     readonly ip: string | null;
   };
@@ -196,20 +196,21 @@ export type RedeemParams = OpeningParams & {
 };
 
 /**
- * Consumes a grant, ends the older session of the same user and device, of either kind, opens the new one and stores its
- * first tokens. Returns one row, which says whether this caller redeemed the grant; otherwise nothing changed but that the
- * lease may be given back.
+ * Consumes a grant, ends the older session of the same user and device (of either kind), opens the new session and
+ * stores its first tokens. Returns one row that tells whether this caller redeemed the grant. If not, nothing changed,
+ * except that the lease may have been released.
  *
- * The conditional update of the grant decides a race. The user and the browser session are locked against a lock-out,
- * a deactivation or a sign-out that commits at the same time (security S-102). Locks are taken in the order users, browser
- * sessions, leases, grants, OAuth sessions, compat sessions, tokens; each step depends on the rows of the one before, which
- * fixes that order.
+ * The conditional update of the grant decides races. The user and the browser session are locked against a concurrent
+ * account lock, deactivation or sign-out (security S-102). Locks are taken in the order users, browser sessions,
+ * leases, grants, OAuth sessions, compat sessions, tokens. Each step depends on the rows of the previous one, which
+ * enforces that order.
  *
- * Of two grants for one user and device the later one is redeemed under the lease of the user or while the user is held (`sendInTurn`),
- * so that it sees the session of the other; `oauth2_sessions_live_device` would refuse a second one as a whole.
+ * Two grants for the same user and device are redeemed in sequence, either under the user's lease or while the user is
+ * locked (`sendInTurn`). The later one therefore sees the session of the other. Otherwise `oauth2_sessions_live_device`
+ * would reject the whole statement.
  *
- * @param consumed the update that consumes the grant: conditional on its state, its client and `exists (select from
- *   fenced)`, returning client_id, scope, claims, resources, locale, auth_time, acr and amr
+ * @param consumed the update that consumes the grant: conditional on its state, its client and
+ * `exists (select from fenced)`, returning client_id, scope, claims, resources, locale, auth_time, acr and amr
  */
 export function redeemSql(consumed: string): string {
   return `with recursive account as materialized (
@@ -230,10 +231,10 @@ export function redeemSql(consumed: string): string {
 }
 
 /**
- * CTEs that end the older session of the same user and device, of either kind, open the new one as `opened(id, client_id)` and
- * store its first tokens, if there is a row of the CTE `consumed`: client_id, scope, claims, resources, locale, auth_time, acr
- * and amr. Expects `with recursive` before it, and `OpeningParams`.
- * @param browserSession expression of the one in which the person agreed
+ * Returns CTEs that end the older session of the same user and device (of either kind), open the new one as
+ * `opened(id, client_id)` and store its first tokens. They do so only if the CTE `consumed` has a row: client_id,
+ * scope, claims, resources, locale, auth_time, acr and amr. Expects a preceding `with recursive`, and `OpeningParams`.
+ * @param browserSession expression of the browser session of the consent
  */
 export function openingCtes(browserSession: string): string {
   return `${endingCtes(
@@ -289,10 +290,11 @@ export function openingCtes(browserSession: string): string {
 }
 
 /**
- * Sends a statement that opens a session. Each sign-in for a device, and where sessions are limited any, has to see the
- * sessions of all that came before it, by whatever way: they are counted, and those of the same device end. Who holds the lease
- * of the user does; otherwise the user is held, which keeps every other one waiting at its first step.
- * @param isDeviceGiven the client named a device, for which others may sign in at the same time
+ * Runs a statement that opens a session. A sign-in for a device must see all sessions opened before it, because older
+ * sessions of the device end. With a session limit, this applies to every sign-in, because sessions are counted. The
+ * holder of the user's lease sees them all. Otherwise this locks the user, so that other sign-ins wait at their first
+ * step.
+ * @param isDeviceGiven whether the client named a device, for which other sign-ins may run concurrently
  */
 export async function sendInTurn<Row, Parameters extends TurnParams>(
   database: Database,

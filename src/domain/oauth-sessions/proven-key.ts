@@ -2,22 +2,22 @@ import type { Client } from '#domain/clients/client.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type ScopeRules, UNBOUND_SCOPE } from '#protocol/oauth/scopes.ts';
 
-/** A key that the caller has shown to hold, by a DPoP proof (RFC 9449). */
+/** A key whose possession the caller has proven with a DPoP proof (RFC 9449). */
 export interface ProvenKey {
   /** RFC 7638, SHA-256, base64url. */
   readonly thumbprint: string;
   /**
-   * Accepts the proof, once on all instances. To be called when nothing else can refuse the request, so that nobody
-   * fills the table of accepted proofs without a token or code.
-   * @throws LatchkeyError when the proof was accepted before
+   * Accepts the proof, once across all instances. Call this when nothing else can reject the request, so that failed
+   * requests cannot fill the table of accepted proofs.
+   * @throws LatchkeyError if the proof was already accepted
    */
   readonly consume: () => Promise<void>;
 }
 
 /**
- * The key that the access tokens of a session are bound to. The homeserver cannot check proofs, so its scopes come
- * with an unbound token (RFC 9449 5), unless the client takes none of those.
- * @param scope all that was granted to the session
+ * Returns the key to which the access tokens of a session are bound. The homeserver cannot check proofs, so tokens with
+ * its scopes are not bound (RFC 9449 5). If the client accepts only bound tokens, those scopes are rejected.
+ * @param scope the whole granted scope of the session
  * @throws LatchkeyError `invalid_scope`
  */
 export function bindingKey(

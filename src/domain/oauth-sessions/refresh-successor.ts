@@ -4,16 +4,16 @@ import { equalDigests, sha256 } from '#platform/base/secret.ts';
 import { formatToken, TOKEN_RANDOM_LENGTH, type TokenPrefix } from '#protocol/oauth/token-format.ts';
 
 /**
- * Successors of refresh tokens are derived, not drawn: the same presented token can be answered with the same pair
- * again, although nothing readable is stored (oauth.md 9.4). Deriving takes the server's key, the presented token and
- * the salt in its row, which is erased as soon as the successor is used up.
+ * Successors of refresh tokens are derived instead of generated. A repeated request can therefore return the same pair,
+ * although no readable token is stored (oauth.md 9.4). The derivation uses the server's key, the presented token and
+ * the salt in its row. The salt is deleted as soon as the successor is consumed.
  */
 const FAMILY_LENGTH = 12;
 
-/** A refresh token as it was presented. */
+/** A refresh token as presented. */
 export interface PresentedToken {
   readonly text: string;
-  /** The 30 random characters in it; empty for one of another make, whose successor begins a family. */
+  /** Its 30 random characters; empty for a token in a foreign format, whose successor starts a family. */
   readonly random: string;
 }
 
@@ -22,15 +22,15 @@ export interface SuccessorPair {
   readonly accessToken: string;
 }
 
-/** How the tokens of a kind of session begin. */
+/** Token prefixes of a kind of session. */
 export type PairPrefixes = Readonly<Record<keyof SuccessorPair, TokenPrefix>>;
 
-/** SHA-256 of the tag that all refresh tokens of a session share: the first characters after the prefix. */
+/** Returns the SHA-256 of the tag that all refresh tokens of a session share: the first characters after the prefix. */
 export function refreshFamily(random: string): Buffer {
   return sha256(random.slice(0, FAMILY_LENGTH));
 }
 
-/** The family that a refresh token of ours begins. @param text the whole token */
+/** Returns the family of a native refresh token. @param text the whole token */
 export function familyOfToken(text: string): Buffer {
   const start = text.indexOf('_') + 1;
   return refreshFamily(text.slice(start, start + TOKEN_RANDOM_LENGTH));
@@ -38,7 +38,7 @@ export function familyOfToken(text: string): Buffer {
 
 /**
  * @param key 32 bytes, `KeyRing.derive('refresh-rotation')`
- * @param counter how often a lost answer was repeated with a fresh access token
+ * @param counter how often a lost response was repeated with a fresh access token
  */
 export function deriveSuccessor(
   key: Buffer,
@@ -56,8 +56,8 @@ export function deriveSuccessor(
 }
 
 /**
- * The pair that is stored, derived once more, and the key that led to it: one of a former root when that was replaced
- * between rotation and repetition. Undefined when no key fits.
+ * Derives the stored pair once more, and returns it with its key. The key may belong to a former root that was replaced
+ * since the rotation. Returns undefined if no key matches.
  */
 export function findSuccessor(
   keys: readonly Buffer[],
@@ -72,7 +72,7 @@ export function findSuccessor(
   return undefined;
 }
 
-/** Fills `start` up with derived characters; bytes that rejection sampling leaves out are made up for by blocks. */
+/** Appends derived characters to `start`. Further blocks replace the bytes that rejection sampling skips. */
 function derive(extracted: Buffer, purpose: string, start: string): string {
   let text = start;
   for (let block = 0; text.length < TOKEN_RANDOM_LENGTH; block += 1) {
@@ -81,12 +81,12 @@ function derive(extracted: Buffer, purpose: string, start: string): string {
   return text;
 }
 
-/** What HKDF-SHA-256 expands (RFC 5869 2.2). The runtime's `hkdfSync` costs more than twice as much. */
+/** The extract step of HKDF-SHA-256 (RFC 5869 2.2). The runtime's `hkdfSync` takes more than twice as long. */
 export function hkdfExtract(key: Buffer, salt: Buffer): Buffer {
   return createHmac('sha256', salt).update(key).digest();
 }
 
-/** The first 32 bytes of HKDF-SHA-256 (RFC 5869 2.3). */
+/** Returns the first 32 bytes of HKDF-SHA-256 (RFC 5869 2.3). */
 export function hkdfBlock(extracted: Buffer, info: string): Buffer {
   return createHmac('sha256', extracted).update(info).update('\x01').digest();
 }

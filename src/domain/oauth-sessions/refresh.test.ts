@@ -150,7 +150,7 @@ async function mustRefresh(refreshToken: string, options: Parameters<typeof pres
   return outcome;
 }
 
-/** As a homeserver would: a positive answer marks the first use. */
+/** Introspects like a homeserver; a positive response marks the first use. */
 async function isActive(kind: 'access-token' | 'refresh-token', token: string): Promise<boolean> {
   const caller = { client: undefined, maySee: () => true };
   return (await introspectToken(db.database, kind, token, caller, settings, rights, clock.now())) !== undefined;

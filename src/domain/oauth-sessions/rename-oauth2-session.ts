@@ -18,9 +18,9 @@ const rename = statement<
 );
 
 /**
- * Stores what a person calls a session of an application.
- * @param owner whose it is, and otherwise it is not found; `anybody`: administrators rename all
- * @returns undefined when there is no such session, or it is over
+ * Stores the name that a user gives to an application's session.
+ * @param owner the session must belong to this user; `anybody`: administrators can rename all
+ * @returns undefined if the session does not exist or has ended
  */
 export async function renameOAuth2Session(
   queryable: Queryable,

@@ -14,21 +14,21 @@ export interface RevokeApplicationDeps {
   readonly homeserver: Pick<Homeserver, 'isConnected'>;
 }
 
-/** A person takes everything from an application that they have allowed it. */
+/** A user's request to revoke all access of an application. */
 export interface ApplicationRevocation {
   readonly userId: UserId;
   readonly clientId: ClientId;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** From the request, for the audit log. */
+  /** IP address of the request, for the audit log. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
 }
 
 /**
- * Ends all sessions of a client for a person, deletes their consent, and makes codes worthless that it has not exchanged
- * yet. Grants are locked before sessions, as everywhere: of an exchange that comes first the session ends.
- * @returns how many sessions ended; undefined: the client had nothing
+ * Ends all sessions of a client for a user, deletes the consent, and cancels codes that the client has not exchanged
+ * yet. Locks in the usual order, grants before sessions. If a concurrent exchange commits first, its session is ended.
+ * @returns number of ended sessions; undefined: the client had neither sessions nor a consent
  */
 export async function revokeApplication(
   { database, homeserver }: RevokeApplicationDeps,

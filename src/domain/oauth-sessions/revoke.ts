@@ -10,21 +10,21 @@ import { refreshFamily } from './refresh-successor.ts';
 
 export interface RevocationRequest {
   readonly token: string;
-  /** `accessTokenHash` of the token; undefined: it is none. */
+  /** Result of `accessTokenHash`; undefined: not an access token. */
   readonly accessTokenHash: Buffer | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** There is a homeserver, which is told that the device is gone. */
+  /** Whether a homeserver is connected, which must be notified of the removed device. */
   readonly syncsDevices: boolean;
 }
 
 /**
- * Ends the session that a token belongs to (RFC 7009). An expired access token and a consumed refresh token do so too:
- * a client that lost its newest tokens can still sign out. The row of a consumed one may be deleted, so a refresh token
- * is known by the family tag of its session. A text that is not one of our tokens, or one of a session that has ended,
- * is `nothing-to-do`, without a statement when its form tells so.
+ * Ends the session of a token (RFC 7009). Expired access tokens and consumed refresh tokens are accepted too, so that a
+ * client that lost its newest tokens can still sign out. The row of a consumed refresh token may be deleted, so the
+ * session is found by the token's family tag. Returns `nothing-to-do` for unknown tokens and ended sessions. Malformed
+ * text needs no statement.
  */
 export async function revokeToken(
   database: Queryable,
@@ -65,7 +65,7 @@ const COLUMNS = `s.id as session_id,
          ${clientWithIdIsCurrent(':clientId::uuid', ':clientVersion::integer')} as client_is_current,
          ${oauthSessionIsLive('s')} as session_is_live`;
 
-/** Unique index on `token_hash`, then the primary key. */
+/** Uses the unique index on `token_hash`, then the primary key. */
 const sessionOfAccessToken = statement<RevocationRow, Revoker & { readonly tokenHash: Buffer }>(
   'session-of-access-token',
   `select ${COLUMNS}
@@ -74,7 +74,7 @@ const sessionOfAccessToken = statement<RevocationRow, Revoker & { readonly token
     where t.token_hash = :tokenHash::bytea`,
 );
 
-/** Unique index on `refresh_family`. */
+/** Uses the unique index on `refresh_family`. */
 const sessionOfRefreshToken = statement<RevocationRow, Revoker & { readonly family: Buffer }>(
   'session-of-refresh-token',
   `select ${COLUMNS} from oauth2_sessions s where s.refresh_family = :family::bytea`,

@@ -1,6 +1,6 @@
 /**
- * How many sessions a person may have (chat-compat 10.5): consent pages ask to end some first, and no grant is redeemed
- * beyond the limit. A sign-in that takes the place of the same device's older session is always let through.
+ * Limits the number of sessions per user (chat-compat 10.5). Consent pages ask the user to end some sessions first, and
+ * no grant is redeemed beyond the limit. A sign-in that replaces the same device's older session is always allowed.
  */
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { personalSessionIsOpen } from '#domain/personal-sessions/liveness.ts';
@@ -8,23 +8,23 @@ import { accessTokenIsLive, oauthSessionIsLive } from './liveness.ts';
 
 /** `experimental.session_limit`. */
 export interface SessionLimitSettings {
-  /** For those that a person can be asked about; undefined: no limit. */
+  /** Limit for sign-ins with a consent page; undefined: none. */
   readonly softLimit: number | undefined;
-  /** For chat clients that have nobody to ask; undefined: no limit. */
+  /** Limit for chat clients that cannot ask the user; undefined: none. */
   readonly hardLimit: number | undefined;
-  /** Who has more sessions than this is not limited; undefined: everybody is. */
+  /** Users with more sessions than this are exempt; undefined: no exemption. */
   readonly maxSessionThreshold: number | undefined;
-  /** At the hard limit sessions of chat clients end, in place of a refusal. */
+  /** Whether chat client sessions are ended at the hard limit instead of rejecting the sign-in. */
   readonly evictsAtHardLimit: boolean;
 }
 
-/** Sessions of a person that applications can still use. */
+/** Sessions of a user that applications can still use. */
 export interface OpenSessions {
   readonly count: number;
   readonly deviceIds: readonly string[];
 }
 
-/** What `openSessionsColumns` selects. */
+/** The columns that `openSessionsColumns` selects. */
 export interface OpenSessionsRow {
   readonly open_sessions: number | null;
   readonly open_devices: readonly string[] | null;
@@ -34,35 +34,38 @@ export class SessionLimit {
   readonly #settings: SessionLimitSettings | undefined;
   readonly #maxLifetimeSeconds: number | undefined;
 
-  /** @param maxLifetimeSeconds after which sessions end by themselves */
+  /** @param maxLifetimeSeconds maximum lifetime of sessions */
   constructor(settings: SessionLimitSettings | undefined, maxLifetimeSeconds: number | undefined) {
     this.#settings = settings;
     this.#maxLifetimeSeconds = maxLifetimeSeconds;
   }
 
-  /** Whether sessions are counted before a person is asked. */
+  /** Whether sessions are counted before the consent page is shown. */
   get isCounting(): boolean {
     return this.#settings?.softLimit !== undefined;
   }
 
-  /** Sessions opened after this count; null: nothing is counted, as there is no soft limit. */
+  /** Returns the earliest start of counted sessions; null: no soft limit, nothing is counted. */
   countedSince(now: number): Date | null {
     return this.#countedSince(this.#settings?.softLimit, now);
   }
 
-  /** How many sessions have to end before another one may begin; 0: it may. @param deviceId of that one */
+  /**
+   * Returns how many sessions must end before another one may start; 0 if it may. @param deviceId device of the new
+   * session
+   */
   excess({ count, deviceIds }: OpenSessions, deviceId: string | undefined): number {
     const { softLimit, maxSessionThreshold = Number.POSITIVE_INFINITY } = this.#settings ?? {};
     if (softLimit === undefined || (deviceId !== undefined && deviceIds.includes(deviceId))) return 0;
     return count > maxSessionThreshold ? 0 : Math.max(0, count - softLimit + 1);
   }
 
-  /** For the statement that opens a session; see `sessionRoomCtes`. */
+  /** Returns parameters for the statement that opens a session; see `sessionRoomCtes`. */
   params(now: number): SessionRoomParams {
     return this.#params(this.#settings?.softLimit, now);
   }
 
-  /** The same for a client that cannot ask the person. */
+  /** Like `params`, for a client that cannot ask the user. */
   hardParams(now: number): HardSessionRoomParams {
     return {
       ...this.#params(this.#settings?.hardLimit, now),
@@ -91,9 +94,9 @@ export function toOpenSessions(row: Partial<OpenSessionsRow> | undefined): OpenS
 export const openSessionsColumns = 'counted.open_sessions, counted.open_devices';
 
 /**
- * A join that counts the sessions of a user, for statements that select `openSessionsColumns`. Indexes
- * `oauth2_sessions_user` and `compat_sessions_user`; nothing is read while there is no limit.
- * @param user expression of the user's id; @param since parameter of `countedSince`, a `timestamptz`
+ * Returns a join that counts the sessions of a user, for statements that select `openSessionsColumns`. Uses the indexes
+ * `oauth2_sessions_user` and `compat_sessions_user`. Reads nothing if there is no limit.
+ * @param user expression of the user ID; @param since parameter of `countedSince`, a `timestamptz`
  * @param now parameter with the time, a `timestamptz`
  */
 export function openSessionsJoin(user: string, since: string, now: string): string {
@@ -114,9 +117,9 @@ export type SessionRoomParams = {
 export type HardSessionRoomParams = SessionRoomParams & { readonly isEvicting: boolean };
 
 /**
- * CTEs `counted` and `room`: one row that says whether the limit lets this user open a session for this device. Counted
- * as of the beginning of the statement, so the user has to be held before it.
- * @param user parameter of the user's id, @param device of the device's
+ * Returns the CTEs `counted` and `room`: one row that tells whether the limit allows this user a session for this
+ * device. Sessions are counted at the start of the statement, so the user must be locked before.
+ * @param user parameter of the user ID, @param device parameter of the device ID
  */
 export function sessionRoomCtes(user: string, device: string, now: string): string {
   return `counted as materialized (
@@ -130,8 +133,8 @@ export function sessionRoomCtes(user: string, device: string, now: string): stri
 }
 
 /**
- * The devices of sessions that count. A session without refresh tokens is over with its only access token, although
- * nobody ended it. One that began with the token of another is no sign-in of the person, and does not count.
+ * Returns a query for the devices of counted sessions. A session without refresh tokens is over when its only access
+ * token expires, even though it was not ended. Sessions started by token exchange are not sign-ins and do not count.
  */
 function countedSessions(user: string, since: string, now: string): string {
   return `select s.device_id from oauth2_sessions s

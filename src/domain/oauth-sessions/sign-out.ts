@@ -22,17 +22,18 @@ export interface SignOutDeps {
 }
 
 export interface SignOut extends BrowserSessionEnd {
-  /** A session of the client that asks for the sign-out; it grew out of the browser session, and ends with it. */
+  /** A session of the client that requests the sign-out. It belongs to the browser session and ends with it. */
   readonly oauthSessionId?: OAuth2SessionId;
 }
 
 /**
- * Signs a person out in one browser or in all. Clients with a `backchannel_logout_uri` are told, and their sessions end
- * as well, unless they were granted to outlive it (`offline_access`, chat scopes). Other OAuth sessions stay.
+ * Signs a user out of one browser or all. Clients with a `backchannel_logout_uri` are notified. Their sessions end as
+ * well, unless a granted scope lets them outlive the sign-out (`offline_access`, chat scopes). Other OAuth sessions
+ * stay.
  *
- * One statement, so that it may be sent alone or inside the caller's transaction. Browser sessions are locked before
- * OAuth sessions, as everywhere.
- * @returns how many browser sessions this call ended
+ * Uses one statement, which also works outside a transaction. Locks in the usual order, browser sessions before OAuth
+ * sessions.
+ * @returns number of browser sessions ended by this call
  */
 export async function signOut({ database, scopeRules, homeserver }: SignOutDeps, end: SignOut): Promise<number> {
   const row = await database.first(signOutSessions, {
@@ -46,7 +47,7 @@ export async function signOut({ database, scopeRules, homeserver }: SignOutDeps,
 }
 
 const GREW_OUT_OF_THEM = `s.user_session_id = any (array(select finished.id from finished))`;
-/** A child session ends with its parent, whatever its own scope: one job for it, which the end writes. */
+/** A child session ends with its parent, regardless of its scope. Ending it already queues its job. */
 const IS_NOT_ENDED = 's.id <> all (array(select tree.id from tree))';
 const OUTLIVES = 's.scope && :outliving::text[]';
 
@@ -55,7 +56,9 @@ export const ENDED_WITH_THEM = `select s.id from oauth2_sessions s join oauth2_c
        where ${GREW_OUT_OF_THEM} and ${oauthSessionIsLive('s')}
          and ${hasBackchannelLogout('s', 'client')} and not ${OUTLIVES}`;
 
-/** The CTE `told`, behind those of `endingCtes`: clients whose sessions outlive the browser sessions `finished` hear of it. */
+/**
+ * The CTE `told`, after those of `endingCtes`. Notifies clients whose sessions outlive the browser sessions `finished`.
+ */
 export const TOLD_CTE = `told as (
     ${insertLogoutJobs('oauth2_sessions', ':now::timestamptz', `${GREW_OUT_OF_THEM} and ${oauthSessionIsLive('s')} and ${OUTLIVES} and ${IS_NOT_ENDED}`)}
   )`;

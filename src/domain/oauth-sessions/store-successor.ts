@@ -15,21 +15,21 @@ import {
 
 const SALT_BYTES = 16;
 
-/** Sessions of one kind with their tables of tokens: of OAuth clients, or of chat clients. */
+/** Token tables and conditions of one kind of session: OAuth clients or chat clients. */
 export interface TokenTables {
   readonly refreshTokens: string;
   readonly accessTokens: string;
   /**
-   * Query of the session `:sessionId`, locked against an end that commits at the same time: a request that ends it
-   * waits, or this finds no row.
+   * Query that locks the session `:sessionId` against a concurrent end: either the end waits, or this query finds no
+   * row.
    */
   readonly liveSession: string;
-  /** Condition on an alias. */
+  /** Returns a condition on an alias. */
   readonly refreshTokenIsLive: (token: string) => string;
   readonly accessTokenIsUnrevoked: (token: string) => string;
-  /** What only access tokens of this kind have: more columns, and their values. */
+  /** Additional columns of this kind's access tokens, and their values. */
   readonly grant?: { readonly columns: string; readonly values: string };
-  /** More CTEs, on `consumed` with its `session_id`. */
+  /** Additional CTEs, on `consumed` with its `session_id`. */
   readonly onRotation?: string;
 }
 
@@ -46,7 +46,7 @@ export type RotationParams = TokenParams & {
   readonly salt: Buffer;
   readonly refreshTokenId: string;
   readonly refreshTokenHash: Buffer;
-  /** Of a successor that begins one; else null. */
+  /** Family of a successor that starts one; else null. */
   readonly family: Buffer | null;
 };
 
@@ -61,16 +61,16 @@ interface Stored {
   readonly id: string;
 }
 
-/** @param Grant parameters of what only tokens of this kind have */
+/** @param Grant additional parameters of this kind's tokens */
 export interface SuccessorStatements<Grant extends object> {
   readonly rotate: Statement<Stored, RotationParams & Grant>;
   readonly renew: Statement<Stored, RenewalParams & Grant>;
   readonly prefixes: PairPrefixes;
 }
 
-/** The access token to be issued. Times in milliseconds since the epoch. */
+/** The access token to issue. Times are milliseconds since the epoch. */
 export interface WantedAccess<Grant> {
-  /** As the database has it. */
+  /** UUID. */
   readonly sessionId: string;
   readonly expiresAt: number;
   readonly now: number;
@@ -78,10 +78,10 @@ export interface WantedAccess<Grant> {
 }
 
 /**
- * Stores the successor of a refresh token, or finds the one that is stored, as the verdict says (oauth 9.4). One
- * conditional write at most.
- * @param keys `KeyRing.deriveAll('refresh-rotation')`, the current one first
- * @returns undefined when another request was faster; `no-key` when the key that led to the stored pair is gone
+ * Stores the successor of a refresh token or finds the stored one, depending on the verdict (oauth 9.4). At most one
+ * conditional write.
+ * @param keys `KeyRing.deriveAll('refresh-rotation')`, current key first
+ * @returns undefined if another request was faster; `no-key` if the key of the stored pair no longer exists
  */
 export async function storeSuccessor<Grant extends object>(
   database: Queryable,
@@ -135,8 +135,9 @@ export async function storeSuccessor<Grant extends object>(
 }
 
 /**
- * Consumes a refresh token and stores its successor with an access token; the former access token is revoked, and the
- * salt that led to the presented token is erased. Returns a row for the one caller that consumed it.
+ * Returns SQL that consumes a refresh token and stores its successor with an access token. It also revokes the former
+ * access token and deletes the salt from which the presented token was derived. Only the caller that consumed the token
+ * gets a row.
  */
 export function rotationSql(kind: TokenTables): string {
   return `with live as materialized (${kind.liveSession}
@@ -164,8 +165,8 @@ export function rotationSql(kind: TokenTables): string {
 }
 
 /**
- * Gives a successor a fresh access token in place of the one whose answer was lost. Locks the successor before its
- * access token, as a rotation of the successor does. Returns a row for the one caller that replaced it; none when the
+ * Returns SQL that replaces the access token of a successor whose response was lost. Locks the successor before its
+ * access token, like a rotation of the successor does. Only the caller that replaced it gets a row. Returns none if the
  * pair was used, consumed or renewed in the meantime.
  */
 export function renewalSql(kind: TokenTables): string {

@@ -1,4 +1,4 @@
-/** Removes what is over of sessions and tokens (operations 6.4), and ends sessions of clients on their own behalf. */
+/** Deletes old sessions and tokens (operations 6.4), and ends client sessions without a user. */
 import {
   deleteOldestSql,
   type Sweep,
@@ -20,7 +20,8 @@ const TABLES: SessionTables = {
   refreshTokenIsUnconsumed,
 };
 
-// Walks the index on `expires_at`: no index has a column that changes in the life of a token (decision 0001).
+// Walks the index on `expires_at`: indexes contain only columns that never change during a token's life (decision
+// 0001).
 const sweepAccessTokens = statement<
   WalkRow,
   { readonly fromAt: string; readonly fromId: string; readonly revokedBefore: Date; readonly expiredBefore: Date }
@@ -35,7 +36,7 @@ const sweepAccessTokens = statement<
   }),
 );
 
-// Walks the primary key, which orders by the time of creation.
+// Walks the primary key, which is ordered by creation time.
 const sweepRefreshTokens = statement<WalkRow, { readonly fromId: string; readonly deadBefore: Date }>(
   'sweep-oauth2-refresh-tokens',
   walkSql({
@@ -69,13 +70,13 @@ export const tokenSweeps: readonly Sweep[] = [
   },
 ];
 
-/** With their tokens and grants. */
+/** Also deletes their tokens and grants. */
 const sweepFinishedSessions = statement<never, { readonly finishedBefore: Date }>(
   'sweep-oauth2-sessions',
   deleteOldestSql('oauth2_sessions', 'id', 'finished_at', 't.finished_at < :finishedBefore::timestamptz'),
 );
 
-// Sessions of clients on their own behalf (`client_credentials`): each has one access token and no refresh token.
+// Client sessions without a user (`client_credentials`): each has one access token and no refresh token.
 const endClientSessions = statement<
   WalkRow,
   { readonly fromId: string; readonly createdBefore: Date; readonly now: Date }
@@ -91,7 +92,7 @@ const endClientSessions = statement<
   }),
 );
 
-// Walks the primary key: an index on the time of the last activity would have to be written with every activity.
+// Walks the primary key: an index on the last activity would have to be updated with every activity.
 const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly inactiveSince: Date }>(
   'sweep-oauth2-session-ips',
   walkSql({
@@ -102,7 +103,7 @@ const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly i
   }),
 );
 
-/** A session and its token are committed together, so younger ones need no look. */
+/** A session and its token are committed together, so younger sessions need no check. */
 const MIN_CLIENT_SESSION_AGE_SECONDS = 60;
 
 export const oauth2SessionSweeps: readonly Sweep[] = [

@@ -1,14 +1,14 @@
 import type { Config } from '#config/config.ts';
 
-/** What the operator decides about codes and tokens. */
+/** The operator's settings for codes and tokens. */
 export interface TokenSettings {
   readonly accessTokenTtlSeconds: number;
-  /** Of access tokens for one resource server, by its identifier. */
+  /** Lifetimes of access tokens by the identifier of their resource server. */
   readonly resourceTokenTtlSeconds: ReadonlyMap<string, number>;
   readonly authorizationCodeTtlSeconds: number;
-  /** How long a consumed refresh token is answered with its successor without further conditions. */
+  /** How long a consumed refresh token returns its successor without further conditions. */
   readonly refreshGraceSeconds: number;
-  /** Undefined: sessions have no absolute end. */
+  /** Undefined: sessions have no maximum lifetime. */
   readonly sessionMaxLifetimeSeconds: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export function tokenSettings({ experimental, oauth }: Config): TokenSettings {
   };
 }
 
-/** Nobody who checks a JWT alone learns that it was revoked, so it lives no longer than that unless it was decided. */
+/** Resource servers that verify a JWT offline do not notice its revocation, so its default lifetime is short. */
 const MAX_DEFAULT_JWT_TTL_SECONDS = 300;
 
 function resourceTokenTtls(
@@ -40,8 +40,8 @@ function resourceTokenTtls(
 }
 
 /**
- * When an access token issued now ends: it never outlives its session. Milliseconds since the epoch.
- * @param resources that it is for; of several the shortest lifetime counts
+ * Returns when an access token issued now expires, in milliseconds since the epoch. It never outlives its session.
+ * @param resources its resource servers; the shortest lifetime applies
  */
 export function accessTokenExpiry(
   settings: TokenSettings,
@@ -55,7 +55,7 @@ export function accessTokenExpiry(
   return Math.min(expiresAt, sessionExpiry(settings, sessionCreatedAt));
 }
 
-/** When a session ends of age; infinite when the operator set no limit. Milliseconds since the epoch. */
+/** Returns when a session reaches its maximum lifetime, in milliseconds since the epoch; infinite without a limit. */
 export function sessionExpiry(
   settings: Pick<TokenSettings, 'sessionMaxLifetimeSeconds'>,
   sessionCreatedAt: number,

@@ -1,6 +1,6 @@
 /**
- * A session that an administrator makes for a person (account-graphql 5.5). One with a device begins as a chat client is signed
- * in: under the lease of the person, once the homeserver knows the device (chat-compat 10.4).
+ * A session that an administrator creates for a user (account-graphql 5.5). A session with a device starts like a chat
+ * client's sign-in: under the user's lease, once the homeserver knows the device (chat-compat 10.4).
  */
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import type { AuditEvent } from '#domain/audit/audit-event.ts';
@@ -21,13 +21,13 @@ export interface OrderedSession {
   readonly user: { readonly id: UserId; readonly username: string };
   readonly clientId: ClientId;
   readonly scope: readonly string[];
-  /** That the scope names, and what it is called at the homeserver unless it is known there. */
+  /** The device in the scope, and its name at the homeserver if it is new there. */
   readonly device: { readonly id: string; readonly name: string | undefined } | undefined;
-  /** The access token lives as long as the session, and nothing renews it. */
+  /** Whether the access token is valid as long as the session, without refresh. */
   readonly isPermanent: boolean;
   /** `AuditActor.detail`. */
   readonly detail: AuditEvent['detail'];
-  /** Whether somebody still waits for the tokens: `RequestContext` is one. */
+  /** Tells whether the caller is still waiting for the tokens. `RequestContext` implements it. */
   readonly waiting: Redeeming<never, never>['waiting'];
 }
 
@@ -38,13 +38,13 @@ export type OrderedSessionOutcome =
       readonly accessToken: string;
       readonly refreshToken: string | undefined;
     }
-  /** `gone`: the account or the client is not there any more. */
+  /** `gone`: the account or the client no longer exists. */
   | { readonly ok: false; readonly reason: 'deactivated' | 'gone' | 'locked' | 'too-many-sessions' };
 
 /**
- * Stores session, tokens and event, or nothing. The limit is that for clients which can ask nobody. One statement; with a device
- * at a homeserver two; where sessions are limited or there is no homeserver for a device, a transaction of two. Throws what
- * `claimDevice` throws.
+ * Stores session, tokens and event, or nothing. Applies the session limit of clients that cannot ask the user. Runs one
+ * statement, or two for a device at a homeserver. With a session limit, or for a device without a homeserver, runs a
+ * transaction of two. Throws like `claimDevice`.
  */
 export async function openSessionForAdministrator(
   deps: RedeemDeps,
@@ -92,7 +92,7 @@ async function store(
     detail,
     now,
   };
-  // Where the person will use it is not known.
+  // Where the user will use the session is unknown.
   const where = { id: device?.id, userAgent: undefined, address: undefined };
   const params = {
     ...openingParams(opening, where, sessionLimit.hardParams(now), leaseOwner),
@@ -109,7 +109,7 @@ async function store(
 interface LimitedRow {
   readonly is_locked: boolean;
   readonly is_deactivated: boolean;
-  /** The limit lets the user have one more session. */
+  /** Whether the session limit allows another session. */
   readonly is_left: boolean;
 }
 
@@ -132,11 +132,11 @@ const claimForAdministrator = statement<LimitedClaimRow, ClaimParams & SessionRo
 
 interface OpenedRow extends LimitedRow {
   readonly is_opened: boolean;
-  /** Another process has the lease by now, and nothing else is in the way. */
+  /** Whether another process now holds the lease, and nothing else prevents the session. */
   readonly is_lease_lost: boolean;
 }
 
-/** No row: there is no such account. Locks are taken as `redeemSql` says. */
+/** Returns no row if the account does not exist. Locks like `redeemSql`. */
 const openForAdministrator = statement<OpenedRow, OpeningParams & { readonly clientId: string }>(
   'open-session-for-administrator',
   `with recursive account as materialized (

@@ -25,7 +25,7 @@ export async function redeemAuthorizationCode<Prepared>(
 }
 
 interface CodeParams {
-  /** Codes fulfilled before this are too old. */
+  /** Codes issued before this time have expired. */
   readonly oldest: Date;
 }
 

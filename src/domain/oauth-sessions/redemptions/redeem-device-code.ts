@@ -13,7 +13,7 @@ import {
   redeem,
 } from './redeem.ts';
 
-/** Redeems a device code that was confirmed. */
+/** Redeems a confirmed device code. */
 export async function redeemDeviceCode<Prepared>(
   deps: RedeemDeps,
   redeeming: Redeeming<AnsweredDeviceCodeRow, Prepared>,
@@ -23,7 +23,7 @@ export async function redeemDeviceCode<Prepared>(
 }
 
 interface DeviceCodeParams {
-  /** The code was good then. */
+  /** The code was valid at this time. */
   readonly polledAt: Date;
 }
 

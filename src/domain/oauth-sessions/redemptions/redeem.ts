@@ -1,6 +1,6 @@
 /**
- * Redeems a grant that passed its checks (oauth 8.2, 10.4). One that names a device is redeemed as a chat client is signed in:
- * under the lease of the person, once the homeserver knows the device (chat-compat 10.4).
+ * Redeems a grant that passed its checks (oauth 8.2, 10.4). A grant with a device is redeemed like a chat client's
+ * sign-in: under the user's lease, once the homeserver knows the device (chat-compat 10.4).
  */
 import type { Client } from '#domain/clients/client.ts';
 import {
@@ -29,29 +29,29 @@ export interface RedeemDeps extends ClaimDeps {
   readonly sessionLimit: SessionLimit;
 }
 
-/** A judged grant, and what will be stored when it is redeemed. */
+/** A grant that passed its checks, and what its redemption will store. */
 export interface Redeeming<Row extends RedeemableRow, Prepared> {
   readonly row: Row & { readonly username: string };
   readonly client: Client;
   readonly device: RedeemingDevice;
-  /** When the grant was presented, in milliseconds since the epoch: the wait for the homeserver does not count. */
+  /** When the grant was presented, in milliseconds since the epoch. The wait for the homeserver does not count. */
   readonly presentedAt: number;
-  /** Whether somebody still waits for the tokens: `RequestContext` is one. */
+  /** Tells whether the caller is still waiting for the tokens. `RequestContext` implements it. */
   readonly waiting: Pick<DeviceClaim<ClaimRow, unknown>, 'signal' | 'beginWrite'>;
-  /** Draws the tokens, right before they are stored. Nothing is consumed when it throws. */
+  /** Generates the tokens right before they are stored. If it throws, nothing is consumed. */
   prepare(now: number): Promise<Prepared & { readonly redemption: Redemption<Row> }>;
 }
 
 export type RedeemOutcome<Prepared> =
   | { readonly ok: true; readonly prepared: Prepared }
-  /** `lost`: another request was faster, or the user, the browser session or the client is gone by now. */
+  /** `lost`: another request was faster, or the user, the browser session or the client is no longer usable. */
   | { readonly ok: false; readonly reason: 'lost' | 'too-many-sessions' };
 
-/** For one kind of grants. */
+/** The statements for one kind of grant. */
 interface RedeemStatements<Own> {
-  /** Made with `grantClaimSql`. */
+  /** Built with `grantClaimSql`. */
   readonly claim: Statement<GrantClaimRow, GrantClaimParams & Own>;
-  /** Made with `redeemSql`. */
+  /** Built with `redeemSql`. */
   readonly store: Statement<RedeemedRow, RedeemParams & Own>;
 }
 
@@ -59,16 +59,16 @@ export type GrantClaimParams = ClaimParams & SessionRoomParams & { readonly gran
 
 export interface GrantClaimRow extends ClaimRow {
   readonly is_redeemable: boolean;
-  /** The limit lets the user have one more session. */
+  /** Whether the session limit allows another session. */
   readonly is_left: boolean;
 }
 
 /**
- * The session and its tokens are stored and the grant is consumed, or nothing changes. One statement for a grant without
- * device, two for one with a device at a homeserver; where sessions are limited or there is no homeserver for a device, a
- * transaction of two. Throws what `claimDevice` throws, and nothing is consumed then.
+ * Consumes the grant and stores the session with its tokens, or changes nothing. Runs one statement for a grant without
+ * a device, and two for a device at a homeserver. With a session limit, or for a device without a homeserver, runs a
+ * transaction of two. Throws like `claimDevice`; nothing is consumed then.
  *
- * @param own further parameters of both statements
+ * @param own additional parameters of both statements
  */
 export async function redeem<Row extends RedeemableRow, Prepared, Own extends object>(
   deps: RedeemDeps,
@@ -115,9 +115,9 @@ async function store<Row extends RedeemableRow, Prepared, Own extends object>(
 }
 
 /**
- * SQL that takes the lease for the device of a grant. The state of the grant is read with it, so that the losers of a race are
- * answered at once.
- * @param redeemable query of the grant `:grantId`, empty unless it may be redeemed
+ * Returns SQL that takes the lease for the device of a grant. It also reads the state of the grant, so that losers of a
+ * race get an immediate response.
+ * @param redeemable query of the grant `:grantId`; empty unless it may be redeemed
  */
 export function grantClaimSql(redeemable: string): string {
   return claimSql({
