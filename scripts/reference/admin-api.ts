@@ -13,8 +13,8 @@ Generated from the source; do not edit by hand.
 
 Programs of the operator read and change what the service keeps. \`GET /api/spec.json\`, which anybody may read, describes the API for generators of
 code (OpenAPI 3.1); this page is the same for people. \`GET /api/doc/\`, to which
-\`GET /api/doc\` leads, is a page that calls the API from the browser. [Administer by programs](../guides/admin-api.md)
-begins at the beginning.
+\`GET /api/doc\` leads, is a page that calls the API from the browser. For step-by-step
+instructions, see [Automate with the admin API](../guides/admin-api.md).
 
 **To call it from \`/api/doc/\`,** press *Authorize* there, fill in the id of a client, and sign in as an administrator.
 The client is one of yours, such as this; the access token stays in the memory of the page:

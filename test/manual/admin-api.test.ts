@@ -34,7 +34,7 @@ async function paste(commands: string): Promise<string> {
   return printed;
 }
 
-describe('guide "Administer by programs"', () => {
+describe('guide "Automate with the admin API"', () => {
   test('has commands that make, find, lock and invite, each with the answer that it tells of', async () => {
     const printed = await paste(`${GET_TOKEN}\n${USE_TOKEN}`);
     expect(printed).not.toContain('"errors"');
