@@ -26,7 +26,7 @@ import { readPage } from './pages.ts';
 const page = readPage('docs/guides/homeserver.md');
 const SECRET = 'shared-secret-of-the-guide';
 
-describe('guide "Connect a Synapse"', () => {
+describe('guide "Connect a Synapse homeserver"', () => {
   test('has settings that connect a Synapse under the names of matrix', () => {
     const yaml = (page.blocks('yaml')[0] ?? '').replace('secret_file: secrets/homeserver', `secret: ${SECRET}`);
     const { homeserver, http, protocolName } = loadYaml(yaml);
