@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-describe('guide "Mail"', () => {
+describe('guide "Email delivery"', () => {
   test.each([
     ['smtp', 0],
     ['sendmail', 1],
