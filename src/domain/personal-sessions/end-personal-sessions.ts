@@ -5,9 +5,10 @@ import { statement } from '#platform/postgres/statement.ts';
 import { personalSessionIsLive } from './liveness.ts';
 
 /**
- * The CTE `personal_ended` of a larger statement: the sessions of `roots` that it revoked. Sessions of this kind are
- * locked after those of applications and of chat clients.
- * @param roots a query of session ids; @param now parameter with the time, cast to `timestamptz`
+ * Returns the CTE `personal_ended`, for use within a larger statement: the sessions of `roots` that it revoked. Lock
+ * personal sessions after those of applications and chat clients.
+ * @param roots a query of session IDs
+ * @param now parameter with the time, cast to `timestamptz`
  */
 export function personalEndingCte(roots: string, now: string): string {
   return `personal_ended as (
@@ -21,7 +22,10 @@ export function personalEndingCte(roots: string, now: string): string {
 /** Devices of the sessions that `personalEndingCte` revoked, for `insertSyncsOfEnded`. */
 export const PERSONAL_ENDED_DEVICES = `select actor_user_id as user_id, device_id, 'revoked' as finish_reason from personal_ended`;
 
-/** Live sessions that act as a person or belong to them, as a query of ids. @param user expression of the user's id */
+/**
+ * Returns a query for the IDs of live sessions that act as a user or belong to them.
+ * @param user expression of the user's ID
+ */
 export function personalSessionsOfUser(user: string): string {
   return `select mine.id from personal_sessions mine
      where mine.actor_user_id = ${user} and ${personalSessionIsLive('mine')}
@@ -39,9 +43,8 @@ const revokeOfUser = statement<{ count: number }, SessionEndParams & { readonly 
 );
 
 /**
- * Revokes every session that acts as a person or belongs to them. One statement, so that it may be sent alone or inside the
- * caller's transaction.
- * @returns how many this call revoked
+ * Revokes every session that acts as a user or belongs to them. Runs one statement, with or without a transaction.
+ * @returns how many sessions this call revoked
  */
 export async function revokePersonalSessionsOfUser(
   queryable: Queryable,

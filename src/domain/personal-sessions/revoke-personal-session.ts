@@ -9,12 +9,12 @@ export interface PersonalSessionEnd {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly by: AuditActor;
-  /** There is a homeserver, which is told that the device is gone. */
+  /** Whether a homeserver is connected, which must learn that the device is gone. */
   readonly syncsDevices: boolean;
 }
 
 /**
- * Revokes a session: its token stops working with the commit. One statement.
+ * Revokes a session in one statement. Its token stops working when that commits.
  * @returns whether this call revoked it
  */
 export async function revokePersonalSession(

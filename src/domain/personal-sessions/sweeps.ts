@@ -1,4 +1,4 @@
-/** Removes what is over (operations 6.4). */
+/** Deletes outdated data (operations 6.4). */
 import {
   deleteOldestSql,
   type Sweep,
@@ -10,7 +10,7 @@ import {
 } from '#domain/clean-up/sweep.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** With their tokens. */
+/** Also deletes their tokens. */
 const sweepRevokedSessions = statement<never, { readonly revokedBefore: Date }>(
   'sweep-personal-sessions',
   deleteOldestSql('personal_sessions', 'id', 'revoked_at', 't.revoked_at < :revokedBefore::timestamptz'),
@@ -26,7 +26,7 @@ const sweepExpiredTokens = statement<never, { readonly deadBefore: Date }>(
   deleteOldestSql('personal_access_tokens', 'id', 'expires_at', 't.expires_at < :deadBefore::timestamptz'),
 );
 
-// Walks the primary key: an index on the time of the last activity would have to be written with every activity.
+// Walks the primary key, because an index on the last activity would have to be updated with every activity.
 const forgetAddresses = statement<WalkRow, { readonly fromId: string; readonly inactiveSince: Date }>(
   'sweep-personal-session-ips',
   walkSql({

@@ -8,30 +8,30 @@ import { ms, statement } from '#platform/postgres/statement.ts';
 import { ownerIsUsable, personalSessionIsLive, personalTokenIsLive } from '../liveness.ts';
 import type { PersonalOwner } from './issue-personal-token.ts';
 
-/** A live token and what its session says. Times in milliseconds since the epoch. */
+/** A live token with the properties of its session. Times in milliseconds since the epoch. */
 export interface LivePersonalToken {
   readonly sessionId: PersonalSessionId;
   readonly owner: PersonalOwner;
-  /** As whom it acts. */
+  /** The user that the token acts as. */
   readonly user: { readonly id: UserId; readonly username: string };
-  /** Without admin scopes that its owner or the account may no longer have. */
+  /** Excludes admin scopes that the owner or the account may no longer have. */
   readonly scope: readonly string[];
   readonly createdAt: number;
-  /** Undefined: it works until it is revoked. */
+  /** Undefined if the token works until it is revoked. */
   readonly expiresAt: number | undefined;
 }
 
 interface PersonalTokenUse {
-  /** That asks; undefined: the homeserver, or this service itself. */
+  /** The requesting client; undefined for the homeserver or this server itself. */
   readonly client: { readonly id: ClientId; readonly version: number } | undefined;
-  /** The account that it acts as may be locked: it is a service, and nobody is to sign in to it (operations 4.1). */
+  /** Accepts a locked actor: service accounts can be locked so that users cannot sign in to them (operations 4.1). */
   readonly mayBeLocked: boolean;
   readonly now: number;
 }
 
 /**
- * What a personal token is worth: one statement.
- * @returns undefined for every token that is not live
+ * Introspects a personal token in one statement.
+ * @returns undefined unless the token is live
  */
 export async function introspectPersonalToken(
   database: Queryable,
@@ -88,7 +88,7 @@ interface IntrospectionRow {
   readonly caller_is_current: boolean;
 }
 
-/** Unique index on `token_hash`, then primary keys. */
+/** Uses the unique index on `token_hash`, then primary keys. */
 const introspect = statement<
   IntrospectionRow,
   {

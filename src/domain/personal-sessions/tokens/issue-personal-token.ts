@@ -1,7 +1,7 @@
 /**
- * A new session with its first token (operations 4.7). One with a device begins as a chat client is signed in: under the
- * lease of the account that it acts as, once the homeserver knows the device (chat-compat 11.6). Other sessions on that
- * device stay.
+ * Creates a session with its first token (operations 4.7). A session with a device starts like the sign-in of a chat
+ * client: under the lease of its actor, once the homeserver knows the device (chat-compat 11.6). Other sessions on that
+ * device are kept.
  */
 import { accountIsDeactivated, accountIsUsable } from '#domain/accounts/liveness.ts';
 import { type AuditActor, INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
@@ -21,7 +21,7 @@ import { sha256 } from '#platform/base/secret.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { newToken } from '#protocol/oauth/token-format.ts';
 
-/** Whoever made a session and answers for it: a person, or an application for itself. */
+/** The creator of a session, who is responsible for it: a user, or an application for itself. */
 export type PersonalOwner =
   | { readonly kind: 'user'; readonly id: UserId }
   | { readonly kind: 'client'; readonly id: ClientId };
@@ -29,34 +29,34 @@ export type PersonalOwner =
 export const MAX_PERSONAL_TOKEN_SECONDS = 315_360_000;
 export const MAX_PERSONAL_NAME_CHARACTERS = 100;
 
-/** What a person can read, and a homeserver takes as the name of a device. */
+/** Returns whether a name is readable and a homeserver accepts it as a device name. */
 export function isPersonalName(name: string): boolean {
   return name.length <= MAX_PERSONAL_NAME_CHARACTERS && name.trim() !== '' && !/\p{Cc}/u.test(name);
 }
 
 export interface OrderedPersonalSession {
   readonly owner: PersonalOwner;
-  /** As whom it acts: it may be locked, so that nobody can sign in to it. */
+  /** The user that the token acts as. May be locked, so that users cannot sign in to the account. */
   readonly actor: { readonly id: UserId; readonly username: string };
   readonly name: string;
   readonly scope: readonly string[];
-  /** That the scope names. */
+  /** The device that the scope contains. */
   readonly deviceId: string | undefined;
-  /** Undefined: the token works until it is revoked. */
+  /** Undefined if the token works until it is revoked. */
   readonly lifetimeSeconds: number | undefined;
   readonly by: AuditActor;
-  /** Whether somebody still waits for the token: `RequestContext` is one. */
+  /** Whether the client still waits for the token. `RequestContext` implements this. */
   readonly waiting: Pick<DeviceClaim<ClaimRow, unknown>, 'signal' | 'beginWrite'>;
 }
 
 export type PersonalSessionOutcome =
   | { readonly ok: true; readonly sessionId: PersonalSessionId; readonly accessToken: string }
-  /** `gone`: the account is not there any more; `owner`: the account or client that would own it may not be used. */
+  /** `gone`: the account no longer exists. `owner`: the owning account or client is not usable. */
   | { readonly ok: false; readonly reason: 'deactivated' | 'gone' | 'owner' };
 
 /**
- * Stores session, token and event, or nothing. One statement; with a device at a homeserver two. Throws what `claimDevice`
- * throws.
+ * Stores the session, token and event, or nothing. Runs one statement, or two for a device at a homeserver. Throws the
+ * same errors as `claimDevice`.
  */
 export async function issuePersonalToken(
   deps: ClaimDeps,
@@ -111,13 +111,13 @@ const claim = statement<ClaimRow, ClaimParams>('claim-device-for-personal-sessio
 interface OpenedRow {
   readonly is_deactivated: boolean;
   readonly is_opened: boolean;
-  /** Another process has the lease by now, and nothing else is in the way. */
+  /** Everything is valid, except that another process has taken the lease. */
   readonly is_lease_lost: boolean;
 }
 
 /**
- * No row: there is no such account. Account and owner are held against a deactivation that commits at the same time: it
- * would not see the session.
+ * Returns no row if the account does not exist. The row locks block a concurrent deactivation of account or owner,
+ * which would miss the session.
  */
 const open = statement<
   OpenedRow,

@@ -5,7 +5,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { parseScope, type ScopeKind, type ScopeRules } from '#protocol/oauth/scopes.ts';
 import type { PersonalOwner } from './issue-personal-token.ts';
 
-/** Others mean nothing to a token of this kind: nobody refreshes it, and GraphQL does not take it. */
+/** Other kinds have no meaning here: personal tokens are not refreshed, and GraphQL does not accept them. */
 const KINDS: ReadonlySet<ScopeKind | undefined> = new Set([
   'openid',
   'claims',
@@ -23,8 +23,8 @@ interface JudgeDeps {
 }
 
 /**
- * The scope that a personal token would have. An admin scope needs the right of both, the account and the owner: a token
- * without it would be refused whenever it is used.
+ * Validates the scope of a personal token. An admin scope requires that both the account and the owner may have it,
+ * because the token would otherwise be rejected on every use.
  * @throws LatchkeyError `invalid_scope`, `scope_not_allowed`
  */
 export async function judgePersonalScope(

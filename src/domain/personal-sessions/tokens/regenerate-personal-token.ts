@@ -10,12 +10,12 @@ import type { PersonalOwner } from './issue-personal-token.ts';
 
 export type RegenerationOutcome =
   | { readonly ok: true; readonly accessToken: string }
-  /** `foreign`: it belongs to somebody else; `over`: it was revoked, or its account or its owner may not be used. */
+  /** `foreign`: the session has another owner. `over`: it was revoked, or its account or owner is not usable. */
   | { readonly ok: false; readonly reason: 'foreign' | 'gone' | 'over' };
 
 /**
- * Gives a session another token; the one before stops working with the commit, also when it had expired. The session is
- * held until then, so that of two that are made at once the later one sees the other's token, and revokes it.
+ * Replaces the token of a session. The previous one stops working when that commits; it may also have expired before.
+ * The session is locked: of two concurrent calls, the later one sees and revokes the token of the other.
  */
 export async function regeneratePersonalToken(
   { clock, database }: { readonly clock: Clock; readonly database: Database },
