@@ -9,14 +9,14 @@ export interface GrantDeps {
   readonly moduleRules: Pick<ModuleRules, 'judge'>;
 }
 
-/** What is about to be granted. */
+/** The grant to decide about. */
 export interface JudgedGrant {
-  /** Undefined: the client acts for itself. */
+  /** Undefined if the client acts for itself. */
   readonly user: { readonly id: string; readonly username: string; readonly canRequestAdmin: boolean } | undefined;
   readonly client: Pick<Client, 'id' | 'isStatic' | 'name'>;
   readonly scope: readonly string[];
   readonly grantType: string;
-  /** Undefined: not counted. */
+  /** Undefined if sessions were not counted. */
   readonly sessionCount?: number | undefined;
 }
 
@@ -27,8 +27,8 @@ interface Requester {
 }
 
 /**
- * What the rule `authorizationGrant` has against a grant: the operator's own rule, or else the ban of the requester.
- * Rights to admin scopes and the limit of sessions hold besides, see `findViolations`.
+ * Returns the violations of the rule `authorizationGrant`: the operator's own rule, or otherwise the requester bans.
+ * Admin rights and the session limit apply in addition, see `findViolations`.
  */
 export async function judgeGrant(
   deps: GrantDeps,

@@ -1,7 +1,6 @@
 /**
- * The policy data in force: that of the configuration, and what an administrator stored last in the table
- * `policy_data` (operations 4.11). It changes while the service runs, so nobody keeps a copy: ask for it when it is
- * needed.
+ * The current policy data: the configuration, combined with what an administrator last stored in the table
+ * `policy_data` (operations 4.11). It changes at runtime, so read it when needed instead of keeping a copy.
  */
 import { type AddedPolicyData, addPolicyData } from '#config/policy-data.ts';
 import type { PolicyData } from '#config/sections/policy.ts';
@@ -16,11 +15,11 @@ export interface LivePolicyDeps {
   readonly log: Log;
 }
 
-/** Other processes store data, too. Nothing depends on `LISTEN`, which transaction poolers do not carry. */
+/** Other processes store data too. Polling is used because transaction poolers do not support `LISTEN`. */
 const INTERVAL_MS = 1000;
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 
-/** Primary key, backwards; the newest first. */
+/** Reads the primary key backwards, newest first. */
 const findNewerData = statement<{ id: string; data: unknown }, { readonly known: string }>(
   'newer-policy-data',
   'select id, data from policy_data where id > :known::uuid order by id desc limit 10',
@@ -29,14 +28,14 @@ const findNewerData = statement<{ id: string; data: unknown }, { readonly known:
 export class LivePolicy {
   readonly #deps: LivePolicyDeps;
   #inForce: ReturnType<typeof prepare>;
-  /** The newest row that was looked at; those before it are not asked for again. */
+  /** The newest row seen. Older rows are not read any more. */
   #known = LOWEST;
   #timer: NodeJS.Timeout | undefined;
   #refreshing: Promise<void> | undefined;
 
-  /** User names that may ask for admin scopes, in addition to accounts that have the right. */
+  /** Usernames that may request admin scopes, in addition to accounts with that right. */
   readonly adminUsers: Pick<ReadonlySet<string>, 'has'> = { has: (name) => this.#inForce.adminUsers.has(name) };
-  /** Clients that may administer this service themselves. */
+  /** Clients that may use admin scopes for themselves. */
   readonly adminClients: Pick<ReadonlySet<ClientId>, 'has'> = { has: (id) => this.#inForce.adminClients.has(id) };
 
   constructor(deps: LivePolicyDeps) {
@@ -48,25 +47,28 @@ export class LivePolicy {
     return this.#inForce.data;
   }
 
-  /** What would be in force with this data in place of what was stored before; it changes nothing. */
+  /** Returns what the policy data would be with this data instead of the stored data. Changes nothing. */
   judge(added: unknown): AddedPolicyData {
     return addPolicyData(this.#deps.configured, added);
   }
 
-  /** The data that was stored last, as it would come into force; undefined: there is none. It changes nothing. */
+  /** Returns the last stored data as it would take effect; undefined if there is none. Changes nothing. */
   async judgeStored(): Promise<{ readonly id: Ulid<'policy-data'>; readonly judged: AddedPolicyData } | undefined> {
     const newest = await this.#deps.database.first(findNewerData, { known: LOWEST });
     return newest && { id: fromUuid(newest.id), judged: this.judge(newest.data) };
   }
 
-  /** Puts stored data into force, unless newer data is. @param id of its row */
+  /**
+   * Activates stored data, unless newer data is active.
+   * @param id of its row
+   */
   adopt(id: string, data: PolicyData): void {
     if (id <= this.#known) return;
     this.#known = id;
     this.#inForce = prepare(data);
   }
 
-  /** Looks for newer data, by one statement. Data that cannot be used is logged once, and what was before stays. */
+  /** Checks for newer data with one statement. Unusable data is logged once, and the previous data stays active. */
   async refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
@@ -74,7 +76,7 @@ export class LivePolicy {
     await this.#refreshing;
   }
 
-  /** Begins to look once a second. */
+  /** Starts to poll once a second. */
   start(): void {
     this.#timer ??= setInterval(() => void this.#tryToRefresh(), INTERVAL_MS).unref();
   }

@@ -7,10 +7,10 @@ import { matches } from './text-matcher.ts';
 /** The setting of `policy.data.requester` that bans a requester. */
 export type BanSetting = 'banned_ips' | 'banned_user_agents';
 
-/** Rules that look at where a request comes from. */
+/** Rules that check where a request comes from. */
 type RequesterRule = Exclude<PolicyRule, 'email' | 'password'>;
 
-/** From where and with which program nobody may register, let a client in or get tokens (oauth 14.3). */
+/** Bans IP addresses and user agents from registering, authorizing clients and getting tokens (oauth 14.3). */
 export class RequesterPolicy {
   readonly #policy: { readonly data: Pick<PolicyData, 'requester'> };
   readonly #moduleRules: Pick<ModuleRules, 'replaces'>;
@@ -21,7 +21,8 @@ export class RequesterPolicy {
   }
 
   /**
-   * The setting that bans a requester; undefined when none does, or a rule of the operator decides in its place.
+   * Returns the setting that bans a requester. Undefined if there is none, or if the operator's own rule decides
+   * instead.
    * @param address in canonical form
    */
   ban(rule: RequesterRule, address: string | undefined, userAgent: string | undefined): BanSetting | undefined {

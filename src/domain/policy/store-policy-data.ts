@@ -4,7 +4,7 @@ import { type NoParameters, statement } from '#platform/postgres/statement.ts';
 
 export type PolicyDataId = Ulid<'policy-data'>;
 
-/** Those who store at the same time take turns, so that ids have the order in which data comes into force. */
+/** Serializes writers, so that IDs have the order of activation. */
 const lockPolicyData = statement<never, NoParameters>(
   'lock-policy-data',
   `select pg_advisory_xact_lock(hashtextextended('latchkey:policy-data', 0)) is null as locked`,
@@ -20,18 +20,21 @@ const insertPolicyData = statement<never, { readonly id: string; readonly data: 
   `insert into policy_data (id, data, created_at) values (:id::uuid, :data::jsonb, :now::timestamptz)`,
 );
 
-/** There are eleven rows at most, so no index has to lead here. */
+/** The table has at most eleven rows, so this needs no index. */
 const deleteOldPolicyData = statement<never, NoParameters>(
   'delete-old-policy-data',
   'delete from policy_data where id not in (select id from policy_data order by id desc limit 10)',
 );
 
-/** Stores data that comes into force with it; the last ten are kept. @param data that `LivePolicy.judge` found right */
+/**
+ * Stores data, which thereby takes effect. Keeps the last ten rows.
+ * @param data accepted by `LivePolicy.judge`
+ */
 export async function storePolicyData(database: Database, data: object, now: number): Promise<PolicyDataId> {
   const store = async (transaction: Transaction): Promise<PolicyDataId> => {
     await transaction.execute(lockPolicyData, {});
     const latest = await transaction.first(findLatestId, {});
-    // Behind the latest also when the clock of another instance is ahead.
+    // Sorts after the latest row even if the clock of another instance is ahead.
     const after = latest === undefined ? now : Math.max(now, timeOfId(fromUuid(latest.id)) + 1);
     const id = newId<'policy-data'>(after);
     await transaction.execute(insertPolicyData, { id: toUuid(id), data: JSON.stringify(data), now: new Date(now) });

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import type { TextMatcher } from '#config/sections/policy.ts';
 
-/** The time of a search grows with the text; allowed names and real user agents are shorter than this. */
+/** Search time grows with the length of the text. Valid names and real user agents are shorter than this. */
 const MAX_SEARCHED_CHARACTERS = 512;
 
 /** Matches no text. */
@@ -9,7 +9,7 @@ export const NOTHING: TextMatcher = { literals: [], prefixes: [], suffixes: [], 
 
 const compiled = new WeakMap<TextMatcher, readonly RE2JS[]>();
 
-/** Whether one of the matcher's texts or expressions matches, ignoring case. */
+/** Returns whether one of the matcher's texts or expressions matches, ignoring case. */
 export function matches(matcher: TextMatcher, text: string): boolean {
   const key = text.toLowerCase();
   const some = (texts: readonly string[], test: (text: string) => boolean) =>
@@ -23,7 +23,7 @@ export function matches(matcher: TextMatcher, text: string): boolean {
   );
 }
 
-/** Whether it has no texts and expressions, so that it matches nothing. */
+/** Returns whether the matcher has no texts or expressions and so matches nothing. */
 export function isEmpty(matcher: TextMatcher): boolean {
   return Object.values(matcher).every((texts: readonly string[]) => texts.length === 0);
 }

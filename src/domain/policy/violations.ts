@@ -3,18 +3,18 @@ import type { ScopeRules } from '#protocol/oauth/scopes.ts';
 import type { ModuleViolation } from './module/module-violations.ts';
 import type { BanSetting } from './requester-policy.ts';
 
-/** One reason why a person may not let a client in now (oauth 14.3). */
+/** A reason why a user may not authorize a client now (oauth 14.3). */
 export type Violation =
   | { readonly code: 'admin-scope'; readonly scopes: readonly string[] }
   | { readonly code: 'requester-banned'; readonly setting: BanSetting }
-  /** By a rule of the operator's own. */
+  /** From a rule of the operator's policy module. */
   | { readonly code: 'policy-module'; readonly violation: ModuleViolation }
-  /** So many sessions have to end first. */
+  /** Number of sessions that must end first. */
   | { readonly code: 'too-many-sessions'; readonly needToRemove: number };
 
 export interface PolicyRules {
   readonly scopeRules: Pick<ScopeRules, 'isAdmin' | 'deviceIdOf'>;
-  /** User names that may ask for admin scopes, in addition to accounts that have the right. */
+  /** Usernames that may request admin scopes, in addition to accounts with that right. */
   readonly adminUsers: Pick<ReadonlySet<string>, 'has'>;
   readonly sessionLimit: Pick<SessionLimit, 'excess'>;
 }
@@ -24,16 +24,16 @@ export interface PolicyUser {
   readonly canRequestAdmin: boolean;
 }
 
-/** What a person is about to agree to, and from where. */
+/** What a user is about to authorize, and where the request comes from. */
 export interface PolicyInput {
   readonly user: PolicyUser;
   readonly scope: readonly string[];
-  /** What the rule of the requester has against it, see `judgeGrant`. */
+  /** Violations of the requester rule, see `judgeGrant`. */
   readonly refusals: readonly Violation[];
   readonly openSessions: OpenSessions;
 }
 
-/** Every reason against it; empty when the person may agree. Reads nothing. */
+/** Returns every violation; empty if the user may authorize the client. Makes no queries. */
 export function findViolations(input: PolicyInput, rules: PolicyRules): readonly Violation[] {
   const { user, scope, refusals, openSessions } = input;
   const violations = [...refusals];
@@ -50,22 +50,25 @@ export function mayAdminister(user: PolicyUser, { adminUsers }: Pick<PolicyRules
   return user.canRequestAdmin || adminUsers.has(user.username);
 }
 
-/** For developers: plain ASCII without a full stop. It does not tell by what to get around a ban. */
+/**
+ * Describes violations for developers, in plain ASCII without a period at the end. Does not reveal what triggered a
+ * ban.
+ */
 export function describeViolations(violations: readonly Violation[]): string {
   return violations.map(describeViolation).join('; ');
 }
 
-/** Which setting refuses: one that bans requesters, or `module`, with the codes that its rule gave. */
+/** The setting that rejects a request: a requester ban, or `module` with the codes from its rule. */
 export type RefusingSetting = BanSetting | `module:${string}`;
 
-/** For the operator: the setting that refuses; undefined when it is none of those that the policy data or module has. */
+/** Returns the rejecting setting for the operator. Undefined if neither the policy data nor the module rejects. */
 export function refusingSetting(violations: readonly Violation[]): RefusingSetting | undefined {
   const banned = violations.find((violation) => violation.code === 'requester-banned');
   if (banned !== undefined) return banned.setting;
   return moduleSetting(violations.flatMap((one) => (one.code === 'policy-module' ? [one.violation] : [])));
 }
 
-/** The same of what a rule of the policy module found. */
+/** Returns the same for the violations found by a policy module rule. */
 export function moduleSetting(found: readonly ModuleViolation[]): RefusingSetting | undefined {
   return found.length === 0 ? undefined : `module:${found.map(({ code }) => code).join(',')}`;
 }

@@ -1,6 +1,9 @@
 import { outside } from '#platform/base/tasks.ts';
 
-/** Waits for code of the operator, which need not come to an end. @throws Error when it has not by then */
+/**
+ * Waits for the operator's code, which might never finish.
+ * @throws Error if the time limit is exceeded
+ */
 export function inTime<T>(answer: PromiseLike<T>, milliseconds: number, problem: string): Promise<T> {
   return outside(
     new Promise<T>((resolve, reject) => {

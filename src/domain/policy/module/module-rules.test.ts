@@ -19,7 +19,7 @@ function write(text: string, name = 'rules.mjs'): string {
   return path;
 }
 
-/** What the rule `email` of a module answers about an address, and what is logged. */
+/** Returns what a module's `email` rule decides about an address, and what is logged. */
 async function judged(rule: string, deadlineMs = 50) {
   const log = new RecordingLog({ clock: new FakeClock() });
   const module = await loadPolicyModule(write(`export const email = ${rule};`));

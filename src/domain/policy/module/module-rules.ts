@@ -7,18 +7,18 @@ import { firstLine, type PolicyModule, type PolicyRule } from './policy-module.t
 import type { RuleInputs } from './rule-inputs.ts';
 
 export interface ModuleRulesDeps {
-  /** Undefined: the built-in rules decide. */
+  /** Undefined to use the built-in rules. */
   readonly module: PolicyModule | undefined;
   readonly policy: { readonly data: PolicyData };
   readonly log: Log;
-  /** How long a rule may take that answers later; less in tests. */
+  /** Time limit for asynchronous rules; shorter in tests. */
   readonly deadlineMs?: number;
 }
 
-/** Requests wait for the answer. A rule that never returns at all stops the process, like any endless loop in it. */
+/** Requests wait for the result. A synchronous rule that never returns blocks the process, like any endless loop. */
 const DEADLINE_MS = 2_000;
 
-/** The rules of the operator's module, where it has some. */
+/** The rules of the operator's policy module, if any. */
 export class ModuleRules {
   readonly #deps: ModuleRulesDeps;
 
@@ -26,14 +26,14 @@ export class ModuleRules {
     this.#deps = deps;
   }
 
-  /** Whether the built-in rule of that name is out of force. */
+  /** Returns whether the module replaces the built-in rule. */
   replaces(rule: PolicyRule): boolean {
     return this.#deps.module?.[rule] !== undefined;
   }
 
   /**
-   * Every reason against it by the module's rule; empty when there is none, or no such rule. Never throws: what a rule
-   * does not answer as it must is a refusal with `policy_error`, and an error in the log.
+   * Returns the violations found by the module's rule; empty if there are none, or no such rule. Never throws: a rule
+   * that fails or returns an invalid result counts as a refusal with `policy_error` and is logged as an error.
    */
   async judge<Rule extends PolicyRule>(rule: Rule, input: RuleInputs[Rule]): Promise<readonly ModuleViolation[]> {
     const { module, policy, log, deadlineMs = DEADLINE_MS } = this.#deps;
@@ -63,7 +63,10 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 const readable = new WeakMap<PolicyData, object>();
 
-/** The data as a file would have it. Frozen: a rule that changed it would change it for everybody. */
+/**
+ * Returns the data in the format of the configuration file. It is frozen, because a rule's change would affect all
+ * calls.
+ */
 function readableData(data: PolicyData): object {
   const known = readable.get(data) ?? deepFreeze(structuredClone(writtenPolicyData(data)));
   readable.set(data, known);

@@ -1,17 +1,17 @@
-/** What a rule of the policy module answers: texts of the operator's own, of which nothing is believed unread. */
+/** Results of the policy module's rules. They are the operator's values, so they are validated. */
 
-/** One reason of the policy module against what is asked for. */
+/** A reason of the policy module to reject a request. */
 export interface ModuleViolation {
   readonly code: string;
-  /** For people and developers, as the module wrote it; it is text wherever it is shown. */
+  /** Message for users and developers, written by the module. Always displayed as plain text. */
   readonly msg: string;
-  /** The field of a form or the member of a client's metadata that it is about. */
+  /** The form field or client metadata member that it concerns. */
   readonly field?: string | undefined;
-  /** The redirect URI that a client may not have. */
+  /** The redirect URI that the client must not have. */
   readonly redirect?: string | undefined;
 }
 
-/** In place of an answer that a rule did not give, or that cannot be read. */
+/** Used if a rule returns no result or an invalid one. */
 export const POLICY_ERROR: ModuleViolation = {
   code: 'policy_error',
   msg: 'The policy here could not be consulted. Please try again later.',
@@ -23,7 +23,7 @@ const CODE = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const FIELD = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 const MEMBERS = new Set(['code', 'msg', 'field', 'redirect']);
 
-/** @throws Error that says what is wrong with the answer */
+/** @throws Error that describes what is wrong with the result */
 export function readViolations(answer: unknown): readonly ModuleViolation[] {
   if (!Array.isArray(answer)) throw new Error(`the answer is ${kindOf(answer)}, not a list of violations`);
   if (answer.length > MAX_VIOLATIONS) throw new Error(`the answer has more than ${MAX_VIOLATIONS} violations`);

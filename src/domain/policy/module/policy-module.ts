@@ -1,6 +1,6 @@
 /**
- * The operator's own rules: an ES module that `policy.module` names (operations 1.18). It is code that runs with all
- * rights of the service, so it is loaded from a path of the configuration only, before the first request.
+ * The operator's policy module: an ES module set by `policy.module` (operations 1.18). It runs with all permissions of
+ * the server, so it is only loaded from a configured path, before the first request.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { systemReason } from '#platform/base/system-errors.ts';
 import { outside } from '#platform/base/tasks.ts';
 import { inTime } from './in-time.ts';
 
-/** Rules that a module may bring, by the names of its exports. Each replaces the built-in one. */
+/** Rules that a module may export, by export name. Each replaces the built-in one. */
 export const POLICY_RULES = [
   'register',
   'email',
@@ -21,7 +21,7 @@ export const POLICY_RULES = [
 
 export type PolicyRule = (typeof POLICY_RULES)[number];
 
-/** One exported function. What it answers is read with suspicion. */
+/** An exported function. Its result is validated. */
 type Rule = (input: unknown, data: unknown) => unknown;
 
 export type PolicyModule = Readonly<Partial<Record<PolicyRule, Rule>>>;
@@ -29,15 +29,15 @@ export type PolicyModule = Readonly<Partial<Record<PolicyRule, Rule>>>;
 const LOAD_DEADLINE_MS = 10_000;
 
 /**
- * Loads the rules of a module. A file that has changed is read again; modules that it imports are those of the first
- * time, as long as the process runs.
- * @throws Error that says why it cannot be used, without the path
+ * Loads the rules of a module. A changed file is reloaded, but modules that it imports stay the same until the process
+ * restarts.
+ * @throws Error that describes why it cannot be used, without the path
  */
 export async function loadPolicyModule(path: string): Promise<PolicyModule> {
   const digest = createHash('sha256')
     .update(await readModule(path))
     .digest('hex');
-  // The same address is the same module, so the address of another content has to be another one.
+  // Imports are cached by URL, so changed content needs a different URL.
   const address = pathToFileURL(path);
   address.searchParams.set('content', digest.slice(0, 16));
   const exported = new Map(Object.entries(await importInTime(address.href)));
@@ -61,7 +61,7 @@ async function readModule(path: string): Promise<Buffer> {
   }
 }
 
-/** A module may await something when it is loaded. */
+/** A module may have a top-level await. */
 async function importInTime(address: string): Promise<object> {
   try {
     const loaded = await inTime<unknown>(import(address), LOAD_DEADLINE_MS, 'it did not come to its end within 10 s');
@@ -75,7 +75,7 @@ function isRule(value: unknown): value is Rule {
   return typeof value === 'function';
 }
 
-/** What was thrown may be anything. */
+/** Accepts any value, because anything can be thrown. */
 export function firstLine(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return (text.split('\n')[0] ?? '').slice(0, 300);

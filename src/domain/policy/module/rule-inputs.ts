@@ -1,7 +1,7 @@
-/** What the rules of the policy module are asked about. Names and texts as in the configuration, nothing is undefined. */
+/** Inputs of the policy module's rules. Names and values are as in the configuration, and no member is undefined. */
 import type { PolicyRule } from './policy-module.ts';
 
-/** From where and with which program it is asked for. */
+/** IP address and user agent of the request. */
 export interface RequesterInput {
   readonly ip_address: string | null;
   readonly user_agent: string | null;
@@ -13,36 +13,36 @@ export interface UserInput {
 }
 
 export interface RuleInputs extends Record<PolicyRule, object> {
-  /** Somebody wants to make an account. */
+  /** A user registers. */
   readonly register: {
     readonly registration_method: 'password' | 'upstream-oauth2';
     readonly username: string;
     readonly email: string | null;
     readonly requester: RequesterInput;
   };
-  /** Somebody gives an e-mail address, at the registration or later. */
+  /** A user enters an email address, on registration or later. */
   readonly email: { readonly email: string };
-  /** Somebody chooses a password. */
+  /** A user chooses a password. */
   readonly password: {
     readonly password: string;
     readonly username: string;
     readonly display_name: string | null;
     readonly emails: readonly string[];
   };
-  /** A client registers itself, or changes its registration. */
+  /** A client registers itself or updates its registration. */
   readonly clientRegistration: { readonly client_metadata: object; readonly requester: RequesterInput };
-  /** A person lets a client in, or a client gets tokens. */
+  /** A user authorizes a client, or a client gets tokens. */
   readonly authorizationGrant: {
     /** Null for a client that acts for itself. */
     readonly user: (UserInput & { readonly can_request_admin: boolean }) | null;
     readonly client: { readonly id: string; readonly name: string | null; readonly is_static: boolean };
     readonly scope: readonly string[];
     readonly grant_type: string;
-    /** How many the person has; null where that is not counted. */
+    /** Number of sessions of the user; null if they are not counted. */
     readonly session_count: number | null;
     readonly requester: RequesterInput;
   };
-  /** A person signs a chat client in. */
+  /** A user signs in with a chat client. */
   readonly compatLogin: {
     readonly user: UserInput;
     readonly login_type: 'm.login.password' | 'm.login.token' | 'm.login.sso';
