@@ -1,6 +1,6 @@
 /**
- * Public keys that others publish as key sets: clients at their `jwks_uri`, sign-in providers at theirs. A copy of each
- * set is kept in memory.
+ * Public keys that others publish as key sets: clients at their `jwks_uri`, upstream providers at theirs. A copy of
+ * each set is cached in memory.
  */
 import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -11,18 +11,18 @@ import type { OutboundHttp } from '#platform/outbound-http/outbound-http.ts';
 import { type CompactJws, isSignedBy } from '#protocol/jose/compact-jws.ts';
 import { usableKeys, type VerificationKey } from '#protocol/jose/json-web-keys.ts';
 
-/** Keys that are tried when a signature does not say which one made it. */
+/** Keys tried if a signature does not name its key. */
 const MAX_TRIED = 5;
-/** Between two requests for one set, whatever came of the first. */
+/** Minimum time between two requests for a set, whether or not the first succeeded. */
 const RETRY_MS = 60_000;
-/** How long a copy serves while no newer one can be had. */
+/** How long a copy is used while no newer one is available. */
 const MAX_AGE_MS = 86_400_000;
 const MAX_PUBLISHED_SETS = 1_000;
-/** Of all sets: the largest keys take three KiB each. */
+/** Limit for all sets together. The largest keys take three KiB each. */
 const MAX_PUBLISHED_KEYS = 5_000;
 /**
- * Requests that wait for keys of clients that registered themselves, for one set and in all. The owner of a slow host
- * must not hold up as many as this process works on at once.
+ * Limits on requests that wait for keys of dynamically registered clients, per set and in total. A slow host must not
+ * block as many requests as this process handles concurrently.
  */
 const MAX_WAITING_FOR_SET = 32;
 const MAX_WAITING = 128;
@@ -30,22 +30,19 @@ const BUSY_RETRY_SECONDS = 5;
 
 export type KeySignature =
   | { readonly ok: true }
-  /**
-   * `unknown-key`: there is none of this algorithm, or none with this `kid`. `keys-unavailable`: the keys cannot be
-   * fetched from where they are published.
-   */
+  /** `unknown-key`: no key matches the algorithm or the `kid`. `keys-unavailable`: the key set could not be fetched. */
   | { readonly ok: false; readonly reason: 'unknown-key' | 'bad-signature' | 'keys-unavailable' };
 
 export interface KeySetAddress {
   readonly uri: string;
-  /** It stands in the operator's configuration, or was published by a server that does. */
+  /** The URL is in the operator's configuration, or was published by a configured server. */
   readonly isConfigured: boolean;
-  /** Whose they are, for the metrics; `clients` unless given. */
+  /** Owner of the keys, for the metrics. Defaults to `clients`. */
   readonly server?: CalledServer;
 }
 
 interface PublishedSet {
-  /** Undefined: never fetched. */
+  /** Undefined if never fetched. */
   readonly copy: { readonly keys: readonly VerificationKey[]; readonly fetchedAt: number } | undefined;
   readonly freshUntil: number;
   readonly askedAt: number;
@@ -56,11 +53,11 @@ const NEVER: PublishedSet = { copy: undefined, freshUntil: 0, askedAt: Number.NE
 export class PublishedKeys {
   readonly #outbound: Pick<OutboundHttp, 'get'>;
   readonly #clock: Clock;
-  /** By address, in order of asking: clients that share one share its copy, and what it costs its server. */
+  /** By URL, in the order of requests. Clients with the same URL share a copy and its request limit. */
   readonly #published = new Map<string, PublishedSet>();
   #publishedKeyCount = 0;
   readonly #pending = new Map<string, Promise<PublishedSet>>();
-  /** Requests that wait, by address. */
+  /** Number of waiting requests by URL. */
   readonly #waiting = new Map<string, number>();
   #waitingCount = 0;
 
@@ -70,20 +67,21 @@ export class PublishedKeys {
   }
 
   /**
-   * Whether a key of the set made the signature. May fetch the set, for five seconds at most: never in a transaction.
-   * @throws LatchkeyError `temporarily_unavailable` when too many requests wait for keys
+   * Returns whether a key of the set made the signature. May fetch the set, for up to five seconds, so never call this
+   * in a transaction.
+   * @throws LatchkeyError `temporarily_unavailable` if too many requests wait for keys
    */
   async verify(address: KeySetAddress, jws: CompactJws): Promise<KeySignature> {
     const keys = await this.#keysFor(address, jws);
     if (keys === undefined) return { ok: false, reason: 'keys-unavailable' };
     const outcome = await verifyByKeys(keys, jws);
     if (outcome.ok || outcome.reason !== 'bad-signature' || !this.#mayAsk(address)) return outcome;
-    // The owner may have replaced a key and kept its `kid`.
+    // The owner may have replaced a key without changing its `kid`.
     const { copy } = await this.#ask(address);
     return copy === undefined ? outcome : await verifyByKeys(copy.keys, jws);
   }
 
-  /** Fetched again when the copy is no longer fresh, or has no key that fits: its owner may have a new one. */
+  /** Refetches the set if the copy is stale or has no matching key, because the owner may have a new one. */
   async #keysFor(address: KeySetAddress, jws: CompactJws): Promise<readonly VerificationKey[] | undefined> {
     const now = this.#clock.now();
     let set = this.#published.get(cacheKey(address)) ?? NEVER;
@@ -92,7 +90,7 @@ export class PublishedKeys {
     return set.copy !== undefined && now - set.copy.fetchedAt <= MAX_AGE_MS ? set.copy.keys : undefined;
   }
 
-  /** At most once a minute, whatever came of it: a stranger can send a wrong signature at any time. */
+  /** Allows one attempt per minute, successful or not, because anyone can send an invalid signature at any time. */
   #mayAsk(address: KeySetAddress): boolean {
     const { askedAt } = this.#published.get(cacheKey(address)) ?? NEVER;
     return this.#clock.now() - askedAt >= RETRY_MS;
@@ -124,11 +122,11 @@ export class PublishedKeys {
     }
   }
 
-  /** Several requests at once share one. */
+  /** Concurrent requests share one download. */
   async #download(address: KeySetAddress): Promise<PublishedSet> {
     const cached = cacheKey(address);
     const pending = this.#pending.get(cached);
-    // Another task's promise: continue as a stretch of our own.
+    // The promise belongs to another task, so continue outside of it.
     if (pending !== undefined) return await outside(pending);
     const fetching = this.#fetchNow(address);
     this.#pending.set(cached, fetching);
@@ -169,7 +167,7 @@ export class PublishedKeys {
   }
 }
 
-/** Whether one of the keys made the signature; one with a shared secret is never good. */
+/** Returns whether one of the keys made the signature. Never accepts shared secrets. */
 export async function verifyByKeys(keys: readonly VerificationKey[], jws: CompactJws): Promise<KeySignature> {
   const candidates = keys.filter((key) => fits(key, jws));
   for (const { key } of candidates.slice(0, MAX_TRIED)) {
@@ -178,12 +176,12 @@ export async function verifyByKeys(keys: readonly VerificationKey[], jws: Compac
   return { ok: false, reason: candidates.length === 0 ? 'unknown-key' : 'bad-signature' };
 }
 
-/** A configured address may lead to inner networks; what is fetched from there is not for other clients. */
+/** A configured URL may point into internal networks. Its content must not be available to other clients. */
 function cacheKey({ uri, isConfigured }: KeySetAddress): string {
   return `${isConfigured} ${uri}`;
 }
 
-/** Undefined when it is no key set. */
+/** Returns undefined if the body is not a key set. */
 function keysOf(body: Buffer): readonly VerificationKey[] | undefined {
   try {
     const set = parseJson(body);
@@ -197,7 +195,7 @@ function isKeySet(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys);
 }
 
-/** A key without a `kid` may be the one that is meant; so may each key when the signature names none. */
+/** A key without a `kid` may match, and so may every key if the signature has no `kid`. */
 function fits({ kid, algorithms }: VerificationKey, { algorithm, keyId }: CompactJws): boolean {
   const isNamed = kid === undefined || keyId === undefined || kid === keyId;
   return isNamed && algorithms.some((possible) => possible === algorithm);
