@@ -1,29 +1,31 @@
 /**
- * Token buckets as SQL, for statements that charge them together with other work. A bucket is its theoretical arrival
- * time (GCRA): a token may be taken while that lies no further ahead than the other `burst - 1` tokens reach.
+ * Token buckets in SQL, for statements that charge them together with other work. A bucket is stored as its theoretical
+ * arrival time (GCRA). A token is available while that time is at most `burst - 1` tokens ahead.
  *
- * The fragments are common table expressions. Statements that run in parallel stay correct: each upsert judges the row
- * as the one before it left it.
+ * The fragments are common table expressions. They are safe under concurrency: each upsert evaluates the row as the
+ * previous one left it.
  *
- * Buckets are looked up one by one, with a limit that keeps the planner from joining. The clean-up empties the table, and
- * a plan that is made then would read all of it for each request until the table is analysed again.
+ * Buckets are looked up one by one, with a limit that keeps the planner from using a join. When the clean-up has
+ * emptied the table, a join plan would scan the whole table on each request until the next analyze.
  */
 
 /**
- * The bucket has given more tokens than it has: its time is from before the clock was set back, and it counts as full. The
- * minute is for instances whose clocks differ. @param burst, @param interval between two tokens, as SQL
+ * Returns an SQL condition: the bucket has given out more tokens than it holds. Its time is from before the clock was
+ * set back, and it counts as full. The extra minute allows for different clocks of instances.
+ * @param burst SQL expression
+ * @param interval SQL expression of the time between two tokens
  */
 export function bucketIsOfLater(bucket: string, now: string, burst: string, interval: string): string {
   return `${bucket}.tat > ${now} + ${interval} * ${burst} + interval '1 minute'`;
 }
 
 /**
- * CTEs `blocked(seconds)` (how long until a token is available; null when all buckets have one) and
- * `charged(key, seconds)`, the buckets that gave a token: all of `wanted`, or none. Only when another caller takes the
- * last token at the same moment it is some of them, which the caller gives back (`refundCtes`).
+ * Returns the CTEs `blocked(seconds)`, the time until a token is available (null if all buckets have one), and
+ * `charged(key, seconds)`, the charged buckets. These are all of `wanted` or none. If another caller takes a last token
+ * concurrently, they can be some of them, which the caller must refund (`refundCtes`).
  *
- * Expects before them a CTE `wanted(key text, burst float8, seconds float8)` with distinct keys, seconds being those
- * per token.
+ * Expects a preceding CTE `wanted(key text, burst float8, seconds float8)` with distinct keys and the seconds per
+ * token.
  * @param now the parameter that holds the process clock, for example `:now::timestamptz`
  */
 export function chargeCtes(now: string): string {
@@ -52,9 +54,10 @@ export function chargeCtes(now: string): string {
 }
 
 /**
- * CTEs that give tokens back.
- * @param keys parameter with the keys, for example `:keys::text[]`; @param seconds parameter with the seconds per token, for example `:seconds::float8[]`
- * @param condition SQL that decides whether to do it at all
+ * Returns CTEs that refund tokens.
+ * @param keys parameter with the keys, for example `:keys::text[]`
+ * @param seconds parameter with the seconds per token, for example `:seconds::float8[]`
+ * @param condition SQL condition for the refund
  */
 export function refundCtes(keys: string, seconds: string, condition = 'true'): string {
   return `refundable as (

@@ -1,27 +1,27 @@
-/** Whether mails come too late to be promised (operations 9.4). */
+/** Detects whether emails arrive too late to be promised (operations 9.4). */
 import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { type Backlog, readBacklogOf } from '#platform/jobs/backlog.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 
-/** Queues whose jobs send mails; no other work that waits says anything of them. */
+/** Queues of jobs that send email. The backlog of other queues does not matter. */
 export const MAIL_QUEUES = {
   code: 'send-email-authentication-code',
   recovery: 'send-account-recovery-emails',
   notice: 'send-security-notice',
 } as const;
 
-/** From here on no further mail is promised. */
+/** Beyond this delay, no further email is promised. */
 const MAX_LATE_MS = 600_000;
 const MAX_DUE_JOBS = 100_000;
 const RETRY_AFTER_SECONDS = 60;
 
-/** What the instance knows of its mails; `InstanceState` has it. */
+/** Email state of the instance, implemented by `InstanceState`. */
 export interface QueueState {
   areMailsLate: boolean;
 }
 
-/** Mails that are due and not sent. */
+/** Returns the emails that are due but not sent. */
 export async function readMailBacklog(
   database: Queryable,
   now: number,
@@ -31,8 +31,8 @@ export async function readMailBacklog(
 }
 
 /**
- * Refuses to promise a mail that would come when it is of no use any more. Measures again before it refuses: after a
- * pause the waiting mails are sent within seconds.
+ * Rejects a request if its email would arrive too late to be useful. Measures once more before it rejects, because
+ * after an interruption the backlog is sent within seconds.
  * @throws LatchkeyError `mails_delayed`
  */
 export async function requireMailsInTime(database: Queryable, clock: Clock, state: QueueState): Promise<void> {

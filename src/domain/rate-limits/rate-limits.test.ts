@@ -48,7 +48,7 @@ describe('token buckets', () => {
     expect(await isBucketEmpty(database, clock, failures)).toBe(false);
     expect(await countFailure(database, clock, failures)).toBe(0);
     expect(await takeOften(requests, 5)).toBe(3);
-    // As far as the clocks of two instances may differ, it stays empty.
+    // The bucket stays empty within the tolerated clock difference between two instances.
     clock.advanceSeconds(-60);
     expect(await takeOften(requests, 5)).toBe(0);
     clock.advanceSeconds(60);

@@ -1,8 +1,8 @@
 /**
- * Rate limits, table `rate_limits`: one row for each token bucket that is not full. A bucket's key begins with the name
- * of its limit and goes on with whom it counts.
+ * Rate limits, table `rate_limits`: one row per token bucket that is not full. A bucket's key consists of the name of
+ * the limit and what it counts.
  *
- * Statements of other modules charge buckets together with their own work by the fragments of `charge-sql.ts`.
+ * Statements of other modules charge buckets along with their own work, using the fragments of `charge-sql.ts`.
  */
 
 import { createHmac } from 'node:crypto';
@@ -25,11 +25,11 @@ import { type QueueState, requireMailsInTime } from './late-mails.ts';
 export interface Bucket {
   readonly key: string;
   readonly limiter: Limiter;
-  /** Its tokens are for mails, which have to come in time. */
+  /** Set if the tokens are for emails, which must arrive in time. */
   readonly mails?: QueueState;
 }
 
-/** Tokens that were taken and can be given back. */
+/** Tokens that were taken and can be refunded. */
 export interface Charges {
   readonly keys: readonly string[];
   /** Seconds per token of each key. */
@@ -72,7 +72,7 @@ const OF_LATER = bucketIsOfLater(
   'make_interval(secs => :seconds::float8)',
 );
 
-// What remains of a bucket after a failure: a failure always counts, but never deeper than an empty bucket.
+// Counts a failure in any case, but never drains the bucket below empty.
 const recordFailure = statement<
   { shut_seconds: number },
   { readonly now: Date; readonly key: string; readonly burst: number; readonly seconds: number }
@@ -104,8 +104,8 @@ const readEmpty = statement<
 );
 
 /**
- * Waits for a statement that checks a limit. When the database refuses it, it is unknown whether the limit is reached:
- * the request is refused as well, and may be repeated. Throws `temporarily_unavailable`.
+ * Waits for a statement that checks a limit. If the database fails, it is unknown whether the limit is reached, so the
+ * request is rejected and may be retried. Throws `temporarily_unavailable`.
  */
 export async function awaitLimitCheck<T>(check: Promise<T>): Promise<T> {
   try {
@@ -116,8 +116,8 @@ export async function awaitLimitCheck<T>(check: Promise<T>): Promise<T> {
 }
 
 /**
- * Takes one token from every bucket, or from none when one of them is empty. One statement; a second one only when a
- * race for a last token was lost and the tokens taken so far are given back.
+ * Takes one token from every bucket, or none if one of them is empty. Runs one statement. If another caller took a last
+ * token concurrently, a second one refunds the tokens taken so far.
  * @throws LatchkeyError `mails_delayed`
  */
 export async function takeTokens(database: Queryable, clock: Clock, buckets: readonly Bucket[]): Promise<Taken> {
@@ -140,27 +140,27 @@ export async function takeTokens(database: Queryable, clock: Clock, buckets: rea
   return { ok: false, retryAfterSeconds: Math.ceil(row?.blocked_seconds ?? fallback) };
 }
 
-/** Those that are charged together are for one purpose, which the first names. */
+/** Buckets charged together serve one purpose, named by the first. */
 function countRefusal([bucket]: readonly Bucket[]): void {
   const name = bucket?.key.split(':', 1)[0];
   const limiter = LIMITER_LABELS.find((label) => label === name) ?? 'other';
   metrics?.count('latchkey_rate_limited_total', { limiter });
 }
 
-/** A bucket that mails take from: while they are late it gives nothing (operations 9.4). */
+/** Returns a bucket for emails, which gives out no tokens while emails are late (operations 9.4). */
 export function mailBucket(bucket: Bucket, mails: QueueState): Bucket {
   return { ...bucket, mails };
 }
 
-/** Gives back the tokens of `takeTokens` where only failures count. Sends no statement when there are none. */
+/** Refunds the tokens of `takeTokens`, for limits that only count failures. Runs no statement if there are none. */
 export async function refundTokens(database: Queryable, charges: Charges): Promise<void> {
   const { keys, seconds } = charges;
   if (keys.length > 0) await awaitLimitCheck(evenWhenOver(() => database.execute(refund, { keys, seconds })));
 }
 
 /**
- * Counts a failure where only failures count, and returns for how many seconds the key is blocked from now on (0: not
- * blocked). The caller remembers that and refuses before any work, even a right secret.
+ * Counts a failure, for limits that only count failures. Returns the seconds for which the key is now blocked (0 if it
+ * is not). The caller remembers this and rejects requests without further work, even those with the correct secret.
  */
 export async function countFailure(database: Queryable, clock: Clock, bucket: Bucket): Promise<number> {
   const params = {
@@ -173,7 +173,7 @@ export async function countFailure(database: Queryable, clock: Clock, bucket: Bu
   return row?.shut_seconds ?? 0;
 }
 
-/** Whether so many failures were counted that no token is left. Takes none. */
+/** Returns whether failures have used up all tokens. Takes none. */
 export async function isBucketEmpty(database: Queryable, clock: Clock, bucket: Bucket): Promise<boolean> {
   const row = await awaitLimitCheck(
     database.first(readEmpty, {
@@ -186,7 +186,7 @@ export async function isBucketEmpty(database: Queryable, clock: Clock, bucket: B
   return row?.is_empty === true;
 }
 
-/** What an address is charged for. */
+/** What an IP address is charged for. */
 interface AddressCharge {
   /** Name of the limit. */
   readonly name:
@@ -209,7 +209,7 @@ interface AddressCharge {
   readonly address: string | undefined;
 }
 
-/** Takes a token from the bucket that this address has under a limit; one statement. */
+/** Takes a token from an address's bucket for a limit, in one statement. */
 export async function chargeAddress(
   deps: { readonly database: Queryable; readonly clock: Clock; readonly log: Log },
   charge: AddressCharge,
@@ -217,12 +217,12 @@ export async function chargeAddress(
   return await takeTokens(deps.database, deps.clock, [addressBucket(deps.log, charge)]);
 }
 
-/** The bucket that an address has under a limit, to take from together with others. */
+/** Returns an address's bucket for a limit, to charge it together with others. */
 export function addressBucket(log: Log, { name, limiter, address }: AddressCharge): Bucket {
   return { key: `${name}:ip:${addressBucketKey(log, address)}`, limiter };
 }
 
-/** The part of a bucket's key that identifies an address; requests without a known one share a bucket. */
+/** Returns the part of a bucket's key that identifies an address. Requests without a known address share a bucket. */
 export function addressBucketKey(log: Log, address: string | undefined): string {
   if (address === undefined) {
     log.warn('rate_limit.shared', 'a caller without a known address shares one bucket with all such callers');
@@ -231,20 +231,20 @@ export function addressBucketKey(log: Log, address: string | undefined): string 
 }
 
 /**
- * The part of a bucket's key for a name that no account has. Keyed, so that the table does not reveal what was
- * typed, by mistake perhaps a password.
- * @param name already lower-cased
+ * Returns the part of a bucket's key for a name that no account has. It is an HMAC, so that the table does not reveal
+ * the input, which may be a password entered by mistake.
+ * @param name in lower case
  */
 export function unknownNameKey(keyRing: KeyRing, name: string): string {
   return createHmac('sha256', keyRing.derive('rate-limit-names')).update(name).digest('base64url');
 }
 
-/** Seconds in which one token comes back. */
+/** Returns the seconds until one token is available. */
 export function secondsPerToken(limiter: Limiter): number {
   return 1 / limiter.perSecond;
 }
 
-// A bucket whose time has passed is full, as one without a row is.
+// A bucket whose time has passed is full, like a bucket without a row.
 const sweepFullBuckets = statement<never, { readonly now: Date }>(
   'sweep-rate-limits',
   deleteOldestSql('rate_limits', 'key', 'tat', 't.tat < :now::timestamptz'),
