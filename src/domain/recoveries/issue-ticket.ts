@@ -11,11 +11,11 @@ export interface IssueTicketDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly sessionTtlSeconds: number;
-  /** Accounts without a password get a ticket as well. */
+  /** Accounts without a password get a ticket too. */
   readonly setsFirstPassword: boolean;
 }
 
-/** What the mail of a recovery session says, and about which request. */
+/** What the email of a recovery session says about the request. */
 interface RecoveryRequestFacts {
   readonly at: Date;
   readonly locale: string;
@@ -30,10 +30,10 @@ export type RecoveryMail = RecoveryRequestFacts &
         readonly kind: 'no-password';
         readonly to: string;
         readonly username: string;
-        /** To which the account is linked. */
+        /** Providers that the account is linked to. */
         readonly providers: readonly UpstreamProviderId[];
       }
-    /** No account has the address; `to` is what somebody typed. */
+    /** No account has the address; `to` is the address as entered. */
     | { readonly kind: 'unknown'; readonly to: string }
   );
 
@@ -95,8 +95,8 @@ const issue = statement<
 );
 
 /**
- * What to send for a recovery session, with a ticket that is stored for it (browser-flows 7.1). Undefined: nothing, as
- * the account is locked or deactivated, or the session is over.
+ * Returns the email for a recovery session and stores its ticket (browser-flows 7.1). Undefined to send nothing,
+ * because the account is locked or deactivated, or the session has ended.
  * @param payload of the job
  */
 export async function issueRecoveryTicket(deps: IssueTicketDeps, payload: unknown): Promise<RecoveryMail | undefined> {

@@ -1,6 +1,6 @@
 /**
- * Nobody has used the session, and it has not given way to newer ones. A condition for statements; how long it may be
- * used is `recoverySessionState`'s.
+ * Returns an SQL condition: the session was neither used nor replaced by newer ones. `recoverySessionState` checks its
+ * expiry.
  * @param session alias of `user_recovery_sessions`
  */
 export function recoverySessionIsOpen(session: string): string {

@@ -1,5 +1,5 @@
 /**
- * Setting a new password with a ticket. The password, the sessions and the events are changed by their modules, in one
+ * Sets a new password with a ticket. Other modules change the password, the sessions and the events, in one
  * transaction.
  */
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
@@ -31,37 +31,37 @@ export interface RecoverPasswordDeps
   readonly database: Database;
   readonly hasher: PasswordHasher;
   readonly sendsNotices: boolean;
-  /** Applications and devices are signed out whatever the person chooses. */
+  /** Always signs out applications and devices, whatever the user chooses. */
   readonly signsOutDevices: boolean;
 }
 
 export interface RecoverPasswordAttempt {
-  /** As it came with the form; found valid just now. */
+  /** The submitted ticket, which has just been validated. */
   readonly ticketText: string;
   readonly ticket: RecoveryTicket;
   readonly newPassword: string;
-  /** Ends all sessions of applications and devices as well. */
+  /** Also ends all sessions of applications and devices. */
   readonly endsApplications: boolean;
-  /** Of the page, and of the notice. */
+  /** Language of the page and the notice. */
   readonly language: string;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** Aborted when the client has left. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
 export type RecoverPasswordOutcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: 'rejected'; readonly rejected: NewPasswordProblem }
-  /** The ticket stopped working in the meantime: used by another request, or the account was changed. */
+  /** The ticket is no longer valid: another request used it, or the account was changed. */
   | { readonly ok: false; readonly reason: 'lost' }
   | Overloaded;
 
 /**
- * Stores the new password, and with it ends what somebody else may hold: every ticket and open recovery of the account,
- * and every browser session (browser-flows 7.3, security R-33). Signs nobody in.
+ * Stores the new password and ends what an attacker may hold: all tickets, open recoveries and browser sessions of the
+ * account (browser-flows 7.3, security R-33). Does not sign the user in.
  *
- * A weak password leaves the ticket as it is.
+ * A weak password does not consume the ticket.
  */
 export async function recoverPassword(
   deps: RecoverPasswordDeps,
@@ -109,7 +109,7 @@ async function recover(deps: RecoverPasswordDeps, attempt: RecoverPasswordAttemp
   return { ok: true };
 }
 
-/** Undefined, with nothing changed, when the ticket does not work any more. */
+/** Returns undefined and changes nothing if the ticket is no longer valid. */
 async function replace(
   deps: RecoverPasswordDeps,
   transaction: Transaction,
@@ -119,7 +119,7 @@ async function replace(
   const { address, language, userAgent, ticketText } = attempt;
   const now = deps.clock.now();
   const hash = ticketHash(ticketText);
-  // Another recovery of the same account waits here. What the next statement sees is then what was committed.
+  // A concurrent recovery of the same account waits here, and the next statement then sees what was committed.
   await transaction.execute(lockAccount, { ticketHash: hash });
   const madeAfter = new Date(now - deps.ticketTtlSeconds * 1000);
   const consumed = await transaction.first(consumeTicket, { ticketHash: hash, madeAfter, now: new Date(now) });
@@ -152,7 +152,10 @@ const lockAccount = statement<never, { readonly ticketHash: Buffer }>(
       for no key update of u`,
 );
 
-/** A row for the one caller whose ticket still works; consumes every open session that had a ticket for the account. */
+/**
+ * Returns a row for the one caller whose ticket is still valid. Consumes every open session that had a ticket for the
+ * account.
+ */
 const consumeTicket = statement<
   { user_id: string },
   { readonly ticketHash: Buffer; readonly madeAfter: Date; readonly now: Date }

@@ -1,9 +1,9 @@
 /**
- * Accounts whose password is lost, regained by mail (browser-flows 7): tables `user_recovery_sessions` and
- * `user_recovery_tickets`. A session is one request for one typed address, known or not, and belongs to the browser
- * that made it; that is checked by the feature. Each mail for it carries a ticket, which is stored as its digest.
+ * Account recovery by email for users who lost their password (browser-flows 7): tables `user_recovery_sessions` and
+ * `user_recovery_tickets`. A session is one request for one entered address, known or not. It belongs to the browser
+ * that created it, which the feature checks. Each email for it has a ticket, stored as a digest.
  *
- * A session is open, consumed (`consumed_at`: the account was recovered, or newer sessions took its place), or expired.
+ * A session is open, consumed (`consumed_at`: the account was recovered, or newer sessions replaced it), or expired.
  */
 import { fromUuid, type RecoverySessionId, toUuid } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -12,7 +12,7 @@ import { recoverySessionIsOpen } from './liveness.ts';
 
 export interface RecoverySession {
   readonly id: RecoverySessionId;
-  /** The address as it was typed. */
+  /** The address as entered. */
   readonly email: string;
   readonly emailKey: string;
   /** Milliseconds since the epoch. */

@@ -16,7 +16,7 @@ import { type RecoverySession, recoverySessionState } from './recovery-session.t
 const TICKET_LENGTH = 32;
 const TICKET = new RegExp(`^[0-9A-Za-z]{${TICKET_LENGTH}}$`);
 
-/** Looks at tickets, of one client address. */
+/** Ticket checks per client address. */
 const CHECKS: Limiter = { burst: 20, perSecond: 20 / 60 };
 
 export interface TicketDeps {
@@ -27,18 +27,18 @@ export interface TicketDeps {
   readonly sessionTtlSeconds: number;
 }
 
-/** That there is a ticket, whatever it is worth. */
+/** A ticket that exists, whether or not it is valid. */
 export interface IssuedTicket {
   readonly id: RecoveryTicketId;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
-/** What is behind a ticket of a mail. */
+/** The account and session of a ticket. */
 export interface RecoveryTicket extends IssuedTicket {
   readonly user: { readonly id: UserId; readonly username: string; readonly displayName: string | undefined };
   readonly session: Pick<RecoverySession, 'id' | 'email' | 'emailKey'>;
-  /** Confirmed addresses of the account, which are easy to guess. */
+  /** Confirmed addresses of the account, which would be easy to guess as passwords. */
   readonly emails: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export type TicketCheck =
   | { readonly kind: 'valid'; readonly ticket: RecoveryTicket }
   /** The account is locked or deactivated. */
   | { readonly kind: 'locked'; readonly ticket: RecoveryTicket }
-  /** `isSessionOpen`: another mail can be sent for it. */
+  /** `isSessionOpen`: another email can be sent for the session. */
   | { readonly kind: 'expired'; readonly ticket: RecoveryTicket; readonly isSessionOpen: boolean }
   | { readonly kind: 'consumed'; readonly ticket: IssuedTicket }
   | { readonly kind: 'unknown' }
@@ -56,13 +56,14 @@ export function newRecoveryTicket(): string {
   return randomAlphanumeric(TICKET_LENGTH);
 }
 
-/** What is stored of a ticket. */
+/** Returns the stored digest of a ticket. */
 export function ticketHash(ticket: string): Buffer {
   return sha256(ticket);
 }
 
 /**
- * The account still has the password that it had when the ticket was made: a change by anybody voids the ticket.
+ * Returns an SQL condition: the account still has the password from when the ticket was created. Any password change
+ * invalidates the ticket.
  * @param ticket alias of `user_recovery_tickets`
  */
 export function passwordIsUnchanged(ticket: string): string {
@@ -87,8 +88,8 @@ interface TicketRow {
 }
 
 /**
- * Tickets are found by their digest alone. What names one to others is made of its time and the first 80 bits of the
- * digest, from which nobody finds 190 bits.
+ * Tickets are looked up by digest only. The public ID consists of the creation time and the first 80 bits of the
+ * digest, which cannot be used to find the 190 bits.
  */
 const TICKET_ID = `(lpad(to_hex(${ms('t.created_at')}::bigint), 12, '0')
             || substr(encode(t.ticket_hash, 'hex'), 1, 20))::uuid`;
@@ -108,15 +109,15 @@ const findTicket = statement<TicketRow, { readonly ticketHash: Buffer }>(
 );
 
 /**
- * What a ticket is worth now, in the order of browser-flows 7.3. Looking consumes nothing: programs that scan mails
- * open the links in them. Only so many looks from one address are answered.
+ * Checks a ticket, in the order of browser-flows 7.3. Does not consume it, because email scanners open links. Checks
+ * are rate-limited by address.
  */
 export async function checkRecoveryTicket(
   deps: TicketDeps,
   ticket: string,
   address: string | undefined,
 ): Promise<TicketCheck> {
-  // Not one of ours: nothing to look up.
+  // The format is invalid, so there is nothing to look up.
   if (!TICKET.test(ticket)) return { kind: 'unknown' };
   const taken = await chargeAddress(deps, { name: 'recovery-ticket', limiter: CHECKS, address });
   if (!taken.ok) return { kind: 'rate-limited', retryAfterSeconds: taken.retryAfterSeconds };

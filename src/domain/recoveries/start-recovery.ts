@@ -24,7 +24,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import { recoverySessionIsOpen } from './liveness.ts';
 import type { RecoverySession } from './recovery-session.ts';
 
-/** Name of the jobs that look the address up and send the mail. */
+/** Name of the jobs that look up the address and send the email. */
 export const RECOVERY_MAIL_QUEUE = MAIL_QUEUES.recovery;
 
 export interface StartRecoveryDeps {
@@ -39,10 +39,10 @@ export interface StartRecoveryDeps {
 }
 
 export interface RecoveryRequest {
-  /** As typed. */
+  /** As entered by the user. */
   readonly email: string;
   readonly captcha: CaptchaAnswer;
-  /** Language of the page, and of the mail. */
+  /** Language of the page and the email. */
   readonly locale: string;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
@@ -53,10 +53,10 @@ export type StartRecoveryOutcome =
   | { readonly ok: false; readonly reason: 'invalid' | 'unreachable' }
   | CaptchaRefusal;
 
-/** Open at once for one address; the oldest beyond them are closed. */
+/** Limit of open sessions per address. Older ones are closed. */
 const MAX_OPEN = 5;
 
-/** The job of a session that waits already stands for a second one. */
+/** If a session already has a waiting job, no second one is added. */
 const INSERT_MAIL_JOB = `${INSERT_JOB}
     select :jobId::uuid, '${RECOVERY_MAIL_QUEUE}', jsonb_build_object('session_id', :id::uuid), :id::text,
            :queuedBy::text, :now::timestamptz, :now::timestamptz`;
@@ -102,8 +102,8 @@ const queueMail = statement<
 );
 
 /**
- * Begins a recovery for a typed address. Whether an account has it is left to the job, so that neither the answer nor
- * its time depends on that (security S-81).
+ * Starts a recovery for an entered address. The job finds out whether an account has it, so that neither the response
+ * nor its timing depends on that (security S-81).
  */
 export async function startRecovery(deps: StartRecoveryDeps, request: RecoveryRequest): Promise<StartRecoveryOutcome> {
   const outcome = await start(deps, request);
@@ -128,7 +128,7 @@ function resultOf(outcome: StartRecoveryOutcome): FlowResult {
 async function start(deps: StartRecoveryDeps, request: RecoveryRequest): Promise<StartRecoveryOutcome> {
   const email = parseStoredEmailAddress(request.email);
   if (email === undefined) return { ok: false, reason: 'invalid' };
-  // Of every such address, whoever has it.
+  // Applies to every such address, whether or not an account has it.
   const isLacking = lacksSmtpUtf8(deps.config.email.transport);
   if (isUnreachable(email, { lacksSmtpUtf8: isLacking })) return { ok: false, reason: 'unreachable' };
   const solved = await deps.captcha.check('recover', request.captcha, request.address);
@@ -151,7 +151,7 @@ async function start(deps: StartRecoveryDeps, request: RecoveryRequest): Promise
   return { ok: true, id };
 }
 
-/** Sends another mail for an open session, within the limits of a new one. */
+/** Sends another email for an open session, within the rate limits of a new one. */
 export async function resendRecovery(
   deps: StartRecoveryDeps,
   session: Pick<RecoverySession, 'id' | 'emailKey'>,
@@ -165,7 +165,7 @@ export async function resendRecovery(
   return { ok: true };
 }
 
-/** The bucket of an address that is typed has its digest, so that the table does not list who was asked about. */
+/** The bucket key contains a digest of the entered address, so that the table does not list these addresses. */
 async function chargeMail(deps: StartRecoveryDeps, emailKey: string, address: string | undefined): Promise<Taken> {
   const { clock, database, instance, keyRing, log, recoveryLimits } = deps;
   return await takeTokens(database, clock, [

@@ -1,7 +1,7 @@
 import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#domain/clean-up/sweep.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** With their tickets. */
+/** Also deletes their tickets. */
 const sweepSessions = statement<never, { readonly createdBefore: Date }>(
   'sweep-user-recovery-sessions',
   deleteOldestSql('user_recovery_sessions', 'id', 'created_at', 't.created_at < :createdBefore::timestamptz'),
