@@ -17,7 +17,7 @@ import { SEALED_FIELDS } from './sealed-fields.ts';
 const table = useJobTable();
 const TOKENS = 1_100;
 let [former, next] = [randomRoot(), randomRoot()];
-/** What instances have before and after; `alone`: with the new key only. */
+/** Key rings of instances before and after; `alone` has the new key only. */
 let before: KeyRing;
 let after: KeyRing;
 let alone: KeyRing;
@@ -54,7 +54,7 @@ const tokens = () =>
     'select id, token_sealed as sealed from user_registration_tokens order by id',
   );
 
-/** How many of the tokens the new key opens alone. */
+/** Returns how many tokens the new key opens on its own. */
 async function opened(): Promise<number> {
   const rows = await tokens();
   return rows.filter(({ id, sealed }) => {
@@ -103,7 +103,7 @@ test('afterwards the new key alone opens everything, and a start without the for
   expect(openRegistrationToken(alone, fromUuid(row?.id ?? ''), row?.sealed ?? Buffer.alloc(0))).toMatch(/^token of/);
   await verifyServerState(table.database, alone, 'chat');
   expect(await openSecretKeys({ database: table.database, keyRing: alone, clock: table.clock })).toEqual(keys);
-  // Who still has the former key only is kept out.
+  // An instance that only has the former key is rejected.
   await expect(verifyServerState(table.database, new KeyRing(former), 'chat')).rejects.toMatchObject({ exitCode: 78 });
 });
 

@@ -1,7 +1,7 @@
 /**
- * Seals stored values under the current root key that were sealed under a former one, as a job that continues where it
- * was, whichever process runs it (operations 3.12, 6.3). When nothing is left the database forgets the former keys, so
- * that a start without them is accepted.
+ * Re-encrypts values stored under a former root key with the current one. The work is a job that continues where it
+ * stopped, in any process (operations 3.12, 6.3). When no values are left, the database forgets the former keys, so
+ * that the server can start without them.
  */
 import { findKeyChecks, forgetFormerKeys, rootKeyChecks } from '#domain/server-state/server-state.ts';
 import type { Clock } from '#platform/base/clock.ts';
@@ -20,21 +20,21 @@ export interface ReencryptDeps {
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told how much was done by the process that does the last part. */
+  /** Called with the totals in the process that completes the work. */
   readonly onFinished?: (progress: ReencryptionProgress) => void;
 }
 
-/** After so many batches others that are due get their turn, and what was done is noted. */
+/** After this many batches, the progress is stored and other due jobs get their turn. */
 const BATCHES_A_RUN = 20;
 const TIME_LIMIT_SECONDS = 600;
 const WAIT_SECONDS = 10;
 
-/** How far the work is; the payload of its job. */
+/** Progress of the work, stored as the payload of its job. */
 export interface ReencryptionProgress {
-  /** Of the field that is next; undefined: the first. */
+  /** The next field; undefined for the first. */
   readonly field: string | undefined;
   readonly after: string | undefined;
-  /** Values looked at, values sealed again, and those that none of the keys opens. */
+  /** Number of values examined, re-encrypted, and not readable with any key. */
   readonly examined: number;
   readonly resealed: number;
   readonly unreadable: number;
@@ -44,10 +44,10 @@ export function reencryptFieldsQueue(deps: ReencryptDeps): JobQueue {
   return { name: REENCRYPT_QUEUE, timeLimitSeconds: TIME_LIMIT_SECONDS, run: (job) => reencrypt(deps, job) };
 }
 
-/** One row for all, so that the work is never done twice at once. */
+/** A single row for all processes, so that the work never runs twice concurrently. */
 const JOB_ID = '7265656e-6372-4970-8000-7466696c6473';
 
-/** Leaves one that waits or runs as it is; one that was given up begins again. */
+/** Leaves a waiting or running job unchanged and restarts a failed one. */
 const insertJob = statement<
   never,
   { readonly id: string; readonly queue: string; readonly queuedBy: string | null; readonly now: Date }
@@ -61,7 +61,7 @@ const insertJob = statement<
      where queue_jobs.failed_at is not null`,
 );
 
-/** Unless it waits or runs already. */
+/** Queues the job, unless it is already waiting or running. */
 export async function queueReencryption({ database, clock }: Pick<ReencryptDeps, 'clock' | 'database'>): Promise<void> {
   const now = new Date(clock.now());
   await database.execute(insertJob, { id: JOB_ID, queue: REENCRYPT_QUEUE, queuedBy: queuedBy(), now });
@@ -70,7 +70,7 @@ export async function queueReencryption({ database, clock }: Pick<ReencryptDeps,
 async function reencrypt(deps: ReencryptDeps, { payload, signal }: Job): Promise<JobOutcome> {
   const { clock, database, keyRing, log } = deps;
   const needed = await findKeyChecks(database);
-  // A process that seals under a former key would leave values behind the work.
+  // A process that encrypts with a former key could add values that this job has already passed.
   const others = await processesThatLack(database, rootKeyChecks(keyRing)[0], 'sealing', clock.now());
   if (others.length > 0) {
     return { kind: 'postponed', reason: `other root key: ${others.join(' ')}`, afterSeconds: WAIT_SECONDS };
@@ -91,7 +91,7 @@ async function finish(deps: ReencryptDeps, needed: Buffer, progress: Reencryptio
   const { examined, resealed, unreadable } = progress;
   if (unreadable > 0)
     log.warn('keys.unreadable', 'stored values are left that no configured root key opens', { unreadable });
-  // Not when another key was noted since: what is sealed under it was perhaps passed already.
+  // Starts over if another key was added since, because the job may have passed values under that key.
   if (!(await forgetFormerKeys(database, keyRing, needed))) return { kind: 'unfinished', payload: {} };
   deps.onFinished?.(progress);
   log.info('keys.reencrypted', 'every stored value is sealed under the current root key', { examined, resealed });
@@ -130,7 +130,7 @@ async function resealBatch(
 
 const END = 'end';
 
-/** One that this version does not know begins again: sealing what is sealed already changes nothing. */
+/** Restarts from the first field if this version does not know the field. Re-encrypting is idempotent. */
 function fieldOf({ field }: ReencryptionProgress): SealedField | undefined {
   if (field === END) return undefined;
   return SEALED_FIELDS.find(({ name }) => name === field) ?? SEALED_FIELDS[0];

@@ -2,9 +2,9 @@ import { listLiveProcesses } from '#platform/jobs/registered-processes.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 
 /**
- * The processes that live and do not have a root key.
- * @param check of `rootKeyChecks`
- * @param use `opening`: as any of their keys; `sealing`: as the one that they seal with
+ * Returns the live processes that do not have a root key.
+ * @param check from `rootKeyChecks`
+ * @param use `opening`: as any of their keys; `sealing`: as the key that they encrypt with
  */
 export async function processesThatLack(
   database: Queryable,

@@ -1,8 +1,8 @@
-/** Every column that holds a value sealed under the root key; a test compares them with the schema. */
+/** All columns with values encrypted under the root key. A test compares them with the schema. */
 import { fromUuid } from '#platform/base/ids.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** Values that one batch looks at (operations 3.12). */
+/** Values that one batch examines (operations 3.12). */
 export const BATCH_ROWS = 500;
 
 interface SealedRow {
@@ -25,7 +25,7 @@ export const SEALED_FIELDS = [
 
 export type SealedField = ReturnType<typeof sealedField>;
 
-/** @param boundAs how the module that owns the table names the column in what the value is bound to */
+/** @param boundAs column name that the owning module uses in the associated data */
 function sealedField(table: string, column: string, boundAs: string, key: 'id' | 'purpose' = 'id') {
   const type = key === 'id' ? 'uuid' : 'text';
   const name = `${table}.${column}`;
@@ -33,17 +33,17 @@ function sealedField(table: string, column: string, boundAs: string, key: 'id' |
     name,
     table,
     column,
-    /** Lower than every key. */
+    /** Sorts before every key. */
     start: key === 'id' ? '00000000-0000-0000-0000-000000000000' : '',
     associatedData: (row: string) => `${table}|${boundAs}|${key === 'id' ? fromUuid(row) : row}`,
-    /** In the order of the primary key. */
+    /** Reads in primary key order. */
     read: statement<SealedRow, { readonly after: string }>(
       `sealed-values-${name}`,
       `select ${key}::text as key, ${column} as sealed from ${table}
         where ${key} > :after::${type} and ${column} is not null
         order by ${table}.${key} limit ${BATCH_ROWS}`,
     ),
-    /** Leaves what was changed since it was read: the change has sealed it. */
+    /** Skips values that changed after they were read, because the change has encrypted them. */
     write: statement<
       never,
       { readonly keys: readonly string[]; readonly before: readonly Buffer[]; readonly sealed: readonly Buffer[] }
