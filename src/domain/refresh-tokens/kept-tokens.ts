@@ -1,18 +1,17 @@
 /**
- * Which tokens are kept although they no longer work: those by which a refresh token that comes back is judged (oauth 9.4,
- * chat-compat 7). Of each live session that is its last consumed refresh token, and the access token of that one's
- * successor, however old they are.
+ * Tokens that no longer work but are kept to detect the reuse of refresh tokens (oauth 9.4, chat-compat 7). For each
+ * live session these are the last consumed refresh token and the access token of its successor, however old they are.
  */
 export interface SessionTables {
   readonly sessions: string;
   readonly refreshTokens: string;
-  /** Conditions on an alias. */
+  /** These conditions take a table alias. */
   readonly sessionIsLive: (session: string) => string;
   readonly refreshTokenIsLive: (token: string) => string;
   readonly refreshTokenIsUnconsumed: (token: string) => string;
 }
 
-/** Condition on `t`, an access token: a lost answer is told from a reuse by whether it was used. */
+/** Returns a condition on `t`, an access token. Whether it was used distinguishes a lost response from reuse. */
 export function accessTokenIsKept({ sessions, refreshTokens, ...is }: SessionTables): string {
   return `exists (
       select from ${refreshTokens} n
@@ -22,7 +21,10 @@ export function accessTokenIsKept({ sessions, refreshTokens, ...is }: SessionTab
     )`;
 }
 
-/** Condition on `t`, a refresh token: it is answered with its successor once more, or ends the session. */
+/**
+ * Returns a condition on `t`, a refresh token. If it is presented, its successor is returned once more or the session
+ * ends.
+ */
 export function refreshTokenIsKept({ sessions, refreshTokens, ...is }: SessionTables): string {
   return `exists (
       select from ${refreshTokens} n
