@@ -71,7 +71,7 @@ describe('a one-time value', () => {
 
   test(`${ROUNDS} races of ${CALLERS} callers on two instances have one winner each`, { timeout: 60_000 }, async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
-      // Every other value has expired before, so that both ways of accepting one are raced for.
+      // Every other value expired before, so that both ways of accepting a value are raced.
       const value = oneTime(`race ${round >> 1}`, { expiresAt: clock.now() + 1000 });
       const accepted = await Promise.all(
         Array.from({ length: CALLERS }, (_, caller) =>

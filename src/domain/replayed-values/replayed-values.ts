@@ -1,6 +1,6 @@
 /**
- * Values that work once, such as the `jti` of a JWT that proves something: table `replayed_values`. A row says that the
- * value was accepted; it stays until the JWT itself is too old, and then for clocks that differ between instances.
+ * Values that work once, such as the `jti` of a JWT: table `replayed_values`. A row means that the value was accepted.
+ * It is kept until the JWT has expired, plus a margin for clock differences between instances.
  */
 import { deleteOldestSql, type Sweep, secondsBefore, sweepAll } from '#domain/clean-up/sweep.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -10,16 +10,19 @@ import { statement } from '#platform/postgres/statement.ts';
 
 export interface OneTimeValue {
   readonly kind: 'client-assertion' | 'dpop-proof' | 'totp-code' | 'upstream-logout';
-  /** Who has to make the value unique: a client id, a thumbprint of a key, a sign-in provider, an authenticator app. */
+  /**
+   * The party that must make the value unique: a client ID, a key thumbprint, an upstream provider or an authenticator
+   * app.
+   */
   readonly owner: string;
   readonly value: string;
-  /** Milliseconds since the epoch; from then on the value may be used again. */
+  /** Milliseconds since the epoch. From then on, the value may be reused. */
   readonly expiresAt: number;
 }
 
 /**
- * Accepts a value: true for exactly one caller on all instances until it expires. To be called when everything else
- * about the JWT is right, since anybody can send the `jti` of somebody else.
+ * Accepts a value once: returns true for exactly one caller across all instances until it expires. Call it when
+ * everything else about the JWT is valid, since anyone can send the `jti` of another party.
  * @param now milliseconds since the epoch
  */
 export async function consumeOnce(database: Queryable, oneTime: OneTimeValue, now: number): Promise<boolean> {
@@ -32,20 +35,20 @@ export async function consumeOnce(database: Queryable, oneTime: OneTimeValue, no
 }
 
 /**
- * The same for work that the value proves: accepted in one round trip with the first statement of the work, and in its
- * transaction. To be settled when the work sent none, and when it failed.
+ * Does the same for work that the value authorizes. The value is accepted in the transaction of the work, in one round
+ * trip with its first statement. Settle the returned database if the work made no statement, and if it failed.
  */
 export function onceFor(database: GuardingDatabase, oneTime: OneTimeValue): GuardedDatabase {
   const parameters = { valueHash: hashOf(oneTime), expiresAt: new Date(Math.ceil(oneTime.expiresAt)) };
   return database.guardedBy(storeValue, parameters, 'replayed_values_pkey');
 }
 
-/** Whether work of `onceFor` failed because the value was accepted before. */
+/** Returns whether work of `onceFor` failed because the value was already accepted. */
 export function isReplay(error: unknown): boolean {
   return error instanceof GuardRefused;
 }
 
-// A value that expired is refused until its row is cleaned up: nobody but its owner made it twice.
+// An expired value is rejected until its row is cleaned up, which only affects an owner that repeats a value.
 const storeValue = statement<never, { readonly valueHash: Buffer; readonly expiresAt: Date }>(
   'store-one-time-value',
   'insert into replayed_values (value_hash, expires_at) values (:valueHash::bytea, :expiresAt::timestamptz)',
@@ -55,7 +58,7 @@ function hashOf({ kind, owner, value }: OneTimeValue): Buffer {
   return sha256(JSON.stringify([kind, owner, value]));
 }
 
-// The primary key settles races: the second of two waits for the first, and then sees a row that has not expired.
+// The primary key resolves races: the second of two callers waits for the first and then sees an unexpired row.
 const acceptValue = statement<never, { readonly valueHash: Buffer; readonly expiresAt: Date; readonly now: Date }>(
   'accept-one-time-value',
   `insert into replayed_values as seen (value_hash, expires_at)
@@ -65,7 +68,7 @@ const acceptValue = statement<never, { readonly valueHash: Buffer; readonly expi
     where seen.expires_at <= :now::timestamptz`,
 );
 
-/** Longer than the clocks of two instances may differ. */
+/** Exceeds the possible clock difference between two instances. */
 const KEPT_SECONDS = 300;
 
 const sweepExpired = statement<never, { readonly expiredBefore: Date }>(
