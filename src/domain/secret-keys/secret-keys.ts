@@ -1,7 +1,7 @@
 /**
- * Keys whose results must stay the same for as long as the database lives, also when `secrets.encryption` is replaced:
- * each is drawn once, at the first start that knows its purpose, and kept sealed in the table `secret_keys`. Everything
- * else derives its key from the root (`KeyRing.derive`).
+ * Keys whose results must stay the same for the lifetime of the database, even if `secrets.encryption` is replaced.
+ * Each is generated once, at the first start that knows its purpose, and stored encrypted in the table `secret_keys`.
+ * Everything else derives its key from the root key (`KeyRing.derive`).
  */
 import type { Clock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -10,7 +10,7 @@ import type { KeyRing } from '#platform/base/sealing.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** 32 bytes each, read at the start; they never change. */
+/** 32 bytes each, read at startup; they never change. */
 export interface SecretKeys {
   readonly pairwiseSubjects: Buffer;
   readonly registrationTokens: Buffer;
@@ -30,7 +30,7 @@ const findSecretKey = statement<{ keySealed: Buffer }, { readonly purpose: strin
   'select key_sealed as "keySealed" from secret_keys where purpose = :purpose::text',
 );
 
-/** Keeps the key that is there: of two instances that start at once, the first decides. */
+/** Keeps an existing key: if two instances start concurrently, the first one wins. */
 const insertSecretKey = statement<
   never,
   { readonly purpose: string; readonly keySealed: Buffer; readonly createdAt: Date }
@@ -42,8 +42,8 @@ const insertSecretKey = statement<
 );
 
 /**
- * Reads the key of each purpose, and draws those that no instance has drawn yet.
- * @throws ExitError 78 when a key was sealed under a root that is not configured
+ * Reads the key of each purpose and generates missing ones.
+ * @throws ExitError 78 if a key is encrypted under a root key that is not configured
  */
 export async function openSecretKeys(deps: SecretKeyDeps): Promise<SecretKeys> {
   return {
