@@ -1,7 +1,7 @@
 /**
- * Mails that tell people what happened to their account (browser-flows 11, security R-33). A notice is queued by the
- * statement, or in the transaction, of what it tells: one job for each address that was confirmed at that moment, so
- * that somebody who takes an account over cannot keep it from its owner by removing addresses.
+ * Emails about security-relevant changes of an account (browser-flows 11, security R-33). The statement or transaction
+ * of a change queues its notice, with one job per address confirmed at that time. An attacker who has access to the
+ * account cannot suppress notices by removing addresses.
  */
 
 import { accountIsDeactivated, accountIsLocked } from '#domain/accounts/liveness.ts';
@@ -14,7 +14,7 @@ import { type Statement, statement } from '#platform/postgres/statement.ts';
 
 export const NOTICE_QUEUE = MAIL_QUEUES.notice;
 
-/** What people are told of. */
+/** Events that users are notified about. */
 export const NOTICES = [
   'account_deactivated',
   'account_locked',
@@ -32,28 +32,28 @@ export const NOTICES = [
 ] as const;
 export type Notice = (typeof NOTICES)[number];
 
-/** Events of one account that are told in an hour; who has read of ten knows that something is wrong. */
+/** Limit of notified events per account and hour. After ten, the owner knows that something is wrong. */
 const MAX_PER_HOUR = 10;
 
 export interface NoticeSql {
-  /** Query for `user_id` of whom to tell: one row, or none. */
+  /** Query for the `user_id` to notify, with at most one row. */
   readonly told: string;
   readonly notice: Notice;
-  /** SQL for the `id` of the audit event that knows time, address and browser; or null. */
+  /** SQL for the `id` of the audit event, which has the time, address and browser; or null. */
   readonly eventId: string;
-  /** SQL for what else the mail says, `jsonb`: names and booleans, never a secret. */
+  /** SQL for further content of the email, `jsonb`: names and booleans, never a secret. */
   readonly detail: string;
-  /** SQL for the language, `text`: of the request; null: that of the account. It may read `told_user`. */
+  /** SQL for the language of the request, `text`; null to use the account's language. It may read `told_user`. */
   readonly language: string;
   /** Parameter with the time, cast to `timestamptz`. */
   readonly now: string;
-  /** SQL for a further bucket of this user: `key`, `burst` and `seconds` per token. */
+  /** SQL for an additional bucket of this user: `key`, `burst` and `seconds` per token. */
   readonly limit?: string;
 }
 
 /**
- * CTEs that queue a notice, for statements that expect `:queuedBy`. They bring `told_user`, `wanted`, those of
- * `chargeCtes`, and `noticed`.
+ * Returns CTEs that queue a notice, for statements that expect `:queuedBy`. They define `told_user`, `wanted`, the CTEs
+ * of `chargeCtes`, and `noticed`.
  */
 export function noticeCtes({ told, notice, eventId, detail, language, now, limit }: NoticeSql): string {
   const further = limit === undefined ? '' : `union all select ${limit} from told_user`;
@@ -96,7 +96,10 @@ function queueing(label: string, notice: Notice): Statement<never, NoticeParams>
   return statement<never, NoticeParams>(label, `with ${noticeCtes({ ...alone, notice })} select`);
 }
 
-/** Once a day: the failures go on as long as the one who guesses does. Whether it is stored must not take longer. */
+/**
+ * Limited to once a day, because an attacker can cause failures indefinitely. The asynchronous commit avoids a delay
+ * that would reveal whether a notice is stored.
+ */
 const queueFailedLogins = statement<never, NoticeParams>(
   'queue-failed-logins-notice',
   `with lazy as materialized (select set_config('synchronous_commit', 'off', true) as setting),
@@ -122,13 +125,13 @@ const QUEUEING = {
   upstream_unlinked: queueing('queue-upstream-unlinked-notice', 'upstream_unlinked'),
 } as const;
 
-/** Queues a notice; pass the transaction of what it tells, before it changes which addresses are to be told. */
+/** Queues a notice. Pass the transaction of the change, before it changes which addresses receive the notice. */
 export async function queueNotice(
   queryable: Queryable,
   notice: keyof typeof QUEUEING,
   about: {
     readonly user: UserId;
-    /** Of the audit event. */
+    /** ID of the audit event. */
     readonly eventId?: string;
     readonly detail?: Readonly<Record<string, string | boolean>>;
     readonly language?: string | undefined;
@@ -146,7 +149,7 @@ export async function queueNotice(
   });
 }
 
-/** What a mail says. */
+/** The content of an email. */
 export interface NoticeFacts {
   readonly notice: Notice;
   readonly to: string;
@@ -186,7 +189,7 @@ const readNotice = statement<NoticeRow, { readonly payload: string }>(
 );
 
 /**
- * Reads what a queued notice says; undefined when it does not hold any more, the account is gone, or another version
+ * Reads the content of a queued notice. Undefined if it no longer applies, the account is gone, or another version
  * queued it.
  */
 export async function findNotice(queryable: Queryable, payload: unknown): Promise<NoticeFacts | undefined> {
