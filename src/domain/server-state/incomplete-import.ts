@@ -1,6 +1,6 @@
 /**
- * A mark in `server_state` from the beginning of an import to its end. While it is there, people of the homeserver are
- * missing: a service that starts all the same would tell them so, and take their names from them.
+ * A mark in `server_state` while an import is incomplete. Users of the homeserver are then missing: if the server
+ * started, it would not recognize them, and others could register their names.
  */
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
@@ -18,7 +18,7 @@ const insertMark = statement<never, { readonly startedAt: Buffer }>(
   `insert into server_state (key, value) values ('${MARK}', :startedAt::bytea) on conflict (key) do nothing`,
 );
 
-/** For the transaction of the import itself. */
+/** Used in the transaction of the import itself. */
 export const DELETE_INCOMPLETE_IMPORT = `delete from server_state where key = '${MARK}'`;
 
 export async function isImportIncomplete(database: Queryable): Promise<boolean> {
@@ -30,7 +30,7 @@ export async function markIncompleteImport(database: Queryable, now: number): Pr
   await database.execute(insertMark, { startedAt: Buffer.from(new Date(now).toISOString()) });
 }
 
-/** @throws ExitError 1 with what to do */
+/** @throws ExitError 1 with instructions */
 export async function requireCompleteImport(database: Queryable): Promise<void> {
   if (!(await isImportIncomplete(database))) return;
   throw new ExitError(
