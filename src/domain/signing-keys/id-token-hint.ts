@@ -6,20 +6,20 @@ export interface HintDeps {
   readonly config: Config;
 }
 
-/** What an ID token that was issued here says, however long ago. */
+/** The contents of an ID token that was issued here, however old. */
 export interface IdTokenHint {
   /** The client that it was issued to, as text. */
   readonly audience: string;
   readonly subject: string;
-  /** The OAuth session that it was issued in, as text. */
+  /** The OAuth session that it was issued for, as text. */
   readonly sessionId: string | undefined;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
 /**
- * Reads an `id_token_hint`: an ID token that was issued here, signed by any of the published keys; it may be expired.
- * Other JWTs that these keys sign lack one of the claims that every ID token has.
+ * Reads an `id_token_hint`: an ID token that was issued here and signed by a published key. It may be expired. Other
+ * JWTs signed by these keys lack one of the claims that every ID token has.
  * @see OpenID Connect Core 1.0 3.1.2.1, RP-Initiated Logout 1.0 2, RFC 8725 3.12
  */
 export function readIdTokenHint({ signingKeys, config }: HintDeps, hint: string): IdTokenHint | undefined {

@@ -10,7 +10,7 @@ const RSA_2048 = rsa(2048);
 const RSA_4096 = rsa(4096);
 const PASSWORD = 'sesame';
 
-/** What `openssl ecparam -genkey` puts before the key. */
+/** The block that `openssl ecparam -genkey` writes before the key. */
 const EC_PARAMETERS = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
 const ENCRYPTED = { cipher: 'aes-256-cbc', passphrase: PASSWORD } as const;
 
@@ -51,7 +51,7 @@ function windows(pem: string | Buffer): string {
   return pem.toString().replaceAll('\n', '\r\n');
 }
 
-/** The set with an RSA key behind it, as each needs one. */
+/** Reads the key together with an RSA key, which every set needs. */
 function readWithRsa(source: Pick<SigningKeySource, 'key' | 'password'>): SigningKeys {
   const fallback = { name: 'rsa', key: RSA_2048.export({ type: 'pkcs8', format: 'pem' }), useForSigning: true };
   const entry = { name: 'the key', kid: 'configured', useForSigning: true, ...source };
@@ -67,7 +67,7 @@ describe.each(KINDS)('a key for %s', (alg, key, forms) => {
   });
 });
 
-/** By jose; it has dropped ES256K, which is verified by the published key itself. */
+/** Verifies with jose, which has dropped ES256K. That is verified with the published key itself. */
 async function isVerified(
   jwt: string,
   keys: SigningKeys['publicJwks'] extends () => { keys: infer K } ? K : never,
@@ -146,7 +146,7 @@ function messageOf(read: () => unknown): string {
   }
 }
 
-/** A key whose private exponent belongs to another one, though all of its parts can be read. */
+/** Returns a key whose private exponent belongs to another one, although all of its parts can be parsed. */
 function damaged(key: KeyObject): Buffer {
   const der = key.export({ type: 'pkcs1', format: 'der' });
   const parts = { ...key.export({ format: 'jwk' }) };
@@ -157,11 +157,11 @@ function damaged(key: KeyObject): Buffer {
   return der;
 }
 
-/** Whatever is signed with it anybody can sign. */
+/** Anyone can forge signatures of this key. */
 function withExponentOne(): Buffer {
   const der = RSA_2048.export({ type: 'pkcs1', format: 'der' });
   const at = der.indexOf(Buffer.from([0x02, 0x03, 0x01, 0x00, 0x01]));
-  // INTEGER 65537 becomes INTEGER 1, of the same length.
+  // Replaces INTEGER 65537 by INTEGER 1, of the same length.
   Buffer.from([0x02, 0x03, 0x00, 0x00, 0x01]).copy(der, at);
   return der;
 }

@@ -9,12 +9,12 @@ import {
 } from '#protocol/jose/signing-algorithms.ts';
 import { SigningKeys, signingKey } from './signing-keys.ts';
 
-/** One configured key before it was read. */
+/** A configured key before it is read. */
 export interface SigningKeySource {
-  /** How messages name the entry: `secrets.keys[0]` or a file's path. Its content is never shown. */
+  /** How messages refer to the entry: `secrets.keys[0]` or a file path. They never contain the key. */
   readonly name: string;
   readonly kid?: string | undefined;
-  /** Undefined: the usual one of the kind of key. */
+  /** Undefined for the default algorithm of the key type. */
   readonly alg?: SigningAlgorithm | undefined;
   /** PEM text, or DER bytes. */
   readonly key: string | Buffer;
@@ -26,14 +26,14 @@ const MINIMUM_RSA_BITS = 2048;
 const MAX_RSA_BITS = 8192;
 const MINIMUM_RSA_EXPONENT = 3n;
 
-/** What is wrong with one entry; of all of them together when `name` is undefined. */
+/** A problem with one entry, or with all of them together if `name` is undefined. */
 export interface SigningKeyProblem {
   readonly name: string | undefined;
-  /** Never shows the content. */
+  /** Never contains the key. */
   readonly message: string;
 }
 
-/** Ends the start with everything that is wrong with the keys. */
+/** Aborts startup with all problems of the keys. */
 export class SigningKeyProblems extends ExitError {
   readonly problems: readonly SigningKeyProblem[];
 
@@ -45,8 +45,8 @@ export class SigningKeyProblems extends ExitError {
 
 /**
  * Reads PKCS#1, PKCS#8 (also encrypted) and SEC1 keys in PEM or DER form.
- * @throws SigningKeyProblems (exit 78): unreadable, wrong password, unsupported kind, RSA size out of 2048 to 8192
- * bits, an `alg` that the key cannot sign with, a `kid` used twice, or no RSA key that signs with RS256 (mandatory,
+ * @throws SigningKeyProblems (exit 78): unreadable, wrong password, unsupported key type, RSA size outside 2048 to 8192
+ * bits, an `alg` that the key cannot sign with, a duplicate `kid`, or no RSA key that signs with RS256 (mandatory,
  * OpenID Connect Discovery 3)
  */
 export function readSigningKeys(sources: readonly SigningKeySource[]): SigningKeys {
@@ -83,7 +83,7 @@ export function readSigningKeys(sources: readonly SigningKeySource[]): SigningKe
   return signingKeys;
 }
 
-/** The key, or what is wrong with it. */
+/** Returns the key, or what is wrong with it. */
 function readPrivateKey(source: SigningKeySource): KeyObject | string {
   const key = parsePrivateKey(source.key, source.password);
   if (key !== undefined) return key;
@@ -115,7 +115,7 @@ function kindProblem(key: KeyObject, algorithm: SigningAlgorithm | undefined): s
   return isSound(key, possible) ? undefined : 'the key is damaged: what it signs does not verify';
 }
 
-/** A trial, since the parts of a damaged key can be read as well. */
+/** Makes a test signature, because a damaged key can be parsed too. */
 function isSound(key: KeyObject, [algorithm]: readonly SigningAlgorithm[]): boolean {
   if (algorithm === undefined) return false;
   const { digest, input } = signInput(algorithm, key);

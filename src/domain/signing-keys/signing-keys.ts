@@ -1,9 +1,9 @@
 /**
- * The keys that sign what Latchkey issues, and the set that others verify with (`/oauth2/keys.json`).
+ * The keys that sign what Latchkey issues, and the key set for verifiers (`/oauth2/keys.json`).
  *
- * Keys come from the configuration or from files; an active key signs, one marked otherwise is only published (the
- * next one, or one that retires). Each key has one algorithm, and the first active key of an algorithm signs. The set is
- * replaced as a whole while the service runs.
+ * Keys come from the configuration or from files. An active key signs. Other keys are only published: the next key, or
+ * one being retired. Each key has one algorithm, and the first active key of an algorithm signs. The set can be
+ * replaced as a whole at runtime.
  */
 import { createHash, type JsonWebKey, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -24,21 +24,21 @@ const signInThreadPool = promisify(sign);
 const SEGMENT = /^[A-Za-z0-9_-]+$/;
 
 export interface SigningKey {
-  /** Where it comes from: `secrets.keys[0]` or a file's path. */
+  /** The source of the key: `secrets.keys[0]` or a file path. */
   readonly name: string;
   readonly kid: string;
   readonly privateKey: KeyObject;
   readonly publicJwk: JsonWebKey;
-  /** The only one that it signs with: verifiers that take the key's own `alg`, or none, get it right. */
+  /** The only algorithm that the key signs with, so that verifiers may use the key's own `alg` or ignore it. */
   readonly algorithm: SigningAlgorithm;
-  /** False: published only. */
+  /** False if the key is only published. */
   readonly isActive: boolean;
 }
 
 /** A public key as `/oauth2/keys.json` shows it (RFC 7517 4). */
 export type PublishedJwk = JsonWebKey & { readonly kid: string; readonly use: 'sig'; readonly alg: string };
 
-/** One key for people to read; nothing of the private part. */
+/** A key for display, without the private part. */
 export interface ListedKey {
   readonly name: string;
   readonly kid: string;
@@ -58,19 +58,19 @@ export class SigningKeys {
     this.#signers = signersOf(keys);
   }
 
-  /** Takes over the keys of another set. What is being signed is signed with the key that it was begun with. */
+  /** Replaces the keys with those of another set. Signatures in progress use the key that they started with. */
   replaceWith(other: SigningKeys): void {
     this.#keys = other.#keys;
     this.#signers = other.#signers;
     this.#revision += 1;
   }
 
-  /** Another number after each replacement: what was made of the keys before is out of date. */
+  /** Changes with each replacement. Anything derived from the previous keys is then outdated. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** In the order of the configuration. */
+  /** Returns the keys in configuration order. */
   list(): readonly ListedKey[] {
     return this.#keys.map((key) => ({
       name: key.name,
@@ -81,7 +81,7 @@ export class SigningKeys {
     }));
   }
 
-  /** What an active key can produce, RS256 first. */
+  /** Returns the algorithms of active keys, RS256 first. */
   algorithms(): readonly SigningAlgorithm[] {
     return SIGNING_ALGORITHMS.filter((algorithm) => this.#signers.has(algorithm));
   }
@@ -91,8 +91,8 @@ export class SigningKeys {
   }
 
   /**
-   * The published set: public members only. The key behind RS256 comes first, then other RSA keys: some verifiers try
-   * the first key alone, or stop at one whose kind they do not know.
+   * Returns the published set, with public members only. The RS256 key comes first, then other RSA keys: some verifiers
+   * try only the first key, or stop at an unknown key type.
    */
   publicJwks(): { readonly keys: readonly PublishedJwk[] } {
     const rank = (key: SigningKey): number =>
@@ -105,17 +105,17 @@ export class SigningKeys {
   }
 
   /**
-   * The claims of a JWT that one of the published keys signed, however old it is; undefined for any other text.
-   * @param type that its header has to name: those of one kind must not pass for another (RFC 8725 3.11)
+   * Returns the claims of a JWT signed by a published key, however old; undefined for any other text.
+   * @param type required `typ` header, so that one kind of JWT cannot pass for another (RFC 8725 3.11)
    */
   verifyJwt(token: string, type = 'JWT'): Readonly<Record<string, unknown>> | undefined {
     return verifyJwt(token, type, this.#keys);
   }
 
   /**
-   * A compact JWS over the claims (RFC 7515 3.1). RSA works in the thread pool, since it would hold up the loop for
-   * 0.3 ms; the others take some 40 us.
-   * @throws Error when no active key can produce the algorithm: the operator removed it
+   * Returns a compact JWS over the claims (RFC 7515 3.1). RSA runs in the thread pool, because it would block the event
+   * loop for 0.3 ms. The others take about 40 us.
+   * @throws Error if no active key has the algorithm, because the operator removed it
    */
   async signJwt(claims: Readonly<Record<string, unknown>>, options: { alg: string; typ?: string }): Promise<string> {
     const { alg } = options;
@@ -141,9 +141,9 @@ function signersOf(keys: readonly SigningKey[]): ReadonlyMap<SigningAlgorithm, S
 }
 
 /**
- * Makes the record of a private key; `kid` defaults to the RFC 7638 SHA-256 thumbprint, the algorithm to the usual one
- * of its kind.
- * @throws Error for a kind of key that no algorithm goes with
+ * Creates the record of a private key. `kid` defaults to the RFC 7638 SHA-256 thumbprint, and the algorithm to the
+ * default of the key type.
+ * @throws Error for a key type without a supported algorithm
  */
 export function signingKey(
   privateKey: KeyObject,
@@ -180,9 +180,9 @@ function base64Url(text: string): string {
 }
 
 /**
- * The claims of a compact JWT that one of the keys signed, without a look at their meaning; undefined for any other
- * text. The header names the algorithm, but only one that the key's kind can produce counts (RFC 8725 3.1);
- * it may have been another one before.
+ * Returns the claims of a compact JWT signed by one of the keys, without interpreting them; undefined for any other
+ * text. The header names the algorithm, but only those that the key type supports are accepted (RFC 8725 3.1). The key
+ * may have had another algorithm earlier.
  */
 function verifyJwt(
   token: string,
