@@ -43,25 +43,25 @@ import { DeviceForbiddenPage, DevicePage, DeviceResultPage, requestingDevice } f
 
 type ActiveViewer = Extract<Viewer, { readonly kind: 'active' }>;
 
-/** A device that waits for the person who is signed in. */
+/** A device that waits for the signed-in user. */
 interface WaitingDevice {
   readonly grant: DeviceCodeGrant;
   readonly client: Client;
   readonly viewer: ActiveViewer;
-  /** Why this person may not let the device in. */
+  /** Why this user may not approve the device. */
   readonly violations: readonly Violation[];
 }
 
 type DeviceProblem = 'csrf_expired' | 'invalid_action' | 'required';
 
-/** `GET /device/{device_code_id}`: asks, or says what was decided. */
+/** `GET /device/{device_code_id}`: asks for the decision, or shows it. */
 export async function showDevice(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const opened = await openDevice(deps, context);
   if ('status' in opened) return opened;
   return await showDecision(deps, context, opened);
 }
 
-/** `POST /device/{device_code_id}`: what the person decided. */
+/** `POST /device/{device_code_id}`: the user's decision. */
 export async function submitDevice(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
@@ -87,14 +87,14 @@ export async function submitDevice(deps: PageDeps, context: RequestContext): Pro
     userAgent: context.userAgent,
     now: deps.clock.now(),
   });
-  // The grant, the session, the account or the client changed since they were read: the page finds out which.
+  // The grant, session, account or client changed after it was read. The page determines which.
   if (!isDecided) deps.clients.forget(client.id);
   return redirect(deps.urls.device(grant.id));
 }
 
 /**
- * Reads the grant and judges whether the person who is signed in may decide about it: the steps of oauth 10.3 in their
- * order, by one statement. Makes the viewer the request's requester.
+ * Reads the grant with one statement, and determines whether the signed-in user may decide about it: the steps of oauth
+ * 10.3 in their order. Sets the viewer as the request's requester.
  * @throws LatchkeyError `device_code_not_found`, `device_code_used`, `expired_token`
  */
 async function openDevice(
@@ -114,7 +114,7 @@ async function openDevice(
   });
   const viewer = await viewers.accept(context, row);
   const restartPath = urls.link();
-  // An address alone decides nothing: a stranger who sends it to somebody does not bring the code along (S-117).
+  // The URL alone is not enough: an attacker could send it to a user, who would never have entered the code (S-117).
   if (row === undefined || row.grant_id === null || id === undefined || !isGrantBound(context, id, now)) {
     throw new LatchkeyError('device_code_not_found', { restartPath });
   }
@@ -131,7 +131,7 @@ async function openDevice(
     return context.method === 'POST' ? redirect(urls.device(grant.id)) : showResult(deps, context, state, client);
   }
   const asksForAdmin = grant.scope.some((scope) => deps.scopeRules.isAdmin(scope));
-  // To refuse, nobody has to prove who they are once more.
+  // Denying a device does not require reauthentication.
   const isGiving = asksForAdmin && mayAdminister(viewer.user, deps) && decision !== 'reject';
   if (isGiving && isTooOld(deps, viewer, now)) return redirect(urls.reauth(action));
   const openSessions = toOpenSessions(row);
@@ -153,7 +153,7 @@ function isTooOld({ config }: PageDeps, { session }: ActiveViewer, now: number):
   return reauthMaxAgeSeconds !== undefined && !isRecent(session.authenticatedAt, reauthMaxAgeSeconds * 1000, now);
 }
 
-/** The grant and who is signed in; without the grant there is a row, too. Primary keys. */
+/** Reads the grant and the signed-in user. Returns a row even without the grant. Both lookups use primary keys. */
 const readDevice = statement<
   ViewerRow & OpenSessionsRow & (DeviceCodeGrantRow | { readonly grant_id: null }),
   {
@@ -226,8 +226,8 @@ async function showDecision(
 }
 
 /**
- * The person is sent nowhere, so no redirect tells whose client it is: one without a home page is shown with the host
- * that all its redirect URIs share (oauth 10.3, security S-56).
+ * No redirect shows the user who the client is. A client without a home page is therefore shown with the host that all
+ * its redirect URIs share (oauth 10.3, security S-56).
  */
 function askingClient(deps: PageDeps, client: Client, language: string): ShownClient {
   const shown = shownClient(client, language, deps);
@@ -255,7 +255,7 @@ function showResult(
   });
 }
 
-/** The problem in words, with the codes of browser-flows 9.2. */
+/** Returns the problem as text, with the codes of browser-flows 9.2. */
 export function deviceProblem(translations: Translations, code: DeviceProblem): FormProblem {
   switch (code) {
     case 'csrf_expired':

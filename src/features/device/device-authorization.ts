@@ -81,7 +81,7 @@ async function issueCodes(
   );
 }
 
-/** What remains of the scope without looking at a person (oauth 14.2). */
+/** Returns the part of the scope that is allowed before the user is known (oauth 14.2). */
 function acceptedScope({ scopeRules }: DeviceAuthorizationDeps, client: Client, requested: string): readonly string[] {
   const scopes = parseScope(requested);
   const problem =

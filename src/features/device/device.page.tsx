@@ -21,11 +21,11 @@ import type { DeviceCodeGrant } from '#domain/authorizations/device-code-grant.t
 import type { Violation } from '#domain/policy/violations.ts';
 import { formatUserCode } from '#protocol/oauth/user-code.ts';
 
-/** What is known of a device that asks; the person compares it with the one in front of them (security S-116). */
+/** What is known about the requesting device. The user compares it with the actual device (security S-116). */
 export interface RequestingDevice {
-  /** As the device shows it. */
+  /** As displayed by the device. */
   readonly userCode: string;
-  /** Model, program and system; empty when the device does not say. */
+  /** Model, program and system. Empty if the device does not report them. */
   readonly description: string;
   readonly address: string | undefined;
   /** Milliseconds since the epoch. */
@@ -59,7 +59,7 @@ interface DevicePageProps {
   readonly problems: readonly FormProblem[];
 }
 
-/** Asks whether a device may sign in to the account, with everything that gives a stranger's request away. */
+/** Asks whether a device may sign in to the account. Shows every detail that could expose an attacker's request. */
 export function DevicePage(props: DevicePageProps): VNode {
   const { translations, client, device, form, problems } = props;
   return (
@@ -119,12 +119,12 @@ function DeviceFacts({ translations, device }: { translations: Translations; dev
   );
 }
 
-/** The reader's time zone is not known, so the time is that of UTC and says so. */
+/** The user's time zone is unknown, so the time is shown in UTC and labeled. */
 function clockTime(time: Date): string {
   return `${time.toISOString().slice(11, 16)} UTC`;
 }
 
-/** Says why this person may not give what the device asks for. */
+/** Explains why this user may not approve the device's request. */
 export function DeviceForbiddenPage({
   translations,
   client,
@@ -157,7 +157,7 @@ export function DeviceForbiddenPage({
   );
 }
 
-/** Says what was decided; the person goes back to the device. */
+/** Shows the decision. The user continues on the device. */
 export function DeviceResultPage({
   translations,
   isGranted,

@@ -108,7 +108,7 @@ async function signedIn(username: string, browser: Browser = newBrowser()): Prom
   return browser;
 }
 
-/** Enters a code, as far as the page that asks. */
+/** Enters a code and continues to the page that asks for the decision. */
 async function enter(browser: Browser, userCode: string): Promise<Shown> {
   await browser.get('/link');
   await browser.submit({ code: userCode });

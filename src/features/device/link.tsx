@@ -14,19 +14,21 @@ import { formatUserCode, parseUserCode } from '#protocol/oauth/user-code.ts';
 
 type LinkDeps = PageDeps & { readonly userCodes: UserCodes };
 
-/** Why the form is shown again. */
+/** Why the form is shown a second time. */
 export type LinkProblem =
   | Exclude<EnteredCode, { readonly ok: true }>
   | { readonly reason: 'required' | 'csrf-expired' };
 
-/** `GET /link`: asks for the code. One in the address is filled in; nothing is looked up before the button is pressed. */
+/**
+ * `GET /link`: asks for the code. A code in the URL is filled in, but looked up only when the user submits the form.
+ */
 export async function showLink(deps: LinkDeps, context: RequestContext): Promise<HttpResponse> {
   await deps.viewers.read(context);
   const given = deps.config.oauth.deviceCodeUserCodeAutoFillEnabled ? context.query.get('code') : undefined;
   return showForm(deps, context, given);
 }
 
-/** `POST /link`: finds the device of the code; nobody needs to be signed in for that. */
+/** `POST /link`: finds the device for the code. Does not require a signed-in user. */
 export async function submitLink(deps: LinkDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
@@ -40,7 +42,7 @@ export async function submitLink(deps: LinkDeps, context: RequestContext): Promi
   return redirect(deps.urls.device(entered.id));
 }
 
-/** @param typed what the field shows, as far as it is a code */
+/** @param typed value of the field, if it looks like a code */
 function showForm(
   deps: LinkDeps,
   context: RequestContext,
@@ -66,7 +68,7 @@ function showForm(
   });
 }
 
-/** The problem in words, with the codes of browser-flows 9.2. */
+/** Returns the problem as text, with the codes of browser-flows 9.2. */
 export function linkProblem(translations: Translations, problem: LinkProblem): FormProblem {
   switch (problem.reason) {
     case 'required':
@@ -82,7 +84,7 @@ export function linkProblem(translations: Translations, problem: LinkProblem): F
   }
 }
 
-/** Asks for the code that a device shows. */
+/** Asks for the code that a device displays. */
 export function LinkPage({
   translations,
   path,
@@ -93,7 +95,7 @@ export function LinkPage({
   translations: Translations;
   path: string;
   csrf: string;
-  /** Filled in. */
+  /** Initial value of the field. */
   code: string | undefined;
   problems: readonly FormProblem[];
 }): VNode {

@@ -1,12 +1,11 @@
 /**
  * The device authorization grant (RFC 8628), for devices without a browser or a keyboard:
  *
- * - `POST /oauth2/device`: a device asks for its codes
- * - `GET` and `POST /link`: a person enters the user code in a browser
- * - `GET` and `POST /device/{device_code_id}`: the person decides, and reads what came of it
+ * - `POST /oauth2/device`: a device requests its codes
+ * - `GET` and `POST /link`: the user enters the user code in a browser
+ * - `GET` and `POST /device/{device_code_id}`: the user decides, and sees the result
  *
- * The device polls the token endpoint (`features/token`). Without `oauth.device_code_grant_enabled` the pages do not
- * exist.
+ * The device polls the token endpoint (`features/token`). The pages exist only with `oauth.device_code_grant_enabled`.
  */
 import type { Browser } from '#browser/browser.ts';
 import { UserCodes } from '#domain/authorizations/user-codes.ts';

@@ -26,7 +26,7 @@ export function decisionProps({ translations, text, token }: Pick<SampleContext,
   };
 }
 
-/** @param age of the device's request, in milliseconds */
+/** @param age age of the device's request, in milliseconds */
 export function deviceSample(name: string, age: number, isUnconfirmed = false) {
   return pageSample(name, (context) => {
     const { translations, now, text } = context;

@@ -4,14 +4,14 @@ import type { HttpResponse } from '#platform/http/response.ts';
 
 export interface CacheableDocument {
   readonly cacheControl: string;
-  /** What the document depends on: it is made again when this number is another one. */
+  /** Version of what the document depends on. The document is rebuilt when this number changes. */
   revision(): number;
   make(): unknown;
 }
 
 /**
- * A JSON document that changes only with configuration and keys: serialized once for each revision, answered from
- * memory with a strong `ETag`, and 304 for a client that has it already (RFC 9110 13.1.2).
+ * Serves a JSON document that changes only with configuration and keys. It is serialized once per revision, and served
+ * from memory with a strong `ETag`. Clients that already have it get 304 (RFC 9110 13.1.2).
  */
 export function cacheableDocument(document: CacheableDocument): (context: RequestContext) => HttpResponse {
   const headers = { 'cache-control': document.cacheControl, 'content-type': 'application/json' };
@@ -27,7 +27,7 @@ export function cacheableDocument(document: CacheableDocument): (context: Reques
   };
 }
 
-/** 200 with a body that was made for this request, or 304 for a client that has the same one already. */
+/** Returns 200 with a body created for this request, or 304 for a client that already has the same one. */
 export function respondTagged(context: RequestContext, body: Buffer, headers: DocumentHeaders): HttpResponse {
   return choose(context, taggedResponses(body, headers));
 }

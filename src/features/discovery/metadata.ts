@@ -22,7 +22,7 @@ import { USER_CLAIM_NAMES } from '#protocol/oidc/user-claims.ts';
 const CLIENT_ALGORITHMS = [...MAC_ALGORITHMS, ...ACCEPTED_ALGORITHMS];
 
 /**
- * What the service can do; every field names something that is mounted and works.
+ * Returns the provider metadata. Every field describes something that is mounted and works.
  * @see OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2, RFC 9207 section 3
  */
 export function providerMetadata(core: Core, { urls, languages }: Browser): Record<string, unknown> {
@@ -90,8 +90,8 @@ export function providerMetadata(core: Core, { urls, languages }: Browser): Reco
 }
 
 /**
- * The address of the account API where a listener serves it. Its name has dots only where chat clients may look for it:
- * the certification suite of OpenID reads a name that ends in `_endpoint` as a path of members.
+ * Returns the URL of the account API if a listener serves it. The member's name has dots only if chat clients may look
+ * for it: the OpenID certification suite reads a name that ends in `_endpoint` as a path of members.
  */
 function accountApi({ config }: Core, urls: Browser['urls']): Record<string, string> {
   const { graphql, homeserver, http, protocolName } = config;
@@ -101,13 +101,16 @@ function accountApi({ config }: Core, urls: Browser['urls']): Record<string, str
   return { [hasChatClients ? chatNames(protocolName).accountApiMember : 'graphql_endpoint']: urls.absolute('graphql') };
 }
 
-/** What somebody here can reach. */
+/** Returns the classes that users of this service can reach. */
 function reachableAcrValues({ relyingParty, secondFactors }: Core): readonly string[] {
   const strongest = strongestAcr({ hasTotp: secondFactors.policy !== 'off', hasPasskey: relyingParty !== undefined });
   return ISSUED_ACR_VALUES.filter((value) => reachesAcr(strongest, value));
 }
 
-/** What a client may ask the account area to open (chat-compat 13); the last three are the older names of others. */
+/**
+ * Actions that a client may ask the account area to open (chat-compat 13). The last three are older names of other
+ * actions.
+ */
 function accountActions({ config }: Core): string[] {
   const { actionPrefix } = chatNames(config.protocolName);
   const names = ['profile', 'devices_list', 'device_view', 'device_delete'];

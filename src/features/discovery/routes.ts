@@ -1,7 +1,6 @@
 /**
- * What clients read before anything else, without touching the database:
- * `/.well-known/openid-configuration`, `/.well-known/oauth-authorization-server`, `/.well-known/webfinger`,
- * `/oauth2/keys.json`.
+ * Documents that clients read first. They are served without database access: `/.well-known/openid-configuration`,
+ * `/.well-known/oauth-authorization-server`, `/.well-known/webfinger`, `/oauth2/keys.json`.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
@@ -55,9 +54,9 @@ const OPENID = '/.well-known/openid-configuration';
 const OAUTH = '/.well-known/oauth-authorization-server';
 
 /**
- * Where clients look for the metadata: below the issuer (OpenID Connect Discovery 4.1), or at the origin with the
- * issuer's path behind (RFC 8414 3.1). An issuer with another path than the public base is looked for at the origin's
- * root too. Clients that append the path to an issuer with a final slash ask with a doubled slash.
+ * Where clients look for the metadata: below the issuer (OpenID Connect Discovery 4.1), or at the origin followed by
+ * the issuer's path (RFC 8414 3.1). If the issuer's path differs from the public base URL's, clients also look at the
+ * origin's root. Clients that append the path to an issuer with a trailing slash request a double slash.
  */
 function metadataPaths(issuer: string, basePath: string): MetadataPath[] {
   const issuerPath = new URL(issuer).pathname.replace(/\/$/, '');
@@ -82,8 +81,8 @@ const ISSUER_RELATION = 'http://openid.net/specs/connect/1.0/issuer';
 const MAX_RESOURCE_CHARACTERS = 2048;
 
 /**
- * OpenID Connect issuer discovery (RFC 7033, OpenID Connect Discovery 2). The resource is echoed, never looked up, so
- * that the answer does not tell who exists.
+ * OpenID Connect issuer discovery (RFC 7033, OpenID Connect Discovery 2). The resource is echoed without a lookup, so
+ * that the response does not reveal which accounts exist.
  */
 function answerWebfinger(context: RequestContext, issuer: string): HttpResponse {
   const resource = context.query.get('resource');

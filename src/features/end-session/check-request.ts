@@ -8,17 +8,17 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { uriForLog, urisForLog } from '#protocol/oauth/uris-in-logs.ts';
 
 const MAX_STATE_BYTES = 2048;
-/** How long the address that a posted request leads to works: as long as a form. */
+/** Lifetime of the URL that a posted request redirects to. Forms have the same lifetime. */
 const POSTED_LIFETIME_MS = 3_600_000;
 
-/** May be given once only (RFC 6749 3.1), also `logout_hint`, which changes nothing. */
+/** Must not be repeated (RFC 6749 3.1). Includes `logout_hint`, which has no effect. */
 const PARAMETERS = [
   ...['request', 'client_id', 'id_token_hint', 'logout_hint', 'post_logout_redirect_uri', 'state', 'ui_locales'],
 ];
 
 /**
- * Checks a client's request to sign a person out. Nothing that fails here is redirected: the address is proven only
- * when everything fits. Refusals are logged.
+ * Checks a client's request to sign a user out. A failed check never redirects, because the redirect URI is verified
+ * only if all checks pass. Rejections are logged.
  * @throws LatchkeyError `invalid_request`
  * @see OpenID Connect RP-Initiated Logout 1.0 2, 3
  */
@@ -45,7 +45,7 @@ export async function checkLogoutRequest(deps: PageDeps, parameters: FormParamet
   return { clientId: client?.id, redirectUri, state, oauthSessionId: parseId(hint?.sessionId ?? '') };
 }
 
-/** The client that the request names by `client_id`, by the hint or by both, which then have to agree. */
+/** Finds the client that the request identifies by `client_id`, by the hint, or by both, which must then agree. */
 async function findClient(
   deps: PageDeps,
   parameters: FormParameters,
@@ -65,7 +65,7 @@ async function findClient(
 }
 
 /**
- * The request that was posted and is continued here, as it was checked then.
+ * Opens a posted request that continues here, with the result of its earlier check.
  * @throws LatchkeyError `expired`, and `malformed_request` for a text that was not sealed here
  */
 export function openPostedRequest(deps: PageDeps, parameters: FormParameters, sealed: string): LogoutRequest {
@@ -75,7 +75,7 @@ export function openPostedRequest(deps: PageDeps, parameters: FormParameters, se
   return opened.request;
 }
 
-/** Tells the operator, and through them the developer of the client, what was wrong. */
+/** Logs the problem for the operator, who can inform the client's developer. */
 function refusal(deps: PageDeps, parameters: FormParameters, description: string, client?: Client): LatchkeyError {
   const redirectUri = parameters.get('post_logout_redirect_uri');
   deps.log.info('auth.refused', 'sign-out request refused', {

@@ -7,7 +7,7 @@ import type { Translations } from '#browser/i18n/translations.ts';
 import { LOGOUT_REQUEST_FIELD } from '#browser/logout-request.ts';
 import type { User } from '#domain/accounts/user.ts';
 
-/** Asks whether a client may sign the person out. */
+/** Asks whether a client may sign the user out. */
 export function ConfirmPage({
   translations,
   serviceName,
@@ -20,12 +20,12 @@ export function ConfirmPage({
 }: {
   translations: Translations;
   serviceName: string;
-  /** Undefined: the request does not tell who asks. */
+  /** Undefined if the request does not identify the client. */
   clientName: string | undefined;
   user: User;
   logoutPath: string;
   csrf: string;
-  /** The request, sealed. */
+  /** The sealed request. */
   logoutRequest: string;
   stayPath: string;
 }): VNode {
@@ -47,7 +47,7 @@ export function ConfirmPage({
   );
 }
 
-/** Nobody is signed in. Where an application wants the person back, they decide. */
+/** Confirms that the user is signed out. If the client asked for a redirect, the user decides whether to follow it. */
 export function SignedOutPage({
   translations,
   loginPath,

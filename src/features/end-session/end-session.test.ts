@@ -55,7 +55,7 @@ interface SignedIn {
   readonly accessToken: string;
 }
 
-/** A person who has signed in to the service and, through it, to a client. */
+/** A user who has signed in to the service, and through it to a client. */
 async function signedInAt(id: ClientId, username = 'alice', browser?: Browser): Promise<SignedIn> {
   const person = browser ?? (await service.signedIn(username));
   await person.open(authorizeUrl(id));
@@ -103,7 +103,7 @@ function expectQuestion(shown: Shown): void {
   expect(shown.forms).toMatchObject([{ method: 'POST', action: '/logout' }]);
 }
 
-/** An ID token as the token endpoint would have issued it. */
+/** Creates an ID token as the token endpoint would issue it. */
 async function idToken(changes: Record<string, unknown> = {}, keys = TEST_SIGNING_KEYS, typ = 'JWT'): Promise<string> {
   const claims = {
     iss: AUTHORIZATION_ISSUER,
@@ -243,7 +243,7 @@ describe('with anything else the person is asked (S-67)', () => {
     const page = await browser.get(logoutUrl({ client_id: client, post_logout_redirect_uri: BACK }));
     expect(page.text).toContain('Harbour asks to sign you out of example.test');
     expect(page.text).toContain('alice');
-    // Decision 0005: the scheme, since the client may redirect on to another origin.
+    // Decision 0005: the scheme, because the client may redirect to another origin.
     expect(page.headers['content-security-policy']).toContain("form-action 'self' https:;");
     const german = await browser.get(logoutUrl({ client_id: client, ui_locales: 'de' }));
     expect(german.text).toContain('Abmelden?');
@@ -411,7 +411,7 @@ describe('refuses, by a page and without any redirect,', () => {
   test.each(refused)('%s', async (_, fieldsOf) => {
     const { browser, hint } = await signedInAt(client);
     const fields = { id_token_hint: hint, ...(await fieldsOf()) };
-    // The hint would name the client for those that are about the lack of one.
+    // In tests of a missing client, the hint would identify the client.
     if (!('client_id' in fields) && fields.id_token_hint === hint) Reflect.deleteProperty(fields, 'id_token_hint');
     const answers = [
       await browser.get(logoutUrl(fields)),

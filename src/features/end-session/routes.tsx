@@ -1,10 +1,10 @@
 /**
- * Signing out at the request of a client (OpenID Connect RP-Initiated Logout 1.0), `GET` and `POST /oauth2/logout`.
+ * Signing out at a client's request (OpenID Connect RP-Initiated Logout 1.0), `GET` and `POST /oauth2/logout`.
  *
- * An ID token of the session that is signed in proves the request; then the browser session and the client's OAuth
- * session end at once. Any other request asks the person: the form goes to `POST /logout` with the request sealed. The
- * browser is sent only to an address that the client has registered. OAuth sessions of other clients stay,
- * but for those that want to be told (`signOut`).
+ * An ID token of the signed-in session authorizes the request. The browser session and the client's OAuth session then
+ * end at once. Any other request asks the user: the form goes to `POST /logout` with the sealed request. The browser is
+ * redirected only to a URI that the client has registered. OAuth sessions of other clients continue, unless those
+ * clients registered for logout notifications (`signOut`).
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { matchLanguages } from '#browser/i18n/negotiate-language.ts';
@@ -52,8 +52,8 @@ async function answerRequest(deps: PageDeps, context: RequestContext): Promise<H
 }
 
 /**
- * Checked, and continued by a GET: browsers withhold the session cookie from a form of another site. The address holds
- * what was found, not the ID token.
+ * Checks a posted request, which continues with a GET. Browsers do not send the session cookie with a form from another
+ * site. The URL contains the result of the check, not the ID token.
  */
 async function answerPost(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
@@ -65,7 +65,7 @@ async function answerPost(deps: PageDeps, context: RequestContext): Promise<Http
   return redirect(deps.urls.endSession(fields));
 }
 
-/** Someone whose session has not ended; the account may be locked or deactivated. */
+/** A user whose session has not ended. The account may be locked or deactivated. */
 type SignedIn = Exclude<Viewer, { readonly kind: 'anonymous' | 'ended' }>;
 
 async function readViewer(
@@ -83,7 +83,9 @@ async function readViewer(
   return { viewer: await deps.viewers.accept(withoutLimit(context), row), isProven: row?.is_proven ?? false };
 }
 
-/** The viewer, and whether the session of the hint is live and grew out of the viewer's; primary keys. */
+/**
+ * Reads the viewer, and whether the session of the hint is live and belongs to the viewer's session. Uses primary keys.
+ */
 const readViewerAndHint = statement<
   ViewerRow & { readonly is_proven: boolean },
   {
@@ -125,9 +127,9 @@ async function signOutViewer(
 }
 
 /**
- * Nobody is signed in here any more: on to the client, or the page that says so. Anyone can send a browser here with
- * what a client has registered, so only an ID token of a client that the operator configured is enough to be led on
- * (RFC 9700 4.11.2, RP-Initiated Logout 1.0 3); otherwise the page names the host.
+ * Responds when the user is signed out: redirects to the client, or shows a page. Anyone can send a browser here with a
+ * client's registered redirect URI. An automatic redirect therefore requires an ID token of a client from the
+ * configuration (RFC 9700 4.11.2, RP-Initiated Logout 1.0 3). Otherwise the page shows the host.
  */
 async function answerSignedOut(deps: PageDeps, context: RequestContext, request: LogoutRequest): Promise<HttpResponse> {
   const location = await postLogoutLocation(deps.clients, request);
@@ -151,7 +153,7 @@ async function isTrusted({ clients }: PageDeps, { clientId, oauthSessionId }: Lo
   return (await clients.find(clientId))?.isStatic === true;
 }
 
-/** Another site may have sent the person here, so only the person may decide (security S-67). */
+/** Another site may have sent the user here, so the user must confirm (security S-67). */
 async function askPerson(
   deps: PageDeps,
   context: RequestContext,
@@ -164,7 +166,7 @@ async function askPerson(
   return pages.answer({
     title: translations.t('end_session.title'),
     translations,
-    // The form redirects to the client, which browsers check against `form-action` (decision 0005).
+    // The form redirects to the client. Browsers check that against `form-action` (decision 0005).
     formActions: redirectUri === undefined ? [] : [redirectUri],
     content: (
       <ConfirmPage
@@ -181,7 +183,9 @@ async function askPerson(
   });
 }
 
-/** The name only of a client that the operator configured, since anyone may choose a name; else where it leads. */
+/**
+ * Returns the name of a client from the configuration. Other clients can choose any name, so they are shown by host.
+ */
 async function nameOfClient(deps: PageDeps, request: LogoutRequest, language: string): Promise<string | undefined> {
   const client = request.clientId === undefined ? undefined : await deps.clients.find(request.clientId);
   const name = client?.isStatic === true ? clientName(client, language) : undefined;

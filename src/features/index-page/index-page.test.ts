@@ -168,7 +168,7 @@ describe('GET /', () => {
       const browser = await signedIn(cut);
       expect(browser.shown.status).toBe(303);
       await database.close();
-      // At once: each waits for a connection.
+      // Concurrently: each request waits for a connection.
       await Promise.all(
         ['/', '/login', '/reauth', '/account/password/change', '/register'].map(async (path) => {
           const tab = cut.browser();

@@ -9,18 +9,18 @@ import type { User } from '#domain/accounts/user.ts';
 interface IndexPageProps {
   readonly translations: Translations;
   readonly serviceName: string;
-  /** Address of the discovery document; absent when the operator hides technical lines. */
+  /** URL of the discovery document. Undefined if the operator hides technical details. */
   readonly discoveryUrl: string | undefined;
 }
 
-/** What a visitor sees who is not signed in. */
+/** The page for visitors who are not signed in. */
 export function VisitorPage({
   loginPath,
   registerPath,
   ...props
 }: IndexPageProps & {
   loginPath: string;
-  /** Where a new account is made, if people may. */
+  /** Path of the registration page. Undefined if users cannot register. */
   registerPath: string | undefined;
 }): VNode {
   return (
@@ -37,7 +37,7 @@ export function VisitorPage({
   );
 }
 
-/** What a signed-in person sees. */
+/** The page for signed-in users. */
 export function SignedInPage({
   user,
   logoutPath,

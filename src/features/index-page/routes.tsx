@@ -1,4 +1,4 @@
-/** `GET /`: links to sign in and register for a visitor; the account and a sign-out button for who is signed in. */
+/** `GET /`: sign-in and registration links for visitors; the account and a sign-out button for signed-in users. */
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';

@@ -4,18 +4,18 @@ import { epochSeconds } from '#platform/base/clock.ts';
 import { chatNames } from '#protocol/chat/names.ts';
 
 export interface CompatCaller {
-  /** It reads `device_id`, and needs no scope that names the device. */
+  /** The caller reads `device_id`, and needs no scope that names the device. */
   readonly knowsDevices: boolean;
 }
 
-/** What a scope can name; other devices are known to callers that read `device_id` alone. */
+/** Characters that a scope may contain. Other device IDs are reported only to callers that read `device_id`. */
 const SCOPE_CHARACTERS = /^[A-Za-z0-9._~!$&'()*+,;=:@/-]+$/;
 
 /**
- * The members of an active answer about the token of a chat client (chat-compat 12).
- * @param sector of the client that asks: it is not to learn the name that the person has everywhere
+ * Builds an active response for a chat client's token (chat-compat 12).
+ * @param sector sector of the calling client, which must not learn the user's global name
  * @param now milliseconds since the epoch
- * @returns undefined when the caller could not tell for which device it is
+ * @returns undefined if the caller could not tell which device the token belongs to
  */
 export function compatIntrospectionResponse(
   token: LiveCompatToken,
@@ -36,7 +36,7 @@ export function compatIntrospectionResponse(
   return {
     active: true,
     scope: scope.join(' '),
-    // Such clients are not registered.
+    // Chat clients are not registered.
     client_id: 'legacy',
     username: sector === undefined ? user.username : undefined,
     sub: subjects.of(user.id, sector),
@@ -44,7 +44,7 @@ export function compatIntrospectionResponse(
     iat: issuedAt,
     nbf: issuedAt,
     exp: expiresAt === undefined ? undefined : epochSeconds(expiresAt),
-    // A whole number: with a fraction homeservers answer every request of that person with 503.
+    // Must be an integer: with a fraction, homeservers answer every request of that user with 503.
     expires_in: expiresAt === undefined ? undefined : epochSeconds(expiresAt - now),
     iss: config.http.issuer,
     device_id: deviceId,

@@ -2,36 +2,36 @@ import type { Core } from '#domain/core.ts';
 import { type ActorClaim, actorClaim } from '#domain/oauth-sessions/actor.ts';
 import type { LiveToken } from '#domain/oauth-sessions/introspect.ts';
 
-/** The members of an active answer (RFC 7662 2.2). What is undefined is left out when it is written as JSON. */
+/** An active response (RFC 7662 2.2). Undefined members are omitted from the JSON. */
 export interface IntrospectionResponse {
   readonly active: true;
   readonly scope: string | undefined;
   readonly client_id: string;
   readonly username: string | undefined;
-  /** The person; the client for a token of its own. */
+  /** The user, or the client if the token is its own. */
   readonly sub: string;
-  /** RFC 7662 2.2: of access tokens the type of RFC 6749 7.1, which resource servers compare. */
+  /** RFC 7662 2.2: for access tokens the type of RFC 6749 7.1, which resource servers compare. */
   readonly token_type: 'Bearer' | 'DPoP' | 'refresh_token';
-  /** The key that it is bound to, which the resource server compares with that of the proof (RFC 9449 6.2). */
+  /** The key that the token is bound to. Resource servers compare it with the proof's key (RFC 9449 6.2). */
   readonly cnf: { readonly jkt: string } | undefined;
   readonly iat: number;
   readonly nbf: number;
   readonly exp: number | undefined;
-  /** An integer: a fraction makes homeservers answer every request of that user with 503. */
+  /** Must be an integer: with a fraction, homeservers answer every request of that user with 503. */
   readonly expires_in: number | undefined;
   readonly jti: string;
   readonly iss: string;
-  /** The resources that it was issued for, else the client. */
+  /** The resources that the token was issued for, or else the client. */
   readonly aud: readonly string[] | undefined;
   readonly device_id: string | undefined;
   readonly auth_time: number | undefined;
   readonly acr: string | undefined;
-  /** Who acts for the person (RFC 8693 4.1). */
+  /** Who acts on behalf of the user (RFC 8693 4.1). */
   readonly act: ActorClaim | undefined;
 }
 
 /**
- * @param sector of the client that asks
+ * @param sector sector of the calling client
  * @param now milliseconds since the epoch
  */
 export function introspectionResponse(
@@ -41,7 +41,7 @@ export function introspectionResponse(
   now: number,
 ): IntrospectionResponse {
   const { user } = token;
-  // A client with pairwise subjects gets nothing else that names the person everywhere, unless it was granted.
+  // A client with pairwise subjects gets no other global identifier of the user, unless the scope grants it.
   const mayNameUser = sector === undefined || token.scope.includes('profile');
   const issuedAt = seconds(token.createdAt);
   return {
@@ -66,7 +66,7 @@ export function introspectionResponse(
   };
 }
 
-/** A refresh token is for this service alone. */
+/** A refresh token has no audience: only this service accepts it. */
 function audience(token: LiveToken): readonly string[] | undefined {
   if (token.kind === 'refresh-token') return undefined;
   return token.resources.length === 0 ? [token.clientIdentifier] : token.resources;

@@ -3,8 +3,8 @@ import type { LivePersonalToken } from '#domain/personal-sessions/tokens/introsp
 import { epochSeconds } from '#platform/base/clock.ts';
 
 /**
- * The members of an active answer about a personal token (oauth 11.2): it speaks for the account that it acts as.
- * @param sector of the client that asks: it is not to learn the name that the person has everywhere
+ * Builds an active response for a personal token (oauth 11.2), on behalf of the account that it acts as.
+ * @param sector sector of the calling client, which must not learn the user's global name
  * @param now milliseconds since the epoch
  */
 export function personalIntrospectionResponse(
@@ -25,7 +25,7 @@ export function personalIntrospectionResponse(
     iat: issuedAt,
     nbf: issuedAt,
     exp: expiresAt === undefined ? undefined : epochSeconds(expiresAt),
-    // A whole number: with a fraction homeservers answer every request of that account with 503.
+    // Must be an integer: with a fraction, homeservers answer every request of that account with 503.
     expires_in: expiresAt === undefined ? undefined : epochSeconds(expiresAt - now),
     iss: config.http.issuer,
     device_id: scopeRules.deviceIdOf(scope),

@@ -1,6 +1,6 @@
 /**
- * `POST /oauth2/introspect` (RFC 7662): what a token is worth, for the homeserver by its shared secret and for
- * confidential clients. Every token that is not live reads the same: `{"active": false}`.
+ * `POST /oauth2/introspect` (RFC 7662): the state of a token, for the homeserver with its shared secret and for
+ * confidential clients. Every token that is not live gets the same response: `{"active": false}`.
  */
 
 import type { Client } from '#domain/clients/client.ts';
@@ -37,17 +37,17 @@ interface IntrospectionDeps extends Core {
   readonly settings: TokenSettings;
 }
 
-/** Those of a client also where the homeserver asks, who has none. */
+/** Includes client credentials, even for the homeserver, which has none. */
 const SINGLE_NAMES = ['token', 'token_type_hint', ...CREDENTIAL_PARAMETERS];
 const SIGNED_MEDIA_TYPE = 'application/token-introspection+jwt';
 
-/** Who asks: the homeserver, or a client. */
+/** The caller: the homeserver or a client. */
 interface Caller extends IntrospectionCaller, CompatCaller {
-  /** Tokens of every client. */
+  /** The caller may see tokens of every client. */
   readonly maySeeAll: boolean;
 }
 
-/** What a token is worth, and whose it is when that may be told. */
+/** The state of a token, and its owner if the caller may know it. */
 interface Introspection {
   readonly body: object;
   readonly owner: ClientId | undefined;
@@ -113,7 +113,7 @@ async function answerHomeserver(
     client: undefined,
     maySee: () => true,
     maySeeAll: true,
-    // Answers with the device itself.
+    // The response contains the device ID.
     knowsDevices: context.headers['x-mas-supports-device-id'] === '1',
   };
   const outcome = await introspect(deps, deps.database, form, caller, undefined);
@@ -142,7 +142,7 @@ async function answerClient(
     if (outcome === 'client-changed') return outcome;
     countIntrospection(form, outcome);
     const wantsSigned = acceptsMediaType(context.headers.accept, SIGNED_MEDIA_TYPE);
-    // RFC 9701 8.1: a caller that could be an attacker's client learns nothing that it could show around.
+    // RFC 9701 8.1: a client that could be an attacker's gets no signed response that it could present to others.
     const maySign = client.isStatic || outcome.owner === client.id;
     return wantsSigned && maySign ? await signedResponse(deps, client, outcome) : answer(outcome);
   });
@@ -155,7 +155,7 @@ function countIntrospection(form: FormParameters, { body }: Introspection): void
   });
 }
 
-/** RFC 9701 5: the answer as a statement of this issuer to the caller. */
+/** RFC 9701 5: the response as a JWT from this issuer for the caller. */
 async function signedResponse(deps: IntrospectionDeps, client: Client, { body }: Introspection): Promise<HttpResponse> {
   const claims = {
     iss: deps.config.http.issuer,
@@ -168,7 +168,7 @@ async function signedResponse(deps: IntrospectionDeps, client: Client, { body }:
   return { status: 200, headers: { 'content-type': SIGNED_MEDIA_TYPE, pragma: 'no-cache' }, body: jwt };
 }
 
-/** @param owner undefined: a chat client, which has no record */
+/** @param owner undefined for a chat client, which has no record */
 function maySee(deps: IntrospectionDeps, client: Client, owner: ClientId | undefined): boolean {
   if (owner === client.id) return true;
   switch (deps.config.oauth.introspectionCallers) {
@@ -216,13 +216,13 @@ async function introspect(
   if (live === undefined) return INACTIVE;
   deps.activity.recordOAuth2Session(live.sessionId, now, undefined);
   const body = introspectionResponse(live, deps, sector, now);
-  // A resource server that keeps a list of `jti` finds the one that the JWT has.
+  // The `jti` matches the JWT's, for resource servers that keep a list of them.
   const jti = known.isJwt ? known.hash.toString('base64url') : body.jti;
   return { body: { ...body, jti }, owner: live.clientId };
 }
 
 type KnownToken =
-  /** `chat-client`: one that signed in by the routes of its own protocol. */
+  /** `chat-client`: signed in through the routes of its own protocol. */
   | { readonly kind: TokenKind; readonly source: 'chat-client' }
   | { readonly kind: TokenKind; readonly source: 'personal' }
   | { readonly kind: TokenKind; readonly source: 'oauth'; readonly hash: Buffer; readonly isJwt: boolean };
@@ -231,7 +231,7 @@ function maySeePersonal(caller: Caller, owner: PersonalOwner): boolean {
   return owner.kind === 'client' ? caller.maySee(owner.id) : caller.maySeeAll;
 }
 
-/** Undefined for what is not a token by its form, or of another kind than a known hint says: both need no query. */
+/** Returns undefined if the text is not a token, or if a known hint names another kind. Neither case needs a query. */
 function kindOf(deps: IntrospectionDeps, token: string, hint: string | undefined): KnownToken | undefined {
   const ofChatClient = parseChatClientToken(token);
   const prefix = parseToken(token)?.prefix;
@@ -256,7 +256,7 @@ function answer({ body }: Introspection): HttpResponse {
   return json(200, body, { pragma: 'no-cache' });
 }
 
-/** 401: the caller is told how to prove who it is. */
+/** 401: the challenge says how to authenticate. */
 function denied(description: string, challenge: string): LatchkeyError {
   return new LatchkeyError('access_denied', { description, headers: { 'www-authenticate': challenge } });
 }

@@ -1,4 +1,4 @@
-/** What an application proposes as the name to sign in with (browser-flows 3.2.1). */
+/** The username that an application suggests for sign-in (browser-flows 3.2.1). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type PageService, startPages } from '#test/support/page-service.ts';

@@ -13,19 +13,19 @@ import type { SignInOutcome } from '#domain/browser-sessions/sign-in.ts';
 import { type PasskeyProblem, passkeyProblem } from './passkey.page.tsx';
 
 export interface LoginForm {
-  /** Where the form posts to: this page with its continuation. */
+  /** Target of the form: this page with its continuation. */
   readonly path: string;
   readonly csrf: string;
-  /** What was typed before, or a proposal. */
+  /** The previously entered value, or a suggestion. */
   readonly username: string | undefined;
   readonly problems: readonly FormProblem[];
-  /** An e-mail address is accepted in place of the username. */
+  /** Users may enter an email address instead of the username. */
   readonly acceptsEmail: boolean;
-  /** Undefined: none is asked for. */
+  /** Undefined if no CAPTCHA is required. */
   readonly captcha: ShownCaptcha | undefined;
 }
 
-/** The sign-in page; without a form when passwords are switched off. */
+/** The sign-in page. It has no form if passwords are disabled. */
 export function LoginPage({
   translations,
   serviceName,
@@ -41,22 +41,22 @@ export function LoginPage({
 }: {
   translations: Translations;
   serviceName: string;
-  /** The name of the client that the person continues to. */
+  /** Name of the client that the user continues to. */
   clientName: string | undefined;
-  /** The operator's own words. */
+  /** The operator's message. */
   message: string | undefined;
-  /** What came before. */
+  /** Notice about what happened before. */
   notice: NoticeCode | undefined;
   form: LoginForm | undefined;
-  /** Undefined: nobody signs in with one. */
+  /** Undefined if passkeys are disabled. */
   passkey: ShownPasskey | undefined;
-  /** Where a lost password is replaced; undefined when it cannot be. */
+  /** Path of password recovery. Undefined if it is not available. */
   recoverPath: string | undefined;
-  /** Other services to sign in with. */
+  /** Upstream providers to sign in with. */
   providers: readonly ShownProvider[];
-  /** Signing in leads to the page that links the account to one at this service. */
+  /** After sign-in, the user links the account to one at this provider. */
   linkedProvider: string | undefined;
-  /** Where a new account is created; undefined when registration is closed. */
+  /** Path of the registration page. Undefined if registration is closed. */
   registerPath: string | undefined;
 }): VNode {
   return (
@@ -143,13 +143,13 @@ function PasswordForm({
 
 export const MAX_USERNAME_CHARACTERS = 255;
 
-/** Why the sign-in form is shown again. */
+/** Why the sign-in form is shown a second time. */
 export type LoginProblem =
   | Exclude<SignInOutcome, { readonly ok: true } | { readonly reason: 'locked' | 'deactivated' | 'factor-due' }>
   | PasskeyProblem
   | { readonly reason: 'too-long' };
 
-/** The problem in words, with the codes of browser-flows 3.2.4. */
+/** Returns the problem as text, with the codes of browser-flows 3.2.4. */
 export function loginProblems(
   translations: Translations,
   problem: LoginProblem,

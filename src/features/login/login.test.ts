@@ -368,7 +368,7 @@ describe('forms that did not come from our page (2.2)', () => {
     const answer = await browser.submit(fields, { headers });
     expect(answer.status).toBe(403);
     expect(answer.errorCodes).toEqual(['cross_site_request']);
-    // The page may be open under another host, where the form would be refused again.
+    // The page may have been opened on another host, where the form would be rejected a second time.
     expect(answer.body).toContain(`href="${ORIGIN}/login?kind=change_password"`);
     expect(answer.text).toContain(`This service is at ${ORIGIN}`);
     expectCleanPage(answer.body);
@@ -403,7 +403,7 @@ describe('forms that did not come from our page (2.2)', () => {
       'csrf_mismatch',
       'csrf_missing',
     ]);
-    // No more than this was looked at: a wrong password would have a line of its own.
+    // Nothing else was checked: a wrong password would have its own log line.
     expect(service.refusals().slice(before)).toEqual(answers.flatMap((answer) => answer.errorCodes));
     expect(refusedForms().slice(-4)).toEqual([
       'code=csrf_missing missing=field',

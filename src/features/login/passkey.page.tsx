@@ -10,12 +10,12 @@ export interface PasskeyPageProps {
   readonly serviceName: string;
   readonly passkey: ShownPasskey;
   readonly problems: readonly FormProblem[];
-  /** The page for a code of the person's app; undefined: they have none. */
+  /** Path of the page for authenticator codes. Undefined if the user has no authenticator app. */
   readonly totpPath: string | undefined;
   readonly startAgainPath: string;
 }
 
-/** Asks a person who gave the first factor for one of their passkeys. */
+/** Asks for a passkey after the first factor. */
 export function PasskeyPage({ translations, serviceName, passkey, problems, ...paths }: PasskeyPageProps): VNode {
   const t = translations.t.bind(translations);
   return (

@@ -41,7 +41,7 @@ async function withService(options: PageServiceOptions, work: (other: PageServic
   await withPages(testDatabase.database, { clock: service.clock, ...options }, work);
 }
 
-/** Sends the answer of a browser to what `options` asked. */
+/** Sends a browser's response to the request in `options`. */
 async function answer(
   browser: Browser,
   credential: string,
@@ -54,7 +54,7 @@ async function answer(
 
 const tokens = new WeakMap<Browser, string>();
 
-/** What the script of the page that is shown gets. */
+/** Returns what the script of the current page receives. */
 async function options(browser: Browser): Promise<PasskeyRequest> {
   const { csrf, asked } = await passkeyOptions(browser);
   tokens.set(browser, csrf);
@@ -62,7 +62,7 @@ async function options(browser: Browser): Promise<PasskeyRequest> {
   return asked;
 }
 
-/** A browser on the sign-in page, and what it was asked to sign. */
+/** A browser on the sign-in page, and the request that it got to sign. */
 async function begin(from = service, browser = from.browser()): Promise<{ browser: Browser; asked: PasskeyRequest }> {
   await browser.get(`/login?${TARGET}`);
   return { browser, asked: await options(browser) };
@@ -181,7 +181,7 @@ describe('a passkey', () => {
   );
 
   test('that cannot leave its device says so in amr', async () => {
-    // Of before this was kept: the first use says it, and no later one may say something else.
+    // Passkeys from older versions have no stored value. The first use sets it, and later uses must match.
     await sql(testDatabase.database, 'update user_passkeys set backup_eligible = null');
     await signIn({ isBackupEligible: false, isBackedUp: false });
     expect(await sessions()).toMatchObject([{ amr: ['hwk', 'user', 'mfa'] }]);

@@ -1,7 +1,7 @@
 /**
- * Signing in with a passkey (browser-flows 4.4), alone or after a password: `POST /login/passkey/options` gives scripts
- * what a browser needs to ask for one, `POST /login/passkey` takes its answer, `GET /login/passkey` asks for one after
- * the password.
+ * Sign-in with a passkey (browser-flows 4.4), alone or after a password. `POST /login/passkey/options` returns the
+ * parameters of the browser's passkey request. `POST /login/passkey` takes the browser's response. `GET /login/passkey`
+ * asks for a passkey after the password.
  */
 import type { PageDeps } from '#browser/browser.ts';
 import {
@@ -53,7 +53,7 @@ export async function passkeyOptions(deps: PasskeyPageDeps, context: RequestCont
   };
 }
 
-/** As the page says, where that can be; otherwise what is waiting in this browser. */
+/** Returns the purpose that the page names, if possible. Otherwise it is what is pending in this browser. */
 async function whatFor(
   deps: PasskeyPageDeps,
   context: RequestContext,
@@ -85,7 +85,7 @@ export async function showPasskey(deps: PasskeyPageDeps, context: RequestContext
   return startAgain(deps, context, 'sign-in', pending.action);
 }
 
-/** @param showLogin the sign-in page again, for who has given no first factor */
+/** @param showLogin shows the sign-in page if the first factor is missing */
 export async function submitPasskey(
   deps: PasskeyPageDeps,
   context: RequestContext,

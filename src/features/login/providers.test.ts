@@ -1,4 +1,4 @@
-/** The sign-in page where people sign in through other services (browser-flows 3.2.1). */
+/** The sign-in page with upstream providers (browser-flows 3.2.1). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { Browser } from '#test/support/browser.ts';
@@ -16,11 +16,11 @@ const clock = new FakeClock();
 let peer: UpstreamPeer;
 /** With passwords and both providers. */
 let open: TestService;
-/** Without passwords, and with one provider. */
+/** Without passwords, with one provider. */
 let single: TestService;
-/** Without passwords, and with both. */
+/** Without passwords, with both providers. */
 let several: TestService;
-/** Without any way. */
+/** Without any sign-in method. */
 let closed: TestService;
 
 beforeAll(async () => {

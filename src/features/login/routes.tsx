@@ -1,9 +1,10 @@
 /**
- * Signing in with a password: `GET /login` shows the form, `POST /login` opens a browser session. With a passkey:
+ * Sign-in with a password: `GET /login` shows the form, `POST /login` opens a browser session. Sign-in with a passkey:
  * `POST /login/passkey/options` and `POST /login/passkey`, and `GET /login/passkey` after a password (`passkey.tsx`).
  *
- * The continuation (PostAuthAction) stays in the query of both and decides where an accepted form redirects to; this
- * feature only names the client of it. Passwords, their limits and the session's row are left to the domain.
+ * The continuation (PostAuthAction) stays in the query of both and decides where an accepted form redirects to. This
+ * feature only shows the name of the continuation's client. The domain handles passwords, their limits and the
+ * session's row.
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import { readCaptchaAnswer, type ShownCaptcha, shownCaptcha } from '#browser/captcha.ts';
@@ -71,14 +72,14 @@ async function showLogin(deps: LoginDeps, context: RequestContext): Promise<Http
   if (viewer.kind !== 'anonymous') {
     return showInterstitial(deps, context, viewer, action, await findDestination(deps, action));
   }
-  // Somebody who is to link an account has just come from the provider.
+  // A user who links an account has just come from the provider.
   const only = action?.kind === 'link_upstream' ? undefined : onlyProvider(deps, context);
   if (only !== undefined) return redirect(deps.urls.upstreamAuthorize(only.id, action));
   const username = usernameOfHint(context.query.get('login_hint'), deps.loginNames);
   return showForm(deps, context, { ...(await readContinuation(deps, context, action)), username });
 }
 
-/** Where there is one way to sign in, nothing is left to choose; unless the person has just come back from there. */
+/** Returns the only sign-in provider if there is no other method, unless the user has just come back from it. */
 function onlyProvider(deps: LoginDeps, context: RequestContext) {
   if (deps.config.passwords.enabled || deps.notices.read(context) !== undefined) return undefined;
   return deps.viewers.isJustSignedOut(context) ? undefined : deps.upstreamProviders.only;
@@ -135,8 +136,8 @@ function isMismatch(error: unknown): boolean {
 }
 
 /**
- * The form is from before somebody signed in in another tab. The password is not looked at: nobody is signed in by such
- * a form, and who is signed in goes on as they are, or decides.
+ * Handles a form that was opened before the user signed in in another tab. The password is not checked, and the form
+ * signs nobody in. A signed-in user with the same name continues. Otherwise the user decides.
  */
 async function answerSignedIn(
   deps: LoginDeps,
@@ -144,7 +145,7 @@ async function answerSignedIn(
   action: PostAuthAction | undefined,
   username: string,
 ): Promise<HttpResponse | undefined> {
-  // No sign-in comes of it, so the request is attributed to nobody.
+  // This request signs nobody in, so it has no requester.
   const viewer = await readUnnamed(deps.viewers, context);
   if (viewer.kind !== 'active') return undefined;
   if (parseLoginName(username.trim(), deps.loginNames).key === viewer.user.username.toLowerCase()) {
@@ -172,7 +173,7 @@ async function answerSignedIn(
 interface Continuation {
   readonly action: PostAuthAction | undefined;
   readonly destination: Destination | undefined;
-  /** Where the account is that is to be linked. */
+  /** Provider of the account that is being linked. */
   readonly linkProvider: UpstreamProvider | undefined;
   readonly translations: Translations;
   readonly captcha: ShownCaptcha | undefined;
@@ -229,7 +230,7 @@ function showForm(deps: LoginDeps, context: RequestContext, state: FormState): H
     hasPasskey: deps.relyingParty !== undefined,
     captcha: captcha?.widget,
     formActions: destinationFormActions(destination),
-    // Where the client has chosen the language, the reader's choice here would change nothing.
+    // If the client chose the language, a choice on this page would have no effect.
     languageLinks: destination?.uiLocales === undefined ? languageLinks(deps, action) : [],
     content: (
       <LoginPage
@@ -268,7 +269,7 @@ function showInterstitial(
   });
 }
 
-/** Undefined when registration is closed, or while an existing account is being linked. */
+/** Returns undefined if registration is closed, or while an existing account is being linked. */
 function registerPath(deps: LoginDeps, action: PostAuthAction | undefined): string | undefined {
   return deps.isRegistrationOpen && action?.kind !== 'link_upstream' ? deps.urls.register(action) : undefined;
 }

@@ -7,7 +7,7 @@ import type { Translations } from '#browser/i18n/translations.ts';
 import type { User } from '#domain/accounts/user.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 
-/** Somebody else is signed in in this browser than the form of another tab names. */
+/** Shown if a different user is signed in from the one in another tab's form. */
 export function SignedInPage({
   translations,
   csrf,
@@ -18,7 +18,7 @@ export function SignedInPage({
 }: {
   translations: Translations;
   csrf: string;
-  /** Who is signed in. */
+  /** The signed-in user. */
   user: User;
   action: PostAuthAction | undefined;
   logoutPath: string;

@@ -1,4 +1,4 @@
-/** Clients are told when their sessions end (OpenID Connect Back-Channel Logout 1.0, oauth 17.2). */
+/** Clients are notified when their sessions end (OpenID Connect Back-Channel Logout 1.0, oauth 17.2). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -41,12 +41,12 @@ let second: OpenDatabase;
 let service: AuthorizationService;
 let party: HttpsPeer;
 let log: RecordingLog;
-/** Bodies that the relying party has received. */
+/** Bodies that the relying party received. */
 let received: { readonly type: string | undefined; readonly form: URLSearchParams }[] = [];
 let answer: (response: ServerResponse) => void;
 let person = '';
 let people = 0;
-/** Wants to be told; the other one does not. */
+/** Registered for logout notifications. The other client is not. */
 let client: ClientId;
 let silentClient: ClientId;
 
@@ -154,7 +154,7 @@ async function deliver(one = worker()): Promise<void> {
   await one.idle();
 }
 
-/** What a relying party makes of a logout token (2.6). */
+/** Verifies a logout token as a relying party does (2.6). */
 async function verified(index = 0, audience: string = client): Promise<Readonly<Record<string, unknown>>> {
   const token = received[index]?.form.get('logout_token') ?? '';
   const { keys } = TEST_SIGNING_KEYS.publicJwks();
@@ -457,7 +457,7 @@ interface End {
   readonly happens: (session: SignedIn) => Promise<unknown>;
 }
 
-/** All that ends a session and is not the client's own revocation (oauth 9.6, 17.2). */
+/** Everything that ends a session, except the client's own revocation (oauth 9.6, 17.2). */
 const ENDS: Readonly<Record<string, End>> = {
   'the person signs out': { happens: async ({ browser }) => await signOut(browser) },
   'the client signs the person out': {

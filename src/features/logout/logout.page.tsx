@@ -5,7 +5,7 @@ import { ErrorSummary, Form, HiddenFields } from '#browser/components/form.tsx';
 import { Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 
-/** For someone who opened the sign-out address directly, or whose form was too old: only the button signs out. */
+/** For users who opened the sign-out URL directly, or whose form expired. Only the button signs out. */
 export function LogoutPage({
   translations,
   logoutPath,
@@ -17,7 +17,7 @@ export function LogoutPage({
   logoutPath: string;
   csrf: string;
   problems: readonly FormProblem[];
-  /** Further fields of the old form. */
+  /** Additional fields of the expired form. */
   fields: readonly (readonly [name: string, value: string])[];
 }): VNode {
   return (

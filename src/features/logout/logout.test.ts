@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 async function signedIn(): Promise<Browser> {
-  // So that rows have an order.
+  // Gives the rows a defined order.
   service.clock.advanceSeconds(1);
   const browser = service.browser();
   await browser.get('/login');

@@ -1,7 +1,7 @@
 /**
- * Signing out of this browser, or of all (`POST /logout`). Clients that registered for it are told, and their OAuth
- * sessions end; others stay. The form of `/oauth2/logout` posts here with the client's request, sealed, and leads on
- * to that client.
+ * Signing out of this browser, or of all browsers (`POST /logout`). Clients that registered for logout are notified,
+ * and their OAuth sessions end. Other sessions continue. The form of `/oauth2/logout` posts here with the client's
+ * sealed request, and then redirects to that client.
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import {
@@ -30,7 +30,7 @@ export function mount(core: Core, browser: Browser): Route[] {
   ];
 }
 
-/** 405, since a GET must not sign out; the page has the button for someone who typed the address. */
+/** Returns 405, because a GET must not sign out. The page has a button for users who typed the URL. */
 function showLogout(deps: PageDeps, context: RequestContext): HttpResponse {
   return answerWithButton(deps, context, { status: 405, headers: { allow: 'POST, OPTIONS' } });
 }
@@ -89,7 +89,7 @@ async function signOutViewer(
 interface ExpiredForm {
   readonly action: PostAuthAction | undefined;
   readonly isEverywhere: boolean;
-  /** The client's request as it came, and where it leads. */
+  /** The client's request as received, and where it leads. */
   readonly sealed: string | undefined;
   readonly redirectUri: string | undefined;
 }
@@ -100,7 +100,7 @@ function answerWithButton(
   options: {
     readonly status: number;
     readonly headers?: HttpResponse['headers'];
-    /** The form that was too old. */
+    /** The expired form. */
     readonly expired?: ExpiredForm;
   },
 ): HttpResponse {

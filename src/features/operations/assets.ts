@@ -5,25 +5,25 @@ import { type HttpResponse, plainText } from '#platform/http/response.ts';
 
 type Headers = RequestContext['headers'];
 
-// Opened by itself, a drawing is a document: it may hold scripts, which must not run on this origin.
+// Opened directly, an SVG is a document. It may contain scripts, which must not run on this origin.
 const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /**
- * A file in the coding that the browser likes best, or 304 for one that it has. What is missing is 404 in plain text:
- * a script or style never gets the markup of a page (account-graphql 8.1).
+ * Serves a file in the encoding that the browser prefers, or 304 if the browser has it. A missing file is 404 in plain
+ * text: a script or stylesheet request must never get an HTML page (account-graphql 8.1).
  */
 export function answerAsset(file: AssetFile | undefined, headers: Headers): HttpResponse {
   if (file === undefined) return plainText(404, 'not found');
   const { body, coding } = choose(file, headers['accept-encoding']);
-  // Each coding is a representation of its own, and a strong validator says which (RFC 9110 8.8.3.3).
+  // Each encoding is a separate representation, which a strong validator must distinguish (RFC 9110 8.8.3.3).
   const etag = `"${file.tag}${coding === undefined ? '' : `-${coding}`}"`;
   const caching = {
     'cache-control': file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag,
     vary: 'Accept-Encoding',
-    // Also with 304, whose headers replace those in the browser's cache.
+    // Also sent with 304, whose headers replace the ones in the browser's cache.
     ...(file.contentType === 'image/svg+xml' && { 'content-security-policy': SVG_POLICY }),
-    // Relative to the script, whatever the path of the public base.
+    // Relative to the script, so that it works with any public base path.
     ...(file.sourceMap !== undefined && { sourcemap: file.sourceMap }),
   };
   const known = headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
@@ -48,8 +48,8 @@ function choose(
 const RANGE = /^bytes=(\d*)-(\d*)$/;
 
 /**
- * The one range of the plain content that was asked for (RFC 9110 14.2). Several ranges, other units and a range of
- * another version of the file get the whole.
+ * Serves the single requested range of the unencoded content (RFC 9110 14.2). Several ranges, other units, and a range
+ * of another version of the file get the whole content.
  */
 function answerRange(body: Buffer, common: Record<string, string>, etag: string, headers: Headers): HttpResponse {
   const condition = headers['if-range'];
@@ -59,7 +59,7 @@ function answerRange(body: Buffer, common: Record<string, string>, etag: string,
   const length = body.length;
   const start = from === '' ? Math.max(0, length - Number(to)) : Number(from);
   const end = from === '' || to === '' ? length - 1 : Math.min(Number(to), length - 1);
-  // A range that ends before it begins is none (RFC 9110 14.1.2).
+  // A range that ends before it starts is invalid (RFC 9110 14.1.2).
   if (from !== '' && to !== '' && Number(to) < Number(from)) return { status: 200, headers: common, body };
   if (start > end) {
     return { status: 416, headers: { ...common, 'cache-control': 'no-store', 'content-range': `bytes */${length}` } };

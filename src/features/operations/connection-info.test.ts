@@ -55,7 +55,7 @@ async function start(listener: Partial<ListenerOptions>, http: Partial<HttpOptio
 const request = (fields = ''): string =>
   `GET /connection-info HTTP/1.1\r\nHost: ${NAME}\r\n${fields}Connection: close\r\n\r\n`;
 
-/** What the lines of an answer say. */
+/** Parses the lines of a response. */
 function factsOf(body: string): Record<string, string> {
   const lines = body.trimEnd().split('\n');
   return Object.fromEntries(

@@ -8,7 +8,7 @@ type ConnectionInfo = RequestContext['connectionInfo'];
 
 const MAX_SHOWN_CHARACTERS = 1024;
 
-/** How the address of the client was found (operations 5.6). */
+/** How the client's address was determined (operations 5.6). */
 const DECISIONS: Readonly<Record<ConnectionInfo['client']['decidedBy'], string>> = {
   'untrusted-peer': 'the peer, which is not in http.trusted_proxies: forwarding headers are not read',
   'no-header-configured': 'the peer, since http.client_ip_header is "none"',
@@ -19,8 +19,8 @@ const DECISIONS: Readonly<Record<ConnectionInfo['client']['decidedBy'], string>>
 };
 
 /**
- * What the listener knows of this connection, a line for each fact (operations 1.7.1). It shows addresses of proxies to
- * everybody who asks, and so is for listeners that only operators reach.
+ * Lists what the listener knows about this connection, one fact per line (operations 1.7.1). The response shows proxy
+ * addresses to every caller, so enable it only on listeners that only operators can reach.
  */
 export function answerConnectionInfo(info: ConnectionInfo): HttpResponse {
   const { client, forwarding, httpVersion, listener, peer, proxy, socket, tls } = info;
@@ -52,7 +52,7 @@ function endpointText(endpoint: ConnectionInfo['socket']['peer']): string | unde
   return isIPv6(address) ? `[${address}]:${endpoint.port}` : `${address}:${endpoint.port}`;
 }
 
-/** What the peer wrote cannot end its line. */
+/** Escapes text from the peer, so that it cannot break the line. */
 function received(text: string | undefined): string | undefined {
   return text === undefined ? undefined : escapeText(decodeReceived(text, MAX_SHOWN_CHARACTERS));
 }

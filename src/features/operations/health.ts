@@ -9,7 +9,7 @@ export interface HealthDeps extends Pick<Core, 'instance' | 'lag' | 'version'> {
   readonly database: Pick<OpenDatabase, 'ping'>;
 }
 
-/** What may keep an instance from being ready, in this order; the first that fails is what the probe says. */
+/** Readiness checks, in order. The probe reports the first one that fails. */
 const READINESS: readonly (readonly [name: string, check: (deps: HealthDeps) => boolean | Promise<boolean>])[] = [
   ['draining', ({ instance }) => !instance.isDraining],
   ['starting', ({ instance }) => instance.isStarted],
@@ -22,8 +22,8 @@ const READINESS: readonly (readonly [name: string, check: (deps: HealthDeps) => 
 const RETRY_HEADERS = { 'retry-after': '5' };
 
 /**
- * `ok`, or 503 with the name of what is wrong (operations 7.1). Neither the homeserver nor mail nor upstream providers
- * are asked: an instance is no less ready while those are away.
+ * Returns `ok`, or 503 with the name of the failed check (operations 7.1). Homeserver, mail server and upstream
+ * providers are not checked: an instance is ready even if they are down.
  */
 export async function answerHealth(context: RequestContext, deps: HealthDeps): Promise<HttpResponse> {
   const probe = context.query.get('probe') ?? 'ready';
@@ -51,13 +51,13 @@ async function checkReady(probe: string, deps: HealthDeps): Promise<Results> {
   for (const [name, check] of READINESS) {
     const isOk = await check(deps);
     results.push([name, isOk]);
-    // The checks after it would only take time: an instance that drains is asked nothing more.
+    // Skips the remaining checks, which would only take time. A draining instance needs no more checks.
     if (!isOk) break;
   }
   return results;
 }
 
-/** The database logs by itself that it was lost. */
+/** The database module logs a lost connection itself. */
 async function answersQuery(database: HealthDeps['database']): Promise<boolean> {
   try {
     await database.ping();

@@ -5,9 +5,9 @@ import { prefersMediaType } from '#platform/http/accept.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, noStore } from '#platform/http/response.ts';
 
-/** All metrics, as Prometheus reads them, or as OpenMetrics where that is asked for (operations 7.2). */
+/** Returns all metrics in Prometheus format, or in OpenMetrics format if requested (operations 7.2). */
 export async function answerMetrics({ headers }: RequestContext, page: MetricsPage | undefined): Promise<HttpResponse> {
-  // The configuration mounts it only where there is something to show.
+  // The configuration mounts this route only if metrics are enabled.
   if (page === undefined) throw new LatchkeyError('not_found');
   const isOpen = prefersMediaType(headers.accept, 'application/openmetrics-text', 'text/plain');
   const { type, text } = await outside(page.render(isOpen ? 'openmetrics' : 'prometheus'));

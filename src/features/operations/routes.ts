@@ -1,8 +1,8 @@
 /**
- * What a service needs around its features: `GET /health` for load balancers and service managers, `GET /metrics` for
- * monitoring, `GET /connection-info` for who sets up what is in front of the service, `GET /assets/*` for the files that
- * pages name, `GET /favicon.ico` and `GET /robots.txt` for who asks without being told. None of them reads a cookie, and
- * only the database check of readiness sends a statement.
+ * Routes for operating the service: `GET /health` for load balancers and service managers, `GET /metrics` for
+ * monitoring, `GET /connection-info` for setting up a reverse proxy, `GET /assets/*` for the files that pages use, and
+ * `GET /favicon.ico` and `GET /robots.txt`, which clients request on their own. None of them reads a cookie. Only the
+ * database check of readiness sends a statement.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';
@@ -19,7 +19,7 @@ export function mount(
   { assets, brand }: Pick<Browser, 'assets' | 'brand'>,
 ): Route[] {
   const icon = brand.icon?.name ?? 'favicon.svg';
-  // Asked for by pages of ours, which may be on their way while the event loop lags.
+  // Pages that were already served need these files, even while the event loop lags.
   const file = { method: 'GET', errorFormat: 'page', embedding: 'allowed', priority: true, isTimeless: true } as const;
   return [
     {
@@ -59,7 +59,7 @@ export function mount(
     {
       ...file,
       path: '/favicon.ico',
-      // Browsers ask there, also for documents below a path that name no icon.
+      // Browsers request it at the origin, even for documents below a path that name no icon.
       isAtOrigin: true,
       resource: 'human',
       handle: ({ headers }) => answerAsset(assets.find(icon), headers),

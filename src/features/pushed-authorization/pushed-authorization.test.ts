@@ -64,7 +64,7 @@ async function push(
     },
     body: new URLSearchParams(form),
   });
-  // Limits are tried by a test of their own.
+  // Avoids the rate limits, which have their own test.
   clock.advanceSeconds(0.1);
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
@@ -139,7 +139,7 @@ describe('a pushed request', () => {
     expect(new URL(first.url).pathname).toMatch(/^\/consent\//);
     const granted = await browser.submit({ action: 'consent' }, { action: '/authorize' });
     expect(response(granted).get('state')).toBe('pushed');
-    // Remembered by now.
+    // The consent is now remembered.
     const again = await browser.get(authorizeUrl(await pushed({ nonce: 'n' })));
     expect(response(again).get('code')).toMatch(/^[\w-]{43}$/);
     expect(lastLine('GET', '/authorize')).toMatchObject({ status: 303, queries: 3 });

@@ -1,6 +1,7 @@
 /**
- * `POST /oauth2/par` (RFC 9126): a client hands in the parameters of an authorization request, and gets a `request_uri`
- * to send the browser with. So they are proven to come from the client, and nobody reads or changes them on the way.
+ * `POST /oauth2/par` (RFC 9126): a client pushes the parameters of an authorization request, and gets a `request_uri`
+ * for the browser. This proves that the parameters come from the client, and protects them from being read or changed
+ * on the way.
  */
 
 import { pushRequest } from '#domain/authorizations/push-request.ts';
@@ -75,7 +76,7 @@ async function push(
   }
   const judged = judgeAuthorizationRequest(core, client, received);
   if (judged.kind !== 'accepted') {
-    // RFC 9126 2.3: an address that is not registered has no error code of its own.
+    // RFC 9126 2.3: an unregistered redirect URI has no separate error code.
     const error = judged.error === 'invalid_redirect_uri' ? 'invalid_request' : judged.error;
     logRefusal(core.log, { ...judged, code: judged.error, client, parameters });
     return refused({ error, description: judged.description });
@@ -109,7 +110,7 @@ async function push(
   });
 }
 
-/** The parameters themselves, or those of the request object (RFC 9126 3). */
+/** Reads the plain parameters, or the parameters of the request object (RFC 9126 3). */
 async function readRequest(
   core: Core,
   client: Client,
@@ -124,7 +125,7 @@ function refused({ error, description }: { readonly error: string; readonly desc
   return json(400, { error, error_description: plainDescription(description) }, NO_CACHE);
 }
 
-/** Neither credentials nor names that mean nothing here, and nothing twice. */
+/** Keeps the known parameters without credentials, unknown names and duplicate values. */
 function pick(form: FormParameters): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(
     [...SINGLE_PARAMETERS, ...MULTIPLE_PARAMETERS]

@@ -17,13 +17,13 @@ export interface ReauthPageProps {
   readonly displayName: string | undefined;
   readonly action: PostAuthAction | undefined;
   readonly logoutPath: string;
-  /** Where the password goes; undefined: the account has none. */
+  /** Target of the password form. Undefined if the account has no password. */
   readonly passwordPath: string | undefined;
-  /** Undefined: the account has none. */
+  /** Undefined if the account has no passkey. */
   readonly passkey: ShownPasskey | undefined;
-  /** Other services that the account is linked to. */
+  /** Upstream providers that the account is linked to. */
   readonly providers: readonly ShownProvider[];
-  /** The form that gives up the authorization request, or refuses the device, that waits. */
+  /** The form that cancels the pending authorization request or denies the pending device. */
   readonly cancel: CancelForm | undefined;
   readonly problems: readonly FormProblem[];
 }
@@ -31,11 +31,11 @@ export interface ReauthPageProps {
 export interface CancelForm {
   readonly path: string;
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** Of the button `action`. */
+  /** Value of the button `action`. */
   readonly value: string;
 }
 
-/** Asks the person who is signed in to prove that it is still them. */
+/** Asks the signed-in user to authenticate again. */
 export function ReauthPage(props: ReauthPageProps): VNode {
   const { translations, csrf, cancel, passkey, passwordPath, providers } = props;
   const hasMethod = passwordPath !== undefined || passkey !== undefined || providers.length > 0;
@@ -60,7 +60,7 @@ export function ReauthPage(props: ReauthPageProps): VNode {
       )}
       {passwordPath !== undefined && (
         <Form action={passwordPath} csrf={csrf}>
-          {/* Password managers choose the entry by the name. */}
+          {/* Password managers use the name to select the entry. */}
           <input type="text" name="username" value={props.username} autocomplete="username" hidden readOnly />
           <PasswordField
             name="password"

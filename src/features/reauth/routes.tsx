@@ -1,9 +1,9 @@
 /**
- * Authenticating again in an active session, for requests that ask for a fresh authentication and for sensitive changes:
+ * Reauthentication in an active session, for requests that require a recent authentication and for sensitive changes:
  * `GET /reauth` shows the form, `POST /reauth` checks the password or the passkey.
  *
- * The continuation (PostAuthAction) stays in the query of both. A right password renews the existing session; without
- * one the person signs in.
+ * The continuation (PostAuthAction) stays in the query of both. A correct password renews the existing session. Without
+ * a session, the user signs in.
  */
 import type { Browser, PageDeps } from '#browser/browser.ts';
 import type { FormProblem } from '#browser/components/form.tsx';
@@ -35,15 +35,15 @@ import { type CancelForm, ReauthPage } from './reauth.page.tsx';
 interface ReauthPageRow {
   readonly has_password: boolean;
   readonly has_passkey: boolean;
-  /** Providers through which the person can sign in, switched off or not. */
+  /** Providers that the account is linked to, including disabled ones. */
   readonly provider_ids: readonly string[];
-  /** The redirect URI of the authorization request that waits for this, if one does. */
+  /** Redirect URI of the pending authorization request, if there is one. */
   readonly redirect_uri: string | null;
   readonly locale: string | null;
   readonly is_device_waiting: boolean;
 }
 
-/** What the page depends on besides the viewer. Looks up primary keys. */
+/** What the page depends on in addition to the viewer. Looks up primary keys. */
 const readReauthPage = statement<
   ReauthPageRow,
   { readonly userId: string; readonly grantId: string | null; readonly deviceId: string | null; readonly now: Date }
@@ -62,7 +62,7 @@ const readReauthPage = statement<
        on device.id = :deviceId::uuid and ${deviceCodeGrantIsPending('device', ':now::timestamptz')}`,
 );
 
-/** Why the form is shown again. */
+/** Why the form is shown a second time. */
 type ReauthProblem =
   | Extract<ReauthOutcome, { readonly reason: 'required' | 'rate-limited' | 'invalid-credentials' | 'overloaded' }>
   | { readonly reason: 'csrf-expired' | 'invalid-method' | 'passkey-failed' };
@@ -173,7 +173,7 @@ async function answerWithoutSession(
   return await showInterstitial(deps, context, viewer, action);
 }
 
-/** In the language of the request that waits, as the page that it stands in for. */
+/** Shows the page in the language of the pending request, like the page that it replaces. */
 async function showInterstitial(
   deps: PageDeps,
   context: RequestContext,
@@ -207,7 +207,7 @@ async function showForm(
     translations,
     isRejected: problem !== undefined,
     hasPasskey: deps.relyingParty !== undefined && row?.has_passkey === true,
-    // A right password redirects to the client in the end, which browsers check against `form-action`.
+    // A correct password eventually redirects to the client. Browsers check that against `form-action`.
     formActions: redirectUri === undefined ? [] : [redirectUri],
     content: (
       <ReauthPage
@@ -231,7 +231,7 @@ async function showForm(
   });
 }
 
-/** The person has to prove there again that it is them. */
+/** The providers through which the user can reauthenticate. */
 function linkedProviders(
   { upstreamProviders, urls, keyRing, clock }: PageDeps,
   { session }: ActiveViewer,
@@ -249,7 +249,7 @@ function linkedProviders(
     }));
 }
 
-/** What the person interrupts ends as it would on its own page. */
+/** Canceling has the same effect as on the interrupted request's own page. */
 function cancelForm(
   { urls }: PageDeps,
   action: PostAuthAction | undefined,
@@ -277,7 +277,7 @@ async function readPage(
   });
 }
 
-/** The problem in words, with the codes of browser-flows 3.4. */
+/** Returns the problem as text, with the codes of browser-flows 3.4. */
 function reauthProblem(translations: Translations, problem: ReauthProblem): FormProblem {
   switch (problem.reason) {
     case 'required':

@@ -22,7 +22,7 @@ export async function showProgress(deps: RecoveryDeps, context: RequestContext):
   return 'status' in session ? session : showWaiting(deps, context, session);
 }
 
-/** `POST /recover/progress/{session_id}`: another mail for the same address. */
+/** `POST /recover/progress/{session_id}`: sends another email to the same address. */
 export async function submitResend(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   if (!deps.isRecoveryOpen) return showClosed(deps, context);
@@ -35,13 +35,13 @@ export async function submitResend(deps: RecoveryDeps, context: RequestContext):
   return redirect(deps.urls.recoveryProgress(session.id, [deps.notices.field('email_sent')]));
 }
 
-/** The open recovery that the address names; else the answer that stands in for it. */
+/** Returns the open recovery that the URL names, or the response that replaces it. */
 async function openSession(deps: RecoveryDeps, context: RequestContext): Promise<RecoverySession | HttpResponse> {
   const elsewhere = await answerElsewhere(deps, context);
   if (elsewhere !== undefined) return elsewhere;
   const id = boundRecovery(context, context.params['session_id']);
   const session = id === undefined ? undefined : await findRecoverySession(deps.database, id);
-  // The same for an id that does not exist and one of another browser.
+  // The same response for an unknown ID and for a recovery of another browser.
   if (session === undefined) return redirect(deps.urls.recover());
   switch (recoverySessionState(session, deps.sessionTtlSeconds, deps.clock.now())) {
     case 'open':
@@ -97,7 +97,7 @@ function showWaiting(
   });
 }
 
-/** Says where to look for the mail, whether or not one was sent. */
+/** Says where to look for the email, whether or not one was sent. */
 export function ProgressPage({
   translations,
   email,
@@ -107,9 +107,9 @@ export function ProgressPage({
   recoverPath,
 }: {
   translations: Translations;
-  /** As it was typed. */
+  /** As entered by the user. */
   email: string;
-  /** How long the link works. */
+  /** Lifetime of the link. */
   minutes: number;
   notice: NoticeCode | undefined;
   form: { readonly path: string; readonly csrf: string; readonly problems: readonly FormProblem[] };

@@ -21,7 +21,7 @@ export async function showRecover(deps: RecoveryDeps, context: RequestContext): 
   return await showForm(deps, context, deps.pages.language(context), '', []);
 }
 
-/** `POST /recover`: the same answer for every address, no matter who has it. */
+/** `POST /recover`: the same response for every address, whether or not an account has it. */
 export async function submitRecover(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   if (!deps.isRecoveryOpen) return showClosed(deps, context);
@@ -84,7 +84,7 @@ async function showForm(
   });
 }
 
-/** Asks for the address that the link goes to. */
+/** Asks for the email address that receives the link. */
 export function RecoverPage({
   translations,
   loginPath,
@@ -95,9 +95,9 @@ export function RecoverPage({
   form: {
     readonly path: string;
     readonly csrf: string;
-    /** What was typed before. */
+    /** The previously entered value. */
     readonly email: string;
-    /** Undefined: none is asked for. */
+    /** Undefined if no CAPTCHA is required. */
     readonly captcha: ShownCaptcha | undefined;
     readonly problems: readonly FormProblem[];
   };

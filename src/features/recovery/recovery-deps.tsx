@@ -9,7 +9,7 @@ import type { StartRecoveryDeps } from '#domain/recoveries/start-recovery.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 
-/** Core and browser, and the settings of the operations of a recovery. */
+/** Core and browser, and the settings of the recovery operations. */
 export type RecoveryDeps = PageDeps &
   StartRecoveryDeps & {
     readonly ticketTtlSeconds: number;
@@ -27,17 +27,14 @@ export function recoveryDeps(core: Core, browser: Browser): RecoveryDeps {
   };
 }
 
-/**
- * What stands in for the pages of `/recover`: someone who is signed in needs none of them, and while recovery is
- * switched off they say so.
- */
+/** Returns what replaces the pages of `/recover`: a redirect for signed-in users, or the page for disabled recovery. */
 export async function answerElsewhere(deps: RecoveryDeps, context: RequestContext): Promise<HttpResponse | undefined> {
   if (!deps.isRecoveryOpen) return showClosed(deps, context);
   const viewer = await deps.viewers.read(context);
   return viewer.kind === 'active' ? redirect(deps.urls.index()) : undefined;
 }
 
-/** Recovery is switched off. */
+/** Says that recovery is disabled. */
 export function showClosed(deps: RecoveryDeps, context: RequestContext): HttpResponse {
   return showMessage(deps, context, {
     title: 'recover.closed.title',
@@ -54,7 +51,7 @@ export interface RecoveryMessage {
   readonly headers?: HttpResponse['headers'];
 }
 
-/** 200 with a page that says one thing and leads on. */
+/** Returns 200 with a page that has a message and a link. */
 export function showMessage(
   { pages }: Pick<RecoveryDeps, 'pages'>,
   context: RequestContext,

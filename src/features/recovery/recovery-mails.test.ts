@@ -1,4 +1,4 @@
-/** The mails of a recovery, as the server of the recipient takes them (browser-flows 7.1, 11.2, 11.3). */
+/** Recovery emails, as the recipient's server receives them (browser-flows 7.1, 11.2, 11.3). */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadYaml } from '#config/fixture.test-support.ts';
@@ -61,7 +61,7 @@ async function ask(email: string, browser: Browser = service.browser()): Promise
   return browser;
 }
 
-/** The link of a mail, which stands there twice: as a button and as text. */
+/** Returns the link of an email. It appears twice, as a button and as text. */
 function linkIn(mail: { readonly html: string; readonly text: string }): string {
   const [, link] = /(https:\/\/auth\.example\.org\S+)\n/.exec(mail.text) ?? expect.fail('no link');
   expect(mail.html.split(link ?? '')).toHaveLength(3);
@@ -88,7 +88,7 @@ describe('acceptance 17: what arrives for an address of', () => {
     const [told] = await mails.deliver(service.core);
     expect(told).toMatchObject({ to: email, subject: expect.stringContaining('password') });
     expect(told?.text).toContain('https://auth.example.org/recover');
-    // Neither the job's row nor the log has the ticket.
+    // Neither the job's row nor the log contains the ticket.
     expect(service.lines.join('\n')).not.toContain(ticket);
     expect(
       await sql(testDatabase.database, `select id from queue_jobs where payload::text like '%' || $1::text || '%'`, [
@@ -205,7 +205,7 @@ describe('an address that everybody asks about (S-94)', () => {
   const AT_ONCE = 40;
 
   test(`${CLIENTS} clients on two instances: three mails in the first hour, one in the next`, async () => {
-    // They take the clock of the first service once somebody is there.
+    // The instances adopt the first service's clock once an account exists.
     const email = await person();
     const instances = [await start({ limits }), await start({ limits })] as const;
     try {
@@ -217,7 +217,7 @@ describe('an address that everybody asks about (S-94)', () => {
         expect([303, 200]).toContain(status);
         expect(errorCodes).toEqual(status === 303 ? [] : ['rate_limit_exceeded']);
         if (status !== 303) return 0;
-        // Asking again on the page of the accepted ones costs as much.
+        // Resending from the progress page counts against the same limits.
         await browser.follow();
         await browser.submit({}, { action: new URL(browser.shown.url).pathname });
         return 1;

@@ -37,7 +37,7 @@ async function withService(options: PageServiceOptions, work: (other: PageServic
   await withPages(testDatabase.database, own, work);
 }
 
-/** A new account with the old password and an address. */
+/** Creates an account with the old password and an email address. */
 async function person(account: Partial<TestAccount> = {}) {
   people += 1;
   const username = `person${people}`;
@@ -47,7 +47,7 @@ async function person(account: Partial<TestAccount> = {}) {
   return { username, email, user };
 }
 
-/** Sends the first form. @returns the id of the recovery */
+/** Sends the first form. @returns the recovery's ID */
 async function begin(browser: Browser, email: string): Promise<string> {
   await browser.get('/recover');
   const { location, status } = await browser.submit({ email }, { action: '/recover' });
@@ -55,7 +55,7 @@ async function begin(browser: Browser, email: string): Promise<string> {
   return location?.slice(`${ORIGIN}/recover/progress/`.length) ?? expect.fail('no progress');
 }
 
-/** What the job does for a recovery. */
+/** Does what the job does for a recovery. */
 async function mailFor(id: string, settings: { readonly setsFirstPassword?: boolean } = {}) {
   const { database } = testDatabase;
   const { clock } = service;
@@ -136,7 +136,7 @@ describe('POST /recover', () => {
     const { email } = await person();
     await sql(testDatabase.database, 'delete from queue_jobs');
     const id = await begin(service.browser({ address: '203.0.113.7' }), ` ${email.toUpperCase()} `);
-    // The limits, then everything else.
+    // One for the limits, and one for everything else.
     expect(service.lastRequest().queries).toBe(2);
     const [row] = await sql<Record<string, unknown>>(
       testDatabase.database,
@@ -374,7 +374,7 @@ describe('limits (browser-flows 14)', () => {
   });
 
   describe('while mails wait for longer than ten minutes', () => {
-    /** Eleven minutes late. */
+    /** Inserts a job that is eleven minutes late. */
     const wait = async (queue: string) =>
       await sql(
         testDatabase.database,

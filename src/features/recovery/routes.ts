@@ -1,10 +1,10 @@
 /**
- * Asking for a mail that lets a person set a new password (browser-flows 7):
+ * Requesting an email with which the user can set a new password (browser-flows 7):
  *
- * - `GET`, `POST /recover`: asks for the e-mail address of the account and sends a link there
- * - `GET`, `POST /recover/progress/{session_id}`: says so, and sends it once more
+ * - `GET`, `POST /recover`: asks for the account's email address and sends a link to it
+ * - `GET`, `POST /recover/progress/{session_id}`: confirms this, and sends another email on request
  *
- * No answer tells whether an account has the address: a job looks it up. The link in the mail leads to the account area.
+ * No response reveals whether an account has the address: a job looks it up. The link leads to the account area.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';

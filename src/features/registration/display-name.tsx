@@ -72,7 +72,7 @@ function showForm(
   });
 }
 
-/** Asks for the name that others see. */
+/** Asks for the name that other users see. */
 export function DisplayNamePage({
   translations,
   path,
@@ -85,7 +85,7 @@ export function DisplayNamePage({
   path: string;
   csrf: string;
   username: string;
-  /** What was typed before. */
+  /** The previously entered value. */
   displayName: string;
   problems: readonly FormProblem[];
 }): VNode {

@@ -7,7 +7,10 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RegistrationDeps } from './step.ts';
 
-/** In place of an account: another one has the address, which may be said since the person has proven it. */
+/**
+ * Shown instead of creating an account if another account has the address. The user has verified the address, so the
+ * page may say so.
+ */
 export function showEmailInUse(
   deps: RegistrationDeps,
   context: RequestContext,
@@ -37,7 +40,7 @@ export function EmailInUsePage({
 }: {
   translations: Translations;
   loginPath: string;
-  /** Undefined: passwords cannot be reset here. */
+  /** Undefined if password recovery is not available. */
   recoverPath: string | undefined;
   registerPath: string;
 }): VNode {

@@ -7,7 +7,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 import type { RegistrationDeps } from './step.ts';
 
-/** In place of an account, for now: everything that was entered is kept, and the same address is opened again. */
+/** Shown while the account cannot be created yet. Everything that the user entered is kept, and the user can retry. */
 export function showHomeserverLate(
   deps: RegistrationDeps,
   context: RequestContext,

@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await homeserver.setFault(undefined);
-  // The time that people are not made to wait after an outage.
+  // The homeserver's circuit breaker may still be open from the previous test.
   service.clock.advanceSeconds(11);
   homeserver.requests.length = 0;
 });
@@ -98,7 +98,7 @@ describe('a name that somebody wants', () => {
   test('is asked for once by the form, and once at the end', async () => {
     await registerWholly(service.browser(), 'asked');
     const asked = homeserver.requests.map(({ path, query }) => `${path} ${query.get('localpart')}`);
-    // `finish` is opened twice: it decides each time what comes next.
+    // `finish` is opened twice, and each visit decides what comes next.
     expect(asked).toEqual(Array(3).fill('/_synapse/mas/is_localpart_available asked'));
   });
 

@@ -7,8 +7,8 @@ import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RegistrationDeps } from './step.ts';
 
 /**
- * Whether a pending authorization request asks for a new account (`prompt=create`) and the person's account is older
- * than the request, so not created for it. Looks up primary keys.
+ * Reads whether a pending authorization request asks for a new account (`prompt=create`), and the user's account is
+ * older than the request and so was not created for it. Looks up primary keys.
  */
 const isNewAccountRequested = statement<
   { is_wanted: boolean },
@@ -24,8 +24,8 @@ const isNewAccountRequested = statement<
 );
 
 /**
- * Redirects someone who is signed in to the target of the continuation, unless that is an application which asked for a
- * new account. Undefined for everyone else; a session that is not active counts as none (browser-flows 2.5).
+ * Redirects a signed-in user to the target of the continuation, unless a client asked for a new account. Returns
+ * undefined for other visitors. A session that is not active counts as none (browser-flows 2.5).
  */
 export async function redirectSignedIn(
   deps: RegistrationDeps,

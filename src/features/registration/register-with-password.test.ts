@@ -215,7 +215,7 @@ describe('GET /register/password', () => {
       expect(service.lastRequest().requester).toMatch(/^user:\w+\(alice\)$/);
     }
     const before = await registrations();
-    // The token of the form belongs to nobody who is signed in, so it is taken from a page of now.
+    // The old form's token belongs to a browser without a session, so a current page provides a new one.
     await browser.get('/');
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';
     const fields = { csrf, username: 'other', password: NEW_PASSWORD, password_confirm: NEW_PASSWORD };
@@ -509,7 +509,8 @@ describe('POST /register/password', () => {
       expect(
         strict.lines.filter((line) => line.includes('code=requester_banned setting=banned_user_agents')),
       ).toHaveLength(1);
-      // Nothing of it is lost for who comes back as before; what is over is told like to anybody else.
+      // The registration is not lost: without the banned user agent it continues. A completed one redirects every
+      // client.
       expect((await browser.get(finish)).status).toBe(303);
       expect(await accounts('from-elsewhere')).toBe(1);
       expect((await browser.get(finish, { 'user-agent': 'some badbot/2' })).status).toBe(303);

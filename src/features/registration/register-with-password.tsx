@@ -65,7 +65,7 @@ export async function submitPasswordForm(deps: RegistrationDeps, context: Reques
   return redirect(deps.urls.registrationStep(outcome.id, 'finish'));
 }
 
-/** What the query proposes as username, by its own name or as `login_hint`. */
+/** Returns the username that the query suggests, as `username` or as `login_hint`. */
 export function proposedUsername(deps: RegistrationDeps, context: RequestContext): string | undefined {
   const username = context.query.get('username')?.trim();
   if (username !== undefined && username.length <= MAX_USERNAME_CHARACTERS) return username;
@@ -73,21 +73,23 @@ export function proposedUsername(deps: RegistrationDeps, context: RequestContext
   return usernameOfHint(context.query.get('login_hint'), { serverName, isEmailAllowed: false });
 }
 
-/** The registration token of the address `?token=`, where a way needs one. What cannot be one is left out. */
+/**
+ * Returns the registration token in `?token=` if a registration method requires one. An impossible token is ignored.
+ */
 export function invitationOf({ registrationWays }: RegistrationDeps, { query }: RequestContext): string | undefined {
   const token = query.get('token')?.trim();
   return registrationWays.isAnyByInvitation && token !== undefined && isRegistrationToken(token) ? token : undefined;
 }
 
-/** The same as fields of an address. */
+/** Returns the token as fields of a URL query. */
 export function invitationFields(token: string | undefined): readonly (readonly [name: string, value: string])[] {
   return token === undefined ? [] : [['token', token]];
 }
 
-/** What the page depends on besides the form. */
+/** What the page depends on in addition to the form. */
 interface PageContext {
   readonly action: PostAuthAction | undefined;
-  /** The registration token of the address, kept for the form's own. */
+  /** The registration token from the URL, kept for the form's target. */
   readonly token: string | undefined;
   readonly destination: Destination | undefined;
   readonly captcha: ShownCaptcha | undefined;
@@ -127,7 +129,7 @@ function readSubmission(context: RequestContext, form: FormParameters, page: Pag
   };
 }
 
-/** What was typed and may be shown again. */
+/** Entered values that may be shown in the form a second time. */
 interface Typed {
   readonly username: string;
   readonly email: string;
@@ -156,7 +158,7 @@ function reject(
 
 const FIELDS = new Set(['username', 'email', 'password', 'password_confirm', 'accept_terms']);
 
-/** Where the form has that field. */
+/** Returns the violation's field, if the form has it. */
 function fieldOf({ field }: ModuleViolation): string | undefined {
   return field !== undefined && FIELDS.has(field) ? field : undefined;
 }
@@ -181,7 +183,7 @@ function showForm(
     hasNewPassword: true,
     captcha: captcha?.widget,
     formActions: destinationFormActions(destination),
-    // Where the client has chosen the language, the reader's choice here would change nothing.
+    // If the client chose the language, a choice on this page would have no effect.
     languageLinks:
       destination?.uiLocales === undefined
         ? pages.languageLinks((language) =>

@@ -14,17 +14,17 @@ import { Alternative, ClientName, Heading } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 
 export interface RegisterForm {
-  /** Where the form posts to: this page with its continuation. */
+  /** Target of the form: this page with its continuation. */
   readonly path: string;
   readonly csrf: string;
-  /** What was typed before, or a proposal. */
+  /** The previously entered value, or a suggestion. */
   readonly username: string;
-  /** The same; undefined: none is asked for. */
+  /** Like `username`. Undefined if no email address is required. */
   readonly email: string | undefined;
   readonly passwordRules: StrengthRules;
-  /** Terms to accept; undefined: none. */
+  /** Terms to accept, if any. */
   readonly terms: AcceptedTerms | undefined;
-  /** Undefined: none is asked for. */
+  /** Undefined if no CAPTCHA is required. */
   readonly captcha: ShownCaptcha | undefined;
   readonly problems: readonly FormProblem[];
 }
@@ -37,7 +37,7 @@ export function RegisterPage({
   form,
 }: {
   translations: Translations;
-  /** The name of the client that the person continues to. */
+  /** Name of the client that the user continues to. */
   clientName: string | undefined;
   loginPath: string;
   form: RegisterForm;
@@ -90,7 +90,7 @@ export function RegisterPage({
   );
 }
 
-/** Where people choose how to make an account: with a password, or by signing in at another service. */
+/** Asks how to create an account: with a password, or by signing in at an upstream provider. */
 export function ChoicePage({
   translations,
   clientName,
@@ -100,18 +100,18 @@ export function ChoicePage({
   loginPath,
 }: {
   translations: Translations;
-  /** The name of the client that the person continues to. */
+  /** Name of the client that the user continues to. */
   clientName: string | undefined;
   problems: readonly FormProblem[];
-  /** Undefined where nobody may register with a password. */
+  /** Undefined if registration with a password is disabled. */
   form:
     | {
-        /** Where the form posts to: this page with its continuation. */
+        /** Target of the form: this page with its continuation. */
         readonly path: string;
         readonly csrf: string;
-        /** What was typed before, or a proposal. */
+        /** The previously entered value, or a suggestion. */
         readonly username: string;
-        /** Second part of chat identifiers; undefined where there is no homeserver. */
+        /** Domain part of chat identifiers. Undefined without a homeserver. */
         readonly serverName: string | undefined;
       }
     | undefined;
@@ -151,7 +151,7 @@ export function ChoicePage({
   );
 }
 
-/** Tells that registration is closed. */
+/** Says that registration is closed. */
 export function ClosedPage({ translations, loginPath }: { translations: Translations; loginPath: string }): VNode {
   return (
     <>

@@ -16,7 +16,7 @@ import {
 import { refusalProblem } from './registration-problems.ts';
 import type { RegistrationDeps } from './step.ts';
 
-/** `GET /register`: where there is a choice, its page; else the one way that is open (browser-flows 5.2). */
+/** `GET /register`: shows the choice of methods, or redirects to the only available one (browser-flows 5.2). */
 export async function showRegister(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const elsewhere = await redirectSignedIn(deps, context, action);
@@ -25,7 +25,7 @@ export async function showRegister(deps: RegistrationDeps, context: RequestConte
   const { password, providers } = deps.registrationWays;
   const [provider, ...others] = providers;
   if (provider === undefined || (!password.isOpen && others.length === 0)) {
-    // Also remembers the language that this address asks for.
+    // Also remembers the language in the URL.
     const translations = deps.pages.language(context);
     if (password.isOpen) return redirect(formPath(deps, context, action, username));
     if (provider !== undefined) return redirect(providerPath(deps, context, provider, action));
@@ -39,10 +39,10 @@ export async function showRegister(deps: RegistrationDeps, context: RequestConte
   return await showChoice(deps, context, action, username ?? '');
 }
 
-/** `POST /register`: goes on in the way that was chosen there. */
+/** `POST /register`: continues with the chosen method. */
 export async function submitRegister(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
-  // A form that is too old gets the same redirect; the page behind it has a fresh one.
+  // An expired form gets the same redirect. The page behind it has a new form.
   deps.csrf.check(context, form);
   const action = parsePostAuthAction(context.query, deps.protocolName);
   const username = form.get('username');
@@ -56,7 +56,7 @@ export async function submitRegister(deps: RegistrationDeps, context: RequestCon
     await deps.viewers.read(context);
     return redirect(providerPath(deps, context, provider, action));
   }
-  // Attributes the request; the page behind the redirect redirects someone who is signed in.
+  // Sets the requester. The page behind the redirect redirects signed-in users.
   await deps.viewers.read(context);
   if (!deps.registrationWays.password.isOpen) return redirect(deps.urls.login(action));
   return redirect(formPath(deps, context, action, username));

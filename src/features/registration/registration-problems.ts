@@ -5,7 +5,7 @@ import type { MessageKey, Translations } from '#browser/i18n/translations.ts';
 import type { SubmissionProblem } from '#domain/accounts/registrations/start-registration.ts';
 import type { CaptchaRefusal } from '#domain/captcha/captcha.ts';
 
-/** Why a form was refused as a whole, whatever was typed. */
+/** Why the whole form was rejected, regardless of the entered values. */
 export type FormRefusal =
   | { readonly reason: 'invalid-action' | 'requester-banned' | 'unknown-provider' | 'homeserver-unavailable' }
   | CaptchaRefusal
@@ -30,8 +30,8 @@ export function refusalProblem(translations: Translations, refusal: FormRefusal)
 }
 
 /**
- * A problem of the field `code`, or of the form when that has none any more: `invalid` is not six digits,
- * `invalid_code` is wrong, void or too old.
+ * Returns a problem of the field `code`, or of the form if it no longer has that field. `invalid` means not six digits;
+ * `invalid_code` means wrong, void or expired.
  */
 export function emailCodeProblem(
   translations: Translations,
@@ -42,14 +42,14 @@ export function emailCodeProblem(
   return hasField ? { code, field: 'code', message } : { code, message };
 }
 
-/** A problem of the field `token`. */
+/** Returns a problem of the field `token`. */
 export function tokenProblem(translations: Translations, code: 'required' | 'invalid'): FormProblem {
   return { code, field: 'token', message: translations.t(`token.${code}`) };
 }
 
 type OtherProblem = Exclude<SubmissionProblem, { readonly field: 'username' | 'email' | 'policy' }>;
 
-/** A problem of another field of the first form, with the codes of browser-flows 5.3. */
+/** Returns a problem of another field of the first form, with the codes of browser-flows 5.3. */
 export function submissionProblem(
   translations: Translations,
   { field, problem }: OtherProblem,

@@ -8,7 +8,9 @@ import type { HttpResponse } from '#platform/http/response.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RegistrationDeps } from './step.ts';
 
-/** 403 in place of an account: the operator lets nobody register from there, wherever the form was sent from. */
+/**
+ * 403 instead of an account: the operator bans registration from this address or client, whichever form it came from.
+ */
 export async function showRequesterBanned(
   deps: RegistrationDeps,
   context: RequestContext,
@@ -25,7 +27,7 @@ export async function showRequesterBanned(
   });
 }
 
-/** Who has an account already may still sign in to it. */
+/** Users with an account may still sign in. */
 export function RequesterBannedPage({
   translations,
   loginPath,

@@ -1,16 +1,16 @@
 /**
- * Registration by the person themselves (browser-flows 5):
+ * Self-registration (browser-flows 5):
  *
  * - `GET`, `POST /register`: the entry
  * - `GET`, `POST /register/password`: username and password; starts a registration
- * - `GET`, `POST /register/steps/{id}/token`: when accounts need an invitation
- * - `GET`, `POST /register/steps/{id}/verify-email`: proves the e-mail address with a code
+ * - `GET`, `POST /register/steps/{id}/token`: if accounts need an invitation
+ * - `GET`, `POST /register/steps/{id}/verify-email`: verifies the email address with a code
  * - `GET`, `POST /register/steps/{id}/display-name`
- * - `GET`, `POST /register/steps/{id}/username`: when the name was taken in the meantime
+ * - `GET`, `POST /register/steps/{id}/username`: if the name was taken in the meantime
  * - `GET /register/steps/{id}/finish`: redirects to the missing step, or creates the account and signs in
  *
- * A registration is a row (`domain/accounts/registrations`) that only the browser which started it can continue: open,
- * completed or expired. The continuation (PostAuthAction) comes with the query and then stays in the row.
+ * A registration is a row (`domain/accounts/registrations`) that is open, completed or expired. Only the browser that
+ * started it can continue it. The continuation (PostAuthAction) comes with the query and is then stored in the row.
  */
 
 import type { Browser } from '#browser/browser.ts';
@@ -71,8 +71,8 @@ export function mount(core: Core, browser: Browser): Route[] {
 }
 
 /**
- * `GET /register/steps/{id}/finish`: creates the account and signs the person in, or redirects to the missing
- * step. The request is attributed to the new user only. Who was signed in in this browser is signed out with that.
+ * `GET /register/steps/{id}/finish`: creates the account and signs the user in, or redirects to the missing step. Only
+ * the new user becomes the requester. A user who was signed in in this browser is signed out.
  */
 export async function finish(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const { urls } = deps;
@@ -83,7 +83,7 @@ export async function finish(deps: RegistrationDeps, context: RequestContext): P
   const outcome = await finishRegistration(deps, { id, address, userAgent, endFormerSession });
   if (outcome.ok) {
     if ('pending' in outcome.entered) {
-      // Who was signed in here is signed out.
+      // Signs the previous user out.
       deps.viewers.forget(context);
       rememberPendingLogin(context, outcome.entered.pending);
       deps.csrf.rotate(context);
@@ -124,7 +124,10 @@ export async function finish(deps: RegistrationDeps, context: RequestContext): P
   }
 }
 
-/** Without it the row would stay live, and with it any copy of the cookie that is overwritten. */
+/**
+ * Returns what ends the previous session. Otherwise its row would stay live, and so would any copy of the overwritten
+ * cookie.
+ */
 async function formerSessionEnder(deps: RegistrationDeps, context: RequestContext) {
   const { cookies, clientAddress: address, headers, userAgent } = context;
   const unattributed = {

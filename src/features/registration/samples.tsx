@@ -59,7 +59,7 @@ const REFUSALS = [
   { ok: false, reason: 'captcha-unavailable' },
 ] as const;
 
-/** All that may be wrong with the first form. */
+/** Every possible problem of the first form. */
 export function everyProblem(translations: Translations): FormProblem[] {
   return [
     ...rejectedName(translations, 'Name', NAMES, samplePolicy).problems,
@@ -71,7 +71,7 @@ export function everyProblem(translations: Translations): FormProblem[] {
   ];
 }
 
-/** @param problems that the form was refused for */
+/** @param problems problems that the form was rejected for */
 export function registerSample(name: string, problems: (translations: Translations) => readonly FormProblem[]) {
   return pageSample(name, ({ translations, token, text }) => ({
     title: translations.t('register.title'),
@@ -95,7 +95,7 @@ export function registerSample(name: string, problems: (translations: Translatio
   }));
 }
 
-/** @param shown of the page; the address that was typed last is the text of the sample */
+/** @param shown state of the page; the sample's text serves as the address entered last */
 export function verifyEmailSample(name: string, shown: (translations: Translations) => Partial<Shown>) {
   return pageSample(name, ({ translations, token, text }) => ({
     title: translations.t('verify_email.title'),

@@ -16,11 +16,11 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 
-/** Core and browser, and the settings of the operations of a registration. */
+/** Core and browser, and the settings of the registration operations. */
 export type RegistrationDeps = PageDeps &
   StartDeps &
   FinishDeps & {
-    /** How long a code works that was mailed. */
+    /** Lifetime of an emailed code. */
     readonly codeTtlSeconds: number;
   };
 
@@ -44,11 +44,11 @@ export function registrationDeps(core: Core, browser: Browser): RegistrationDeps
   };
 }
 
-/** An open registration in the browser that started it, and what every page of a step needs. */
+/** An open registration in the browser that started it, and what every step's page needs. */
 export interface Step {
   readonly registration: Registration;
   readonly translations: Translations;
-  /** Targets of the redirects after an accepted form, which browsers check against `form-action`. */
+  /** Redirect targets of an accepted form. Browsers check them against `form-action`. */
   readonly formActions: readonly string[];
   readonly languageLinks: readonly LanguageLink[];
 }
@@ -62,7 +62,7 @@ export async function openStep(
   context: RequestContext,
   name: 'token' | 'verify-email' | 'display-name' | 'username',
 ): Promise<Step | HttpResponse> {
-  // Attributes the request to a user who is signed in; they may register another account nevertheless.
+  // Sets a signed-in user as the requester. The user may still register another account.
   await deps.viewers.read(context);
   const id = boundRegistration(context, context.params['id']);
   const registration = id === undefined ? undefined : await findRegistration(deps.database, id, deps.protocolName);
@@ -89,7 +89,7 @@ export function stepPage({ translations, formActions, languageLinks }: Step, pro
   return { translations, formActions, languageLinks, isRejected: problems.length > 0 };
 }
 
-/** The same error whether there is no such registration or it belongs to another browser. */
+/** The same error whether the registration does not exist or belongs to another browser. */
 export function notFound({ urls }: RegistrationDeps): LatchkeyError {
   return new LatchkeyError('registration_not_found', { restartPath: urls.register() });
 }

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 type Registration = NonNullable<PageServiceOptions['registration']>;
 
-/** Another instance, with connections of its own to the same database. */
+/** Another instance, with its own connections to the same database. */
 async function withService(
   registration: Partial<Registration>,
   work: (other: PageService) => Promise<void>,
@@ -70,7 +70,7 @@ async function takeName(username: string): Promise<void> {
   await insertTestAccount(testDatabase.database, { username });
 }
 
-/** A registration that waits for its display name; the browser shows that page. */
+/** A browser on the display name page of its registration. */
 async function atDisplayName(username: string, query = ''): Promise<Browser> {
   const browser = service.browser();
   await beginRegistration(browser, { username }, query);
@@ -78,7 +78,7 @@ async function atDisplayName(username: string, query = ''): Promise<Browser> {
   return browser;
 }
 
-/** The same browser at another instance. */
+/** Moves a browser to another instance. */
 function movedTo(other: PageService, browser: Browser): Browser {
   const moved = other.browser();
   for (const [name, value] of browser.cookies) moved.cookies.set(name, value);

@@ -36,7 +36,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Another instance, with connections of its own to the same database. */
+/** Another instance, with its own connections to the same database. */
 async function withService(
   registration: Partial<NonNullable<PageServiceOptions['registration']>>,
   work: (other: PageService) => Promise<void>,
@@ -94,7 +94,7 @@ async function uses(): Promise<number> {
   return row?.uses ?? -1;
 }
 
-/** A registration whose browser shows the page that asks for the token. */
+/** A browser on the token page of its registration. */
 async function atToken(username: string, from = service, address?: string): Promise<Browser> {
   const browser = from.browser(address === undefined ? {} : { address });
   await beginRegistration(browser, { username });
@@ -102,7 +102,7 @@ async function atToken(username: string, from = service, address?: string): Prom
   return browser;
 }
 
-/** The address of `finish`, with a valid token and a display name. */
+/** Returns the URL of `finish`, with a valid token and a display name. */
 async function upToFinish(
   username: string,
   token: string,
@@ -237,7 +237,7 @@ describe('a registration token that is not accepted (S-92)', () => {
       expect((await browser.submit({ token: 'guess' })).errorCodes).toEqual(['invalid']);
       const refused = await browser.submit({ token });
       expect(refused).toMatchObject({ status: 200, errorCodes: ['rate_limit_exceeded'] });
-      // Also as part of an address; that is no error, but not accepted.
+      // A token in the URL is limited too. It causes no error, but is not accepted.
       const other = limited.browser({ address });
       await beginRegistration(other, { username: 'guess-3' }, `?token=${token}`);
       expect((await other.follow()).url).toMatch(/\/token$/);

@@ -20,7 +20,7 @@ export async function showToken(deps: RegistrationDeps, context: RequestContext)
   if (attached === 'valid' || !deps.registrationWays.of(step.registration).isTokenRequired) {
     return redirect(deps.urls.registrationStep(step.registration.id, 'finish'));
   }
-  // One that was valid before: used up by others, expired or revoked since.
+  // The token was valid before, but has since been used up, expired or been revoked.
   const problems = attached === 'invalid' ? [tokenProblem(step.translations, 'invalid')] : [];
   return showForm(deps, context, step, problems);
 }
@@ -63,7 +63,7 @@ function showForm(
   });
 }
 
-/** Asks for a registration token. What was typed is not shown again, as it is a secret. */
+/** Asks for a registration token. The entered value is not shown a second time, because it is a secret. */
 export function TokenPage({
   translations,
   path,

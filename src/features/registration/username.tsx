@@ -15,7 +15,7 @@ import { refusalProblem } from './registration-problems.ts';
 import type { RegistrationDeps } from './step.ts';
 import { openStep, type Step, stepPage } from './step.ts';
 
-/** `GET /register/steps/{id}/username`: only when the chosen name is no longer available. */
+/** `GET /register/steps/{id}/username`: only if the chosen name is no longer available. */
 export async function showUsername(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openStep(deps, context, 'username');
   if (!('registration' in step)) return step;
@@ -82,7 +82,7 @@ function showForm(
   });
 }
 
-/** Asks for another username in place of one that is no longer available. */
+/** Asks for another username, because the chosen one is no longer available. */
 export function UsernamePage({
   translations,
   path,
@@ -95,7 +95,7 @@ export function UsernamePage({
   path: string;
   csrf: string;
   lostName: string;
-  /** What was typed before. */
+  /** The previously entered value. */
   username: string;
   problems: readonly FormProblem[];
 }): VNode {

@@ -7,17 +7,17 @@ import { Heading, Notice } from '#browser/components/text.tsx';
 import type { Translations } from '#browser/i18n/translations.ts';
 import { type NoticeCode, NoticeLine } from '#browser/notices.tsx';
 
-/** What the page says of what was done before. */
+/** What the page says about earlier submissions. */
 export interface Shown {
-  /** No code can be tried for this address any more; another one can be sent. */
+  /** No more codes can be tried for this address. Another code can be sent. */
   readonly isOver: boolean;
   readonly notice: NoticeCode | undefined;
   readonly problems: readonly FormProblem[];
-  /** Another address that was typed and refused. */
+  /** A rejected replacement address. */
   readonly changedTo: string | undefined;
 }
 
-/** Asks for the code that was mailed; offers another code, and another address. */
+/** Asks for the emailed code. Offers to send another code, or to change the address. */
 export function VerifyEmailPage({
   translations,
   path,
@@ -30,11 +30,11 @@ export function VerifyEmailPage({
   translations: Translations;
   path: string;
   csrf: string;
-  /** Where the mail went. */
+  /** Recipient of the email. */
   email: string;
-  /** It cannot be replaced by another. */
+  /** The address cannot be changed. */
   isFixed?: boolean;
-  /** How long a code works. */
+  /** Lifetime of a code. */
   minutes: number;
   shown: Shown;
 }): VNode {
@@ -76,7 +76,7 @@ export function VerifyEmailPage({
       {!isFixed && (
         <Disclosure label={translations.t('recover.progress.other')} isOpen={changedTo !== undefined}>
           <Form action={path} csrf={csrf}>
-            {/* Also for those who send the form by the enter key. */}
+            {/* For users who submit the form with the Enter key. */}
             <HiddenFields fields={[['action', 'change']]} />
             <TextField
               name="email"

@@ -1,4 +1,4 @@
-/** Registering with an e-mail address, which is proven by a code (browser-flows 5.3, 5.6, 5.9, 6). */
+/** Registration with an email address, which is verified with a code (browser-flows 5.3, 5.6, 5.9, 6). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
@@ -86,7 +86,7 @@ function person(of: PageService = service, acceptLanguage = 'en'): Person {
   return { username, email: `${username}@mail.example`, browser: of.browser({ acceptLanguage }) };
 }
 
-/** Someone who is asked for the code; the mail has not left yet. */
+/** A user on the page for the code. The email has not been sent yet. */
 async function atCode(of: PageService = service): Promise<Person> {
   const someone = person(of);
   const { browser, username, email } = someone;
@@ -96,7 +96,7 @@ async function atCode(of: PageService = service): Promise<Person> {
   return someone;
 }
 
-/** The same with the code in hand. */
+/** The same user with the code. */
 async function withCode(of: PageService = service): Promise<Person & { readonly code: string }> {
   const someone = await atCode(of);
   return { ...someone, code: codeSentTo(someone.email, await mails.deliver(of.core)) };
@@ -110,7 +110,7 @@ function wrong(code: string): string {
   return String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 }
 
-/** Sends something on that step of the registration that the browser is in, whatever it shows. */
+/** Submits fields to the verification step of the browser's registration, whatever the browser shows. */
 async function send({ browser }: Person, fields: Readonly<Record<string, string>>) {
   return await browser.submit(fields);
 }
@@ -204,7 +204,7 @@ describe('the field of the first form', () => {
     await browser.submit({ username: '', email, password: '', password_confirm: '', accept_terms: 'on' });
     expect(browser.shown.status).toBe(200);
     expect(browser.shown.errorCodes).toEqual(['required', code, 'required', 'required']);
-    // What was typed stays.
+    // The entered value is kept.
     const typed = browser.shown.forms[0]?.inputs.get('email');
     expect(typed?.replaceAll('\n', '').replaceAll('\r', '')).toBe(email.replaceAll('\n', '').replaceAll('\r', ''));
     expectCleanPage(browser.shown.body);
@@ -297,7 +297,7 @@ describe('the field of the first form', () => {
         expect(second.browser.shown).toMatchObject({ status: 200, errorCodes: ['email-unreachable'] });
         expect(second.browser.shown.forms[0]?.inputs.get('email')).toBe('björn@mail.example');
         expect(second.browser.shown.text).toContain('cannot send email to addresses with letters such as “ü”');
-        // Without a letter of that kind the server is asked as before.
+        // For an address without such letters, the mail server is still asked.
         await second.browser.submit({
           email: 'bjorn@mail.example',
           password: NEW_PASSWORD,
@@ -691,7 +691,7 @@ describe('check 15: an address that another account has', () => {
   });
 });
 
-/** The page without what differs for each request. */
+/** The page without its request-specific parts. */
 function anonymous(page: string, email: string): string {
   return page
     .replaceAll(new RegExp(email, 'gi'), 'ADDRESS')

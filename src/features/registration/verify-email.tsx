@@ -12,7 +12,7 @@ import { emailCodeProblem, refusalProblem } from './registration-problems.ts';
 import { openStep, type RegistrationDeps, type Step, stepPage } from './step.ts';
 import { type Shown, VerifyEmailPage } from './verify-email.page.tsx';
 
-/** `GET /register/steps/{id}/verify-email`: while the registration has an address that is not proven. */
+/** `GET /register/steps/{id}/verify-email`: while the registration has an unverified address. */
 export async function showVerifyEmail(deps: RegistrationDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openEmailStep(deps, context);
   return 'email' in step ? showPage(deps, context, step) : step;
@@ -48,7 +48,7 @@ export async function submitVerifyEmail(deps: RegistrationDeps, context: Request
   }
 }
 
-/** The step of a registration whose address is to be proven. */
+/** The step of a registration whose address must be verified. */
 interface EmailStep extends Step {
   readonly email: EmailAuthentication;
 }
@@ -79,7 +79,7 @@ async function verify(
       const after: EmailStep = outcome.isLast ? { ...step, email: { ...email, state: 'over' } } : step;
       return showPage(deps, context, after, { problems });
     }
-    // Another tab was faster; what became of it is read again.
+    // Another tab was faster. The redirect reads the new state.
     case 'not-open':
       return redirect(deps.urls.registrationStep(registration.id, 'verify-email'));
     case 'rate-limited':
@@ -87,7 +87,7 @@ async function verify(
   }
 }
 
-/** Once no more codes can be tried the same address gets a new authentication. */
+/** If no more codes can be tried, the same address gets a new authentication. */
 async function resend(deps: RegistrationDeps, context: RequestContext, step: EmailStep): Promise<HttpResponse> {
   const { email, registration, translations } = step;
   const { clientAddress: address } = context;

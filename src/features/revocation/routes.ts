@@ -1,6 +1,6 @@
 /**
- * `POST /oauth2/revoke` (RFC 7009): a client signs its session out. A token without a live session is answered with
- * 200 as well, so that a lost answer may be repeated.
+ * `POST /oauth2/revoke` (RFC 7009): a client ends its session. A token without a live session gets 200 too, so that a
+ * client can retry after a lost response.
  */
 
 import type { Core } from '#domain/core.ts';
@@ -30,7 +30,7 @@ export function mount(core: Core): Route[] {
         const form = await readOAuthForm(context, SINGLE_NAMES);
         const answer = authentication.act(context, form, async (client, database) => {
           const token = required(form, 'token');
-          // RFC 7009 2.1: a hint that does not fit is no reason to stop looking, and the prefix says the kind anyway.
+          // RFC 7009 2.1: a wrong hint does not end the search. The prefix gives the kind anyway.
           const hint = form.get('token_type_hint');
           if (hint !== undefined && !HINTS.has(hint)) {
             throw new LatchkeyError('unsupported_token_type', {

@@ -10,21 +10,21 @@ export interface CodePageProps {
   readonly translations: Translations;
   readonly kind: CodeKind;
   readonly serviceName: string;
-  /** This page; undefined when no code can be given any more. */
+  /** Path of this page. Undefined if no more codes are accepted. */
   readonly path: string | undefined;
   readonly csrf: string;
   readonly problems: readonly FormProblem[];
-  /** How long this browser can be trusted; 0: it cannot. */
+  /** How long this browser can be trusted. 0 if trusting is disabled. */
   readonly trustDays: number;
   readonly isTrustAsked: boolean;
-  /** The page for the other kind of code. */
+  /** Path of the page for the other kind of code. */
   readonly otherPath: string;
-  /** The page for a passkey; undefined: the person has none, or the session is renewed. */
+  /** Path of the passkey page. Undefined if the user has no passkey, or if the session is renewed. */
   readonly passkeyPath: string | undefined;
   readonly startAgainPath: string;
 }
 
-/** Asks a person who gave the first factor for a code. */
+/** Asks for a code after the first factor. */
 export function CodePage(props: CodePageProps): VNode {
   const { translations, kind, path, problems } = props;
   const t = translations.t.bind(translations);
@@ -77,7 +77,7 @@ export function CodePage(props: CodePageProps): VNode {
   );
 }
 
-/** Why a page of codes is shown again. */
+/** Why a code page is shown a second time. */
 export type CodeProblem = CodeRefusal | { readonly reason: 'csrf-expired' };
 
 export function codeProblem(translations: Translations, kind: CodeKind, problem: CodeProblem): FormProblem {

@@ -17,7 +17,7 @@ import { CodePage, type CodeProblem, codeProblem } from './code.page.tsx';
 
 export type SecondFactorDeps = PageDeps & Pick<CodeDeps, 'limits'>;
 
-/** Which code a page asks for, and what for. */
+/** Which code a page asks for, and for what purpose. */
 export interface CodeStep {
   readonly kind: CodeKind;
   readonly purpose: Purpose;
@@ -64,12 +64,12 @@ export async function submitCode(
   }
 }
 
-/** Trust is for signing in: who is asked again is to prove that they are there. */
+/** Trusting a browser applies only to sign-in. Reauthentication must prove that the user is present. */
 function trustDays({ secondFactors }: SecondFactorDeps, { purpose }: CodeStep): number {
   return purpose === 'sign-in' ? secondFactors.trustDays : 0;
 }
 
-/** Where somebody goes who has no codes: not enrolled yet, or not any more. */
+/** Redirects users who have no codes, because they never enrolled or no longer are. */
 function withoutCodes(
   deps: SecondFactorDeps,
   context: RequestContext,

@@ -1,13 +1,13 @@
 /**
  * The step of a sign-in after its first factor (browser-flows 4):
  *
- * - `GET`, `POST /login/totp`: a code of the person's authenticator app
- * - `GET`, `POST /login/recovery-code`: a code for when the app is lost
- * - `GET`, `POST /login/setup`: for a person who has to have a second factor and sets one up
- * - `GET`, `POST /reauth/totp`, `/reauth/recovery-code`: the same for a person who proves again who they are
+ * - `GET`, `POST /login/totp`: a code from the user's authenticator app
+ * - `GET`, `POST /login/recovery-code`: a code for users who lost the app
+ * - `GET`, `POST /login/setup`: for users who must set up a second factor
+ * - `GET`, `POST /reauth/totp`, `/reauth/recovery-code`: the same for reauthentication
  *
- * What waits is a pending login, which only the browser that began it can continue. The continuation (PostAuthAction)
- * stays in the query of each step and in the row, which wins.
+ * The state is a pending login, which only the browser that started it can continue. The continuation (PostAuthAction)
+ * stays in the query of each step and in the row, which takes precedence.
  */
 import type { Browser } from '#browser/browser.ts';
 import type { Core } from '#domain/core.ts';

@@ -51,7 +51,7 @@ async function addPasskey(): Promise<PasskeyId> {
   return fromUuid<'passkey'>(row?.id ?? expect.fail('no passkey'));
 }
 
-/** A browser in which the password was typed. */
+/** A browser after the password was entered. */
 async function afterPassword(from = service, browser = from.browser()): Promise<Browser> {
   await browser.get(`/login?${TARGET}`);
   await browser.submit({ username, password: PASSWORD });

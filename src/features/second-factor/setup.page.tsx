@@ -13,7 +13,7 @@ interface SetupPageProps {
   readonly csrf: string;
 }
 
-/** Asks a person who has to have a second factor to set up an authenticator app. */
+/** Asks the user to set up an authenticator app, because a second factor is required. */
 export function SetupPage({
   translations,
   path,
@@ -27,7 +27,7 @@ export function SetupPage({
   readonly serviceName: string;
   readonly shown: ShownTotpSecret;
   readonly problems: readonly FormProblem[];
-  /** No code can be given any more. */
+  /** No more codes are accepted. */
   readonly isOver: boolean;
   readonly startAgainPath: string;
 }): VNode {
@@ -68,12 +68,12 @@ export function SetupPage({
   );
 }
 
-/** Four by four, so that it can be typed; apps leave the blanks out. */
+/** Groups the secret by four characters for easier typing. Apps ignore the spaces. */
 function inGroups(secret: string): string {
   return secret.replace(/.{4}(?=.)/g, '$& ');
 }
 
-/** Shows the recovery codes of a person who has just set up an app. They are signed in when they go on. */
+/** Shows the recovery codes after an app was set up. The user is signed in when they continue. */
 export function RecoveryCodesPage({
   translations,
   path,

@@ -12,13 +12,13 @@ import { type CodeProblem, codeProblem } from './code.page.tsx';
 import type { SecondFactorDeps } from './code.tsx';
 import { RecoveryCodesPage, SetupPage } from './setup.page.tsx';
 
-/** `GET /login/setup`: what to set up; then, until the person goes on, their recovery codes. */
+/** `GET /login/setup`: shows what to set up, and then the recovery codes until the user continues. */
 export async function showSetup(deps: SecondFactorDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openSetupStep(deps, context);
   return step.ok ? await showForm(deps, context, step) : step.answer;
 }
 
-/** `POST /login/setup`: takes a code of the app, or signs in who has read the recovery codes. */
+/** `POST /login/setup`: takes a code from the app, or signs the user in after the recovery codes were shown. */
 export async function submitSetup(deps: SecondFactorDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
@@ -35,7 +35,7 @@ export async function submitSetup(deps: SecondFactorDeps, context: RequestContex
   return await showForm(deps, context, step, outcome);
 }
 
-/** The code of the app was the second factor. */
+/** The app's code was the second factor. */
 async function finish(deps: SecondFactorDeps, context: RequestContext, pending: PendingLogin): Promise<HttpResponse> {
   const request = completionRequest(deps, context);
   const outcome = await deps.database.transaction(
@@ -54,7 +54,7 @@ async function openSetupStep(deps: SecondFactorDeps, context: RequestContext): P
   const opened = await openPendingLogin(deps, context, 'sign-in');
   if (!opened.ok) return opened;
   const { pending } = opened;
-  // Set up in another browser in the meantime, or not asked for.
+  // The app was set up in another browser in the meantime, or setup is not required.
   if (pending.setupSealed === undefined || (pending.hasTotp && !pending.isEnrolled)) {
     const address = deps.urls.loginStep('totp', pending.action);
     return { ok: false, answer: redirect(address) };

@@ -29,14 +29,14 @@ import {
   tokenTarget,
 } from './grant.ts';
 
-/** 256 bits in base64url; anything else is not a code, and costs no query. */
+/** 256 bits in base64url. Anything else is not a code, and takes no query. */
 const CODE = /^[A-Za-z0-9_-]{43}$/;
 
 function codeLifetime({ authorizationCodeTtlSeconds }: TokenDeps['settings'], { isFapi2 }: Client): number {
   return isFapi2 ? Math.min(authorizationCodeTtlSeconds, FAPI2_CODE_SECONDS) : authorizationCodeTtlSeconds;
 }
 
-/** RFC 6749 4.1.3 and OpenID Connect Core 1.0 3.1.3: a code for a session with its first tokens. */
+/** RFC 6749 4.1.3 and OpenID Connect Core 1.0 3.1.3: exchanges a code for a session with its first tokens. */
 export async function exchangeCode(
   deps: TokenDeps,
   context: RequestContext,
@@ -88,7 +88,7 @@ export async function exchangeCode(
     waiting: context,
     prepare: async (at: number) => {
       const redemption = prepareRedemption(verdict.row, client, target, settings, at);
-      // Signed before anything is written: a key that fails must not cost the client its code.
+      // Signed before anything is written, so that a failing key does not cost the client its code.
       const accessToken = await accessTokenOfRedemption(deps, client, redemption);
       const idToken = await idTokenOf(deps, client, redemption, accessToken, code);
       await provenKey?.consume();
@@ -143,7 +143,7 @@ async function idTokenOf(
   });
 }
 
-/** What a refused code leads to apart from the answer: a grant that someone tampers with is cancelled. */
+/** Handles the effects of a rejected code besides the response. A grant that someone tampers with is canceled. */
 async function settleRefusal(
   deps: TokenDeps,
   context: RequestContext,

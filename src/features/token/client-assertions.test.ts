@@ -246,7 +246,7 @@ test('an assertion costs no round trip: code, introspection, refresh, revocation
   const second = await service.post('/oauth2/token', { ...refresh, ...once });
   expect(second.status).toBe(200);
   expect(service.lastRequest().queries).toBe(2);
-  // The successor is used, so the old token would end the session if the assertion were taken again.
+  // The new token is in use, so the old one would end the session if the assertion were accepted a second time.
   await service.introspect(member(second, 'access_token'));
   service.clock.advanceSeconds(31);
   expect((await service.post('/oauth2/token', { ...refresh, ...once })).status).toBe(401);

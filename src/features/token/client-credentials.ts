@@ -12,7 +12,7 @@ import { parseScope } from '#protocol/oauth/scopes.ts';
 import type { TokenDeps } from './grant.ts';
 import { issuedAccessToken, tokenResponse, tokenTarget } from './grant.ts';
 
-/** A token for a confidential client itself (RFC 6749 4.4): no user, no refresh token, no ID token. */
+/** Issues a token to a confidential client for itself (RFC 6749 4.4): no user, no refresh token, no ID token. */
 export async function issueForClient(
   deps: TokenDeps,
   context: RequestContext,
@@ -20,7 +20,7 @@ export async function issueForClient(
   client: Client,
   provenKey: ProvenKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
-  // RFC 6749 4.4: only confidential clients; a public one proved nothing.
+  // RFC 6749 4.4: only confidential clients. A public client has proven nothing.
   if (client.authMethod === 'none') {
     throw new LatchkeyError('unauthorized_client', { description: 'A public client cannot use this grant type.' });
   }
@@ -37,7 +37,8 @@ export async function issueForClient(
     throw new LatchkeyError('invalid_scope', { description: 'The policy here forbids it to this requester.' });
   }
   const resources = acceptedResources(deps, form, client);
-  // No person and no operator decided that it may use them (RFC 8707 2), and some servers look at nothing but `aud`.
+  // Neither a user nor the operator allowed this client to use them (RFC 8707 2), and some resource servers check only
+  // `aud`.
   if (!client.isStatic && deps.resourceRules.shown(resources).length > 0) {
     const description = 'A client that registered itself gets no token of its own for a resource server.';
     throw refusedResources(deps, client, resources, description);
@@ -57,7 +58,7 @@ export async function issueForClient(
   return tokenResponse({ accessToken, expiresAt, now, ...target });
 }
 
-/** All or nothing: a client is not served with less than it asked for. */
+/** All or nothing: a client never gets less than it requested. */
 function grantedScope(deps: TokenDeps, client: Client, requested: string): readonly string[] {
   const scopes = parseScope(requested);
   const granted =

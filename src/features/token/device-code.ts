@@ -29,10 +29,10 @@ import {
   tokenTarget,
 } from './grant.ts';
 
-/** 256 bits in base64url; anything else is not a device code, and costs no query. */
+/** 256 bits in base64url. Anything else is not a device code, and takes no query. */
 const DEVICE_CODE = /^[A-Za-z0-9_-]{43}$/;
 
-/** RFC 8628 3.4 and 3.5: a poll of a device, which ends with a session once its person has confirmed. */
+/** RFC 8628 3.4 and 3.5: handles a device's poll. After the user's approval, the poll opens a session. */
 export async function exchangeDeviceCode(
   deps: TokenDeps,
   context: RequestContext,
@@ -55,7 +55,7 @@ export async function exchangeDeviceCode(
     mayRequestAdmin: (row: Parameters<typeof deps.adminRights.mayUserAdminister>[0]) =>
       deps.adminRights.mayUserAdminister(row),
   };
-  // Nobody is asked about while nobody has decided; the policy is asked about the person.
+  // The policy judges the user, so it is not asked before a user has decided.
   const refusals =
     polled?.is_own_client !== true || polled.user_id === null
       ? []
@@ -79,7 +79,7 @@ export async function exchangeDeviceCode(
     waiting: context,
     prepare: async (at: number) => {
       const redemption = prepareRedemption(row, client, target, settings, at);
-      // Signed before anything is written: a key that fails must not cost the device its code.
+      // Signed before anything is written, so that a failing key does not cost the device its code.
       const accessToken = await accessTokenOfRedemption(deps, client, redemption);
       const idToken = await signIdToken(deps, client, {
         userId: redemption.userId,
@@ -99,7 +99,7 @@ export async function exchangeDeviceCode(
   };
   const outcome = await redeemDeviceCode(deps, redeeming);
   if (!outcome.ok) {
-    // Another poll was faster, or the person or the client changed after this one was judged: it is judged once more.
+    // Another poll was faster, or the user or the client changed after the verdict. The grant is judged once more.
     const later = await poll();
     if (!(await isCurrent(later))) return 'client-changed';
     const laterVerdict = judgeDeviceCode(later, request, rules, now);
@@ -127,7 +127,7 @@ function refusal(
   received?: string,
 ): LatchkeyError {
   switch (reason) {
-    // A device that waits is as it should be, and would fill the log.
+    // A pending device is normal, and would fill the log.
     case 'pending':
       return new LatchkeyError('authorization_pending', {
         description: 'The person has not decided yet. Poll again after the interval.',

@@ -1,4 +1,4 @@
-/** What the grant types of the token endpoint share: their dependencies, the ID token and the response. */
+/** What the grant types of the token endpoint share: dependencies, ID token and response. */
 import { deviceName } from '#browser/device-name.ts';
 import { type UserFactsRow, userFacts } from '#domain/accounts/user-facts.ts';
 import type { Client } from '#domain/clients/client.ts';
@@ -21,7 +21,7 @@ import { fittingClaims, personClaims, type UserClaimName, type UserFacts } from 
 
 /** Core, and what it derives for the grant types. */
 export interface TokenDeps extends Omit<Core, 'database'> {
-  /** Where the work of this request sends its statements. */
+  /** The database that this request's statements use. */
   readonly database: Database;
   readonly settings: TokenSettings;
 }
@@ -31,9 +31,10 @@ export function tokenDeps(core: Core): TokenDeps {
 }
 
 /**
- * What the first access token of a grant is for: of the granted scope, what the resources understand (RFC 8707 2.2).
- * When that is nothing no token is issued: an answer cannot say that a scope is empty (RFC 6749 3.3, 5.1).
- * @param asked by the token request; empty: all that was granted
+ * Returns the target of a grant's first access token: the part of the granted scope that the resources understand (RFC
+ * 8707 2.2). If nothing remains, no token is issued, because a response cannot express an empty scope (RFC 6749 3.3,
+ * 5.1).
+ * @param asked resources named in the token request; if empty, all granted resources
  */
 export function tokenTarget(
   deps: TokenDeps,
@@ -53,15 +54,15 @@ export function tokenTarget(
   return { resources, scope, key };
 }
 
-/** A token is opaque or signed with one algorithm, whatever the number of resource servers that it is for. */
+/** A token is either opaque or signed with one algorithm, no matter how many resource servers it is for. */
 export const MIXED_FORMATS =
   'These resources take access tokens of different formats: ask for a token for each with resource.';
 
 /** An access token that is stored, or about to be. Times in milliseconds since the epoch. */
 interface IssuedToken {
-  /** As it is stored, hashed. */
+  /** The text whose hash is stored. */
   readonly text: string;
-  /** Undefined: a token of the client itself. */
+  /** Undefined for a client's own token. */
   readonly userId: UserId | undefined;
   readonly target: TokenTarget;
   readonly issuedAt: number;
@@ -72,7 +73,7 @@ interface IssuedToken {
   readonly actor?: Actor | undefined;
 }
 
-/** What the client gets: the token as it is, or a signed JWT where the resource servers check it themselves. */
+/** Returns what the client gets: the token itself, or a signed JWT if the resource servers verify tokens themselves. */
 export async function issuedAccessToken(deps: TokenDeps, client: Client, token: IssuedToken): Promise<string> {
   const { target, userId, actor } = token;
   const format = deps.resourceRules.formatOf(target.resources);
@@ -112,7 +113,7 @@ export async function accessTokenOfRedemption(
   });
 }
 
-/** Where a session of a person begins, and the device that the granted scope names. */
+/** Returns where a user's session begins, and the device that the granted scope names. */
 export function redeemingDevice(
   { scopeRules }: TokenDeps,
   { clientAddress, userAgent }: RequestContext,
@@ -124,7 +125,7 @@ export function redeemingDevice(
   return { id, name, userAgent, address: clientAddress };
 }
 
-/** What the rules of the operator are asked about when a grant of a person is redeemed. */
+/** Returns the input for the operator's rules when a user's grant is redeemed. */
 export function grantOfUser(
   row: { readonly user_id: string; readonly username: string; readonly can_request_admin: boolean } & Pick<
     JudgedGrant,
@@ -143,7 +144,7 @@ export interface TokenResponse {
   readonly expiresAt: number;
   readonly now: number;
   readonly scope: readonly string[];
-  /** Of the access token: thumbprint of the key that it is bound to. */
+  /** Thumbprint of the key that the access token is bound to. */
   readonly key: string | undefined;
   readonly refreshToken?: string | undefined;
   /** RFC 8693 2.2.1. */
@@ -168,26 +169,26 @@ export function tokenResponse(answer: TokenResponse): HttpResponse {
   );
 }
 
-/** Whom an ID token is about and what goes out with it. Times in milliseconds since the epoch. */
+/** The subject of an ID token, and what is issued with it. Times in milliseconds since the epoch. */
 export interface IdTokenSubject {
   readonly userId: UserId;
   readonly user: UserFacts;
   readonly sessionId: OAuth2SessionId;
-  /** The scope of the access token that is issued with it. */
+  /** Scope of the access token that is issued with it. */
   readonly scope: readonly string[];
-  /** Claims that the client asked for one by one. */
+  /** Claims that the client requested individually. */
   readonly namedClaims: readonly UserClaimName[];
   readonly authenticatedAt: number | undefined;
   readonly acr: string | undefined;
   readonly amr: readonly string[];
   readonly accessToken: string;
-  /** Only in the answer to an authorization code. */
+  /** Only in the response to an authorization code. */
   readonly nonce?: string | undefined;
   readonly code?: string | undefined;
   readonly now: number;
 }
 
-/** The signed ID token; undefined when the scope has no `openid`. */
+/** Returns the signed ID token, or undefined if the scope lacks `openid`. */
 export async function signIdToken(
   deps: TokenDeps,
   client: Client,

@@ -1,4 +1,4 @@
-/** The scope `groups`, and claims that the operator made up, in what clients get (decision 0035). */
+/** The scope `groups` and operator-defined claims, as clients receive them (decision 0035). */
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setClaims } from '#domain/accounts/set-claims.ts';
@@ -59,7 +59,7 @@ async function link(providerId: string, userId: UserId, groups: readonly string[
   );
 }
 
-/** The verified claims of the ID token in an answer. */
+/** Returns the verified claims of the response's ID token. */
 async function inToken(answer: MachineAnswer, audience = client): Promise<JWTPayload> {
   const keys = createLocalJWKSet({ keys: [...service.publicJwks.keys] });
   const currentDate = new Date(service.clock.now());
@@ -171,7 +171,7 @@ describe('claims of an account', () => {
       ['name', 'preferred_username', 'role', 'sub', 'updated_at', 'username'].toSorted(),
     );
     expect(shown['sub']).toBe(person.userId);
-    // Without a display name it is the username.
+    // Without a display name, `name` is the username.
     expect(shown['name']).toBe(shown['preferred_username']);
     expect(shown['preferred_username']).not.toBe('root');
   });

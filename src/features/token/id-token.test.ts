@@ -46,7 +46,7 @@ async function person(scope: readonly string[], of: ClientId = client): Promise<
   return signedIn;
 }
 
-/** The verified claims of the ID token in an answer. */
+/** Returns the verified claims of the response's ID token. */
 async function claimsOf(answer: MachineAnswer, audience: ClientId = client): Promise<JWTPayload> {
   const { payload } = await jwtVerify(
     member(answer, 'id_token'),

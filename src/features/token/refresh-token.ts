@@ -15,7 +15,7 @@ import { issuedAccessToken, MIXED_FORMATS, signIdToken, tokenResponse } from './
 
 /**
  * RFC 6749 6, with rotation (RFC 9700 4.14.2). A session with `openid` gets an ID token too (OpenID Connect Core 12.2),
- * unless it is one of the homeserver's clients: those refresh all day and never read it.
+ * unless it belongs to one of the homeserver's clients, which refresh often and never read it.
  */
 export async function refreshTokens(
   deps: TokenDeps,
@@ -53,7 +53,7 @@ export async function refreshTokens(
     throw refusal(deps.log, client, outcome, received);
   }
   deps.activity.recordOAuth2Session(outcome.session.id, now, context.clientAddress, context.userAgent);
-  // A key that fails costs nothing: the repeated request is answered with the same pair.
+  // A failing key costs nothing: the retried request gets the same pair of tokens.
   const accessToken = await accessTokenOf(deps, client, outcome);
   return tokenResponse({
     accessToken,
@@ -102,8 +102,9 @@ async function idTokenOf(
 }
 
 /**
- * A subset that makes sense, in either spelling; undefined for anything else. What the authorization request was not given since it is
- * unknown here or beyond the client's registration is left out again: many clients repeat the scope that they began with.
+ * Returns a valid subset of the granted scope, in either spelling, or undefined. Scopes that the authorization request
+ * did not get, because they are unknown or not registered for the client, are dropped here too. Many clients repeat the
+ * scope of the authorization request.
  */
 function narrow(
   rules: ScopeRules,
@@ -150,7 +151,7 @@ function refusal(log: Log, client: Client, refused: Refused, received: string | 
         description: 'The resource was not granted to the session, or nothing of its scope is for it.',
       });
     default:
-      // One text for all: it must not tell whether a token exists, or whose it is.
+      // The same text for every reason, so that it does not reveal whether a token exists or whose it is.
       return new LatchkeyError('invalid_grant', {
         description: "The refresh token is unknown, expired, revoked, or not this client's.",
       });

@@ -1,6 +1,6 @@
 /**
- * `POST /oauth2/token` (RFC 6749 3.2): one file per grant type. This one authenticates the client, then checks that
- * it may use the grant type (oauth.md 8.1). Codes and sessions are left to `domain`.
+ * `POST /oauth2/token` (RFC 6749 3.2): one file per grant type. This file authenticates the client, then checks that it
+ * may use the grant type (oauth.md 8.1). Codes and sessions are left to `domain`.
  */
 import type { Client } from '#domain/clients/client.ts';
 import type { Core } from '#domain/core.ts';
@@ -28,7 +28,7 @@ import { type TokenDeps, tokenDeps } from './grant.ts';
 import { refreshTokens } from './refresh-token.ts';
 import { exchangeForToken } from './token-exchange.ts';
 
-/** Other than the client's credentials, which `ClientAuthentication` reads. */
+/** Parameters other than the client's credentials, which `ClientAuthentication` reads. */
 const SINGLE_NAMES = [
   ...['grant_type', 'code', 'redirect_uri', 'code_verifier', 'device_code', 'refresh_token', 'scope'],
   ...['subject_token', 'subject_token_type', 'actor_token', 'actor_token_type', 'requested_token_type'],
@@ -97,7 +97,7 @@ function labelOf(grantType: string | undefined) {
 
 function grantOf({ config }: Core, form: FormParameters, client: Client): Grant {
   const grantType = required(form, 'grant_type');
-  // It is among no client's registered types: the operator gives it, or nobody has it.
+  // Clients cannot register this grant type. Only the operator's configuration grants it.
   const isExchange =
     grantType === TOKEN_EXCHANGE_GRANT_TYPE && config.clients.some((one) => one.tokenExchange !== undefined);
   const grant = isExchange ? exchangeForToken : GRANTS.get(grantType);

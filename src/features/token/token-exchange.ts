@@ -22,7 +22,9 @@ import { issuedAccessToken, MIXED_FORMATS, type TokenDeps, tokenResponse } from 
 
 type Subject = SubjectRow & { readonly user_id: string; readonly username: string };
 
-/** RFC 8693: a token of a person for one of the calling client, which can do no more and ends no later. */
+/**
+ * RFC 8693: exchanges a user's token for one of the calling client. The new token can do no more and expires no later.
+ */
 export async function exchangeForToken(
   deps: TokenDeps,
   context: RequestContext,
@@ -76,7 +78,7 @@ export async function exchangeForToken(
   return tokenResponse({ accessToken, expiresAt, scope, key: target.key, issuedTokenType: ACCESS_TOKEN_TYPE, now });
 }
 
-/** What is presented, before it is looked up; `endsAt` of an ID token. */
+/** Returns the presented token before it is looked up. `endsAt` is the expiry of an ID token. */
 function readSubject(
   deps: TokenDeps,
   client: Client,
@@ -105,7 +107,7 @@ function readSubject(
   return { kind: 'session', id: toUuid(sessionId), endsAt: claims.expiresAt };
 }
 
-/** One text for all: it must not tell which tokens exist. */
+/** The same text for every reason, so that it does not reveal which tokens exist. */
 const UNUSABLE_SUBJECT = 'The subject_token is not one that this client may exchange.';
 
 function requireSubject(
@@ -125,7 +127,7 @@ function requireSubject(
   }
 }
 
-/** Who acts: the client, or the person or client of the actor token that it brings; nobody with `impersonation`. */
+/** Returns the actor: the client, or the user or client of its actor token. With `impersonation` there is none. */
 async function readActor(
   deps: TokenDeps,
   client: Client,
@@ -161,7 +163,7 @@ async function readActor(
   return actor;
 }
 
-/** Where the new token is for (RFC 8693 2.1): `audience` and `resource` alike. */
+/** Returns the targets of the new token (RFC 8693 2.1). `audience` and `resource` are treated alike. */
 function targetOf(
   deps: TokenDeps,
   client: Client,
@@ -180,7 +182,7 @@ function targetOf(
   if (deps.resourceRules.formatOf(known) === 'mixed') {
     throw refusal(deps, client, 'target', MIXED_FORMATS, 'invalid_target', undefined, valuesForLog(asked));
   }
-  // A token for some resource servers must not become one for all.
+  // A token for specific resource servers must not become a token for all.
   if (known.length === 0 && subject.resources.length > 0) {
     const description = 'The subject_token is for certain resource servers: name an audience for the new one.';
     throw refusal(deps, client, 'target', description, 'invalid_target');
@@ -188,7 +190,10 @@ function targetOf(
   return known;
 }
 
-/** Never beyond what the subject has and what is configured; of the session: without what was asked for. */
+/**
+ * Returns the new scope. It never exceeds the subject token's scope or the configuration. The session's scope ignores
+ * the requested scope.
+ */
 function scopeOf(
   { scopeRules, resourceRules, ...deps }: TokenDeps,
   client: Client,
@@ -214,7 +219,7 @@ function scopeOf(
   return { scope: asked, sessionScope };
 }
 
-/** The configuration names no others; a scope may have become one of these since. */
+/** The configuration allows only these kinds. A scope may have changed its kind since it was granted. */
 function isExchangeable(rules: TokenDeps['scopeRules'], scope: string): boolean {
   return rules.isIdentity(scope) || rules.classify(scope) === 'resource';
 }
@@ -233,7 +238,7 @@ async function requirePolicy(
   throw refusal(deps, client, 'policy', description, 'invalid_request', refusingSetting(refusals));
 }
 
-/** RFC 8693 2.2.2. @param reason for the operator */
+/** RFC 8693 2.2.2. @param reason reason for the operator */
 function refusal(
   { log }: Pick<TokenDeps, 'log'>,
   client: Client,

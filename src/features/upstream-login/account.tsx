@@ -11,7 +11,7 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type Step, type StepRefusal, stepProblem } from './link-step.ts';
 import { ContinuePage } from './upstream.page.tsx';
 
-/** Asks the person whose account it is to go on; or says why the account cannot be used. */
+/** Asks the account's owner to continue, or explains why the account cannot be used. */
 export async function showAccount(
   deps: PageDeps,
   context: RequestContext,
@@ -45,7 +45,7 @@ export async function showAccount(
   });
 }
 
-/** The provider has said who the person is, and a further factor comes next. */
+/** The provider identified the user, and a second factor follows. */
 export function askForFactor(
   deps: PageDeps,
   context: RequestContext,
@@ -59,7 +59,7 @@ export function askForFactor(
   return redirect(purpose === 'reauth' ? urls.reauthStep('totp', entry.action) : urls.loginStep(factor, entry.action));
 }
 
-/** The last answer of a sign-in. */
+/** Returns the final response of a sign-in. */
 export function finishSignIn(
   deps: PageDeps,
   context: RequestContext,

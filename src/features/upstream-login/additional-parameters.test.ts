@@ -60,7 +60,7 @@ function newBrowser(): Browser {
   return new Browser({ listener: service.address, publicBase: service.publicBase });
 }
 
-/** Comes from an application to the sign-in page. @returns the query that goes on to a provider */
+/** Goes from an application to the sign-in page. @returns the query for continuing to a provider */
 async function comeFrom(browser: Browser, parameters: Readonly<Record<string, string>>): Promise<string> {
   const query = new URLSearchParams({
     client_id: CLIENT_ID,

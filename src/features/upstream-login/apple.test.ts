@@ -1,4 +1,4 @@
-/** Sign in with Apple: the secret that is made for each request, and the answer that is posted (browser-flows 8.1, 8.7). */
+/** Sign in with Apple: the secret generated for each request, and the posted response (browser-flows 8.1, 8.7). */
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -50,7 +50,7 @@ async function signIn(): Promise<Browser> {
   expect([asked.get('response_mode'), asked.get('scope')]).toEqual(['form_post', 'openid name email']);
   const back = new URL(peer.signIn(browser.shown.location ?? '', { claims: { sub: '001234.abc.5678' } }));
   back.searchParams.set('user', '{"name":{"firstName":"Amira","lastName":"Haddad"},"email":"a@privaterelay.example"}');
-  // The cross-site POST comes without our cookies; the page of ours repeats it with them.
+  // The cross-site POST arrives without this service's cookies. A page of this service repeats it with them.
   const cookies = new Map(browser.cookies);
   browser.cookies.clear();
   await browser.post(back.pathname, back.searchParams, { origin: peer.issuer, 'sec-fetch-site': 'cross-site' });
@@ -74,7 +74,7 @@ test('check 24: the secret is a JWT by the key of the team, made for this reques
   expect(claims).toEqual({ iss: 'A1B2C3D4E5', sub: 'org.example.signin', aud: 'https://appleid.apple.com' });
   expect(iat).toBeLessThanOrEqual(now);
   expect(exp - iat).toBe(60);
-  // Nothing else of the request is about the client: neither an assertion nor the key itself.
+  // The request contains nothing else about the client: neither an assertion nor the key itself.
   expect([...form.keys()].toSorted()).toEqual([
     ...['client_id', 'client_secret', 'code', 'code_verifier', 'grant_type', 'redirect_uri'],
   ]);

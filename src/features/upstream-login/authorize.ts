@@ -14,7 +14,7 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { type PostAuthAction, parsePostAuthAction } from '#protocol/post-auth-action.ts';
 
-/** `GET /upstream/authorize/{id}`: sends the person to the provider. */
+/** `GET /upstream/authorize/{id}`: redirects the user to the provider. */
 export async function authorize(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const { clock, config, urls } = deps;
   const provider = deps.upstreamProviders.find(context.params['id']);
@@ -54,13 +54,16 @@ export async function authorize(deps: PageDeps, context: RequestContext): Promis
   return redirect(begun.location);
 }
 
-/** The registration token of the address, where accounts that are made with this provider need one. */
+/** Returns the registration token in the URL, if accounts created with this provider require one. */
 function invitationOf(provider: UpstreamProvider, { query }: RequestContext): string | undefined {
   const token = query.get('token') ?? '';
   return provider.isRegistrationTokenRequired && isRegistrationToken(token) ? token : undefined;
 }
 
-/** Of an authorization request that was made in this browser; that of another browser is nothing to tell. */
+/**
+ * Returns the parameters of an authorization request made in this browser. Parameters of other browsers are not
+ * disclosed.
+ */
 async function paramsOf(
   { database, clock }: PageDeps,
   context: RequestContext,

@@ -1,4 +1,4 @@
-/** A provider says that somebody signed out there (OpenID Connect Back-Channel Logout 1.0, browser-flows 8.8). */
+/** A provider reports that a user signed out there (OpenID Connect Back-Channel Logout 1.0, browser-flows 8.8). */
 import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -71,7 +71,7 @@ afterAll(async () => {
 });
 afterEach(async () => {
   peer.handlers.clear();
-  // Each test begins with a full bucket.
+  // Each test starts with a full bucket.
   await sql(service.database, `delete from rate_limits where key like 'upstream-logout%'`);
 });
 
@@ -92,7 +92,7 @@ async function person(providerId: string) {
   return { userId, sub };
 }
 
-/** Up to the last button. */
+/** Signs in at the provider, and stops before the last button. */
 async function atLastButton(providerId: string, of: UpstreamPeer, sub: string, sid: string): Promise<Browser> {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get(`/upstream/authorize/${providerId}`);
@@ -144,7 +144,7 @@ async function isSignedIn({ browser }: SignedIn): Promise<boolean> {
   return (await browser.get('/')).text.includes('Sign out');
 }
 
-/** A chat client that was signed in through the browser session. @returns its access token */
+/** A chat client signed in through the browser session. @returns its access token */
 async function chatSession({ browser }: SignedIn): Promise<string> {
   const token = await loginTokenOf(browser);
   return textOf(await new ChatClient(service).post('/login', { type: 'm.login.token', token }), 'access_token');
@@ -202,7 +202,7 @@ describe('a logout token of the provider (check 25)', () => {
     expect(await isRefreshed(CLIENT_ID, plain)).toBe(apps);
     expect(await isRefreshed(TOLD_CLIENT_ID, told)).toBe(apps);
     expect([await isChatting(chatClient), await isChatting(elsewhereInChat)]).toEqual([apps, true]);
-    // Another session of the same person at the provider goes on.
+    // Another session of the same user at the provider continues.
     expect(await isSignedIn(elsewhere)).toBe(true);
     const jobs = await sql(
       service.database,
@@ -422,7 +422,7 @@ describe('a logout token that is not right (check 25, S-113)', () => {
       { error: 'invalid_request', error_description: expect.any(String) },
     ]);
     expect(answer.headers.get('cache-control')).toBe('no-store');
-    // The provider comes before the body (browser-flows 8.8).
+    // The provider is checked before the body (browser-flows 8.8).
     expect((await send('no form', { id })).status).toBe(404);
   });
 });

@@ -7,11 +7,14 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 import type { RequestContext } from '#platform/http/request-context.ts';
 import { type HttpResponse, noStore } from '#platform/http/response.ts';
 
-/** Of each provider, and of refused tokens that say they are for it: strangers must not use up what is the provider's. */
+/**
+ * Per provider, and separately for rejected tokens that claim to be for it. Attackers must not use up a provider's
+ * limit.
+ */
 const LIMITER = { burst: 10, perSecond: 10 };
 const RETRY_SECONDS = 60;
 
-/** `POST /upstream/backchannel-logout/{id}`: a provider says that somebody signed out there (browser-flows 8.8). */
+/** `POST /upstream/backchannel-logout/{id}`: a provider reports that a user signed out there (browser-flows 8.8). */
 export async function receiveLogout(core: Core, context: RequestContext): Promise<HttpResponse> {
   const provider = core.upstreamProviders.find(context.params['id']);
   if (provider === undefined) throw new LatchkeyError('upstream_provider_not_found');

@@ -15,9 +15,9 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { countCallback, type TakenAnswer } from './count-results.ts';
 import { RepostPage } from './upstream.page.tsx';
 
-/** A field of the form with which a page of ours repeats what a provider posted. */
+/** A field of the form with which this service repeats a provider's POST. */
 const REPOSTED = 'reposted';
-/** LinkedIn has names of its own for a person who does not want to. */
+/** LinkedIn has its own error codes for a user who cancels. */
 const CANCELLED: ReadonlySet<string> = new Set(['access_denied', 'user_cancelled_authorize', 'user_cancelled_login']);
 const STANDARD_FIELDS: ReadonlySet<string> = new Set([
   'code',
@@ -30,7 +30,7 @@ const STANDARD_FIELDS: ReadonlySet<string> = new Set([
 ]);
 const MAX_EXTRA_BYTES = 8 * 1024;
 
-/** `GET`, `POST /upstream/callback/{id}`: takes the provider's answer, in the order of browser-flows 8.3. */
+/** `GET`, `POST /upstream/callback/{id}`: takes the provider's response, in the order of browser-flows 8.3. */
 export async function receiveCallback(deps: PageDeps, context: RequestContext): Promise<HttpResponse> {
   const provider = deps.upstreamProviders.find(context.params['id']);
   if (provider === undefined) throw new LatchkeyError('not_found', { restartPath: deps.urls.login() });
@@ -56,7 +56,7 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
   );
   if (entry === undefined) throw refuse('upstream_session_missing');
 
-  // Before the answer is used up, so that the same page may be opened again when they cannot be had.
+  // Loaded before the response is used up, so that the user can reload the page if the metadata is not available.
   const restartPath = urls.login(entry.action);
   const metadata = error === undefined ? await deps.upstreamMetadata.get(provider, { restartPath }) : undefined;
   const received = await receiveAnswer(deps, { id: entry.id, provider, state: entry.state });
@@ -72,7 +72,7 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
     });
     throw refuse('upstream_error', entry);
   }
-  // RFC 9207 2.4: before anything is sent, so that no other provider gets to see the code.
+  // RFC 9207 2.4: checked before anything is sent, so that no other provider sees the code.
   const issuer = single(fields, 'iss');
   if (metadata.namesIssuer && issuer !== metadata.issuer) throw refuse('upstream_issuer_mismatch', entry);
   if (code === undefined) throw refuse('missing_code', entry);
@@ -100,7 +100,7 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
   return { result: 'success', response: redirect(urls.upstreamLink(linkId)) };
 }
 
-/** A cross-site POST comes without our cookies; a form of our own page brings them. */
+/** A cross-site POST arrives without this service's cookies. A form on a page of this service sends them. */
 function showRepost(
   deps: PageDeps,
   context: RequestContext,
@@ -129,7 +129,9 @@ function pairsOf(fields: FormParameters): [string, string][] {
   return [...fields.names()].flatMap((name) => fields.all(name).map((value): [string, string] => [name, value]));
 }
 
-/** What Apple sends along at the first sign-in, for example; nothing when it is too much to keep. */
+/**
+ * Returns additional fields, for example what Apple sends at the first sign-in. Returns nothing if they are too large.
+ */
 function extraFields(fields: FormParameters): Readonly<Record<string, string>> {
   const extra = pairsOf(fields).filter(([name]) => !STANDARD_FIELDS.has(name));
   const size = extra.reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0);

@@ -12,7 +12,7 @@ const CONFLICTS = ['fail', 'add', 'set', 'replace'] as const;
 const VERIFICATIONS = ['import', 'always', 'never'] as const;
 const PASSWORD = 'correct horse battery staple';
 
-/** Providers by what they do, in the order of the configuration. */
+/** Providers by their behavior, in the order of the configuration. */
 const IMPORTS = new Map<string, Readonly<Record<string, unknown>>>([
   ...ACTIONS.map((action) => [`localpart ${action}`, { localpart: { action } }] as const),
   ...ACTIONS.map((action) => [`displayname ${action}`, { displayname: { action } }] as const),
@@ -74,7 +74,7 @@ function newBrowser(): Browser {
   return new Browser({ listener: service.address, publicBase: service.publicBase });
 }
 
-/** Comes back from the provider, and shows the page. */
+/** Returns from the provider, and shows the page. */
 async function comeBack(provider: string, claims: Claims, browser = newBrowser()): Promise<Browser> {
   await browser.get(`/upstream/authorize/${IDS.get(provider)}`);
   await browser.get(peer.signIn(browser.shown.location ?? '', { claims: { sub: `subject ${newName()}`, ...claims } }));
@@ -86,7 +86,7 @@ function inputOf({ forms }: Shown, name: string): string | undefined {
   return forms[0]?.inputs.get(name);
 }
 
-/** Sends the page and everything that is asked afterwards but a code; the account. */
+/** Submits the page and every later step except the code. @returns the account */
 async function register(browser: Browser, fields: Readonly<Record<string, string>> = {}) {
   await browser.submit(fields);
   await browser.follow();
@@ -108,7 +108,7 @@ function uuidOf(id: string): string {
   return toUuid(parseId(id) ?? expect.fail(`no id: ${id}`));
 }
 
-/** A claim is there, or not there, or is one that cannot be used. */
+/** Cases: the claim is present, missing or unusable. */
 describe.each(ACTIONS)('a username with the action %s', (action) => {
   const provider = `localpart ${action}`;
   const isFixed = action === 'force' || action === 'require';
@@ -122,7 +122,7 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
     );
     if (isFixed) expect(browser.shown.text).toContain(name);
     const typed = newName();
-    // Where the provider decides, what is typed does not count.
+    // If the provider decides, the entered value is ignored.
     const { account } = await register(browser, { username: typed });
     expect(account?.username).toBe(isFixed ? name : typed);
   });
@@ -163,7 +163,7 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
         new RegExp(`the username that the provider gives cannot be had: ${code} .*code=upstream_username_rejected`),
       );
       expect(line).toContain(`provider=${IDS.get(provider)}`);
-      // A username is logged only after it passed validation.
+      // A username is logged only after it has passed validation.
       const reason = line?.slice(line.indexOf('the username that')) ?? '';
       expect(reason).not.toContain(preferred_username);
       expect(reason.length).toBeLessThanOrEqual(300);
@@ -388,7 +388,7 @@ async function linksOf(username: string): Promise<string[]> {
 describe.each(CONFLICTS)('check 22: a username that somebody has, on_conflict %s', (rule) => {
   const provider = `conflict ${rule}`;
 
-  /** @param links to whom the account is linked: somebody else at this provider, or somebody at another */
+  /** @param links existing links of the account: to another subject at this provider, or at another provider */
   async function owner(links: readonly ('same' | 'other')[], state?: 'locked' | 'deactivated') {
     const name = newName();
     const userId = await service.registerUser(name, PASSWORD);
@@ -584,7 +584,7 @@ test('with trust_provider an account that somebody made beforehand loses its for
 describe.each(['add', 'set', 'replace'])('a username of somebody with a second factor, on_conflict %s', (rule) => {
   const provider = `conflict ${rule}`;
 
-  /** Somebody who comes from the provider with the name of the account, and is to give its code. */
+  /** A user who comes from the provider with the account's name, and must enter its code. */
   async function atCode() {
     const name = newName();
     const userId = await service.registerUser(name, PASSWORD);

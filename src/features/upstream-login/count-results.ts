@@ -1,17 +1,17 @@
-/** What sign-ins through providers report to the metrics. */
+/** Metrics of sign-ins through upstream providers. */
 import { LatchkeyError } from '#platform/base/errors.ts';
 import type { UpstreamProviderId } from '#platform/base/ids.ts';
 import { UPSTREAM_CALLBACK_RESULTS, type UpstreamLoginResult } from '#platform/base/metric-labels.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import type { HttpResponse } from '#platform/http/response.ts';
 
-/** How an answer of a provider was taken; undefined: it comes once more. */
+/** How a provider's response was handled. `result` is undefined if the response will be sent once more. */
 export interface TakenAnswer {
   readonly result: 'cancelled' | 'success' | undefined;
   readonly response: HttpResponse;
 }
 
-/** Reports how the answer of a provider was taken, which stays as it is. */
+/** Counts how a provider's response was handled, and passes the result on unchanged. */
 export async function countCallback(provider: UpstreamProviderId, taking: Promise<TakenAnswer>): Promise<HttpResponse> {
   const count = (result: string): void => metrics?.count('latchkey_upstream_callback_total', { provider, result });
   try {
@@ -27,7 +27,7 @@ export async function countCallback(provider: UpstreamProviderId, taking: Promis
 
 type LoginRefusal = 'deactivated' | 'has-link' | 'locked' | 'no-account' | 'too-many-links' | 'unusable' | 'used';
 
-/** Reports how the last step of a sign-in ended. */
+/** Counts how the last step of a sign-in ended. */
 export function countLogin(
   provider: UpstreamProviderId,
   outcome: { readonly ok: true } | { readonly ok: false; readonly reason: LoginRefusal },

@@ -1,4 +1,4 @@
-/** Groups that sign-in providers name (`claims_imports.groups`, decision 0035). */
+/** Groups from upstream providers (`claims_imports.groups`, decision 0035). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { insertTestAccount } from '#test/support/accounts.ts';
@@ -51,7 +51,7 @@ beforeEach(async () => {
 
 const uuidOf = (id: string) => toUuid(parseId(id) ?? expect.fail('no id'));
 
-/** Signs in there; the sign-in has to succeed. */
+/** Signs in at the provider. The sign-in must succeed. */
 async function signIn(provider: string, claims: Readonly<Record<string, unknown>>): Promise<void> {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get(`/upstream/authorize/${provider}`);

@@ -18,7 +18,7 @@ export interface Step {
   readonly viewer: Viewer;
 }
 
-/** The same error for a link that there is not, of another browser, and one that took too long. */
+/** Opens the step. The error is the same for an unknown link, one of another browser, and an expired one. */
 export async function openStep(
   deps: PageDeps,
   context: RequestContext,
@@ -38,7 +38,7 @@ export async function openStep(
   return { provider, entry, completed, viewer };
 }
 
-/** Why the form of a step was refused as a whole. */
+/** Why a step's whole form was rejected. */
 export type StepRefusal =
   | Parameters<typeof commonRefusalProblem>[1]
   | { readonly reason: 'homeserver-unavailable' | 'requester-banned' | 'state-changed' | 'too-many-links' };
@@ -58,7 +58,7 @@ export function stepProblem(translations: Translations, refusal: StepRefusal): F
   }
 }
 
-/** From where a request came. */
+/** Returns the origin of a request: address and user agent. */
 export function whence({ clientAddress: address, userAgent }: RequestContext) {
   return { address, userAgent };
 }

@@ -16,7 +16,7 @@ import { alreadyUsed, openStep, type Step, type StepRefusal, stepProblem, whence
 import { isOwnByName, type LinkDeps, showNewcomer, submitRegistration, takeOver } from './newcomer.tsx';
 import { LinkPage, MismatchPage } from './upstream.page.tsx';
 
-/** `GET /upstream/link/{id}`: asks the person to go on; opens no session. */
+/** `GET /upstream/link/{id}`: asks the user to continue. Does not open a session. */
 export async function showLink(deps: LinkDeps, context: RequestContext): Promise<HttpResponse> {
   const step = await openStep(deps, context, context);
   const { viewer, provider, completed, entry } = step;
@@ -41,7 +41,7 @@ export async function showLink(deps: LinkDeps, context: RequestContext): Promise
 export async function submitLink(deps: LinkDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await context.readForm();
   const isExpired = deps.csrf.check(context, form) === 'expired';
-  // Only a sign-in is attributed to somebody.
+  // Only a completed sign-in sets the requester.
   const { cookies, clientAddress, headers, userAgent } = context;
   const step = await openStep(deps, context, {
     cookies,
@@ -118,7 +118,7 @@ async function link(
   }
 }
 
-/** The page for what the sign-in needs now. A dead session counts as none (browser-flows 2.5). */
+/** Shows the page that the sign-in needs now. A dead session counts as none (browser-flows 2.5). */
 async function showStep(
   deps: LinkDeps,
   context: RequestContext,

@@ -47,7 +47,7 @@ export function linkDeps(core: Core, browser: Browser): LinkDeps {
   };
 }
 
-/** The page of somebody whose identity at the provider belongs to no account here. */
+/** Shows the page for a user whose identity at the provider is not linked to an account here. */
 export async function showNewcomer(
   deps: LinkDeps,
   context: RequestContext,
@@ -60,12 +60,12 @@ export async function showNewcomer(
   const page = await readPage(deps, context, step, identity);
   const problems = refusal === undefined ? [] : [stepProblem(page.translations, refusal)];
   if (!provider.isRegistrationEnabled) return showNoAccount(deps, page, problems);
-  // Terms have to be accepted by a person.
+  // Users must accept terms themselves.
   const skips = provider.claimsImports.skipsConfirmation && deps.tosUri === undefined && refusal === undefined;
   return skips ? await register(deps, context, page, UNTOUCHED) : showForm(deps, context, page, UNTOUCHED, problems);
 }
 
-/** `POST /upstream/link/{id}` with `action=register`: begins a registration, which goes on in its steps. */
+/** `POST /upstream/link/{id}` with `action=register`: starts a registration, which continues in its steps. */
 export async function submitRegistration(
   deps: LinkDeps,
   context: RequestContext,
@@ -83,7 +83,10 @@ export async function submitRegistration(
   });
 }
 
-/** The account that has their name: they go on as it, or sign in to it first, which leads back here to link it. */
+/**
+ * Shows the existing account with the user's name. They continue as that account, or first sign in to it, which leads
+ * back here to link it.
+ */
 async function showExisting(
   deps: LinkDeps,
   context: RequestContext,
@@ -95,14 +98,14 @@ async function showExisting(
   return redirect(deps.urls.login({ kind: 'link_upstream', id: step.completed.linkId }, user.username));
 }
 
-/** Somebody who is signed in may link the account that the operator wants to be theirs by its name. */
+/** Tests whether the operator's rules assign the signed-in user's account to this identity by its name. */
 export async function isOwnByName(deps: LinkDeps, { provider, completed }: Step, user: User): Promise<boolean> {
   if (provider.claimsImports.localpart.onConflict === 'fail') return false;
   const identity = await identifyNewcomer(deps, provider, completed);
   return identity.kind === 'existing' && identity.user.id === user.id;
 }
 
-/** `action=login` of somebody who gets the account that has their name. */
+/** `action=login` by a user who gets the existing account with their name. */
 export async function takeOver(deps: LinkDeps, context: RequestContext, step: Step): Promise<HttpResponse> {
   const { provider, completed, entry } = step;
   const identity = await identify(deps, step);
@@ -124,14 +127,14 @@ export async function takeOver(deps: LinkDeps, context: RequestContext, step: St
       return await showAccount(deps, context, step, user, { reason: 'too-many-links' });
     case 'has-link':
     case 'unusable':
-      // What has changed shows by itself.
+      // The page itself shows what has changed.
       return await showNewcomer(deps, context, step, STATE_CHANGED);
   }
 }
 
 const STATE_CHANGED: StepRefusal = { reason: 'state-changed' };
 
-/** Throws what the claims are refused for. */
+/** Throws the error for rejected claims. */
 async function identify(
   deps: LinkDeps,
   { provider, completed, entry }: Step,
@@ -143,9 +146,9 @@ async function identify(
   throw new LatchkeyError(code, { description, restartPath: deps.urls.login(entry.action) });
 }
 
-/** What a person has typed and ticked. */
+/** Values that the user entered and selected. */
 interface Typed {
-  /** Undefined: nothing yet. */
+  /** Undefined before the first submission. */
   readonly username: string | undefined;
   readonly takesDisplayName: boolean;
   readonly takesEmail: boolean;
@@ -191,7 +194,7 @@ function problemOf(translations: Translations, found: UpstreamSubmissionProblem)
     case 'username':
       return [];
     case 'email':
-      // No input of this page holds it.
+      // This page has no input for the email address.
       return typeof found.problem === 'string'
         ? [{ code: found.problem, message: emailProblem(translations, found.problem).message }]
         : [moduleProblem(translations, found.problem, undefined)];

@@ -1,4 +1,4 @@
-/** Providers that need settings of their own (browser-flows 8.7), each with answers of the shape that it documents. */
+/** Providers that need their own settings (browser-flows 8.7), each with responses in its documented format. */
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { newId } from '#platform/base/ids.ts';

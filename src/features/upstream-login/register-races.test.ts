@@ -48,7 +48,7 @@ async function comeBack(browser: Browser, id: UpstreamProviderId, claims: Readon
   await browser.get(new URL(browser.shown.location ?? '').pathname);
 }
 
-/** An account, and who of the two gets it when both send their page at once. */
+/** Creates an account. Returns the statuses of two users who submit their pages for it at the same time. */
 async function race(id: UpstreamProviderId, username: string, subjects: readonly [string, string]): Promise<string> {
   await sql(
     one.database,
@@ -104,7 +104,7 @@ test('two people with the name of one account: with set the first gets it, with 
 test('one identity in two browsers takes an account over once, and the other hears that it is used (S-100)', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const subject = `same ${round}`;
-    // The later one may find the identity linked already, and signs in with it then.
+    // The later one may find the identity already linked. It then signs in with it.
     expect(['303,303', '303,409']).toContain(await race(ADD, `same${round}-wanted`, [subject, subject]));
     expect(await linksOf(`same${round}-wanted`)).toBe(1);
   }

@@ -10,10 +10,10 @@ import { Alternative, Heading, ProviderName } from '#browser/components/text.tsx
 import type { Translations } from '#browser/i18n/translations.ts';
 import type { Imported } from '#domain/upstream/import-claims.ts';
 
-/** `isTaken`: the person wants it. */
+/** `isTaken`: the user accepts the value. */
 type Offered = Imported<string> & { readonly isTaken: boolean };
 
-/** Makes an account for somebody who signed in at a provider. */
+/** Creates an account for a user who signed in at a provider. */
 export function UpstreamRegisterPage({
   translations,
   provider,
@@ -29,21 +29,21 @@ export function UpstreamRegisterPage({
 }: {
   translations: Translations;
   provider: Pick<ShownProvider, 'name' | 'brand'> & {
-    /** What the person's account is called there. */
+    /** Name of the user's account at the provider. */
     readonly accountName: string | undefined;
   };
-  /** Where the form posts to. */
+  /** Target of the form. */
   path: string;
   csrf: string;
   problems: readonly FormProblem[];
-  /** Decided by the provider, or what was typed before or is suggested. */
+  /** Fixed by the provider, or else entered before or suggested. */
   username: { readonly fixed: string } | { readonly typed: string };
   email: Offered | undefined;
   displayName: Offered | undefined;
-  /** Second part of chat identifiers; undefined where there is no homeserver. */
+  /** Domain part of chat identifiers. Undefined without a homeserver. */
   serverName: string | undefined;
   terms: AcceptedTerms | undefined;
-  /** Where a person signs in to link an account that they have; undefined: nobody may. */
+  /** Path of the sign-in page for linking an existing account. Undefined if linking is not allowed. */
   linkPath: string | undefined;
 }): VNode {
   const isFixed = 'fixed' in username;
@@ -124,7 +124,7 @@ export function UpstreamRegisterPage({
   );
 }
 
-/** What the provider says, which cannot be changed here. `children`: whether it is used. */
+/** A value from the provider, which cannot be changed here. `children`: whether to use it. */
 function ImportedFact({ name, value, children }: { name: string; value: string; children?: ComponentChildren }): VNode {
   return (
     <div class="imported">

@@ -71,7 +71,7 @@ function newBrowser(at = service): Browser {
   return new Browser({ listener: at.address, publicBase: at.publicBase });
 }
 
-/** Shows the page after a sign-in at the provider by somebody new. @returns its path */
+/** Shows the page after a new user signed in at the provider. @returns its path */
 async function comeBack(browser: Browser, { id = ID, action = '', answer = newcomer() } = {}): Promise<string> {
   await browser.get(`/upstream/authorize/${id}${action}`);
   await browser.get(peer.signIn(browser.shown.location ?? '', answer));
@@ -90,7 +90,7 @@ function newName(): string {
   return `person${count}`;
 }
 
-/** Sends the form and goes on to the question for the display name. */
+/** Submits the form and continues to the display name page. */
 async function registerUpToDisplayName(browser: Browser, username: string): Promise<void> {
   await browser.submit({ username });
   await browser.follow();
@@ -150,7 +150,7 @@ describe('registering by a sign-in through a provider', () => {
     });
     expect(lastLine()?.requester).toMatch(new RegExp(`^user:\\w{26}\\(${username}\\)$`));
     expect((await browser.get('/')).text).toContain('Amira');
-    // The same again makes nothing; the sign-in is used up.
+    // Repeating the request creates nothing, and the sign-in is used up.
     expect((await browser.get(finish)).location).toBe(done.location);
     expect((await browser.get(path)).errorCodes).toEqual(['upstream_link_not_found']);
     expect(await usersNamed(username)).toHaveLength(1);

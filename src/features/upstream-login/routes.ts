@@ -1,13 +1,13 @@
 /**
- * Signing in through other services (browser-flows 8):
+ * Sign-in through upstream providers (browser-flows 8):
  *
- * - `GET /upstream/authorize/{id}`: sends the person to the provider
- * - `GET`, `POST /upstream/callback/{id}`: takes the provider's answer
- * - `GET`, `POST /upstream/link/{id}`: the last step, or the beginning of a registration; only the POST opens a browser
+ * - `GET /upstream/authorize/{id}`: redirects the user to the provider
+ * - `GET`, `POST /upstream/callback/{id}`: takes the provider's response
+ * - `GET`, `POST /upstream/link/{id}`: the last step, or the start of a registration; only the POST opens a browser
  *   session
- * - `POST /upstream/backchannel-logout/{id}`: the provider says that somebody signed out there
+ * - `POST /upstream/backchannel-logout/{id}`: the provider reports that a user signed out there
  *
- * A sign-in is a row (`domain/upstream`) that only the browser which began it can continue. The continuation
+ * A sign-in is a row (`domain/upstream`) that only the browser that started it can continue. The continuation
  * (PostAuthAction) stays in that browser's `upstream` cookie.
  */
 import type { Browser } from '#browser/browser.ts';

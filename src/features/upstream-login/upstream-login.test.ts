@@ -69,7 +69,7 @@ function newBrowser(): Browser {
   return new Browser({ listener: service.address, publicBase: service.publicBase });
 }
 
-/** To the provider and back. */
+/** Goes to the provider and back. */
 async function signIn(browser: Browser, answer?: PeerAnswer, { id = ID, action = '' } = {}) {
   await browser.get(`/upstream/authorize/${id}${action}`);
   return await browser.get(peer.signIn(browser.shown.location ?? '', answer));
@@ -77,7 +77,7 @@ async function signIn(browser: Browser, answer?: PeerAnswer, { id = ID, action =
 
 let people = 0;
 
-/** A person whose account is linked to a subject of its own at the provider. */
+/** A user whose account is linked to a separate subject at the provider. */
 async function linkedPerson(id = ID): Promise<{ name: string; subject: string; userId: string }> {
   people += 1;
   const name = `person${people}`;
@@ -135,7 +135,7 @@ describe('GET /upstream/authorize/{id}', () => {
   test.each(['nonsense', '01HZX7T3Q8V3M5N6P7R8S9T0ZZ', OFF_ID])('%s is no provider', async (id) => {
     expect((await newBrowser().get(`/upstream/authorize/${id}`)).status).toBe(404);
     expect((await newBrowser().get(`/upstream/callback/${id}`)).status).toBe(404);
-    // The provider comes before the body (browser-flows 8.3).
+    // The provider is checked before the body (browser-flows 8.3).
     const headers = { 'content-type': 'application/json' };
     const posted = await fetch(`${service.address}/upstream/callback/${id}`, { method: 'POST', headers, body: '{' });
     expect(posted.status).toBe(404);
@@ -180,7 +180,7 @@ describe('a person whose account is linked to the provider (check 19)', () => {
 
   test('costs the provider one token request, and the database two, one and two statements', async () => {
     const { subject } = await linkedPerson();
-    // With the metadata and keys of the provider in memory.
+    // Caches the provider's metadata and keys.
     await signIn(newBrowser(), { claims: { sub: subject } });
     const browser = newBrowser();
     const before = peer.tokenRequests.length;
@@ -261,7 +261,7 @@ describe('a person whose account is linked to the provider (check 19)', () => {
     );
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 303)).toHaveLength(1);
-    // What comes after the session is there finds no sign-in any more.
+    // Requests that arrive after the session was opened find no pending sign-in.
     for (const status of statuses) expect([303, 404, 409]).toContain(status);
     const rows = await sql(service.database, `select id from user_sessions where user_id = '${uuid(userId)}'`);
     expect(rows).toHaveLength(1);
@@ -386,7 +386,7 @@ describe('linking an account', () => {
   test('of six people who want one subject at once, one gets it (S-100)', async () => {
     const subject = 'wanted by many';
     const all: ({ person: { userId: string } } & Awaited<ReturnType<typeof atLinkPage>>)[] = [];
-    // One after the other: passwords that are being checked count against the limit of their address.
+    // One after the other, because password checks in progress count against the address limit.
     for (let count = 0; count < 6; count += 1) {
       const person = await personWithPassword();
       all.push({ person, ...(await atLinkPage({ name: person.name, subject })) });
@@ -451,7 +451,7 @@ describe('a link in another browser, or in one that is signed in', () => {
       `select user_id from upstream_links where subject = '${owner.subject}'`,
     );
     expect(rows).toEqual([{ user_id: uuid(owner.userId) }]);
-    // Signing out there leads back to the sign-in as its owner.
+    // Signing out on that page leads back to the sign-in as the account's owner.
     await browser.submit();
     const after = await browser.follow();
     expect(after.text).toContain(`Continue as ${owner.name}`);
@@ -547,7 +547,7 @@ describe('authenticating again through the provider', () => {
     expect(shown).toMatchObject({ status: 400, errorCodes: ['upstream_not_reauthenticated'] });
     expect(shown.body).toContain('href="/reauth?kind=change_password"');
     expect(service.logLines().findLast((line) => line.includes('upstream.failed'))).toContain(problem);
-    // Nor is a sign-in that was not asked to be one.
+    // An ordinary sign-in does not count as reauthentication either.
     const answered = await signIn(browser, { claims: { sub: subject } });
     await browser.get(answered.location ?? '');
     expect(await age(userId)).toBeGreaterThan(3000);
@@ -831,7 +831,7 @@ function macOf(claims: Readonly<Record<string, unknown>>): string {
   return `${content}.${createHmac('sha256', SECRET).update(content).digest('base64url')}`;
 }
 
-// Last: the database knows the providers of these instances only from here on.
+// These tests are last, because they are the first to write these instances' providers to the database.
 describe('a provider that config sync has switched off', () => {
   test('is not gone to from that moment on, also by a process that runs with the former configuration', async () => {
     const uuid = toUuid(parseId<'upstream-provider'>(ID) ?? newId<'upstream-provider'>(0));

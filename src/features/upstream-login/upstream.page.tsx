@@ -7,7 +7,7 @@ import type { Translations } from '#browser/i18n/translations.ts';
 import type { User } from '#domain/accounts/user.ts';
 import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 
-/** Repeats what a provider posted, with our cookies. */
+/** Repeats a provider's POST with this service's cookies. */
 export function RepostPage({
   translations,
   path,
@@ -31,12 +31,12 @@ export function RepostPage({
 interface LinkPageProps {
   readonly translations: Translations;
   readonly csrf: string;
-  /** What people call the provider. */
+  /** Name of the provider for users. */
   readonly provider: string;
   readonly problems: readonly FormProblem[];
 }
 
-/** Signs in the person whom the provider named: its form is sent at once, unless something was wrong. */
+/** Signs in the user that the provider named. The form is submitted at once, unless there is a problem. */
 export function ContinuePage({
   translations,
   csrf,
@@ -60,7 +60,7 @@ export function ContinuePage({
   );
 }
 
-/** No account here belongs to the person, and none can be made. */
+/** Says that the user has no account here, and cannot create one. */
 export function NoAccountPage({
   translations,
   provider,
@@ -68,7 +68,7 @@ export function NoAccountPage({
   linkPath,
   loginPath,
 }: Omit<LinkPageProps, 'csrf'> & {
-  /** Where a person signs in to link an account; undefined: nobody may. */
+  /** Path of the sign-in page for linking an account. Undefined if linking is not allowed. */
   readonly linkPath: string | undefined;
   readonly loginPath: string;
 }): VNode {
@@ -90,7 +90,7 @@ export function NoAccountPage({
   );
 }
 
-/** Asks who is signed in whether the person at the provider is them. */
+/** Asks the signed-in user whether the account at the provider is theirs. */
 export function LinkPage({
   translations,
   csrf,
@@ -104,11 +104,11 @@ export function LinkPage({
   isAllowed,
 }: LinkPageProps & {
   readonly viewer: User;
-  /** Where the form posts to. */
+  /** Target of the form. */
   readonly path: string;
   readonly logoutPath: string;
   readonly action: PostAuthAction;
-  /** Where the person goes on without linking. */
+  /** Where the user continues without linking. */
   readonly stayHref: string;
   readonly isAllowed: boolean;
 }): VNode {
@@ -139,7 +139,9 @@ export function LinkPage({
   );
 }
 
-/** Somebody else's: signing out leads back here, or the person goes on as who they are. */
+/**
+ * The identity belongs to another account. Signing out leads back here, or the user continues with the current account.
+ */
 export function MismatchPage({
   translations,
   csrf,

@@ -1,6 +1,6 @@
 /**
- * `GET` and `POST /oauth2/userinfo` (OpenID Connect Core 1.0 5.3): claims about the person behind an access token, as
- * far as its scopes reach.
+ * `GET` and `POST /oauth2/userinfo` (OpenID Connect Core 1.0 5.3): claims about an access token's user, limited by its
+ * scopes.
  */
 
 import { userFacts } from '#domain/accounts/user-facts.ts';
@@ -56,8 +56,8 @@ export function mount(core: Core): Route[] {
 }
 
 /**
- * A token in an address ends up in logs and histories, so RFC 6750 2.3 is not offered; and a token there next to the one
- * that counts is told to the developer.
+ * Rejects a token in the URL next to the one that counts. A token in a URL ends up in logs and histories, so RFC 6750
+ * 2.3 is not supported.
  */
 function alone(core: Core, context: RequestContext, presented: PresentedToken | undefined): PresentedToken | undefined {
   if (presented !== undefined && context.rawQuery !== '' && hasToken(context.query)) {
@@ -78,12 +78,12 @@ async function tokenOfPost(core: Core, context: RequestContext): Promise<Present
   return alone(core, context, inHeader);
 }
 
-/** Also one that is given twice and of which the first is empty. */
+/** Includes a repeated token whose first value is empty. */
 function hasToken(parameters: FormParameters): boolean {
   return parameters.has('access_token') || parameters.isRepeated('access_token');
 }
 
-/** Next to a token in the header any body will do (OpenID Connect Core 1.0 5.3.1), also one that is not a form. */
+/** With a token in the header, any body is accepted (OpenID Connect Core 1.0 5.3.1), even one that is not a form. */
 async function hasTokenInForm(context: RequestContext): Promise<boolean> {
   try {
     return hasToken(await context.readForm());
@@ -104,7 +104,7 @@ async function answer(
   context: RequestContext,
   presented: PresentedToken | undefined,
 ): Promise<HttpResponse> {
-  // RFC 6750 3.1: a request without a token is told the schemes and no error code.
+  // RFC 6750 3.1: the response to a request without a token lists the schemes, without an error code.
   if (presented === undefined) {
     const headers = { ...noStore, pragma: 'no-cache', 'www-authenticate': `${scheme(core)}, ${dpopChallenge()}` };
     return { status: 401, headers };
@@ -140,14 +140,17 @@ async function answer(
 
 const INTERACTION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The id by which clients of FAPI 2.0 find a request in the logs of both sides (FAPI 2.0 Implementation Advice 2.1.1). */
+/**
+ * Returns the ID with which FAPI 2.0 clients find a request in the logs of both sides (FAPI 2.0 Implementation Advice
+ * 2.1.1).
+ */
 function withInteractionId({ headers }: RequestContext, response: HttpResponse): HttpResponse {
   const id = headers['x-fapi-interaction-id'];
   if (typeof id !== 'string' || !INTERACTION_ID.test(id)) return response;
   return { ...response, headers: { ...response.headers, 'x-fapi-interaction-id': id } };
 }
 
-/** For a client that registered `userinfo_signed_response_alg`. @see OpenID Connect Core 1.0 5.3.2 */
+/** For clients that registered `userinfo_signed_response_alg`. @see OpenID Connect Core 1.0 5.3.2 */
 async function signedResponse(
   core: Core,
   row: UserOfTokenRow,
@@ -179,7 +182,7 @@ function scheme(core: Core): string {
 /** OpenID Connect Core 1.0 5.3.2. */
 export interface UserinfoClaims extends Readonly<Record<string, unknown>> {
   readonly sub: string;
-  /** Absent where only a pairwise subject was granted, which it would make useless. */
+  /** Omitted if only a pairwise subject was granted, because it would defeat the purpose. */
   readonly username?: string;
 }
 
@@ -191,6 +194,6 @@ function userinfoClaims(row: UserOfTokenRow, subjects: Subjects): UserinfoClaims
     ...(sector === undefined || row.scope.includes('profile') ? { username: row.username } : {}),
   };
   const claims = personClaims(userFacts(row), row.scope, named, extraClaimsFromJson(row.client_claims));
-  // First for people who read it, last so that nothing replaces it.
+  // First for readability, last so that nothing overrides it.
   return { ...who, ...mergedClaims(claims), ...who };
 }
