@@ -18,7 +18,7 @@ import type { TokenSettings } from './token-settings.ts';
 
 export type TokenKind = 'access-token' | 'refresh-token';
 
-/** A live token and what its session says. Times in milliseconds since the epoch. */
+/** A live token and its session. Times are milliseconds since the epoch. */
 export interface LiveToken {
   readonly kind: TokenKind;
   /** ULID of the token. */
@@ -28,27 +28,27 @@ export interface LiveToken {
   /** Its `client_id`. */
   readonly clientIdentifier: string;
   readonly user: { readonly id: UserId; readonly username: string } | undefined;
-  /** Without admin scopes that their holder may no longer have. */
+  /** Without admin scopes that the holder may no longer have. */
   readonly scope: readonly string[];
   readonly resources: readonly string[];
-  /** Thumbprint of the key that an access token is bound to. */
+  /** Thumbprint of the key to which an access token is bound. */
   readonly key: string | undefined;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
   readonly authenticatedAt: number | undefined;
   readonly acr: string | undefined;
-  /** Who acts for the person. */
+  /** The actor on behalf of the user, if any. */
   readonly actor: Actor | undefined;
 }
 
 export interface IntrospectionCaller {
   /** Undefined: the homeserver. */
   readonly client: { readonly id: ClientId; readonly version: number } | undefined;
-  /** Whether the caller may know about a token of that client that is bound to this key. */
+  /** Returns whether the caller may introspect a token of this client that is bound to this key. */
   readonly maySee: (owner: ClientId, key?: string) => boolean;
 }
 
-/** The same as `introspectStoredToken` for an opaque token. */
+/** Like `introspectStoredToken`, for an opaque token. */
 export async function introspectToken(
   database: Queryable,
   kind: TokenKind,
@@ -62,9 +62,9 @@ export async function introspectToken(
 }
 
 /**
- * What a token is worth to its caller: one statement, two when this marks its first use.
+ * Introspects a token for its caller. Runs one statement, or two at the first use of the token.
  * @param tokenHash `accessTokenHash`, or the SHA-256 of a refresh token
- * @returns undefined for every token that is not live or that the caller may not see
+ * @returns undefined for any token that is not live or that the caller may not see
  */
 export async function introspectStoredToken(
   database: Queryable,
@@ -81,7 +81,7 @@ export async function introspectStoredToken(
   if (!row.is_live || !caller.maySee(fromUuid(row.client_id), row.dpop_jkt ?? undefined)) return undefined;
   if (!row.was_used) {
     const mark = kind === 'access-token' ? markAccessTokenUsed : markRefreshTokenUsed;
-    // Revoked between the two statements.
+    // The token was revoked between the two statements.
     if ((await database.execute(mark, { tokenId: row.token_id, now: new Date(now) })) === 0) return undefined;
   }
   return liveToken(kind, row, rights);
@@ -128,12 +128,12 @@ function liveToken(kind: TokenKind, row: IntrospectionRow, rights: AdminRights):
   };
 }
 
-/** Who asks about a token: the homeserver has no client record. */
+/** The caller; the homeserver has no client record. */
 type IntrospectionParams = {
   readonly tokenHash: Buffer;
   readonly callerId: string | null;
   readonly callerVersion: number | null;
-  /** Sessions opened at this time or before have ended of age; null: none has. */
+  /** Sessions opened at this time or earlier have reached their maximum lifetime; null: there is none. */
   readonly endedOfAge: Date | null;
 };
 
@@ -141,32 +141,37 @@ interface IntrospectionRow {
   readonly token_id: string;
   readonly session_id: string;
   readonly client_id: string;
-  /** Null: others name it by its id. */
+  /** Null: `client_id` is the ID. */
   readonly client_document_url: string | null;
   readonly user_id: string | null;
   readonly username: string | null;
   readonly can_request_admin: boolean | null;
-  /** What the client of the token is registered for; null: no restriction. */
+  /** Registered scopes of the token's client; null: unrestricted. */
   readonly client_scope: string | null;
   readonly scope: readonly string[];
   readonly resources: readonly string[];
   readonly dpop_jkt: string | null;
   readonly created_at: number;
-  /** Null for tokens that live as long as their session: refresh tokens, and access tokens that never expire. */
+  /**
+   * Null for tokens without a separate expiry: refresh tokens, and access tokens that are valid as long as their
+   * session.
+   */
   readonly expires_at: number | null;
   readonly auth_time: number | null;
   readonly acr: string | null;
   readonly act: Actor | null;
   readonly was_used: boolean;
-  /** Token, session, client and user are all usable. */
+  /** Whether token, session, client and user are all usable. */
   readonly is_live: boolean;
-  /** False: the cached record of the calling client is out of date. */
+  /** False: the cached record of the calling client is outdated. */
   readonly caller_is_current: boolean;
 }
 
 const CALLER_IS_CURRENT = `:callerId::uuid is null or ${clientWithIdIsCurrent(':callerId::uuid', ':callerVersion::integer')}`;
 
-/** A session is live when it is not finished, its client not disabled, and its user, if any, neither locked nor gone. */
+/**
+ * A session is live if it and its ancestors are not finished, its client is enabled, and its user (if any) is usable.
+ */
 const SESSION_IS_LIVE = `${oauthSessionIsLive('s')} and ${clientIsEnabled('c')} and ${ancestorsAreLive('s')}
           and (:endedOfAge::timestamptz is null or s.created_at > :endedOfAge::timestamptz)
           and ${sessionUserIsUsable('s', 'u')}`;
@@ -230,8 +235,8 @@ const introspectRefreshToken = statement<IntrospectionRow, IntrospectionParams>(
 );
 
 /**
- * The first use of a token, before the answer that tells of it leaves (oauth.md 9.4). No row is changed when the
- * token was revoked in the meantime; a second first use at the same moment finds the time set and keeps it.
+ * Marks the first use of a token before the response is sent (oauth.md 9.4). Changes no row if the token was revoked in
+ * the meantime. A concurrent second use keeps the time.
  */
 const markAccessTokenUsed = statement<never, { readonly tokenId: string; readonly now: Date }>(
   'mark-access-token-used',

@@ -16,8 +16,9 @@ export interface ClientToken {
 }
 
 /**
- * A token for a client itself (RFC 6749 4.4), in a session of its own without a user. One statement.
- * @returns undefined when the client changed or was disabled since its record was read
+ * Issues a token to a client on its own behalf (RFC 6749 4.4), in a separate session without a user. Uses one
+ * statement.
+ * @returns undefined if the client was changed or disabled since its record was read
  */
 export async function issueTokenToClient(
   database: Queryable,
@@ -47,8 +48,8 @@ export async function issueTokenToClient(
 }
 
 /**
- * Opens a session without a user and stores its only token. No row when the cached record of the client is out of
- * date.
+ * Opens a session without a user and stores its only token. Returns no row if the cached record of the client is
+ * outdated.
  */
 const issueClientToken = statement<
   { id: string },

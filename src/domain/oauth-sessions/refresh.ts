@@ -24,24 +24,24 @@ import { accessTokenExpiry, sessionExpiry, type TokenSettings } from './token-se
 
 export interface RefreshRequest {
   readonly refreshToken: string;
-  /** Narrows the session's scope to that of the new access token; undefined when the request asks for what is not there. */
+  /** Narrows the session's scope to the requested scope; undefined if the request exceeds it. */
   readonly narrowScope: (granted: readonly string[]) => readonly string[] | undefined;
-  /** Those of the session that the new access token is for; empty: all. */
+  /** Resource servers of the new access token, out of those of the session; empty: all. */
   readonly resources: readonly string[];
   readonly provenKey: ProvenKey | undefined;
-  /** The key that tokens of a session with this scope are bound to. */
+  /** Returns the key to which tokens of a session with this scope are bound. */
   readonly bindingKey: (granted: readonly string[]) => string | undefined;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** There is a homeserver, which is told that the device of a reused token is gone. */
+  /** Whether a homeserver is connected, which must be notified of the device of a reused token. */
   readonly syncsDevices: boolean;
 }
 
 export interface RefreshedSession {
   readonly id: OAuth2SessionId;
-  /** All that was granted to it. */
+  /** The whole granted scope. */
   readonly scope: readonly string[];
-  /** Asked for one by one; see `claimsFromJson`. */
+  /** Individually requested claims; see `claimsFromJson`. */
   readonly claims: unknown;
   readonly user: { readonly id: UserId; readonly facts: UserFacts } | undefined;
   /** Milliseconds since the epoch. */
@@ -53,7 +53,7 @@ export interface RefreshedSession {
 export interface Refreshed extends IssuedSuccessor {
   readonly ok: true;
   readonly session: RefreshedSession;
-  /** Thumbprint of the key that the access token is bound to. */
+  /** Thumbprint of the key to which the access token is bound. */
   readonly key: string | undefined;
 }
 
@@ -68,10 +68,10 @@ export type RefreshOutcome =
 const MAX_ATTEMPTS = 4;
 
 /**
- * Answers a refresh token with its successor (oauth.md 9.4): one read, a pure judgement, one conditional write. The
- * loser of a race reads once more and gets what the winner stored. A reuse ends the session. A client of FAPI 2.0 keeps
- * its refresh token, which is of no use without the client's private key (FAPI 2.0 Security Profile 5.3.2.1).
- * @param keys `KeyRing.deriveAll('refresh-rotation')`, the current one first
+ * Exchanges a refresh token for its successor (oauth.md 9.4): one read, a pure decision, one conditional write. The
+ * loser of a race reads once more and returns what the winner stored. Reuse ends the session. A FAPI 2.0 client keeps
+ * its refresh token, which is useless without the client's private key (FAPI 2.0 Security Profile 5.3.2.1).
+ * @param keys `KeyRing.deriveAll('refresh-rotation')`, current key first
  */
 export async function refresh(
   database: Queryable,
@@ -106,7 +106,7 @@ export async function refresh(
     if (verdict.kind === 'refuse') return { ok: false, reason: verdict.reason };
     if (row === undefined) return { ok: false, reason: 'unknown' };
 
-    // Before a reuse is judged: without the key the token is worth nothing, so nobody can end the session with it.
+    // Checked before acting on a reuse: without its key, a token must not be able to end the session.
     if (row.dpop_jkt !== null && row.dpop_jkt !== request.provenKey?.thumbprint) return { ok: false, reason: 'key' };
     const sessionId = fromUuid<'oauth2-session'>(row.session_id);
     if (verdict.kind === 'reuse') {
@@ -123,7 +123,7 @@ export async function refresh(
     if (resourceRules.formatOf(resources) === 'mixed') return { ok: false, reason: 'mixed-formats' };
     const asked = request.narrowScope(row.scope);
     const scope = asked === undefined ? [] : resourceRules.scopeAt(resources, rights.remainingScope(asked, holder));
-    // A device may have asked for no scope at all.
+    // A device may have requested an empty scope.
     if (asked === undefined || (scope.length === 0 && row.scope.length > 0)) {
       const all = rights.remainingScope(row.scope, holder);
       const isForOthers = all.length > 0 && resourceRules.scopeAt(resources, all).length === 0;
@@ -138,7 +138,7 @@ export async function refresh(
       now,
     };
     if (attempt === 1) await request.provenKey?.consume();
-    // The stored access token would be of no use with another key.
+    // The stored access token would be useless with a different key.
     if (verdict.kind === 'repeat' && row.access_token_jkt !== (key ?? null)) {
       verdict = { kind: 'renew', successor: verdict.successor, mayBeUsed: true };
     }

@@ -9,12 +9,12 @@ import type { AdminRights } from './admin-rights.ts';
 import { accessTokenIsLive, accessTokenIsUnrevoked, ancestorsAreLive, oauthSessionIsLive } from './liveness.ts';
 
 /**
- * The person behind an access token presented at a resource of this service; records the token's first use when it
- * has the needed scope. One statement.
+ * Returns the user of an access token presented at a resource of this service. Records the token's first use if it has
+ * the needed scope. Uses one statement.
  * @param tokenHash `accessTokenHash`
- * @param key thumbprint of the key that was proven with it; a bound token is live with its key alone, another without
+ * @param key thumbprint of the proven key; a bound token requires its key, an unbound one requires none
  * @param now milliseconds since the epoch
- * @returns undefined when the token is not live or has no user; the scope is the caller's to check
+ * @returns undefined if the token is not live or has no user; the caller checks the scope
  */
 export async function findUserOfAccessToken(
   database: Queryable,
@@ -37,17 +37,17 @@ export interface UserOfTokenRow extends UserFactsRow {
   readonly session_id: string;
   readonly user_id: string;
   readonly scope: readonly string[];
-  /** Asked for one by one; see `claimsFromJson`. */
+  /** Individually requested claims; see `claimsFromJson`. */
   readonly claims: unknown;
   readonly client_id: string;
-  /** Null: others name the client by its id. */
+  /** Null: `client_id` is the ID. */
   readonly client_document_url: string | null;
   readonly client_scope: string | null;
   /** See `sectorHost`. */
   readonly sector_uri: string | null;
-  /** Null: the client gets JSON at userinfo. */
+  /** Null: userinfo responses are JSON. */
   readonly userinfo_alg: string | null;
-  /** Of the operator, about everybody who signs in at the client; null: none. */
+  /** Claims configured by the operator for all users of the client; null: none. */
   readonly client_claims: unknown;
   readonly can_request_admin: boolean;
   readonly is_live: boolean;
