@@ -25,7 +25,7 @@ export interface AuthorizationGrant extends PendingRequest {
   readonly isRegistrationOffered: boolean;
   /** The user's choice on the consent page, not yet executed (form_post). */
   readonly decision: Decision | undefined;
-  /** The browser session that decided, or for which the code was issued. */
+  /** The browser session of the decision or of the code. */
   readonly browserSessionId: BrowserSessionId | undefined;
   readonly fulfilledAt: number | undefined;
   readonly isExchanged: boolean;

@@ -18,7 +18,7 @@ export interface DestinationDeps {
   readonly clients: ClientDirectory;
 }
 
-/** The client to which a user returns after signing in or registering. */
+/** The client that a user returns to after signing in or registering. */
 export interface Destination {
   /** Undefined: a chat client that uses a different protocol. Only its URL is known. */
   readonly client: Client | undefined;

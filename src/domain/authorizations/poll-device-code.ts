@@ -28,7 +28,7 @@ interface PolledGrantRow {
   readonly auth_time: number | null;
   readonly acr: string | null;
   readonly amr: readonly string[];
-  /** Language of the page on which the user decided; null: not yet decided. */
+  /** Language of the page at the user's decision; null: not yet decided. */
   readonly locale: string | null;
   readonly expires_at: number;
   readonly is_fulfilled: boolean;

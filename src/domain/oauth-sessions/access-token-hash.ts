@@ -9,10 +9,7 @@ interface HashDeps {
   readonly signingKeys: SigningKeys;
 }
 
-/**
- * Returns the hash under which a presented access token is stored. Accepts opaque tokens and JWTs signed by this
- * service.
- */
+/** Returns the stored hash of a presented access token. Accepts opaque tokens and JWTs signed by this service. */
 export function accessTokenHash(deps: HashDeps, token: string): Buffer | undefined {
   return parseToken(token)?.prefix === 'mat' ? sha256(token) : jwtAccessTokenHash(deps, token);
 }

@@ -30,8 +30,8 @@ export interface OAuth2SessionEnd {
 
 /**
  * Ends a session and its child sessions. Their tokens stop working at the commit, because every statement that accepts
- * a token reads its session. Deletes the salts from which successors of refresh tokens could be derived, and records
- * the audit event. Uses one statement, which also works outside a transaction.
+ * a token reads its session. Deletes the salts, so that successors of refresh tokens can no longer be derived, and
+ * records the audit event. Uses one statement, which also works outside a transaction.
  *
  * @returns whether this call ended it; false if it had already ended or never existed
  */
@@ -154,7 +154,7 @@ interface Ending {
  *
  * - `tree`: the sessions of `roots` and their live descendants
  * - `ended`: those sessions of `tree` that this statement finished
- * - `erased`: revokes live refresh tokens and deletes the salts from which successors could be derived
+ * - `erased`: revokes live refresh tokens and deletes the salts, so that successors can no longer be derived
  * - `ended_told`: queues a logout token for each client that wants one, unless the client ended the session itself
  * - `ended_synced`: notifies the homeserver of the removed devices
  * - with `compat`, also the CTEs of `compatFinishingCtes`; with `personal`, also the CTE of `personalEndingCte`

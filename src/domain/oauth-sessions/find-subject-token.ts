@@ -13,7 +13,7 @@ export interface SubjectRow {
   /** Null: an ID token, which has no row. */
   readonly token_id: string | null;
   readonly session_id: string;
-  /** The client to which it was issued. */
+  /** The client that the token was issued to. */
   readonly client_id: string;
   /** Null: the client's token on its own behalf. */
   readonly user_id: string | null;

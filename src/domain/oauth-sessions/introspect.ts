@@ -31,7 +31,7 @@ export interface LiveToken {
   /** Without admin scopes that the holder may no longer have. */
   readonly scope: readonly string[];
   readonly resources: readonly string[];
-  /** Thumbprint of the key to which an access token is bound. */
+  /** Thumbprint of the key that an access token is bound to. */
   readonly key: string | undefined;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;

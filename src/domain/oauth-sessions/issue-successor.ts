@@ -22,7 +22,7 @@ import {
 export interface WantedToken {
   readonly scope: readonly string[];
   readonly resources: readonly string[];
-  /** Thumbprint of the key to which it is bound. */
+  /** Thumbprint of the key that it is bound to. */
   readonly key: string | undefined;
   readonly expiresAt: number;
   readonly now: number;

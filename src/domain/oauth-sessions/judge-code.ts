@@ -29,12 +29,12 @@ export interface CodeRow extends UserFactsRow {
   readonly resources: readonly string[];
   readonly nonce: string | null;
   readonly code_challenge: string | null;
-  /** Thumbprint of the key to which the code is bound. */
+  /** Thumbprint of the key that the code is bound to. */
   readonly dpop_jkt: string | null;
   readonly auth_time: number | null;
   readonly acr: string | null;
   readonly amr: readonly string[];
-  /** Language of the page on which the user consented. */
+  /** Language of the consent page. */
   readonly locale: string | null;
   readonly fulfilled_at: number;
   readonly exchanged_at: number | null;

@@ -25,7 +25,7 @@ export interface RefreshTokenRow
   /** Individually requested claims; see `claimsFromJson`. */
   readonly claims: unknown;
   readonly resources: readonly string[];
-  /** Thumbprint of the key to which the session is bound. */
+  /** Thumbprint of the key that the session is bound to. */
   readonly dpop_jkt: string | null;
   /** Null: the tag belongs to the session, but the token is not (or no longer) stored. */
   readonly token_id: string | null;
@@ -97,7 +97,7 @@ export const readRefreshToken = statement<
     where s.refresh_family = :family::bytea`,
 );
 
-/** The columns on which the verdict depends. */
+/** The columns that determine the verdict. */
 type JudgedRow = Pick<
   RefreshTokenRow,
   | 'is_own_client'

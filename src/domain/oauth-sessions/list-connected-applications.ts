@@ -38,7 +38,7 @@ interface FilterParams {
   readonly clientIds: readonly string[] | null;
 }
 
-/** The condition on the time is always true. It tells the planner which index to use. */
+/** The condition on the time is always true. It makes the planner choose the right index. */
 const LIVE_BY_CLIENT = `${oauthSessionIsLive('s')} and s.created_at > '-infinity'`;
 
 /**

@@ -14,9 +14,9 @@ export function oauthSessionIsLive(session: string): string {
 }
 
 /**
- * All sessions from which it descends by token exchange are live and their clients are enabled. Ending a session also
- * ends its children. That statement cannot see a child that is created concurrently, so every statement that accepts a
- * token checks this. A session without a parent needs no lookup.
+ * The parent session (see token exchange) and its ancestors are live, and their clients are enabled. Ending a session
+ * also ends its children. That statement cannot see a child that is created concurrently, so every statement that
+ * accepts a token checks this. A session without a parent needs no lookup.
  */
 export function ancestorsAreLive(session: string): string {
   return `(${session}.parent_session_id is null or session_ancestors_are_live(${session}.parent_session_id))`;

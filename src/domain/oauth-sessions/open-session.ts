@@ -24,7 +24,7 @@ export interface RedeemableRow {
   readonly resources: readonly string[];
 }
 
-/** Resource servers and scope of an access token, and the key to which it is bound. */
+/** Resource servers, scope and bound key of an access token. */
 export interface TokenTarget {
   readonly resources: readonly string[];
   readonly scope: readonly string[];
@@ -83,7 +83,7 @@ export interface RedeemedRow {
   readonly id: string | null;
   /** Whether the session limit allows another session. */
   readonly is_left: boolean;
-  /** Whether another process now holds the lease, and nothing else prevents the redemption. */
+  /** Whether another process now holds the lease, which alone prevented the redemption. */
   readonly is_lease_lost: boolean;
 }
 
@@ -98,7 +98,7 @@ export interface Opening {
   /** Undefined: none. */
   readonly refreshToken: string | undefined;
   readonly target: TokenTarget;
-  /** The key to which the session is bound. */
+  /** The key that the session is bound to. */
   readonly sessionKey: string | undefined;
   /** The actor who opened it, if not the user. */
   readonly detail?: AuditEvent['detail'];
@@ -197,7 +197,7 @@ export type RedeemParams = OpeningParams & {
 
 /**
  * Consumes a grant, ends the older session of the same user and device (of either kind), opens the new session and
- * stores its first tokens. Returns one row that tells whether this caller redeemed the grant. If not, nothing changed,
+ * stores its first tokens. Returns one row that shows whether this caller redeemed the grant. If not, nothing changed,
  * except that the lease may have been released.
  *
  * The conditional update of the grant decides races. The user and the browser session are locked against a concurrent
@@ -294,7 +294,7 @@ export function openingCtes(browserSession: string): string {
  * sessions of the device end. With a session limit, this applies to every sign-in, because sessions are counted. The
  * holder of the user's lease sees them all. Otherwise this locks the user, so that other sign-ins wait at their first
  * step.
- * @param isDeviceGiven whether the client named a device, for which other sign-ins may run concurrently
+ * @param isDeviceGiven whether the client named a device; other sign-ins for that device may run concurrently
  */
 export async function sendInTurn<Row, Parameters extends TurnParams>(
   database: Database,

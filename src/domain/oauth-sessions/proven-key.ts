@@ -7,16 +7,16 @@ export interface ProvenKey {
   /** RFC 7638, SHA-256, base64url. */
   readonly thumbprint: string;
   /**
-   * Accepts the proof, once across all instances. Call this when nothing else can reject the request, so that failed
-   * requests cannot fill the table of accepted proofs.
+   * Accepts the proof, once across all instances. Call this after all other checks, so that failed requests cannot fill
+   * the table of accepted proofs.
    * @throws LatchkeyError if the proof was already accepted
    */
   readonly consume: () => Promise<void>;
 }
 
 /**
- * Returns the key to which the access tokens of a session are bound. The homeserver cannot check proofs, so tokens with
- * its scopes are not bound (RFC 9449 5). If the client accepts only bound tokens, those scopes are rejected.
+ * Returns the binding key for the access tokens of a session. The homeserver cannot check proofs, so tokens with its
+ * scopes are not bound (RFC 9449 5). If the client accepts only bound tokens, those scopes are rejected.
  * @param scope the whole granted scope of the session
  * @throws LatchkeyError `invalid_scope`
  */

@@ -29,7 +29,7 @@ export interface RefreshRequest {
   /** Resource servers of the new access token, out of those of the session; empty: all. */
   readonly resources: readonly string[];
   readonly provenKey: ProvenKey | undefined;
-  /** Returns the key to which tokens of a session with this scope are bound. */
+  /** Returns the binding key for tokens of a session with this scope. */
   readonly bindingKey: (granted: readonly string[]) => string | undefined;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
@@ -53,7 +53,7 @@ export interface RefreshedSession {
 export interface Refreshed extends IssuedSuccessor {
   readonly ok: true;
   readonly session: RefreshedSession;
-  /** Thumbprint of the key to which the access token is bound. */
+  /** Thumbprint of the key that the access token is bound to. */
   readonly key: string | undefined;
 }
 

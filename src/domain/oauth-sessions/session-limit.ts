@@ -117,8 +117,8 @@ export type SessionRoomParams = {
 export type HardSessionRoomParams = SessionRoomParams & { readonly isEvicting: boolean };
 
 /**
- * Returns the CTEs `counted` and `room`: one row that tells whether the limit allows this user a session for this
- * device. Sessions are counted at the start of the statement, so the user must be locked before.
+ * Returns the CTEs `counted` and `room`: one row with the decision whether the limit allows this user a session for
+ * this device. Sessions are counted at the start of the statement, so the user must be locked before.
  * @param user parameter of the user ID, @param device parameter of the device ID
  */
 export function sessionRoomCtes(user: string, device: string, now: string): string {

@@ -136,7 +136,7 @@ export async function storeSuccessor<Grant extends object>(
 
 /**
  * Returns SQL that consumes a refresh token and stores its successor with an access token. It also revokes the former
- * access token and deletes the salt from which the presented token was derived. Only the caller that consumed the token
+ * access token and deletes the salt that the presented token was derived with. Only the caller that consumed the token
  * gets a row.
  */
 export function rotationSql(kind: TokenTables): string {

@@ -46,7 +46,7 @@ export interface ClientDevice {
   readonly userAgent: string | undefined;
 }
 
-/** Tells whether the caller is still waiting for the session. `RequestContext` implements it. */
+/** Signals whether the caller is still waiting for the session. `RequestContext` implements it. */
 export interface Waiting {
   readonly signal: AbortSignal;
   beginWrite(): boolean;

@@ -27,7 +27,7 @@ export interface OrderedSession {
   readonly isPermanent: boolean;
   /** `AuditActor.detail`. */
   readonly detail: AuditEvent['detail'];
-  /** Tells whether the caller is still waiting for the tokens. `RequestContext` implements it. */
+  /** Signals whether the caller is still waiting for the tokens. `RequestContext` implements it. */
   readonly waiting: Redeeming<never, never>['waiting'];
 }
 
@@ -132,7 +132,7 @@ const claimForAdministrator = statement<LimitedClaimRow, ClaimParams & SessionRo
 
 interface OpenedRow extends LimitedRow {
   readonly is_opened: boolean;
-  /** Whether another process now holds the lease, and nothing else prevents the session. */
+  /** Whether another process now holds the lease, which alone prevented the session. */
   readonly is_lease_lost: boolean;
 }
 

@@ -36,7 +36,7 @@ export interface Redeeming<Row extends RedeemableRow, Prepared> {
   readonly device: RedeemingDevice;
   /** When the grant was presented, in milliseconds since the epoch. The wait for the homeserver does not count. */
   readonly presentedAt: number;
-  /** Tells whether the caller is still waiting for the tokens. `RequestContext` implements it. */
+  /** Signals whether the caller is still waiting for the tokens. `RequestContext` implements it. */
   readonly waiting: Pick<DeviceClaim<ClaimRow, unknown>, 'signal' | 'beginWrite'>;
   /** Generates the tokens right before they are stored. If it throws, nothing is consumed. */
   prepare(now: number): Promise<Prepared & { readonly redemption: Redemption<Row> }>;
