@@ -1,4 +1,4 @@
-/** Clocks that are set, and clocks of instances that differ (security F-14, F-15). */
+/** Clocks that are set, and instances whose clocks differ (security F-14, F-15). */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const SETTINGS = {
 };
 const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000];
 
-/** The clock of a machine, which somebody may set. */
+/** A machine's clock that a test can set. */
 class MachineClock implements Clock {
   aheadMs = 0;
 
@@ -38,9 +38,9 @@ class MachineClock implements Clock {
 
 let first: TestService;
 let second: TestService;
-/** Of the machine of the second instance; the other machine and the database have the right time. */
+/** The clock of the second instance's machine. The other machine and the database have the right time. */
 const clock = new MachineClock();
-/** What the second instance goes by. */
+/** The steady clock that the second instance uses. */
 let steady = new SteadyClock(clock);
 const log = new RecordingLog();
 let database: OpenDatabase;
@@ -65,7 +65,7 @@ afterEach(() => {
   log.written.length = 0;
 });
 
-/** As of a process that starts now. */
+/** Creates the watch of a process that has just started. */
 function newWatch(monotonic = () => performance.now()): void {
   const state = second.core.instance;
   steady = new SteadyClock(clock, monotonic);
@@ -84,7 +84,7 @@ async function issue(service: TestService): Promise<string> {
   return (await answer.json()).access_token;
 }
 
-/** Has every access token expire so long ago by the clock of the database. */
+/** Makes every access token expire that many seconds ago on the database's clock. */
 async function expireTokens(seconds: number): Promise<void> {
   await sql(database, "update oauth2_access_tokens set expires_at = now() - $1::integer * interval '1 second'", [
     seconds,
@@ -97,7 +97,10 @@ async function isActive(service: TestService, token: string): Promise<boolean> {
   return (await answer.json()).active;
 }
 
-/** Sends a request but for the end of its body. @returns once the service works on it, what sends that */
+/**
+ * Sends a request except for the last byte of its body. @returns a function that sends the rest, once the service
+ * handles the request
+ */
 async function beginIntrospection(service: TestService, token: string) {
   const { hostname, host, port } = new URL(service.address);
   const body = new URLSearchParams({ token }).toString();
@@ -112,7 +115,7 @@ async function beginIntrospection(service: TestService, token: string) {
     'Connection: close',
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -1)}`);
-  // It came before this one.
+  // The server received the unfinished request earlier than this one.
   expect(await isActive(service, token)).toBe(true);
   return {
     finish: async (): Promise<string> => {
@@ -122,7 +125,7 @@ async function beginIntrospection(service: TestService, token: string) {
   };
 }
 
-/** What an instance answers whose clock may be wrong. */
+/** Expects the responses of an instance whose clock may be wrong. */
 async function expectRefusals(service: TestService): Promise<void> {
   const refused = await Promise.all([
     post(service, '/oauth2/introspect', { token: 'any' }),
@@ -190,7 +193,7 @@ describe('the clock of one instance is set', () => {
         for (const worker of workers) await worker.idle();
         return taken;
       };
-      // Clean-ups come within the hour.
+      // Finishes the clean-up jobs that are due within the hour.
       await work();
       clock.aheadMs = aheadMs;
       await expectRefusals(second);
@@ -228,7 +231,7 @@ describe('the clock of one instance is set', () => {
   });
 
   test('F-14: together with that of the database: both are compared at once, and the instance goes on', async () => {
-    // Neither of them can be set here: a machine that stood still looks the same.
+    // The test cannot set the database's clock. A suspended machine looks the same.
     let stoodStillMs = 0;
     newWatch(() => performance.now() - stoodStillMs);
     stoodStillMs = 60 * MINUTE_MS;
@@ -270,7 +273,7 @@ describe('all clocks are set', () => {
     await made.drop();
   });
 
-  /** Somebody signs in and uses what their application got. */
+  /** Signs a user in and uses the resulting tokens. */
   async function openSession() {
     const { code } = await oauth.signIn(clientId);
     const opened = await oauth.exchange(clientId, code);
@@ -286,7 +289,7 @@ describe('all clocks are set', () => {
     oauth.clock.advanceSeconds(-3600);
     expect((await oauth.refresh(clientId, other.refreshToken)).status).toBe(200);
     expect((await oauth.refresh(clientId, victim.refreshToken)).body).toMatchObject({ error: 'invalid_grant' });
-    // Who used it first may have stolen it.
+    // The token's first use may have been by a thief, so its successor is revoked too.
     expect((await oauth.refresh(clientId, member(refreshed, 'refresh_token'))).status).toBe(400);
     oauth.clock.advanceSeconds(3600);
   });

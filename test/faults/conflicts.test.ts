@@ -1,4 +1,4 @@
-/** Statements that the database ends for a conflict or a lock, and rows that somebody holds (security F-10, O-02). */
+/** Statements that the database aborts because of a conflict or a lock, and locked rows (security F-10, O-02). */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-/** The next writes, whatever they write, fail as the server ends a transaction. */
+/** Makes the next writes fail with the error of an aborted transaction. */
 async function refuseWrites(sqlState: string, count: number): Promise<void> {
   await sql(
     service.database,
@@ -100,10 +100,10 @@ async function post(path: string, fields: Record<string, string>): Promise<Answe
   return { status: response.status, retryAfter, body: text === '' ? {} : JSON.parse(text) };
 }
 
-/** A change, whose preparation is undisturbed; it may be sent again. */
+/** A repeatable change. Its preparation is not disturbed. */
 interface Change {
   readonly name: string;
-  /** The rows that it makes or ends, of which there is one more afterwards. */
+  /** Selects the rows that it creates or ends. The change adds exactly one. */
   readonly effect: string;
   readonly status: number;
   readonly prepare: () => Promise<() => Promise<Pick<Answer, 'status' | 'retryAfter'>>>;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.js';
 import { Program } from '../support/program.js';
 
-/** Loaded before the program: the signal makes an error that nobody catches, and the process ends at once. */
+/** Loaded before the program. The signal causes an uncaught error that ends the process immediately. */
 const CRASH = `
 process.on('SIGUSR2', () => {
   process.emit('uncaughtException', new Error('the last thing that happened'));
@@ -20,7 +20,7 @@ let service: ChildProcess;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-crash-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   logFile = join(folder, 'latchkey.log');
   const preload = join(folder, 'crash.mjs');
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  // The database that was left running is stopped by the last process that uses it.
+  // Stops the database that was left running: the last process that uses it does so on exit.
   await program.run(['database', 'status']);
   rmSync(folder, { recursive: true, force: true });
 });

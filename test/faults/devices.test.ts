@@ -1,6 +1,6 @@
 /**
- * Processes and homeservers that die in the middle of sign-ins and sign-outs: once all is quiet again, the homeserver has the
- * devices of the living sessions and no others (chat-compat 11.6 to 11.8, security O-02, O-05, F-17).
+ * Processes and homeservers that are killed during sign-ins and sign-outs. Afterwards, the homeserver has exactly the
+ * devices of the active sessions (chat-compat 11.6 to 11.8, security O-02, O-05, F-17).
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -26,7 +26,7 @@ const DEVICES = ['DEVICEAAAA', 'DEVICEBBBB', 'DEVICECCCC', 'DEVICEDDDD'];
 const API = 'urn:chat:client:api:*';
 const WAIT = { timeout: 60_000, interval: 50 };
 
-/** The last that the client on each device was told: a token that works, or nothing that it may count on. */
+/** The last working token that each device's client received. A client with a pending request has no entry. */
 const held = new Map<string, string>();
 
 let folder: string;
@@ -84,12 +84,12 @@ async function signInByCode(browser: Browser, device: string): Promise<string> {
 }
 
 async function signOut(token: string): Promise<void> {
-  // A chat client may call it with a token of OAuth as well.
+  // Chat clients may also call it with an OAuth access token.
   const answer = await new ChatClient(origin()).post('/logout', undefined, { authorization: `Bearer ${token}` });
   if (answer.status !== 200) throw new Error(`no logout: ${answer.status}`);
 }
 
-/** Signs in and out on one device, in turns by both ways, until nothing answers any more. */
+/** Signs in and out on one device, alternating between both protocols, until the service stops responding. */
 async function useUntilKilled(device: string): Promise<void> {
   const browser = new Browser({ listener: origin().address, publicBase: base });
   try {
@@ -106,11 +106,11 @@ async function useUntilKilled(device: string): Promise<void> {
       await signOut(token);
     }
   } catch {
-    // The service is gone.
+    // The service was killed.
   }
 }
 
-/** It dies for a moment, with whatever it is doing. */
+/** Interrupts the homeserver briefly, including requests in progress. */
 async function killHomeserver(): Promise<void> {
   await homeserver.setFault({ kind: 'refuse' });
   await pause(randomInt(50));
@@ -127,7 +127,7 @@ async function activeDevices(): Promise<string[]> {
   return rows.map(({ device_id }) => device_id);
 }
 
-/** What takes minutes by itself happens at once: the end of leases and work of the dead, and the next try. */
+/** Expires leases of killed processes and makes pending retries due, instead of waiting for minutes. */
 async function passTime(): Promise<void> {
   await sql(db.database, "update homeserver_leases set expires_at = now() - interval '1 second'");
   await sql(db.database, "update queue_jobs set due_at = now() where queue = 'sync-devices' and failed_at is null");
@@ -152,7 +152,7 @@ test(`${ROUNDS} kills of the service and its homeserver: devices and sessions ag
     await Promise.all(load);
     service = await program.serve(base);
     await passTime();
-    // It finds the lease of a dead process, and owes the sync that this one did not queue.
+    // It finds the lease of a killed process, and must queue the sync that this process did not queue.
     await signInByPassword('DEVICEREST');
     await expect
       .poll(

@@ -8,9 +8,9 @@ import { startService, type TestService } from '../support/service.ts';
 const PASSWORD = 'correct horse battery staple';
 const MESSAGE = 'a defect in the middle of a request';
 
-/** A clock whose reading throws once, at any of the moments at which a request looks at it. */
+/** A clock that throws once, at any time that a request reads it. */
 class DefectiveClock extends FakeClock {
-  /** Readings of requests by POST until it throws; undefined: never. */
+  /** Number of reads by POST requests until it throws. Undefined means never. */
   remaining: number | undefined;
 
   override now(): number {

@@ -1,4 +1,4 @@
-/** A sign-in provider that fails, and the people who sign in at others (security F-19, operations 9.3). */
+/** A failing upstream provider, and users who sign in through others (security F-19, operations 9.3). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
@@ -12,7 +12,7 @@ const REST_MS = 10_000;
 const CALLS_AT_ONCE = 20;
 
 let peer: UpstreamPeer;
-/** On the same host. */
+/** Another provider on the same host. */
 let other: UpstreamPeer;
 let service: TestService;
 let offset = 0;
@@ -41,14 +41,14 @@ afterAll(async () => {
 });
 afterEach(() => {
   peer.handlers.clear();
-  // What earlier failures were remembered for is over.
+  // Expires cached failures.
   offset += 60_000;
 });
 
 async function signIn(at = peer, answer: PeerAnswer = {}): Promise<number> {
   const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
   await browser.get(`/upstream/authorize/${at === peer ? ID : OTHER_ID}`);
-  // Later than any time of this test.
+  // After the end of this test, despite its clock offsets.
   const claims = { exp: Math.floor(Date.now() / 1000) + 86_400, ...answer.claims };
   return (await browser.get(at.signIn(browser.shown.location ?? '', { ...answer, claims }))).status;
 }
@@ -116,7 +116,7 @@ test('an ID token of 70 KB, 200 KB of keys and userinfo of 1 MiB are read, and n
   const { keys } = await (await fetch(`${peer.issuer}/keys`)).json();
   const certified = { ...keys[0], x5c: Array.from({ length: 100 }, () => 'x'.repeat(2_000)) };
   peer.handlers.set('/keys', (_request, response) => response.end(JSON.stringify({ keys: [certified] })));
-  // Its keys are fetched again.
+  // Expires the cached keys.
   offset += 3_700_000;
   const fetches = peer.count('/keys');
   expect([await signIn(), peer.count('/keys')]).toEqual([303, fetches + 1]);

@@ -1,4 +1,4 @@
-/** Statements that the database refuses in the middle of a request: the caller can try again. */
+/** Statements that the database rejects during a request. The caller can retry. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
 import { sql } from '../support/fixtures.ts';

@@ -1,4 +1,4 @@
-/** Commands on disks without room (security F-12); a service that runs is tried in `tools/faults`. Only root can mount. */
+/** Commands on full disks (security F-12). `tools/faults` tests a running service. Requires root to mount disks. */
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,16 +7,16 @@ import { mayMount } from '../support/own-files.ts';
 import { Program } from '../support/program.js';
 import { SmallDisk } from '../support/small-disk.js';
 
-/** Longer than the path of a socket may be. */
+/** Exceeds the maximum length of a socket path. */
 const LONG_NAME = 'n'.repeat(100);
-/** A new database takes 65, and room for another one next to it is more than what is left. */
+/** A new database takes 65 MB. The rest has no room for a second one. */
 const DATA_MEGABYTES = 96;
 let folder: string;
 let disk: SmallDisk | undefined;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-full-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
 });
 

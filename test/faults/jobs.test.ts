@@ -1,4 +1,4 @@
-/** Background work outlives the process that queued it (operations 6.1, security O-02, O-05, F-02). */
+/** Background jobs survive the process that queued them (operations 6.1, security O-02, O-05, F-02). */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -26,7 +26,7 @@ const processes: ChildProcess[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-jobs-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   party = createServer((request, response) => {
     let body = '';
@@ -80,7 +80,7 @@ async function launch(command: readonly string[], address: string, environment =
   return child;
 }
 
-/** @returns the `sid` of the session that ended */
+/** @returns the `sid` of the ended session */
 async function signInAndOut(): Promise<unknown> {
   const browser = new Browser({ listener: base.slice(0, -1), publicBase: base });
   const query = { client_id: CLIENT_ID, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' };

@@ -16,18 +16,18 @@ const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:a-secret-of-at-least-16
 const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
 
-/** What the client of one session was told; written down before its next request is sent. */
+/** What the client of one session has received, recorded before it sends the next request. */
 interface Session {
   refreshToken: string;
   accessToken: string;
-  /** A refresh was sent and not answered: its outcome is unknown. */
+  /** A refresh is unanswered, so its outcome is unknown. */
   isRefreshing: boolean;
 }
 
-/** Tokens of the client itself: those it was told are revoked, and those it was told it has. */
+/** The client's own tokens: those it has received, and those with an acknowledged revocation. */
 const live = new Set<string>();
 const revoked = new Set<string>();
-/** A revocation was sent and not answered. */
+/** Tokens with an unanswered revocation. */
 const uncertain = new Set<string>();
 const sessions: Session[] = [];
 
@@ -39,7 +39,7 @@ let isUnderLoad = false;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-kill-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   const port = await freePort();
   base = `http://127.0.0.1:${port}/`;
@@ -126,7 +126,7 @@ function keep(session: Session, body: Readonly<Record<string, unknown>>): void {
 
 async function compareWithJournal(round: number): Promise<void> {
   for (const [index, session] of sessions.entries()) {
-    // A refresh without an answer may have rotated, and then the former access token is dead by right.
+    // An unanswered refresh may have rotated the tokens, which correctly deactivates the previous access token.
     if (!session.isRefreshing)
       expect(await isActive(session.accessToken), `round ${round}, session ${index}`).toBe(true);
     const answer = await post('oauth2/token', { grant_type: 'refresh_token', refresh_token: session.refreshToken });
@@ -139,7 +139,7 @@ async function compareWithJournal(round: number): Promise<void> {
     expect(await isActive(token), `round ${round}: a revocation is lost`).toBe(false);
 }
 
-/** The newest ones, which a crash could have lost, and some old ones. */
+/** Returns the newest tokens, which a crash could have lost, and a few old ones. */
 function sample(tokens: ReadonlySet<string>): string[] {
   const all = [...tokens];
   return [...all.slice(-20), ...all.slice(0, 5)];
@@ -155,7 +155,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Undefined when the service, or its database first, went away before there was an answer. */
+/** Returns undefined when the service or its database stopped before the response. */
 async function post(path: string, fields: Record<string, string>): Promise<Answer | undefined> {
   try {
     const response = await fetch(base + path, {
@@ -196,13 +196,13 @@ async function start(): Promise<void> {
   service = await program.serve(base);
 }
 
-/** Node and every process of the database at once, as when the power goes. */
+/** Kills Node.js and all database processes at the same time, like a power failure. */
 async function killEverything(): Promise<void> {
   const killed = service;
   if (killed === undefined) return;
   const pids = readFileSync(join(folder, 'data', 'db', 'postmaster.pid'), 'utf8').split('\n');
   const ended = new Promise((resolve) => killed.once('exit', resolve));
-  // The server leads a group of its own; its children belong to it.
+  // The server leads a process group that includes its children.
   process.kill(-Number(pids[0]), 'SIGKILL');
   killed.kill('SIGKILL');
   await ended;

@@ -1,4 +1,4 @@
-/** A process that is killed after the commit of a refresh and before its answer (oauth 20, fact 3). */
+/** A process that is killed after the commit of a refresh and before its response (oauth 20, fact 3). */
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,9 @@ const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:a-secret-of-at-least-16-characters`).toString('base64')}`;
 const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
-/** Of the statement that consumes a refresh token; its text is sent when a connection runs it for the first time. */
+/**
+ * Part of the statement that consumes a refresh token. A connection sends the text when it first runs the statement.
+ */
 const CONSUMING = 'set consumed_at';
 
 let folder: string;

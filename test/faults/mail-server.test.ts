@@ -1,6 +1,6 @@
 /**
- * Mail servers that fail, and processes that die while they hand mails over (security F-02, F-16, operations 6.1). The
- * lease of a dead process is let run out by ageing its row, not by waiting.
+ * Mail servers that fail, and processes that are killed while they deliver email (security F-02, F-16, operations 6.1).
+ * The tests expire the lease of a killed process by updating its row instead of waiting.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -104,7 +104,7 @@ afterEach(async () => {
   running.clear();
 });
 
-/** One of two processes of the service. */
+/** Starts one of the service's two processes. */
 async function start(index: 0 | 1, ...options: string[]): Promise<ChildProcess> {
   const child = await programs[index]?.serve(bases[index] ?? '', { command: ['serve', ...options] });
   if (child === undefined) throw new Error('no program');
@@ -116,7 +116,7 @@ function browser(index: 0 | 1 = 0): Browser {
   return new Browser({ listener: (bases[index] ?? '').slice(0, -1), publicBase: bases[0] ?? '' });
 }
 
-/** Asks for a mail, which is acknowledged. */
+/** Requests an email and expects the acknowledgment. */
 async function askForMail(index: 0 | 1 = 0): Promise<void> {
   const page = browser(index);
   await page.open('/recover');
@@ -133,12 +133,12 @@ function jobs() {
   );
 }
 
-/** The minute of those whose process died is over. */
+/** Expires the one-minute leases of killed processes. */
 async function endLeases(): Promise<void> {
   await sql(db.database, `update queue_jobs set due_at = due_at - interval '61 s' where worker is not null`);
 }
 
-/** As if the time until the next try had passed. */
+/** Makes pending retries due. */
 async function retryNow(): Promise<void> {
   await sql(db.database, 'update queue_jobs set due_at = now() where worker is null and queue = $1::text', [QUEUE]);
 }
@@ -148,7 +148,7 @@ test('a mail server that says nothing holds up neither pages nor other jobs nor 
   const before = smtp.mails.length;
   smtp.reactions = { EHLO: 'silent' };
   for (let count = 0; count < 5; count += 1) await askForMail();
-  // As many as email.max_connections says.
+  // The value of `email.max_connections`.
   const takenJobs = async () => (await jobs()).filter(({ is_taken: isTaken }) => isTaken).length;
   await expect.poll(takenJobs, WAIT).toBe(2);
 
@@ -202,7 +202,7 @@ test('a server that refuses for now gets the mail again; one that refuses the re
   smtp.reactions = {};
   await retryNow();
   await askForMail();
-  // The dead one stays what it is.
+  // The dead job stays dead.
   await expect.poll(() => smtp.mails.length - before, WAIT).toBe(1);
   await expect.poll(jobs, WAIT).toMatchObject([{ is_dead: true }]);
 }, 180_000);
@@ -217,7 +217,7 @@ test('kill -9 while a mail is handed over: another process takes the job when th
   await killProcess(first);
   running.delete(first);
   smtp.reactions = {};
-  // The living one goes on with other mails, and leaves that of the dead one.
+  // The running process delivers other emails and leaves the killed process's job alone.
   await askForMail(1);
   await expect.poll(() => smtp.mails.length - before, WAIT).toBe(1);
   await expect.poll(jobs, WAIT).toMatchObject([{ attempt: 1, is_taken: true }]);
@@ -242,14 +242,14 @@ test('kill -9 between the acceptance of a mail and our commit: it comes twice at
     log: silentLog,
     clock: { now: () => Date.now() },
   });
-  // Whoever deletes the job waits for this transaction.
+  // The statement that deletes the job waits for this transaction.
   await holder.transaction(async (transaction) => {
     await sql(transaction, 'select id from queue_jobs where queue = $1::text for update', [QUEUE]);
     accept();
     await expect.poll(waitsForLock, WAIT).toBe(true);
     await killProcess(first);
     running.delete(first);
-    // Or the server would still carry out what it was sent.
+    // Otherwise, the server would still execute the received statement.
     await sql(db.database, `select pg_terminate_backend(pid) ${WAITING}`);
   });
   await holder.close();
@@ -264,7 +264,7 @@ test('kill -9 between the acceptance of a mail and our commit: it comes twice at
   expect(ids[1]).toBe(ids[0]);
 }, 180_000);
 
-/** Those that wait to delete a job. */
+/** Connections that wait to delete a job. */
 const WAITING = `from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock' and query like '%delete from queue_jobs%'`;
 

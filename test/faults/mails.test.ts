@@ -1,4 +1,6 @@
-/** Mails go out for what was committed, and for nothing else, however the process ends (operations 6.1, O-02, O-05, F-02). */
+/**
+ * Emails are sent for committed changes and nothing else, however the process ends (operations 6.1, O-02, O-05, F-02).
+ */
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -25,7 +27,7 @@ let service: ChildProcess | undefined;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-mails-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   peer = await startSmtpPeer();
   const port = await freePort();
@@ -45,7 +47,8 @@ beforeAll(async () => {
     passwords: { schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }] },
     logging: { level: 'error' },
   });
-  // Mails leave after the next start: one that is on its way when the process ends waits a minute for its turn.
+  // Delivers emails only after the next start: an email in delivery when the process ends would wait a minute for its
+  // lease.
   await start('--no-worker');
   for (const name of PEOPLE) {
     const args = ['manage', 'register-user', '--yes', '--email', `${name}@mail.example`, '--password-file', '-', name];
@@ -71,7 +74,7 @@ function browser(): Browser {
   return new Browser({ listener: base.slice(0, -1), publicBase: base });
 }
 
-/** @returns undefined when the process ended before it answered */
+/** @returns undefined when the process ended before the response */
 async function signIn(name: string, password: string): Promise<Browser | undefined> {
   const page = browser();
   await page.open('/login');
@@ -90,7 +93,7 @@ async function changePassword(page: Browser | undefined, from: string, to: strin
   }
 }
 
-/** Whom a mail told of a change since the mail of this number, each mail once even if it came twice. */
+/** Returns who was notified of a change since this email, with duplicate deliveries counted once. */
 function toldSince(count: number): string[] {
   const mails = peer.mails
     .slice(count)
@@ -111,7 +114,7 @@ test(`${ROUNDS} kills while passwords change: each change that was stored is tol
     const changing = PEOPLE.map(async (name, index) => {
       const isAcknowledged = await changePassword(pages[index], passwords.get(name) ?? '', words(round));
       if (isAcknowledged) count += 1;
-      // The others are on their way.
+      // The other requests are still in progress.
       if (count >= enough) service?.kill('SIGKILL');
       return isAcknowledged;
     });

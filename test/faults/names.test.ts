@@ -1,6 +1,6 @@
 /**
- * Names that do not resolve, or to other addresses (security F-20). The program has resolver settings of its own: files
- * bound over those of the system in a mount namespace, which only root may make.
+ * Host names that do not resolve, or resolve to other addresses (security F-20). The program has its own resolver
+ * configuration: files bind-mounted over the system's in a mount namespace, which requires root.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -111,7 +111,7 @@ const PASSWORD = 'correct horse battery staple';
 const PROVIDER_ID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const HOSTS = '127.0.0.1 localhost\n127.0.0.1 db.internal\n';
 const AT_ONCE = 50;
-/** A look-up without an answer takes twice as long. */
+/** An unanswered lookup takes twice as long. */
 const PROMPT_MS = 5_000;
 
 test.runIf(mayMount())(
@@ -145,7 +145,7 @@ test.runIf(mayMount())(
       ...Object.fromEntries(endpoints.map((endpoint, index) => [endpoint, `${issuer}${paths[index]}`])),
     };
     const cables: Cable[] = [];
-    /** Nothing comes from the address of before, not even the end of a connection. */
+    /** Moves the peers. The previous address goes silent and does not even close connections. */
     const moveTo = async (address: string): Promise<void> => {
       for (const cable of cables) cable.cut();
       for (const [port, peerPort] of peers) {
@@ -164,7 +164,7 @@ test.runIf(mayMount())(
       data_dir: join(folder, 'data'),
       database: {
         uri: `postgresql://${account.join(':')}@db.internal:${ports.db}/${database}?sslmode=disable`,
-        // Its name is looked up all the time.
+        // Forces frequent lookups of its name.
         max_lifetime: '1s',
       },
       http: {

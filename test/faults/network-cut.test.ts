@@ -1,4 +1,4 @@
-/** A network between the service and its database that drops what it is given (security F-08, O-03, O-10). */
+/** A network between the service and its database that drops packets (security F-08, O-03, O-10). */
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,9 +19,9 @@ const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:a-secret-of-at-least-16
 const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
 const LONG_MS = 180_000;
-/** `limits.handler_timeout`, and what a busy machine takes. */
+/** `limits.handler_timeout` plus a margin for busy machines. */
 const LONGEST_MS = 17_000;
-/** The time-out of a statement and three seconds: then the connections of before count as lost. */
+/** After the statement timeout and three seconds, existing connections count as lost. */
 const GIVEN_UP_MS = 13_500;
 const HEALED = { timeout: 5_000, interval: 50 };
 
@@ -107,7 +107,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Throws when there is no answer in time. */
+/** Throws when no response arrives in time. */
 async function post({ base }: Instance, path: string, fields: Record<string, string>): Promise<Answer> {
   const response = await fetch(base + path, {
     method: 'POST',
@@ -157,7 +157,7 @@ describe('for longer than a statement may take', () => {
       drop(cable);
       const startedAt = performance.now();
       const answers: Answer[] = [];
-      // Each of these visitors asks until the connections of before have been given up.
+      // Each visitor sends requests until the old connections have been given up.
       await Promise.all(
         Array.from({ length: 12 }, async (_, index) => {
           do {
@@ -188,14 +188,14 @@ describe('for longer than a statement may take', () => {
 describe('at the moment of a commit, whose answer is lost', () => {
   let instance: Instance;
   beforeAll(async () => {
-    // Gives a silent connection up after four seconds.
+    // Gives up a silent connection after four seconds.
     instance = await startInstance({ statement_timeout: '1s' });
     await instance.program.run(['manage', 'register-user', '--yes', '--password-file', '-', 'amira'], PASSWORD);
   });
 
   const newBrowser = (): Browser => new Browser({ listener: instance.base.slice(0, -1), publicBase: instance.base });
 
-  /** Does something while a connection gets no more answers once it has sent `text`. */
+  /** Runs `work` while any connection that sends `text` stops receiving responses. */
   async function whileSilentAfter<T>(text: string, work: () => Promise<T>): Promise<T> {
     instance.cable.silenceAfter(text);
     try {
@@ -210,12 +210,12 @@ describe('at the moment of a commit, whose answer is lost', () => {
     const finish = await registerUpToFinish(browser, 'bruno');
     const { status, headers } = await whileSilentAfter('latchkey-commit', () => browser.get(finish));
     expect([status, headers['retry-after']]).toEqual([503, '5']);
-    // It was stored, and nobody was told so.
+    // The account was stored, but the user received no confirmation.
     expect(await countRows(`users where username = 'bruno'`)).toBe(1);
     await browser.get(finish);
     expect(browser.shown.status).toBeLessThan(400);
     expect(await countRows(`users where username = 'bruno'`)).toBe(1);
-    // Whatever the second answer was, the person can sign in.
+    // Whatever the second response was, the user can sign in.
     const later = newBrowser();
     await later.get('/login');
     expect((await later.submit({ username: 'bruno', password: 'seven purple lanterns swim' })).status).toBe(303);
@@ -232,7 +232,7 @@ describe('at the moment of a commit, whose answer is lost', () => {
     const lost = await whileSilentAfter('insert into oauth2_sessions', () => post(instance, 'oauth2/token', grant));
     expect(lost).toMatchObject({ status: 503, retryAfter: '5' });
     const again = await post(instance, 'oauth2/token', grant);
-    // A code is good once: the client sends the person through the authorization again.
+    // A code works once: the client has to repeat the authorization.
     expect(again.body).toMatchObject({ error: 'invalid_grant' });
     expect(await countRows('oauth2_sessions where user_id is not null')).toBe(before + 1);
   });

@@ -19,10 +19,10 @@ let settings: Record<string, unknown>;
 let service: ChildProcess;
 let ended: Promise<number | null>;
 
-/** A service of three serving processes, with a program that notes what the service manager would be told. */
+/** Starts a service with three worker processes, and a program that records notifications to the service manager. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-processes-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   const port = await freePort();
   base = `http://127.0.0.1:${port}/`;
@@ -79,11 +79,11 @@ async function page(): Promise<string> {
   return await response.text();
 }
 
-/** Pages that were shown, as one of the processes says it of all of them. */
+/** Returns the number of pages served by all processes, as one of them reports it. */
 async function shownPages(): Promise<number> {
   const answer = await fetch(`${base}metrics`, { headers: { connection: 'close' } });
   const families = parseExposition(await answer.text());
-  // Of one process: the sum of three would not be 1.
+  // From one process: summed over three, it would not be 1.
   expect(sumOf(families, 'latchkey_build_info')).toBe(1);
   const name = 'http_server_duration_seconds';
   return sumOf(families, name, { route: '/login', status: '2xx' }, `${name}_count`);
@@ -124,12 +124,12 @@ test('one that is killed is replaced, and the others serve in the meantime', { t
   const [victim = 0] = members();
   process.kill(victim, 'SIGKILL');
   await expect.poll(() => log()).toMatch(/ERROR process\.died .*signal=SIGKILL/);
-  // What the killed one had accepted is cut; nothing that comes later is.
+  // Requests accepted by the killed process fail. Later ones do not.
   for (let visits = 0; visits < 20; visits += 1) await page();
   await expect.poll(() => log()).toContain('process.started');
   expect(members()).toHaveLength(PROCESSES);
   expect(members()).not.toContain(victim);
-  // What it had counted when it was last asked stays.
+  // Includes the counts that the killed process last reported.
   expect(await shownPages()).toBe(before + 20);
   expect(await Promise.all(Array.from({ length: 9 }, statusBySocket))).toEqual(Array.from({ length: 9 }, () => 200));
 });
@@ -166,7 +166,7 @@ test('a signal to all of them at once counts once: requests end, exit 0, and the
   const requests = Array.from({ length: 30 }, page);
   for (const pid of members()) process.kill(pid, 'SIGTERM');
   service.kill('SIGTERM');
-  // All of them, since the listeners stay open for `limits.drain_delay`.
+  // All requests succeed, because the listeners stay open for `limits.drain_delay`.
   await Promise.all(requests);
   expect(await ended).toBe(0);
   const steps = told().filter((state) => state !== 'WATCHDOG=1');

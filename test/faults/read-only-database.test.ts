@@ -1,4 +1,6 @@
-/** A database that takes no changes, as after a fail-over to the wrong server (F-11): said so, and over when it is over. */
+/**
+ * A read-only database, as after a failover to the wrong server (F-11). The service reports it and recovers from it.
+ */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../support/browser.ts';
@@ -30,7 +32,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** For every connection from now on; those that are open end. */
+/** Applies to all new connections. Terminates the existing ones. */
 async function setReadOnly(value: 'on' | 'off'): Promise<void> {
   await operator.query(
     `do $$ begin execute format('alter database %I set default_transaction_read_only = ${value}', current_database()); end $$`,

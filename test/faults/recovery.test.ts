@@ -1,4 +1,7 @@
-/** Recovery of accounts by processes that die, and by two at once (browser-flows 7, security O-01, O-02, S-100). */
+/**
+ * Account recovery with processes that are killed, and with concurrent requests (browser-flows 7, security O-01, O-02,
+ * S-100).
+ */
 import type { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +17,7 @@ import { readMail } from '../support/read-mail.ts';
 import { type SmtpPeer, startSmtpPeer } from '../support/smtp-peer.ts';
 
 const KILLS = 4;
-/** Few at once, but often: another moment of the race each time. */
+/** Little concurrency but many rounds, to hit different interleavings. */
 const ROUNDS = 200;
 const FORMS = 4;
 const PEOPLE = ['amira', 'bela', 'chen', 'dora'];
@@ -90,7 +93,7 @@ function browser(index = 0): Browser {
   return new Browser({ listener: (bases[index] ?? '').slice(0, -1), publicBase: bases[0] ?? '' });
 }
 
-/** Undefined when the process went away before it answered. */
+/** Returns undefined when the process ended before the response. */
 async function submit(page: Browser, path: string, fields: Record<string, string>): Promise<number | undefined> {
   try {
     await page.get(path);
@@ -105,7 +108,7 @@ async function signIn(name: string, password: string): Promise<Browser | undefin
   return (await submit(page, '/login', { username: name, password })) === 303 ? page : undefined;
 }
 
-/** Undefined when the process went away before it answered. */
+/** Returns undefined when the process ended before the response. */
 async function recover(ticket: string, newPassword: string, index = 0): Promise<string | undefined> {
   try {
     return await recoverPassword(browser(index), { ticket, newPassword });
@@ -114,7 +117,7 @@ async function recover(ticket: string, newPassword: string, index = 0): Promise<
   }
 }
 
-/** Mails of this subject since a number of mails, by account, each once however often it came. */
+/** Returns the emails with this subject since a given count, by account. Duplicate deliveries count once. */
 function arrived(subject: string, since: number): Map<string, string> {
   const found = smtp.mails.slice(since).flatMap(({ recipients, source }) => {
     const mail = readMail(source);
@@ -128,7 +131,7 @@ function ticketIn(text: string | undefined): string {
   return /ticket=([0-9A-Za-z]{32})/.exec(text ?? '')?.[1] ?? expect.fail('no ticket');
 }
 
-/** The minute of those whose process died is over. */
+/** Expires the one-minute leases of killed processes. */
 async function endLeases(): Promise<void> {
   await sql(db.database, `update queue_jobs set due_at = now() where worker is not null`);
 }
@@ -165,7 +168,7 @@ test(`${KILLS} kills while people recover: what was answered holds, with its mai
     for (const name of PEOPLE) {
       const isChanged = (await signIn(name, password)) !== undefined;
       if (isChanged) changed.push(name);
-      // One thing with all that belongs to it, or nothing.
+      // All effects of the change, or none.
       expect([name, (await signIn(name, passwords.get(name) ?? '')) !== undefined]).toEqual([name, !isChanged]);
       const page = await sessions.get(name)?.get('/');
       expect([name, page?.text.includes('You were signed out')]).toEqual([name, isChanged]);
@@ -181,7 +184,10 @@ test(`${KILLS} kills while people recover: what was answered holds, with its mai
   expect(recovered).toBeGreaterThan(0);
 }, 300_000);
 
-/** Lets all people do something at once, and kills the process when so many were answered. @returns whom it was allowed */
+/**
+ * Runs `act` for all users concurrently and kills the process after enough responses. @returns users whose request
+ * succeeded
+ */
 async function killAfter(
   child: ChildProcess,
   enough: number,
@@ -224,7 +230,7 @@ test(`${ROUNDS} tickets, each in ${FORMS} forms at once on two processes: one pa
   expect(await signIn('amira', last)).toBeDefined();
 }, 600_000);
 
-/** As the job stores it for a mail. */
+/** Stores a ticket as the email job does. */
 async function issueTicket(round: number): Promise<string> {
   const ticket = `T${String(round).padStart(31, '0')}`;
   await sql(

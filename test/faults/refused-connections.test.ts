@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-/** By the server, for all who ask; connections that are open end. */
+/** Makes the server reject or accept new connections. Terminates the existing ones. */
 async function allowConnections(isAllowed: boolean): Promise<void> {
   const name = new URL(service.connectionString).pathname.slice(1);
   await administer(inject('testDatabases').adminUri, `alter database ${name} with allow_connections ${isAllowed}`);
@@ -62,7 +62,7 @@ const CLIENT_SECRET = 'a-secret-of-at-least-16-characters';
 const AT_FIRST = 'the-password-at-first';
 const NEXT = 'the-password-of-later';
 
-/** A server that asks the role of the service for its password, and the service with that in a file. */
+/** Starts a server that requires a password from the service's role, and a service that reads it from a file. */
 async function startWithPassword() {
   const server = await startPostgresServer();
   await administer(server.uri, `create role latchkey login password '${AT_FIRST}'`);
@@ -117,7 +117,7 @@ test('F-11: a password that was changed: 503 and what to do, until it is changed
   try {
     expect(await issueToken()).toEqual([200, null]);
     await change(NEXT);
-    // Who is connected was asked before.
+    // Existing connections are already authenticated.
     expect(await issueToken()).toEqual([200, null]);
     await endSessions();
     await expect.poll(issueToken, PATIENT).toEqual([503, '5']);
@@ -131,7 +131,7 @@ test('F-11: a password that was changed: 503 and what to do, until it is changed
     await expect.poll(() => healthOf(), HEALED).toBe(200);
     expect(service.exitCode).toBe(null);
 
-    // In the order of the manual: nothing of it is noticed.
+    // In the documented order, the change causes no errors.
     writeFileSync(file, NEXT, { mode: 0o600 });
     service.kill('SIGHUP');
     await expect
@@ -143,7 +143,7 @@ test('F-11: a password that was changed: 503 and what to do, until it is changed
     await change(NEXT);
     await endSessions();
     await expect.poll(issueToken, HEALED).toEqual([200, null]);
-    // The other way round: sessions that end in between are the only ones that notice.
+    // In the reverse order, only sessions that end between the two steps are affected.
     await change(AT_FIRST);
     writeFileSync(file, AT_FIRST, { mode: 0o600 });
     service.kill('SIGHUP');

@@ -1,4 +1,4 @@
-/** Registrations with an e-mail address by processes that die (browser-flows 5.3, security O-01, O-02). */
+/** Registrations with an email address while processes are killed (browser-flows 5.3, security O-01, O-02). */
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -72,7 +72,7 @@ async function start(...options: string[]): Promise<ChildProcess> {
   return child;
 }
 
-/** @returns the browser, when the registration was acknowledged */
+/** @returns the browser, if the registration was acknowledged */
 async function begin(name: string): Promise<Browser | undefined> {
   const browser = new Browser({ listener: base.slice(0, -1), publicBase: base });
   try {
@@ -88,7 +88,7 @@ async function registered(): Promise<string[]> {
   return rows.map(({ username }) => username);
 }
 
-/** Each mail once, however often it came. */
+/** Returns the received emails without duplicate deliveries. */
 function arrived(): ReceivedMail[] {
   const mails = smtp.mails.map(({ recipients, source }) => ({ to: recipients.join(), ...readMail(source) }));
   return [...new Map(mails.map((mail) => [mail.headers['message-id'], mail])).values()];
@@ -112,7 +112,7 @@ async function unfinishedJobs(): Promise<number> {
 test(`${KILLS} kills while people register: who was acknowledged gets a code after the restart and can go on, and no other mail leaves`, async () => {
   const acknowledged = new Map<string, Browser>();
   for (let round = 0; round < KILLS; round += 1) {
-    // Mails leave after the next start, so that none is on its way when the process ends.
+    // Delivers emails only after the next start, so that none is in delivery when the process ends.
     const service = await start('--no-worker');
     const enough = randomInt(1, AT_ONCE);
     let count = 0;
@@ -122,7 +122,7 @@ test(`${KILLS} kills while people register: who was acknowledged gets a code aft
         const browser = await begin(name);
         if (browser !== undefined) acknowledged.set(name, browser);
         count += browser === undefined ? 0 : 1;
-        // The others are on their way.
+        // The other requests are still in progress.
         if (count >= enough) service.kill('SIGKILL');
       }),
     );

@@ -40,16 +40,16 @@ let service: ChildProcess;
 let tlsPort: number;
 let settings: Record<string, unknown>;
 
-/** The service with a client whose secret is in a file, a template of its own, and a log file. */
+/** Starts the service with a client whose secret is in a file, a custom template, and a log file. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-reload-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   const port = await freePort();
   tlsPort = await freePort();
   putCertificate({ to: '20210101000000Z' });
   base = `http://127.0.0.1:${port}/`;
-  // Found there, not named.
+  // Found by default, not passed as an argument.
   file = join(folder, 'config.yaml');
   writeFileSync(join(folder, 'secret'), SECRET, { mode: 0o600 });
   settings = {
@@ -83,7 +83,10 @@ afterAll(async () => {
 
 const log = (name = 'log'): string => readFileSync(join(folder, name), 'utf8');
 
-/** Writes the file, sends SIGHUP and waits for the line that tells its end. @returns all lines that it made */
+/**
+ * Writes the file, sends SIGHUP and waits for the line that reports the end of the reload. @returns all lines of the
+ * reload
+ */
 async function reload(next: Record<string, unknown> | string): Promise<string> {
   writeFileSync(file, typeof next === 'string' ? next : JSON.stringify(next), { mode: 0o600 });
   return await hangUp();
@@ -103,7 +106,7 @@ async function hangUp(): Promise<string> {
 
 const page = async (path: string): Promise<string> => await (await fetch(base + path)).text();
 
-/** Whether the token endpoint takes this secret of the client. */
+/** Whether the token endpoint accepts this client secret. */
 async function accepts(secret: string): Promise<boolean> {
   const response = await fetch(`${base}oauth2/token`, {
     method: 'POST',
@@ -164,7 +167,7 @@ test('names, switches, clients, secrets in files and limits are in force for the
   expect([await accepts(SECRET), await accepts(NEXT_SECRET)]).toEqual([false, true]);
 });
 
-/** Writes a pair of files. @returns the certificate */
+/** Writes a certificate and its key. @returns the certificate */
 function putCertificate(validity: Validity = {}): string {
   const { cert, key } = selfSigned(['localhost'], validity);
   writeFileSync(join(folder, 'certificate'), cert, { mode: 0o644 });
@@ -172,7 +175,7 @@ function putCertificate(validity: Validity = {}): string {
   return cert;
 }
 
-/** Asks by https whether the process lives. @returns whether the certificate is the one that is expected */
+/** Requests the liveness probe over HTTPS. @returns whether the server presents the expected certificate */
 async function shows(certificate: string): Promise<boolean> {
   return await new Promise((resolve, reject) => {
     const options = { port: tlsPort, path: '/health?probe=live', rejectUnauthorized: false, agent: false };
@@ -258,7 +261,7 @@ const PROVIDER = {
 
 test('F-25: a reload that the database refuses at its end has changed nothing, and leaves no file open', async () => {
   const database = new Client({ host: join(folder, 'data/run'), user: 'latchkey', database: 'latchkey' });
-  // Where the test fails before its end, the server ends it.
+  // If the test fails early, the server terminates the connection.
   database.on('error', () => {});
   await database.connect();
   const certificate = putCertificate();
@@ -299,7 +302,7 @@ function openFiles(): string[] {
     try {
       return readlinkSync(join(descriptors, name));
     } catch {
-      // Closed since it was listed.
+      // Closed after it was listed.
       return '';
     }
   });

@@ -1,4 +1,4 @@
-/** The drill of operations 8 and security O-14, F-26: back up under load, lose everything, restore, go on. */
+/** The drill of operations 8 and security O-14, F-26: back up under load, lose everything, restore, continue. */
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ async function stop(): Promise<void> {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-drill-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   const port = await freePort();
   base = `http://127.0.0.1:${port}/`;
@@ -81,7 +81,7 @@ test('a restore that is killed leaves the database that was there, and nothing e
   const staging = (): string | undefined =>
     readdirSync(inFolder('data')).find((name) => name.startsWith('db.restore-'));
   const deadline = performance.now() + 30_000;
-  // Its server runs, and may be filled.
+  // At this point, its server is running and may contain data.
   while (staging() === undefined || !here(`${staging()}/db/postmaster.pid`)) {
     if (performance.now() > deadline) throw new Error('no restore began');
     await pause(5);

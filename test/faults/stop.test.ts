@@ -12,7 +12,7 @@ let program: Program;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-stop-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   const port = await freePort();
   base = `http://127.0.0.1:${port}/`;
@@ -53,7 +53,7 @@ test('a SIGTERM under load: every answer that began is complete, then exit 0 and
         if (response.status !== 200) broken.push(response.status);
         answered += 1;
       } catch (error) {
-        // Once the listener is closed new connections are refused; nothing else may fail.
+        // New connections are refused once the listener is closed. Nothing else may fail.
         if (!isStopping) broken.push(error);
         return;
       }

@@ -1,4 +1,4 @@
-/** What a time limit has answered for is not done afterwards (security F-09, O-02). */
+/** A request that has timed out has no effect afterwards (security F-09, O-02). */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** The zone of the machine, and what the database has set about dates (security F-14). */
+/** Time zones of the machine, and date settings of the database (security F-14). */
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const SECRET = 'a-secret-of-at-least-16-characters';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${SECRET}`).toString('base64')}`;
 const LIFETIME_SECONDS = 300;
-/** No zone is so near to UTC. */
+/** Less than any zone's offset from UTC. */
 const NEAR_MS = 10 * 60_000;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/;
 
@@ -30,14 +30,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** An instant in UTC, a moment ago. */
+/** Expects a recent timestamp in UTC. */
 function expectNow(text: unknown): void {
   expect(text).toMatch(INSTANT);
   expect(Math.abs(Date.parse(String(text)) - Date.now())).toBeLessThan(NEAR_MS);
 }
 
 test.each([
-  // Its zone has daylight time, the other one is most hours from UTC, the last one has quarters of hours.
+  // The machine's zones: one with daylight saving time, one far from UTC, and one with an offset in quarter hours.
   ['America/New_York', 'Pacific/Apia', 'German, DMY', 'sql_standard'],
   ['Pacific/Apia', 'Asia/Kathmandu', 'SQL, DMY', 'iso_8601'],
   ['Asia/Kathmandu', 'America/New_York', 'Postgres, MDY', 'postgres_verbose'],

@@ -23,7 +23,7 @@ interface Instance {
   readonly program: Program;
   readonly cable: Cable;
   process: ChildProcess;
-  /** What the load balancer thinks of it. */
+  /** Whether the load balancer considers it up. */
   isUp: boolean;
 }
 
@@ -31,7 +31,7 @@ let folder: string;
 let database: TestServer;
 let balancer: NodeJS.Timeout;
 const instances: Instance[] = [];
-/** Tokens that somebody was given: none of them may be lost. */
+/** Issued tokens. None of them may be lost. */
 const acknowledged: string[] = [];
 
 beforeAll(async () => {
@@ -80,14 +80,17 @@ async function checkHealth(instance: Instance): Promise<void> {
 
 interface Outcome {
   readonly instance: Instance;
-  /** Undefined: no answer. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined;
   readonly retryAfter: string | null;
 }
 
 let turn = 0;
 
-/** As a load balancer passes a request on: to one that is up, and to the other when the connection is refused. */
+/**
+ * Forwards a request as a load balancer does: to an instance that is up, or to the other one if it refuses the
+ * connection.
+ */
 async function askForToken(): Promise<Outcome> {
   turn += 1;
   const up = instances.filter(({ isUp }) => isUp);
@@ -96,7 +99,7 @@ async function askForToken(): Promise<Outcome> {
     try {
       const response = await fetch(`${instance.base}oauth2/token`, {
         method: 'POST',
-        // Balancers differ in what they do with connections that are kept.
+        // Load balancers differ in how they treat persistent connections.
         headers: { authorization: AUTHORIZATION, connection: 'close' },
         body: new URLSearchParams({ grant_type: 'client_credentials' }),
       });
@@ -111,7 +114,7 @@ async function askForToken(): Promise<Outcome> {
   throw new Error('no instance takes connections');
 }
 
-/** What visitors saw who asked all the time while something happened, and a moment longer. */
+/** Sends requests continuously while `happening` runs, and a little longer. @returns the outcomes */
 async function underLoad(happening: () => Promise<void>): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   let isOver = false;
@@ -127,7 +130,7 @@ async function underLoad(happening: () => Promise<void>): Promise<Outcome[]> {
   return outcomes;
 }
 
-/** Every token that was given is known to an instance. */
+/** Expects an instance to know every issued token. */
 async function expectNothingLost({ base }: Instance): Promise<void> {
   const tokens = acknowledged.splice(0);
   expect(tokens.length).toBeGreaterThan(20);
@@ -176,7 +179,7 @@ test('a rolling restart by SIGTERM under load: no request fails, each ends with 
   await expectNothingLost(instanceAt(0));
 });
 
-/** Introspects a token all the time until something has ended. @returns answers that are neither right nor 503 */
+/** Introspects a token continuously until `ended` settles. @returns responses that are neither correct nor 503 */
 async function wrongAnswersUntil(ended: Promise<unknown>, token: string): Promise<unknown[]> {
   const wrong: unknown[] = [];
   let isOver = false;
@@ -295,7 +298,7 @@ test.each([1, 10])(
       victim.cable.cut();
       const silence = pause(seconds * 1000);
       if (seconds > 1) {
-        // The load balancer notices; whoever comes then is served.
+        // Once the load balancer notices, new requests succeed.
         await expect.poll(() => victim.isUp).toBe(false);
         const served = await Promise.all(Array.from({ length: 20 }, askForToken));
         expect(served.filter(({ instance, status }) => instance === victim || status !== 200)).toEqual([]);
@@ -326,7 +329,7 @@ test('kill -9 of a process in the middle of a job: within two minutes another ru
       )
     ).rows[0];
   try {
-    // The job cannot go on while somebody holds what it deletes from.
+    // The job waits while another transaction locks its table.
     await holder.query('begin; lock table audit_events in access exclusive mode');
     await observer.query('update queue_jobs set due_at = now() where queue = $1', [queue]);
     const waiting = async () =>
@@ -344,7 +347,7 @@ test('kill -9 of a process in the middle of a job: within two minutes another ru
     const left = await job();
     expect(left).toMatchObject({ taken: true });
     expect(left?.seconds).toBeLessThanOrEqual(120);
-    // The time passes.
+    // Expires the lease.
     await observer.query('update queue_jobs set due_at = now() where queue = $1', [queue]);
     await expect.poll(async () => (await job())?.taken).toBe(false);
     await expect.poll(async () => (await job())?.seconds).toBeGreaterThan(0);

@@ -13,7 +13,7 @@ const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
 const PARALLEL = 50;
 const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
-/** Few at once, but often: another moment of the race each time. */
+/** Little concurrency but many rounds, to hit different interleavings. */
 const ROUNDS = 200;
 const FEW = 4;
 const ROUNDS_TIMEOUT_MS = 300_000;
@@ -27,10 +27,10 @@ let folder: string;
 const services: ChildProcess[] = [];
 const bases: string[] = [];
 
-/** Two processes of one data directory, each on a port of its own, sharing its embedded database. */
+/** Starts two processes on one data directory, each on a separate port. They share the embedded database. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-two-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   const programs: Program[] = [];
   const ports = [await freePort(), await freePort()];
@@ -57,7 +57,7 @@ beforeAll(async () => {
     };
     programs.push(new Program(folder, settings, { name: `latchkey-${index}.json` }));
   }
-  // Both at once on a fresh directory: one makes the database, the other joins it.
+  // Starts both at the same time in an empty directory: one creates the database, the other joins it.
   services.push(...(await Promise.all(programs.map((program, index) => program.serve(bases[index] ?? '')))));
   await programs[0]?.run(['manage', 'register-user', '--yes', '--password-file', '-', 'amira'], PASSWORD);
 });
@@ -68,12 +68,12 @@ afterAll(async () => {
   expect(codes).toEqual([0, 0]);
 });
 
-/** The same request many times at once, in turns to both processes. */
+/** Sends the same request many times concurrently, alternating between both processes. */
 function storm(fields: Record<string, string>, length = PARALLEL): Promise<Answer[]> {
   return Promise.all(Array.from({ length }, (_, index) => token(bases[index % 2] ?? '', fields)));
 }
 
-/** @returns the answer of the only one that succeeded; all others were told `invalid_grant` */
+/** @returns the only successful response. All others must be `invalid_grant` */
 function winnerOf(answers: readonly Answer[]): Answer {
   const [winner, ...more] = answers.filter(({ status }) => status === 200);
   expect(more).toEqual([]);
@@ -102,7 +102,7 @@ const AUTHORIZE = `/authorize?${new URLSearchParams({
   scope: 'openid',
 })}`;
 
-/** A browser in which somebody is signed in, and the code that the sign-in led to. */
+/** Signs a user in. @returns the browser, and the code from the sign-in */
 async function signIn(): Promise<{ browser: Browser; code: string }> {
   const browser = new Browser({ listener: (bases[0] ?? '').slice(0, -1), publicBase: bases[0] ?? '' });
   await browser.open(AUTHORIZE);

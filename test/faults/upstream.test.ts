@@ -1,4 +1,4 @@
-/** Sign-ins through a provider by processes that die (browser-flows 5.10 and 8, security O-01, O-02). */
+/** Sign-ins through an upstream provider while processes are killed (browser-flows 5.10 and 8, security O-01, O-02). */
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { startUpstreamPeer, type UpstreamPeer } from '../support/upstream-peer.t
 const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const KILLS = 4;
 const AT_ONCE = 4;
-/** Written to by the transaction that makes an account, in this order. */
+/** Tables that the transaction of a new account writes to, in this order. */
 const TABLES = ['users', 'user_sessions', 'audit_events'];
 const WAIT = { timeout: 60_000, interval: 20 };
 
@@ -72,7 +72,7 @@ async function start(): Promise<ChildProcess> {
   return service;
 }
 
-/** As the operating system ends a process: it gets to do nothing more. */
+/** Kills the process as the operating system does, without any cleanup. */
 async function kill(): Promise<void> {
   if (service !== undefined) await killProcess(service);
   service = undefined;
@@ -82,20 +82,20 @@ function newBrowser(): Browser {
   return new Browser({ listener: base.slice(0, -1), publicBase: base });
 }
 
-/** @returns where the browser comes back to, signed in at the provider */
+/** Signs in at the provider. @returns the callback URL */
 async function visitProvider(browser: Browser, subject: string): Promise<string> {
   await browser.get(`/upstream/authorize/${PROVIDER}`);
   return peer.signIn(browser.shown.location ?? '', { claims: { sub: subject } });
 }
 
-/** @returns the address of the last step */
+/** @returns the URL of the last step */
 async function comeBack(browser: Browser, subject: string): Promise<string> {
   const { status, location } = await browser.get(await visitProvider(browser, subject));
   expect(status).toBe(303);
   return location ?? '';
 }
 
-/** From the form of a new account to the last step but one. @returns the address of `finish` */
+/** Completes the registration up to the last step. @returns the URL of `finish` */
 async function registerUpToFinish(browser: Browser, username: string): Promise<string> {
   expect((await browser.submit({ username })).status).toBe(303);
   await browser.follow();
@@ -117,13 +117,13 @@ async function isSignedIn(browser: Browser, username: string): Promise<boolean> 
   return text.includes(username) && forms.some(({ action }) => action === '/logout');
 }
 
-/** What there is of somebody, by the name that is their subject as well. */
+/** Rows that exist for a user, whose name is also their subject. */
 interface Traces {
   readonly accounts: number;
-  /** Accounts that the subject at the provider belongs to. */
+  /** Accounts linked to the subject at the provider. */
   readonly owners: number;
   readonly sessions: number;
-  /** Sign-ins through the provider that were used up. */
+  /** Consumed upstream sign-ins. */
   readonly consumed: number;
   readonly events: number;
 }
@@ -149,7 +149,7 @@ async function tracesOf(name: string): Promise<Traces | undefined> {
   return traces;
 }
 
-/** The database has ended what the killed process had begun. */
+/** Waits until the database has rolled back the killed process's transactions. */
 async function untilAlone(): Promise<void> {
   const others = `select pid from pg_stat_activity
                    where datname = current_database() and backend_type = 'client backend' and xact_start is not null
@@ -168,7 +168,7 @@ test('killed after the callback of a provider: nobody is signed in, and the last
   expect(await tracesOf('bela')).toEqual(NOTHING);
 
   await start();
-  // The form was shown by the process that is gone.
+  // The killed process rendered the form.
   const step = amira.shown;
   expect(await isSignedIn(newBrowserLike(amira), 'amira')).toBe(false);
   expect(await isSignedIn(newBrowserLike(bela), 'bela')).toBe(false);
@@ -185,7 +185,7 @@ test('killed after the callback of a provider: nobody is signed in, and the last
   expect(await bela.get(belasStep)).toMatchObject({ status: 404, errorCodes: ['upstream_link_not_found'] });
 }, 180_000);
 
-/** With the cookies of now; what the other one shows stays. */
+/** Creates a browser with the current cookies. The other browser's page stays unchanged. */
 function newBrowserLike(browser: Browser): Browser {
   const like = newBrowser();
   for (const [name, value] of browser.cookies) like.cookies.set(name, value);
@@ -208,7 +208,7 @@ test('killed while the provider is asked: the answer counts no second time, and 
   const dying = await start();
   const browser = newBrowser();
   const callback = await visitProvider(browser, 'dora');
-  // The process dies between its question and what it makes of the answer.
+  // Kills the process between its token request and the handling of the response.
   peer.handlers.set('/token', (request) => {
     dying.kill('SIGKILL');
     request.socket.destroy();
@@ -244,7 +244,7 @@ test(`${KILLS} kills while registrations through a provider finish: who was answ
       people.map(async (person) => {
         const isAnswered = await finishes(person.browser, person.finish);
         if (isAnswered) count += 1;
-        // The others are on their way.
+        // The other requests are still in progress.
         if (count >= enough) running.kill('SIGKILL');
         return { ...person, isAnswered };
       }),
@@ -259,7 +259,7 @@ test(`${KILLS} kills while registrations through a provider finish: who was answ
   expect(acknowledged).toBeGreaterThanOrEqual(KILLS);
 }, 300_000);
 
-/** @returns whether the service answered that the account is made */
+/** @returns whether the service acknowledged the new account */
 async function finishes(browser: Browser, finish: string): Promise<boolean> {
   try {
     return (await browser.get(finish)).status === 303;
@@ -268,7 +268,7 @@ async function finishes(browser: Browser, finish: string): Promise<boolean> {
   }
 }
 
-/** After a kill; in the end the person has the account, whichever it was. */
+/** Checks the state after a kill. In the end, the user has the account in either case. */
 async function expectAllOrNothing({
   name,
   browser,
@@ -288,7 +288,7 @@ async function expectAllOrNothing({
     return;
   }
   if (isWhole) {
-    // The cookie of the session was lost with the answer; the account is reached from the provider.
+    // The session cookie was lost with the response, so the user signs in through the provider.
     await browser.get(await comeBack(browser, name));
     expect((await browser.submit()).status).toBe(303);
   } else {
@@ -314,7 +314,7 @@ test.each(TABLES)(
       await expect.poll(async () => (await holder.query(WAITING, [table])).rows.length, WAIT).toBeGreaterThan(0);
       await kill();
       expect(await finishing).toBe(false);
-      // Or the server would still carry out what it was sent.
+      // Otherwise, the server would still execute the received statement.
       await holder.query(`select pg_terminate_backend(pid) from (${WAITING}) as waiting`, [table]);
     } finally {
       await holder.end();

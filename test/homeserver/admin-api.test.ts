@@ -1,4 +1,4 @@
-/** What administrators hear when the homeserver does not do its part within their request (operations 4.2). */
+/** What administrators see when the homeserver fails during their request (operations 4.2). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AdminClient } from '../support/admin-client.ts';
 import { ChatOAuthClient, chatClientSettings } from '../support/chat-oauth-client.ts';

@@ -1,6 +1,6 @@
 /**
- * What clients get of a homeserver that delegates sign-in, and what it makes of the answers of the service about tokens
- * (chat-compat 12, 18.2). The stand-in of the tests is held to it, and so is a real Synapse where there is one.
+ * What clients receive from a homeserver that delegates authentication, and how it interprets introspection responses
+ * (chat-compat 12, 18.2). The stand-in homeserver must conform, and so must a real Synapse where one is available.
  */
 import { z } from 'zod';
 import { crossSigningKey } from '#test/support/chat-apps/chat-app.ts';
@@ -10,23 +10,23 @@ import { takeStep } from './conformance.ts';
 export interface ClientStep {
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below `/_matrix/client/`. */
+  /** Relative to `/_matrix/client/`. */
   readonly path: string;
-  /** What the service says of the token; null: none is sent. */
+  /** The introspection response for the token. null sends no token. */
   readonly token: ScriptedAnswer | null;
   readonly body?: unknown;
   readonly status: number;
   readonly errcode?: string;
-  /** Members of the answer. */
+  /** Expected members of the response. */
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
-/** Whom it must know before, with their device. */
+/** The user and device that must exist beforehand. */
 export const CLIENT_OF_CONFORMANCE = { localpart: 'tokens', device_id: 'PHONE' };
 
 const API = 'urn:matrix:client:api:*';
 const UNSTABLE = 'urn:matrix:org.matrix.msc2967.client:';
-/** As this service answers for a chat client that is signed in. */
+/** The response of this service for a signed-in chat client. */
 const ACTIVE = {
   active: true,
   scope: `${API} ${UNSTABLE}api:*`,
@@ -112,7 +112,7 @@ function deviceScopes(stable: string, unstable: string): string {
   return `${API} urn:matrix:client:device:${stable} ${UNSTABLE}device:${unstable}`;
 }
 
-/** Takes one step, with a token of its own: the homeserver remembers what it was told of others. */
+/** Performs one step with a unique token, because the homeserver caches introspection responses. */
 export async function takeClientStep(endpoint: string, service: ScriptedIntrospection, step: ClientStep) {
   const { method, path, token, body } = step;
   const bearer = `token-${step.name.replaceAll(/\W/g, '-')}`;
@@ -129,7 +129,7 @@ export async function takeClientStep(endpoint: string, service: ScriptedIntrospe
   return { status: answer.status, errcode: members['errcode'], members };
 }
 
-/** Answers to the first cross-signing key of somebody, to the same again, to another one, and to that when it is allowed. */
+/** Responses to a user's first cross-signing key, to the same key, to another key, and to another key with approval. */
 export const CROSS_SIGNING = [
   200,
   200,
@@ -177,7 +177,7 @@ const interactive = z.object({
   params: z.record(z.string(), z.object({ url: z.string() })),
 });
 
-/** The ways that are offered, and where they lead. */
+/** Returns the offered stages and their URLs. */
 function offered(members: unknown): readonly unknown[] {
   const { flows, params } = interactive.parse(members);
   const stages = flows.flatMap((flow) => flow.stages);

@@ -1,22 +1,22 @@
 /**
- * How a homeserver answers, step by step and in this order, on one that knows nobody. The stand-in of the tests is held
- * to it, and so is a real Synapse where there is one: what the one learns of the other, both keep.
+ * How a homeserver without users responds, step by step and in this order. The stand-in homeserver must conform, and so
+ * must a real Synapse where one is available. Behavior found in either is fixed for both.
  */
 export interface ConformanceStep {
   readonly name: string;
   readonly method: 'GET' | 'POST';
-  /** Below `/_synapse/mas/`. */
+  /** Relative to `/_synapse/mas/`. */
   readonly path: string;
   readonly body?: unknown;
-  /** Sent in place of the right secret; null: none. */
+  /** Replaces the correct secret. null sends none. */
   readonly secret?: string | null;
   readonly status: number;
   readonly errcode?: string;
-  /** Members of the answer. */
+  /** Expected members of the response. */
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
-/** Reserved by an application service on every homeserver that is tested. */
+/** Names that an application service reserves on every tested homeserver. */
 export const EXCLUSIVE_NAMES = 'bridge-.*';
 
 function get(name: string, path: string, status: number, errcode?: string): ConformanceStep {
@@ -109,7 +109,7 @@ export const CONFORMANCE: readonly ConformanceStep[] = [
   get('another method', 'provision_user', 405, 'M_UNRECOGNIZED'),
 ];
 
-/** Sends one step. @returns what came back, shaped as the step expects it */
+/** Performs one step. @returns the response, reduced to what the step expects */
 export async function takeStep(endpoint: string, secret: string, step: ConformanceStep) {
   const { method, path, body } = step;
   const sent = step.secret === undefined ? secret : step.secret;

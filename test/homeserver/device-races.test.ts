@@ -1,4 +1,4 @@
-/** Sign-ins and sign-outs of one person at once, in every way, at two instances (I-24, S-103). */
+/** Concurrent sign-ins and sign-outs of one user, through all protocols and at two instances (I-24, S-103). */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
@@ -21,14 +21,14 @@ const CLIENTS = 100;
 const DEVICES = ['DEVICEAAAA', 'DEVICEBBBB', 'DEVICECCCC', 'DEVICEDDDD'];
 const API = 'urn:chat:client:api:*';
 const TIMEOUT_MS = 120_000;
-/** A slow machine does not get through all of them within the time that each waits for its turn. */
+/** On a slow machine, some requests time out while they wait for the lease. */
 const BUSY = ['503 Service Unavailable'];
 
-/** What one client did, and when; in the time of this process, which also runs the homeserver. */
+/** What one client did, and when. Times are those of this process, which also runs the homeserver. */
 interface Life {
   readonly device: string;
   readonly asked: number;
-  /** Undefined: it was not let in. */
+  /** Undefined if the sign-in failed. */
   answered: number | undefined;
   token: string | undefined;
   leaving: number | undefined;
@@ -104,7 +104,10 @@ async function live(
   await signOut(life.token);
 }
 
-/** From when to when its device had to be there: until it left, or another sign-in may have taken its place. */
+/**
+ * Returns the period in which the client's device had to exist: until it signed out, or another sign-in may have
+ * replaced it.
+ */
 function hadToExist(life: Life): { from: number; until: number } | undefined {
   const { answered, device, leaving = Number.POSITIVE_INFINITY } = life;
   if (answered === undefined) return undefined;
@@ -169,7 +172,7 @@ test(
     await Promise.all(storm);
     isStorming = false;
     await Promise.all(jobs);
-    // What was put off because somebody else had the lease.
+    // Jobs that were postponed because another holder had the lease.
     clock.advanceSeconds(10);
     await tellHomeserver(first.core);
 

@@ -46,12 +46,12 @@ const DAY = 86_400;
 const clock = new FakeClock();
 let homeserver: StandInHomeserver;
 let service: TestService;
-/** Without a homeserver, on the same database. */
+/** A service without a homeserver, on the same database. */
 let alone: TestService;
 let chat: ChatClient;
 let amira: UserId;
 
-/** What somebody is signed in with: a chat client on one device, an application on another. */
+/** A user's sign-ins: a chat client on one device, an OAuth application on another. */
 interface SignedIn {
   readonly chat: ChatLogin;
   readonly client: ClientId;
@@ -121,7 +121,7 @@ async function signIn(): Promise<SignedIn> {
   return { chat: login, client, application, token, browser };
 }
 
-/** Of the database: whose devices are to be synced, and in how many seconds. */
+/** Returns in how many seconds each queued device sync is due. */
 async function queuedSyncs(): Promise<readonly number[]> {
   const rows = await sql<{ user_id: string; due_at: Date }>(
     service.database,
@@ -145,10 +145,10 @@ const through = (syncsDevices: boolean) => new ChatClient(syncsDevices ? service
 const core = (syncsDevices: boolean) => (syncsDevices ? service.core : alone.core);
 
 interface Ending {
-  /** Labels of the statements by which it ends. */
+  /** Labels of the statements that end the session. */
   readonly statements: readonly string[];
   happens(signedIn: SignedIn, syncsDevices: boolean): Promise<void>;
-  /** In which the sync is due. */
+  /** Delay until the sync is due. */
   readonly seconds?: number;
 }
 
@@ -326,12 +326,12 @@ describe('whatever ends a session has its device deleted at the homeserver (chat
     const statements = (await loadStatements()).filter(({ text }) => FINISHES.test(text));
     const covered = new Set(Object.values(ENDINGS).flatMap((ending) => ending.statements));
     const silent = statements.filter(({ text }) => !text.includes(`'sync-devices'`)).map(({ label }) => label);
-    // Sessions of clients on their own behalf have no device.
+    // Client credentials sessions have no device.
     expect(silent).toEqual(['sweep-oauth2-client-sessions']);
     const others = statements
       .map(({ label }) => label)
       .filter((label) => !covered.has(label) && !silent.includes(label));
-    // These end only the session whose device they take over.
+    // These end only the session whose device they reuse.
     const takesOver = /^redeem-|^open-compat-session-for-operator$|^open-session-for-administrator$/;
     expect(others.filter((label) => !takesOver.test(label))).toEqual([]);
   });
@@ -422,7 +422,7 @@ describe('a sync of devices (chat-compat 11.6, 11.8)', () => {
       `select due_at from queue_jobs where queue = 'sync-devices' order by due_at`,
     );
     expect(rows.map(({ due_at: at }) => (at.getTime() - clock.now()) / 1000)).toEqual([60, 70, 80]);
-    // Somebody who signs out in the meantime does not wait for that.
+    // A user who signs out before that does not wait for it.
     const { accessToken } = await chat.login('b3', PASSWORD);
     await chat.post('/logout', undefined, { authorization: `Bearer ${accessToken}` });
     homeserver.requests.length = 0;

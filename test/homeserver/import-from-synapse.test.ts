@@ -1,6 +1,6 @@
 /**
- * The move from a real Synapse on PostgreSQL that signs people in itself (operations 3.9): made there, imported, and gone on
- * with here. `.ci/run` installs one, as for `real-synapse.test.ts`.
+ * The migration from a real Synapse on PostgreSQL with its own sign-in (operations 3.9). The test creates accounts
+ * there, imports them and continues to use them here. `.ci/run` installs one, as for `real-synapse.test.ts`.
  */
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ describe.skipIf(PYTHON === '')('the people of a real Synapse on PostgreSQL', () 
   let service: TestService;
   let chat: ChatClient;
   let directory: string;
-  /** Made while Synapse signed people in. */
+  /** Devices created before the migration. */
   const devices = new Map<string, Device>();
 
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * Chat clients that sign in by OAuth, and their devices at the homeserver (chat-compat 5.5, 10.4, 11.6): the sequences
- * I-15, I-16, I-17 and I-22 as plain requests, under both usual names of the protocol.
+ * Chat clients that sign in through OAuth, and their devices at the homeserver (chat-compat 5.5, 10.4, 11.6). Runs the
+ * sequences I-15, I-16, I-17 and I-22 as plain requests, under both usual names of the protocol.
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -62,7 +62,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
 
   beforeEach(async () => {
     await homeserver.setFault(undefined);
-    // The time that people are not made to wait after an outage.
+    // Closes the circuit breaker after an outage.
     clock.advanceSeconds(11);
     await tellHomeserver(service.core);
     homeserver.requests.length = 0;
@@ -87,12 +87,12 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
   }
 
   const scopeOf = (device: string, prefix = STABLE) => `openid ${prefix}api:* ${prefix}device:${device}`;
-  /** What it was told; pages ask it for names besides. */
+  /** Received calls, without the user queries of pages. */
   const calls = () =>
     homeserver.requests.map(({ path }) => path.split('/').at(-1)).filter((call) => call !== 'query_user');
   const devicesOf = (username: string) => [...(homeserver.user(username)?.devices.keys() ?? [])];
 
-  /** As the homeserver asks. */
+  /** Introspects a token like the homeserver. */
   async function introspect(token: string): Promise<Readonly<Record<string, unknown>>> {
     const headers = { authorization: `Bearer ${SECRET}`, 'x-mas-supports-device-id': '1' };
     return (await client.post('/oauth2/introspect', { token, token_type_hint: 'access_token' }, headers)).body;
@@ -108,7 +108,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     return row?.count ?? -1;
   }
 
-  /** What a client sees and does with its tokens, from the first request to the last (I-15, I-16). */
+  /** Uses a client's tokens from the first request to the revocation (I-15, I-16). */
   async function useAndRevoke(answer: OAuthAnswer, device: string, prefix: string): Promise<void> {
     const tokens = tokensOf(answer);
     const both = [STABLE, UNSTABLE].flatMap((each) => [`${each}api:*`, `${each}device:${device}`]);
@@ -360,7 +360,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     expect(lastQueries()).toBe(3);
   });
 
-  /** Holds the answers of the homeserver back. @returns lets them go */
+  /** Holds the responses of the homeserver back. @returns a function that releases them */
   async function holdAnswers(): Promise<() => Promise<void>> {
     let resolve = () => {};
     const until = new Promise<void>((resolved) => {
@@ -373,7 +373,7 @@ describe.each(['chat', 'matrix'])('with the protocol name %s', (name) => {
     };
   }
 
-  /** An exchange during whose call of the homeserver something happens. */
+  /** Exchanges a code and runs `happens` during the call to the homeserver. */
   async function exchangeWhile(code: string, happens: () => Promise<unknown>): Promise<OAuthAnswer> {
     const letGo = await holdAnswers();
     const exchange = client.exchange(code);

@@ -1,6 +1,6 @@
 /**
- * A real Synapse on SQLite (chat-compat 18.4). `.ci/run` installs one; elsewhere `LATCHKEY_TEST_SYNAPSE` names a Python
- * that has `matrix-synapse`, and without it these tests are skipped, and count as such.
+ * A real Synapse on SQLite (chat-compat 18.4). `.ci/run` installs one. Elsewhere, `LATCHKEY_TEST_SYNAPSE` names a
+ * Python with `matrix-synapse`. Without it, these tests are skipped and reported as such.
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -56,7 +56,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
 
   afterAll(async () => await synapse?.remove());
 
-  /** What Synapse is held to, the homeserver of the other tests is as well: `stand-in.test.ts`. */
+  /** The stand-in homeserver must conform to the same steps: `stand-in.test.ts`. */
   describe('answers as the homeserver of the tests does', () => {
     let tokens: ScriptedIntrospection;
 
@@ -103,7 +103,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
 
     afterAll(async () => await world?.stop());
 
-    /** The same ones as with the homeserver of the tests: `matrix-js-sdk.test.ts`. */
+    /** The same sequences run against the stand-in homeserver: `matrix-js-sdk.test.ts`. */
     test.each(SEQUENCES.map((sequence) => [sequence.id, sequence.claim, sequence] as const))(
       '%s: %s',
       async (_id, _claim, sequence) => await sequence.run(world),
@@ -175,7 +175,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       isUnderLoad = false;
       await Promise.all(load);
       await synapse.start();
-      // The breaker, leases and retries.
+      // Resets the circuit breaker, expires leases and makes retries due.
       world.clock.advanceSeconds(3600);
       await world.settle();
       expect(await world.devices('survivor')).toEqual(await world.sessions('survivor'));
@@ -266,7 +266,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
       });
       afterAll(async () => await own?.stop());
 
-      /** Asking makes one where there is none. */
+      /** Whether the device existed. The request creates it if not. */
       async function hadDevice(localpart: string, id: string): Promise<boolean> {
         const step = { name: 'ask', method: 'POST', path: 'upsert_device', status: 200 } as const;
         const { status } = await takeStep(synapse.endpoint, SECRET, { ...step, body: { localpart, device_id: id } });
@@ -316,7 +316,7 @@ describe.skipIf(PYTHON === '')('a real Synapse', () => {
   });
 });
 
-/** What `latchkey doctor` finds, but what is fine. @param clientApi where the well-known document leads clients */
+/** Returns the problems that `latchkey doctor` finds. @param clientApi base URL in the well-known document */
 async function problemsFound(config: Config, changes: Partial<Config['homeserver']>, clientApi: string) {
   const ask = askOverHttp('1.2.3');
   const findings = await checkHomeserver({

@@ -26,7 +26,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** What this homeserver is held to, Synapse is as well: `real-synapse.test.ts`. */
+/** Synapse must conform to the same steps: `real-synapse.test.ts`. */
 describe('the homeserver of the tests answers as Synapse does', () => {
   test.each(CONFORMANCE.map((step) => [step.name, step] as const))('the service: %s', async (_, step) => {
     const answer = await takeStep(homeserver.endpoint, SECRET, step);

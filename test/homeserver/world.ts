@@ -1,6 +1,6 @@
 /**
- * The service, a homeserver and one origin in front of both, as a chat client meets them (chat-compat 18.1). The
- * homeserver is the stand-in of the tests or a real Synapse; the same sequences are walked with either.
+ * The service, a homeserver, and one origin in front of both, as chat clients see them (chat-compat 18.1). The
+ * homeserver is the stand-in or a real Synapse. The same sequences run with either.
  */
 import { z } from 'zod';
 import { lockUserCommand, unlockUserCommand } from '#cli/lock-user.ts';
@@ -21,7 +21,7 @@ import { bundleWorker } from '#test/support/worker-entry.ts';
 export const PASSWORD = 'correct horse battery staple';
 export const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const STRENGTH_WORKER = new URL('../../src/domain/accounts/passwords/strength.worker.ts', import.meta.url);
-/** Of access tokens that can be refreshed. */
+/** Lifetime of access tokens that can be refreshed. */
 export const TOKEN_SECONDS = 60;
 /** Longer than a job waits for another one. */
 const BUSY_SECONDS = 3;
@@ -32,13 +32,13 @@ export interface WorldOptions {
   readonly protocolName: string;
   readonly make: ChatAppMake;
   readonly secret: string;
-  /** Where everybody has to find the service and what is in front; free ports unless given. */
+  /** Fixed ports of the service and the front origin, free ports by default. */
   readonly ports?: { readonly service: number; readonly front: number };
-  /** In place of the stand-in. */
+  /** Replaces the stand-in. */
   readonly synapse?: RealSynapse;
 }
 
-/** Of a person at the homeserver. */
+/** State of a user at the homeserver. */
 export interface Standing {
   readonly isLocked: boolean;
   readonly isDeactivated: boolean;
@@ -51,7 +51,7 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
   const ports = options.ports ?? { service: await freePort(), front: await freePort() };
   const standIn = synapse === undefined ? await startStandInHomeserver(secret, SERVER_NAME) : undefined;
   const { serverName, endpoint } = standIn ?? synapse ?? { serverName: '', endpoint: '' };
-  // Libraries compare times with their own clock.
+  // Libraries compare times with the real clock.
   const clock = new FakeClock(Date.now());
   const settings = {
     protocol_name: protocolName,
@@ -74,7 +74,7 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
     {
       clock,
       strengthWorker: await bundleWorker(STRENGTH_WORKER),
-      // While the homeserver is away.
+      // Logged while the homeserver is unavailable.
       expectedErrors: [' 503 Service Unavailable '],
     },
   );
@@ -92,7 +92,7 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
   const plain = new ChatClient(front, `/_${protocolName}/client/v3`);
   let administrator: string | undefined;
 
-  /** Runs the jobs that are due, and those that wait for another one about the same person. */
+  /** Runs the due jobs, including those that wait for another job for the same user. */
   const settle = async () => {
     for (let count = 0; count < 3; count += 1) {
       await tellHomeserver(core);
@@ -114,9 +114,9 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
     plain,
     app: (): ChatApp => make(front.address, protocolName),
     settle,
-    /** An account that the homeserver has not heard of. @returns its identifier */
+    /** Creates an account that the homeserver does not know. @returns its ID */
     register,
-    /** Somebody whom the homeserver knows. */
+    /** Creates an account that the homeserver knows. */
     person: async (username: string): Promise<string> => {
       const id = await register(username);
       await settle();
@@ -131,7 +131,7 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
         [username, address],
       );
     },
-    /** Device ids of the sessions that are not over. */
+    /** Returns the device IDs of the active sessions. */
     sessions: async (username: string): Promise<string[]> => {
       const rows = await sql<{ device_id: string }>(
         service.database,
@@ -141,7 +141,7 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
       );
       return rows.map((row) => row.device_id);
     },
-    /** Device ids as the homeserver has them, in order. */
+    /** Returns the device IDs at the homeserver, in order. */
     devices: async (username: string): Promise<string[]> => {
       if (standIn !== undefined) return [...(standIn.user(username)?.devices.keys() ?? [])].sort();
       const { devices }: { devices: readonly { readonly device_id: string }[] } = await administer(
@@ -150,14 +150,14 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
       );
       return devices.map((device) => device.device_id).sort();
     },
-    /** As clients of other people see them. */
+    /** Returns the display name as other users' clients see it. */
     displayName: async (username: string): Promise<string | undefined> => {
       const of = encodeURIComponent(`@${username}:${serverName}`);
       const answer = await fetch(`${front.address}/_${protocolName}/client/v3/profile/${of}/displayname`);
       if (answer.status !== 200) throw new Error(`${username}: ${answer.status} ${await answer.text()}`);
       return z.object({ displayname: z.string().optional() }).parse(await answer.json()).displayname;
     },
-    /** What the homeserver makes of a person. */
+    /** Returns the state of a user at the homeserver. */
     standing: async (username: string): Promise<Standing> => {
       if (standIn === undefined) {
         const { locked, deactivated, erased } = await administer(username);
@@ -167,9 +167,9 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
       if (user === undefined) throw new Error(`${username} is unknown there`);
       return { isLocked: user.isLocked, isDeactivated: user.isDeactivated, isErased: user.isErased };
     },
-    /** A token that administers a homeserver. */
+    /** Returns a token that administers a homeserver. */
     administratorToken,
-    /** As the homeserver asks. */
+    /** Introspects a token like the homeserver. */
     introspect: async (token: string): Promise<Readonly<Record<string, unknown>>> => {
       const answer = await fetch(`${service.address}/oauth2/introspect`, {
         method: 'POST',
@@ -179,7 +179,7 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
       return await answer.json();
     },
     browser: () => new Browser({ listener: service.address, publicBase: service.publicBase }),
-    /** @returns the browser of somebody who has signed in with their password */
+    /** Signs a user in with their password. @returns the browser */
     signInBrowser: async (username: string): Promise<Browser> => {
       const browser = new Browser({ listener: service.address, publicBase: service.publicBase });
       await browser.open('login');
@@ -191,7 +191,7 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
       await lockUserCommand(manage, { user: username, deactivate, erase, json: false }),
     unlock: async (username: string, { reactivate = false } = {}): Promise<void> =>
       await unlockUserCommand(manage, { user: username, reactivate, json: false }),
-    /** A further instance on the database, with a front of its own. */
+    /** Starts another instance on the same database, with a separate front origin. */
     alsoWith: async (more: Readonly<Record<string, unknown>>) => {
       const other = await startService({ ...settings, ...more }, { clock, like: service });
       const before = await startFrontOrigin({
@@ -209,14 +209,14 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
         },
       };
     },
-    /** What failed is asked again at once. */
+    /** Stops the homeserver while `work` runs. Failed calls are retried immediately afterwards. */
     outage: async (work: () => Promise<void>): Promise<void> => {
       await (standIn === undefined ? synapse?.stop() : standIn.setFault({ kind: 'refuse' }));
       try {
         await work();
       } finally {
         await (standIn === undefined ? synapse?.start() : standIn.setFault(undefined));
-        // The breaker and the retries of jobs.
+        // Resets the circuit breaker and makes job retries due.
         clock.advanceSeconds(3600);
       }
     },
@@ -227,7 +227,7 @@ export async function startWorld({ protocolName, make, secret, synapse, ...optio
     },
   };
 
-  /** Asks a real Synapse, with a token that administers it. */
+  /** Queries a real Synapse with an administrator token. */
   async function administer(username: string, below = '') {
     const path = `_synapse/admin/v2/users/${encodeURIComponent(`@${username}:${serverName}`)}${below}`;
     const headers = { authorization: `Bearer ${await administratorToken()}` };

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-/** An address of every route of the listener, also of those at the origin. */
+/** Returns a URL of every route of the listener, including those at the origin. */
 function addresses(): ReadonlySet<string> {
   const mounted = service.routes.filter(({ resource }) => RESOURCES.includes(resource));
   return new Set(mounted.map(({ path }) => path.replaceAll(/:\w+/g, '01JD3Q5Z8W2N4K6M7P9R0S1T00')));

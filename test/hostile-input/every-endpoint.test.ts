@@ -1,7 +1,6 @@
 /**
- * Each endpoint by itself, over the whole space of its parameters and for each kind of caller: no fault of ours, no
- * redirect to an address that nobody registered, one line in the log, which names the right caller. The endpoints are
- * those that the service mounts.
+ * Tests each mounted endpoint over its whole parameter space and for each kind of caller. Expects no server error, no
+ * redirect to an unregistered URL, and one log line with the correct requester.
  */
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
@@ -15,7 +14,7 @@ import { cookieHeader, Victim } from './victim.ts';
 
 const SEED = 20_260_602;
 const REQUESTS_FOR_EACH = 25;
-/** Where clients and the homeserver prove themselves. */
+/** For endpoints that authenticate clients and the homeserver. */
 const REQUESTS_WITH_CREDENTIALS = 60;
 const CREDENTIALS_PATH = /^\/oauth2\/(token|revoke|device|introspect|par)$/;
 const TIMEOUT_MS = 300_000;
@@ -35,7 +34,7 @@ beforeAll(async () => {
   );
 });
 
-/** Who sends a request, and what the log may call them. */
+/** Callers, and the requester that the log may show for them. */
 const CALLERS = {
   nobody: { headers: () => [], requester: undefined },
   amira: { headers: () => [['Cookie', PLACEHOLDERS.cookies]], requester: 'user(amira)' },
@@ -52,7 +51,7 @@ interface Sent {
   readonly request: HostileRequest;
 }
 
-/** One of the endpoint's own forms with some fields left out, repeated or replaced, and some that it does not know. */
+/** Takes one of the endpoint's forms, omits, repeats or replaces some fields, and adds unknown ones. */
 function requestTo({ method, path }: Route): fc.Arbitrary<Sent> {
   const genuine = [C1.id, P1.id, C1.callback, victim.grantId];
   const value = hostileValue(genuine);
@@ -89,14 +88,17 @@ function requestTo({ method, path }: Route): fc.Arbitrary<Sent> {
     });
 }
 
-/** The requesters that the line of an answer may name; more than one where a request may be refused before they count. */
+/**
+ * Returns the requesters that the log line may name. There are several if the request may be rejected before
+ * authentication.
+ */
 function rightRequesters(route: Route, { caller, request }: Sent, status: number): (string | undefined)[] {
   const { requester } = CALLERS[caller];
   if (route.errorFormat === 'page') {
     if (route.method === 'POST' && route.path === '/login' && status === 303) return ['user(amira)'];
     return caller === 'amira' ? [undefined, requester] : [undefined];
   }
-  // Who asks is known before a query is read.
+  // The endpoint identifies the caller before it parses the query.
   if (route.path === '/graphql' && route.method === 'GET' && caller === 'amira') return [undefined, requester];
   if (!CREDENTIALS_PATH.test(route.path)) return [undefined];
   const isCaller = caller === 'client' || (caller === 'homeserver' && route.path === '/oauth2/introspect');
@@ -144,7 +146,7 @@ test(
         },
       );
     }
-    // Each kind of caller that has a name came past the first refusals.
+    // Each kind of authenticated caller passed the first checks.
     const named = [undefined, 'user(amira)', `oauth2-client:${C1.id}`, `oauth2-client:${P1.id}`, 'homeserver'];
     expect(named.filter((name) => !seen.has(name))).toEqual([]);
   },

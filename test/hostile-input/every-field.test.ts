@@ -1,4 +1,4 @@
-/** Each hostile value once in each place, where chance alone would leave gaps. */
+/** Sends each hostile value in each field once. Random tests alone would leave gaps. */
 import { beforeAll, expect, test } from 'vitest';
 import { attackedService, basic, C1 } from '../attacks/attacked-service.ts';
 import { acceptableForms, type HostileRequest, PLACEHOLDERS, written } from './hostile-request.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   await victim.renewGrant();
 });
 
-/** Sends each and judges its answer and its line. @returns how many were sent */
+/** Sends each request and checks its response and its log line. @returns the number of requests */
 async function sendAll(requests: Iterable<HostileRequest>): Promise<number> {
   let count = 0;
   for (const request of requests) {
@@ -29,7 +29,7 @@ async function sendAll(requests: Iterable<HostileRequest>): Promise<number> {
       where,
     ).toEqual([answer.status]);
     expectSoundAnswer(answer, where);
-    // Signed in again, out, or about to be for too many wrong passwords.
+    // The session was replaced or ended, or is about to end after too many wrong passwords.
     const setsSession =
       answer.headers.get('set-cookie')?.some((line) => line.startsWith('__Host-latchkey_session=')) === true;
     const isWrongPassword = request.method === 'POST' && request.path === '/reauth' && answer.status === 200;

@@ -1,4 +1,4 @@
-/** Each hostile value once in each member of each JSON body that would be accepted without it. */
+/** Sends each hostile value in each member of each JSON body that would otherwise be accepted. */
 import { beforeAll, expect, test } from 'vitest';
 import { attackedService, PASSWORD } from '../attacks/attacked-service.ts';
 import { HOSTILE_VALUES } from './hostile-values.ts';
@@ -11,7 +11,7 @@ const attacked = attackedService({}, { arePasswordsChosen: true });
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
-/** JSON as it is sent. Texts are the hostile values of forms, as far as they can be decoded. */
+/** JSON source text. The strings are the hostile form values that can be decoded. */
 const VALUES: readonly string[] = [
   ...HOSTILE_VALUES.flatMap((value) => decoded(value)).map((value) => JSON.stringify(value)),
   ...['null', 'true', 'false', '0', '-0', '-1', '1.5', '1e309', '1e-400', '9007199254740993', '2147483648'],
@@ -31,7 +31,7 @@ const DEVICE = { device_id: 'HOSTILE', initial_device_display_name: 'Phone', ref
 const BY_PASSWORD = { type: 'm.login.password', password: PASSWORD };
 const LOGIN = { ...BY_PASSWORD, identifier: { type: 'm.id.user', user: 'adele' } };
 
-/** Bodies that the routes accept, at least as far as their form goes. */
+/** Bodies whose structure the routes accept. */
 const BODIES: readonly (readonly [what: string, path: string, body: Json])[] = [
   ['a login with a password', `${ROUTES_OF_CHAT}login`, { ...LOGIN, ...DEVICE }],
   ['a login as old clients send it', `${ROUTES_OF_CHAT}login`, { ...BY_PASSWORD, user: 'bruno' }],
@@ -65,7 +65,7 @@ beforeAll(async () => {
   accessToken = String(JSON.parse(answer.body).access_token);
 });
 
-/** The body with each value in the place of each member in turn, also of those further inside, and as one more. */
+/** Replaces each member in turn by each value, including nested members, and adds each value as an extra member. */
 function* spoilt(body: Json): Generator<string> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     yield* VALUES;

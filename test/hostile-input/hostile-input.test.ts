@@ -1,8 +1,8 @@
 /**
- * Whatever arrives, at whatever address: no fault of ours, one line in the log, nothing written by what was refused.
- * The addresses are those that the service mounts, so a new route is under attack from the day it exists.
+ * Sends arbitrary input to every mounted route. Expects no server error, one log line, and no writes by rejected
+ * requests. New routes are covered automatically.
  *
- * The seed is fixed; a failure prints it with the path to the smallest request that fails.
+ * The seed is fixed. A failure prints it with the path to the smallest failing request.
  */
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
@@ -45,14 +45,14 @@ async function deadSession(username: string, change: string): Promise<string> {
   return dead;
 }
 
-/** Tables that an answer of this status may have changed. */
+/** Returns the tables that a response with this status may have changed. */
 function mayChange(request: HostileRequest, status: number): 'anything' | readonly string[] {
   const { method, path } = request;
-  // The fifth wrong password in a row ends the session, and the page says so.
+  // The fifth consecutive wrong password ends the session, and the page reports it.
   if (method === 'POST' && path === '/reauth') return status === 303 ? 'anything' : ['user_sessions'];
   if (status >= 400) return [];
   if (method === 'POST') return isForm(path) && status === 200 ? [] : 'anything';
-  // Addresses that go on with something, and say so by refusing HEAD.
+  // Routes that continue a flow on GET, and therefore reject HEAD.
   const changes = attacked.service.routes.some((route) => route.headRefused === true && fits(route.path, path));
   return method === 'GET' && changes ? 'anything' : [];
 }
@@ -89,7 +89,7 @@ test(
       { seed: SEED, numRuns: REQUESTS },
     );
     expect(Object.keys(Object.prototype)).toEqual([]);
-    // The requests came past the first refusals: some forms were accepted, some pages shown, some tokens judged.
+    // Some requests passed the first checks: forms were accepted, pages rendered and tokens evaluated.
     for (const outcome of ['GET 200', 'GET 303', 'POST 200', 'POST 303', 'POST 400', 'POST 401', 'POST 403']) {
       expect(seen).toContain(outcome);
     }
@@ -113,7 +113,7 @@ test(
         const answers = await sendBytes(attacked.service.address, bytes);
         const lines = expectSoundLines(attacked.service.logLines().slice(logged));
         for (const answer of answers) expect(answer.status).toBeLessThan(500);
-        // One answer may be the parser's refusal, and one request may be gone before it was whole.
+        // One response may come from the parser, and one request may have been cut off before it was complete.
         expect(Math.abs(lines.length - answers.length)).toBeLessThanOrEqual(1);
         const after = await attacked.tableStates();
         if (lines.every(({ status }) => status >= 400)) expect(changedTables(before, after)).toEqual([]);

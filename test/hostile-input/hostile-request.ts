@@ -14,14 +14,14 @@ import {
 import type { RawRequest } from '../attacks/raw-http.ts';
 import { few, fieldName, hostileHeader, hostileValue, type WireText } from './hostile-values.ts';
 
-/** What the requests are made from, as it is when the property runs. */
+/** The service's state that the requests are built from. */
 export interface Surroundings {
   readonly routes: readonly Route[];
-  /** `Cookie` headers of sessions that have ended. */
+  /** `Cookie` headers of ended sessions. */
   readonly deadCookies: readonly string[];
-  /** Tokens, ids and addresses that exist. */
+  /** Existing tokens, IDs and URLs. */
   readonly genuine: readonly string[];
-  /** Those of them that are not secret and may be part of a path, which is logged. */
+  /** The non-secret ones, which may be part of a logged path. */
   readonly ids: readonly string[];
 }
 
@@ -31,19 +31,19 @@ export interface HostileRequest extends RawRequest {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** Stand for what changes while the property runs; the sender puts in what is right at that moment. */
+/** Placeholders for values that change during the test. The sender replaces them by the current values. */
 export const PLACEHOLDERS = {
-  /** Cookies of someone who is signed in. */
+  /** Cookies of a signed-in user. */
   cookies: 'SOUND-COOKIES',
-  /** The form token of that session. */
+  /** CSRF token of that session. */
   csrf: 'RIGHT-TOKEN',
-  /** A request of that person that waits for consent. */
+  /** A grant of that user that waits for consent. */
   grantId: 'WAITING-GRANT',
 } as const;
 
 type Field = readonly [name: string, value: WireText];
 
-/** Parameters of an authorization request that are honored where that is possible. */
+/** Optional parameters of an authorization request. */
 const VOLUNTARY: readonly Field[] = [
   ['acr_values', 'urn%3Alatchkey%3Aacr%3A1'],
   ['claims', encodeURIComponent('{"userinfo":{"email":{"essential":true}},"id_token":{"auth_time":null}}')],
@@ -58,7 +58,7 @@ const VOLUNTARY: readonly Field[] = [
   ['ui_locales', 'de'],
 ];
 
-/** Forms that would be accepted but for what is then changed in them, so that hostile values come past the first checks. */
+/** Forms that would be accepted unchanged, so that hostile values pass the first checks. */
 export function acceptableForms(path: string): readonly (readonly Field[])[] {
   const csrf = ['csrf', PLACEHOLDERS.csrf] as const;
   const uri = encodeURIComponent(C1.callback);
@@ -164,7 +164,7 @@ const CONTENT_TYPES = [
   ...['application/x-www-form-urlencoded; charset=utf-16', 'APPLICATION/X-WWW-FORM-URLENCODED; charset="UTF-8"', 'x'],
 ];
 
-/** One well-formed HTTP request with hostile contents at one of the routes. */
+/** Generates a well-formed HTTP request with hostile content for one of the routes. */
 export function hostileRequest(surroundings: Surroundings): fc.Arbitrary<HostileRequest> {
   const { routes, genuine } = surroundings;
   const value = hostileValue(genuine);
@@ -195,7 +195,7 @@ export function hostileRequest(surroundings: Surroundings): fc.Arbitrary<Hostile
       const isInBody = !['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(method.toUpperCase());
       const path = targetPath(route.path, parts);
       const query = [...parts.query, ...(isInBody ? [] : fields)];
-      // Beyond this the parser itself refuses the head, and no route would see it.
+      // The HTTP parser rejects longer heads, so they would not reach a route.
       const target = (query.length === 0 ? path : `${path}?${written(query)}`).slice(0, 8100);
       const headers: [string, string][] = parts.headers.map(([name, text]) => [name, text]);
       if (parts.cookie !== undefined) headers.push(['Cookie', parts.cookie]);
@@ -207,7 +207,7 @@ export function hostileRequest(surroundings: Surroundings): fc.Arbitrary<Hostile
     });
 }
 
-/** One time in `oneIn`. */
+/** Generates a value once in `oneIn` cases. */
 function seldom<T>(arbitrary: fc.Arbitrary<T>, oneIn: number): fc.Arbitrary<T | undefined> {
   return fc.oneof({ weight: oneIn - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
 }
@@ -239,11 +239,11 @@ function cookieHeader({ deadCookies, genuine }: Surroundings): fc.Arbitrary<stri
 function targetPath(pattern: string, parts: { readonly segment: WireText; readonly isPathSpoilt: boolean }): string {
   const filled = pattern.replaceAll(/:\w+|\*/g, () => parts.segment);
   if (filled !== pattern || !parts.isPathSpoilt) return filled;
-  // Most requests to an address without parameters should still find the route.
+  // Most requests to a path without parameters should still match the route.
   return parts.segment.length % 5 === 0 ? `${filled}/${parts.segment}` : filled;
 }
 
-/** Replaces fields of these names, and adds the others. */
+/** Replaces fields by name and adds the rest. */
 function changed(fields: readonly Field[], changes: readonly Field[]): Field[] {
   const names = new Set(changes.map(([name]) => name));
   return [...fields.filter(([name]) => !names.has(name)), ...changes];
@@ -253,7 +253,7 @@ export function written(fields: readonly Field[]): string {
   return fields.map(([name, value]) => `${name}=${value}`).join('&');
 }
 
-/** Bytes that begin as a request and were then spoilt: cut, doubled, overwritten, run together with another. */
+/** Generates bytes that start as requests and are then corrupted: truncated, duplicated, overwritten or merged. */
 export function spoiltBytes(requests: readonly Buffer[]): fc.Arbitrary<Buffer> {
   const piece = fc.oneof(
     fc.uint8Array({ minLength: 1, maxLength: 6 }).map((bytes) => Buffer.from(bytes)),

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** Values as they are in a query or a form: ASCII without blanks, mostly percent-encoded. */
+/** Values as in a query or a form: ASCII without spaces, mostly percent-encoded. */
 export type WireText = string;
 
-/** Cannot be decoded, or holds what no text may hold. */
+/** Values that cannot be decoded, or contain forbidden characters. */
 const BROKEN = [
   ...['%00', 'a%00b', '%ff%fe', '%c0%af', '%e2%82', '%ed%a0%80', '%ed%a0%bd%ed%b2%a9', '%f4%90%80%80'],
   ...['%', '%zz', '%f', '%u0041'],
@@ -87,10 +87,10 @@ const TEXTS = [
   ...['@amira:example.test', 'AMIRA', 'ａｍｉｒａ', 'amira ', 'a'.repeat(256), 'x@y', 'de', 'en-US-x-private', 'xx'],
 ];
 
-/** Those that need no surroundings. */
+/** Values that do not depend on the service's state. */
 export const HOSTILE_VALUES: readonly WireText[] = [...BROKEN, ...ENCODED, ...TEXTS.map(encoded)];
 
-/** @returns text that means these bytes, whatever they are */
+/** Encodes arbitrary bytes. @returns the percent-encoded text */
 export function percentEncoded(bytes: Uint8Array): WireText {
   return [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 }
@@ -103,7 +103,7 @@ const long = fc
   .tuple(fc.constantFrom('a', '@', '.', '%41', '%20', '/', '%', '0'), fc.constantFrom(129, 300, 2100, 2600))
   .map(([part, count]) => part.repeat(Math.ceil(count / part.length)));
 
-/** @param genuine values that mean something to the service now; they are used with one character changed */
+/** @param genuine currently valid values, used with one character changed */
 export function hostileValue(genuine: readonly string[]): fc.Arbitrary<WireText> {
   const changed = fc
     .tuple(fc.constantFrom(...genuine), fc.nat(200), fc.constantFrom('', 'A', '%00', '%20', '_', '/'))
@@ -122,7 +122,7 @@ export function hostileValue(genuine: readonly string[]): fc.Arbitrary<WireText>
   );
 }
 
-/** Mostly none or one, so that most requests come past the first checks. */
+/** Generates mostly none or one, so that most requests pass the first checks. */
 export function few<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
   return fc.oneof(
     { weight: 3, arbitrary: fc.constant<T[]>([]) },
@@ -219,7 +219,7 @@ export const HEADER_VALUES = [
   ...['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', '00-0-0-00', 'GET-1', '\u0085', '\u00ff\u00fe', '"\\'],
 ];
 
-/** Values hold any byte that a header may contain, one character for each. */
+/** Values contain any byte that a header may contain, one character per byte. */
 export function hostileHeader(): fc.Arbitrary<[name: string, value: string]> {
   const bytes = fc
     .array(fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0x80, max: 0xff })), { maxLength: 60 })

@@ -1,6 +1,6 @@
 /**
- * The order of the checks of an authorization request (oauth 6.3): a request with two faults is refused for the one that
- * comes first, however it is sent.
+ * The order of checks for an authorization request (oauth 6.3). The first of two faults determines the error, however
+ * the request is sent.
  */
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,9 +23,9 @@ interface Fault {
   readonly fields?: Readonly<Record<string, string>>;
   /** A property of the client. */
   readonly client?: ClientProperty;
-  /** A name that is sent once more. */
+  /** A parameter that is sent twice. */
   readonly repeats?: string;
-  /** Ways of sending in which it is no fault, or one that is found before all others. */
+  /** Ways of sending in which it is valid, or is detected before all others. */
   readonly notWhen?: readonly Way[];
   readonly code: string;
   readonly description: string;
@@ -33,12 +33,12 @@ interface Fault {
 
 type Way = 'plain' | 'signed' | 'pushed';
 
-/** Refused before the parameters themselves are read, so only where they come plain. */
+/** Detected before the parameters are evaluated, so only applicable to plain parameters. */
 const EARLY: readonly Fault[] = [
   { row: 1, repeats: 'state', code: 'invalid_request', description: 'state is given more than once' },
   { row: 2, fields: { client_id: UNKNOWN_CLIENT }, code: 'invalid_request', description: 'client_id names no client' },
 ];
-/** Row 3: what holds the parameters cannot be read. A request has one or the other. */
+/** Row 3: an unreadable request object or reference. A request has at most one of them. */
 const UNREADABLE: Readonly<Record<string, Fault>> = {
   'request object': {
     ...{ row: 3, fields: { request: 'x' } },
@@ -77,14 +77,14 @@ const FAULTS: readonly Fault[] = [
   { row: 13, fields: { scope: 'nothing' }, code: 'invalid_scope', description: 'scopes' },
   { row: 14, fields: { resource: 'https://unknown.example' }, code: 'invalid_target', description: 'resource must' },
 ];
-/** Rows that are answered by a page; the others go to the client. */
+/** Rows that result in an error page. The others redirect to the client. */
 const PAGES = new Set([1, 2, 4, 5]);
 
-/** Each doubles the number of clients. */
+/** Each property doubles the number of clients. */
 const CLIENT_PROPERTIES = ['signs', 'no-code', 'pushes'] as const;
 type ClientProperty = (typeof CLIENT_PROPERTIES)[number];
 
-/** One client for each set of properties. */
+/** Returns the client with this set of properties. */
 function clientId(properties: readonly ClientProperty[]): string {
   const bits = CLIENT_PROPERTIES.map((property, index) => (properties.includes(property) ? 2 ** index : 0));
   return `01JD3Q5Z8W2N4K6M7P9R0S1T0${1 + bits.reduce<number>((sum, bit) => sum + bit, 0)}`;
@@ -110,18 +110,18 @@ beforeAll(async () => {
     require_pushed_authorization_requests: properties.includes('pushes'),
     ...(properties.includes('no-code') && { grant_types: ['refresh_token'] }),
   }));
-  // A state that is too long fits into an address.
+  // Allows URLs with an overlong `state`.
   service = await startService({ clients, limits: { max_request_line: '32KiB' } }, { clock });
 });
 afterAll(async () => await service.stop());
 
 type Pair = readonly [first: Fault, second: Fault];
 
-/** Each two of them, in order. */
+/** Returns all ordered pairs of faults. */
 function pairsOf(faults: readonly Fault[], way: Way): Pair[] {
   const possible = faults.filter(({ notWhen }) => notWhen?.includes(way) !== true);
   const pairs = possible.flatMap((first, index) => possible.slice(index + 1).map((second): Pair => [first, second]));
-  // The two exclude each other, which is a fault of its own.
+  // The two parameters are mutually exclusive, which is a separate fault.
   return pairs.filter(([first, second]) => first.fields?.['request'] === undefined || !isForeignReference(second));
 }
 
@@ -141,7 +141,7 @@ interface Refused {
   readonly status: number;
   readonly location: string | null;
   readonly body: string;
-  /** The line of the log. */
+  /** The log line. */
   readonly line: string;
 }
 
@@ -189,7 +189,7 @@ describe('a request with two faults is refused for the first', () => {
       const answer = await ask(parametersOf(pair));
       expect(named(pair, answer)).toEqual(asFirst(pair));
       const rows = pair.map(({ row }) => row);
-      // What cannot be read is refused as the plain parameters say, if they name a registered address.
+      // An unreadable request is rejected according to the plain parameters, if they contain a registered redirect URI.
       const isPage = PAGES.has(rows[0] ?? 0) || (rows[0] === 3 && (rows[1] === 4 || rows[1] === 5));
       expect([...rows, answer.status, answer.location === null]).toEqual([...rows, isPage ? 400 : 303, isPage]);
       if (!isPage) expect(answer.location).toContain(`error=${pair[0].code}`);

@@ -1,7 +1,7 @@
 /**
- * Every parameter of every OAuth endpoint, given twice (RFC 6749 3.1 and 3.2). Which parameters there are is what the
- * manual names and the code keeps in lists; whatever a request reads that is accepted has to be among them, so that one
- * which comes later is tried from the day it exists.
+ * Sends every parameter of every OAuth endpoint twice (RFC 6749 3.1 and 3.2). The parameters come from the manual and
+ * from lists in the code. They must include every parameter that an accepted request reads, so that new parameters are
+ * covered automatically.
  */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
@@ -24,9 +24,11 @@ import type { Browser } from '../support/browser.ts';
 import { cookieHeader } from './victim.ts';
 
 const manual = readFileSync('docs/reference/requests.md', 'utf8');
-/** Whose repetition leaves open who asks or where the answer goes: a page (oauth 6.3, row 1). */
+/**
+ * Repeating one of these makes the client or the response target ambiguous, which results in a page (oauth 6.3, row 1).
+ */
 const DECISIVE = ['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'];
-/** Of the forms on the pages of this service. */
+/** Fields of the service's own forms. */
 const OF_PAGES = ['action', 'bind', 'csrf', 'grant_id'];
 
 const FOR_APPLICATIONS = /^\/(?:authorize$|oauth2\/|\.well-known\/)/;
@@ -53,7 +55,7 @@ let forms: Readonly<Record<string, Form>>;
 beforeAll(async () => {
   browser = await attacked.signedIn('amira');
   const { refreshToken } = await attacked.tokens(browser, C1);
-  // Of another session, which is not refreshed.
+  // A token of another session, which is not refreshed.
   const { accessToken: token } = await attacked.tokens(browser, C1);
   accessToken = token;
   const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
@@ -74,7 +76,7 @@ beforeAll(async () => {
   };
 });
 
-/** Of an exchange of tokens (RFC 8693 2.1); nothing else reads it. */
+/** For token exchange (RFC 8693 2.1). No other request reads it. */
 const MULTIPLE_FIELDS = ['audience'];
 
 function parametersOf(route: string): readonly string[] {
@@ -84,7 +86,7 @@ function parametersOf(route: string): readonly string[] {
   return [...new Set([...listed, ...(isPushed ? CREDENTIAL_PARAMETERS : []), ...documented(route)])];
 }
 
-/** Sends a request that is accepted, and fails when it read a parameter that was not tried. */
+/** Sends an accepted request. Fails when it reads an untested parameter. */
 async function acceptedReading(route: string, send: () => Promise<RawAnswer>): Promise<RawAnswer> {
   const spies = (['get', 'all', 'has', 'isRepeated'] as const).map((name) => vi.spyOn(FormParameters.prototype, name));
   try {
@@ -97,14 +99,14 @@ async function acceptedReading(route: string, send: () => Promise<RawAnswer>): P
   }
 }
 
-/** The names in the first column of the table of parameters of a route. */
+/** Returns the names in the first column of a route's parameter table. */
 function documented(route: string): string[] {
   const section = manual.split('\n## ').find((text) => text.split('\n', 1)[0]?.includes(`\`${route}\``));
   const rows = section?.matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \|/gm) ?? [];
   return [...rows].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '));
 }
 
-/** The form with a name twice: equal, and once empty. */
+/** Generates the form with a repeated name: with equal values, and with one empty value. */
 function* repetitions(form: Form, name: string): Generator<Pairs> {
   const others = Object.entries(form).filter(([key]) => key !== name);
   const right = form[name] ?? '1';
@@ -125,7 +127,7 @@ async function posted(path: string, pairs: Pairs, headers: [string, string][] = 
   return await attacked.ask({ method: 'POST', target: path, headers: [type, ...headers], body: encoded(pairs) });
 }
 
-/** What the log says of the last request, apart from its request line. */
+/** Returns the log lines of the last request, except its request line. */
 function refusalLine(): string {
   return attacked.service.logLines().findLast((line) => line.includes(' auth.refused ')) ?? '';
 }
@@ -139,7 +141,7 @@ test('every endpoint for applications whose parameters are read is tried below',
   const reading = attacked.service.routes
     .filter(({ path, errorFormat }) => errorFormat === 'oauth-json' || FOR_APPLICATIONS.test(path))
     .map(({ method, path }) => `${method} ${path}`)
-    // Providers call this one; its tests give its parameter twice.
+    // Called by providers. Its own tests repeat its parameter.
     .filter((route) => parametersOf(route).length > 0 && route !== 'POST /upstream/backchannel-logout/:id');
   expect([...new Set(reading)].toSorted()).toEqual(tried.toSorted());
 });
@@ -200,7 +202,7 @@ describe('an endpoint that answers as JSON refuses the repetition with invalid_r
     for (const pairs of repetitions({}, 'access_token')) {
       expect((await get('/oauth2/userinfo', pairs, [bearer])).status).toBe(400);
       expect((await posted('/oauth2/userinfo', pairs, [bearer])).status).toBe(400);
-      // Without the header there is no token at all: one in the address is never read.
+      // Without the header there is no token: the service never reads a token from the URL.
       expect((await get('/oauth2/userinfo', pairs)).status).toBe(401);
     }
     expect(parametersOf('GET /.well-known/webfinger').toSorted()).toEqual(['rel', 'resource']);
@@ -242,7 +244,7 @@ describe('an authorization request', () => {
           }
         }
       });
-      // Names of other forms mean nothing in a request, and resources may be several.
+      // Authorization requests ignore fields of other forms, and may contain several resources.
       const pages = OF_PAGES.filter((name) => name !== 'grant_id').flatMap((name) => [...repetitions(ASKING, name)]);
       const resources = [...Object.entries(ASKING), ['resource', ISSUER], ['resource', ISSUER]] as const;
       for (const pairs of [...pages, resources]) {
@@ -262,7 +264,8 @@ describe('an authorization request', () => {
     await attacked.changingNothing(async () => {
       for (const name of [...Object.keys(form), 'unknown']) {
         for (const pairs of repetitions(form, name)) {
-          // An empty grant_id in front is none: the form is read as a request, which has no client.
+          // An empty first `grant_id` counts as absent, so the form is treated as an authorization request without a
+          // client.
           const answer = await posted('/authorize', pairs, [cookie]);
           expect([name, answer.status, headerOf(answer, 'location')]).toEqual([name, 400, undefined]);
         }
@@ -275,7 +278,7 @@ describe('an authorization request', () => {
 
 describe('a request to sign out', () => {
   test.each([
-    // Without an ID token a page names the host that the visitor would be sent to.
+    // Without an ID token, a page shows the host of the redirect.
     ['GET', 200, async (pairs: Pairs) => await get('/oauth2/logout', pairs)],
     ['POST', 303, async (pairs: Pairs) => await posted('/oauth2/logout', pairs)],
   ])('by %s is refused with a page', async (method, accepted, ask) => {

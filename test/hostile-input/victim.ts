@@ -4,8 +4,8 @@ import type { Browser } from '../support/browser.ts';
 import { type HostileRequest, PLACEHOLDERS } from './hostile-request.ts';
 
 /**
- * Someone who is signed in and whose browser sends the requests: puts what is right at the moment in the place of the
- * placeholders, and signs in again when a request has changed that.
+ * A signed-in user whose browser sends the requests. Replaces placeholders by the current values, and signs in again
+ * when a request has ended the session.
  */
 export class Victim {
   readonly #attacked: AttackedService;
@@ -22,7 +22,7 @@ export class Victim {
     return this.#browser;
   }
 
-  /** A request of theirs that waits for consent. */
+  /** A grant of this user that waits for consent. */
   get grantId(): string {
     return this.#grantId;
   }
@@ -38,13 +38,13 @@ export class Victim {
     this.#grantId = new URL(this.browser.shown.url).pathname.split('/').at(-1) ?? '';
   }
 
-  /** After a request that changed these tables. */
+  /** Restores the state after a request that changed these tables. */
   async recover(changed: readonly string[]): Promise<void> {
     if (changed.includes('user_sessions')) await this.renewSession();
     if (changed.includes('oauth2_authorization_grants')) await this.renewGrant();
   }
 
-  /** The request with its placeholders filled in, from an address of its own unless it names one. */
+  /** Fills in the placeholders, and adds a new client address if the request has none. */
   readyToSend(request: HostileRequest): HostileRequest {
     const headers = request.headers.map(([name, value]): [string, string] => [name, this.#filledIn(value)]);
     const isAddressed = headers.some(([name]) => name === 'X-Forwarded-For');

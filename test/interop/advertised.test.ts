@@ -1,6 +1,6 @@
 /**
- * The discovery document, member by member: each value that it names is used, and what it leaves out is refused. A
- * member that comes later has no exercise here, and fails the first test.
+ * Tests each member of the discovery document: every listed value works, and unlisted values are rejected. New members
+ * without a test here fail the first test.
  */
 import {
   constants,
@@ -44,7 +44,7 @@ const CLIENT_OF_METHOD: Readonly<Record<string, string>> = {
 };
 const WEB = id(1);
 const PAIRWISE = id(6);
-/** One for each algorithm of this service. */
+/** One client for each signing algorithm of the service. */
 const SIGNED: Readonly<Record<string, string>> = { RS256: id(7), ES256: id(8), EdDSA: id(9) };
 
 type Metadata = Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ type Form = Readonly<Record<string, string>>;
 let service: TestService;
 let browser: Browser;
 let metadata: Metadata;
-/** Of clients, by algorithm. */
+/** Client keys by algorithm. */
 const keys = new Map(everySigningKey().map(({ name, key }) => [name, createPrivateKey(String(key))]));
 
 beforeAll(async () => {
@@ -140,7 +140,10 @@ function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-/** A compact JWS by the algorithm's own rules, made with nothing of ours (RFC 7518 3, RFC 8037, RFC 8812). */
+/**
+ * Signs a compact JWS by the algorithm's specification, independently of Latchkey's code (RFC 7518 3, RFC 8037, RFC
+ * 8812).
+ */
 function signed(alg: string, key: KeyObject | string, header: object, claims: object): string {
   const content = `${encode({ alg, ...header })}.${encode(claims)}`;
   const hash = `sha${/\d+/.exec(alg)?.[0] ?? '512'}`;
@@ -151,7 +154,7 @@ function signed(alg: string, key: KeyObject | string, header: object, claims: ob
   return `${content}.${signature.toString('base64url')}`;
 }
 
-/** RFC 9864 has another name for the algorithm of the same key. */
+/** RFC 9864 defines another name for the same algorithm. */
 function keyOf(alg: string): KeyObject {
   const key = keys.get(alg === 'Ed25519' ? 'EdDSA' : alg);
   if (key === undefined) throw new Error(`no key for ${alg}`);
@@ -167,7 +170,7 @@ function assertion(client: string, alg: string): Form {
   return { client_assertion_type: ASSERTION_TYPE, client_assertion: signed(alg, key, header, claims) };
 }
 
-/** How a client of a method proves itself. */
+/** Returns the credentials of a client that uses this method. */
 function credentials(method: string): { readonly form: Form; readonly headers: Readonly<Record<string, string>> } {
   const client = CLIENT_OF_METHOD[method] ?? '';
   switch (method) {
@@ -192,14 +195,14 @@ function asking(fields: Form, client = WEB): URL {
   return new URL(`${at('authorization_endpoint')}?${new URLSearchParams({ ...usual, ...fields })}`);
 }
 
-/** Where the client is sent, or the page of this service; consent is given when it is asked for. */
+/** Runs an authorization and consents if asked. @returns the redirect URL, or the URL of a page of the service */
 async function authorize(fields: Form = {}, client = WEB, by = browser): Promise<URL> {
   await by.open(asking(fields, client).href);
   if (/\/consent\//.test(by.shown.url)) await by.submit({ action: 'consent' }, { action: '/authorize' });
   return new URL(by.shown.location ?? by.shown.url);
 }
 
-/** A person who has given a code of an app after the password. */
+/** Signs a user in with a password and a TOTP code. */
 async function signedInWithApp(): Promise<Browser> {
   const app = await giveAuthenticatorApp(service.core, await service.registerUser('bruno', PASSWORD));
   const own = new Browser({ listener: service.address, publicBase: service.publicBase });
@@ -229,7 +232,7 @@ async function exerciseMethods(endpoint: string, form: Form): Promise<void> {
   for (const method of Object.keys(CLIENT_OF_METHOD)) {
     const { form: own, headers } = credentials(method);
     const { status } = await post(endpoint, { ...form, ...own }, headers);
-    // A public client may use the token endpoint, but not for itself.
+    // Public clients may use the token endpoint, but not with this grant.
     const isRefused = status === 401;
     expect([endpoint, method, isRefused]).toEqual([endpoint, method, !methods.includes(method)]);
   }
@@ -322,7 +325,7 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
   grant_types_supported: async () => {
     const { refresh_token } = await signIn();
     const device = await post('device_authorization_endpoint', { scope: 'openid' }, asWeb());
-    // Every one is used to its end somewhere else; here it is known, and the grant itself is what is judged.
+    // Other tests complete each grant. Here, the service only has to recognize it and evaluate its parameters.
     const rest: Readonly<Record<string, readonly [form: Form, error: string | undefined]>> = {
       authorization_code: [{ code: 'x' }, 'invalid_grant'],
       refresh_token: [{ refresh_token: String(refresh_token) }, undefined],
@@ -466,7 +469,7 @@ const EXERCISES: Readonly<Record<string, () => Promise<void>>> = {
     expect(metadata['frontchannel_logout_supported']).toBe(false);
     await refusesToRegister({ frontchannel_logout_session_required: true });
   },
-  // What is sent to it is in src/features/logout/backchannel-logout.test.ts.
+  // Tested in src/features/logout/backchannel-logout.test.ts.
   backchannel_logout_supported: async () => {
     expect(metadata['backchannel_logout_supported']).toBe(true);
     const told = { backchannel_logout_uri: 'https://app.example/out' };
@@ -536,7 +539,8 @@ test('every endpoint for applications is in the document', () => {
     return path === '/authorize' || path.startsWith('/oauth2/') || errorFormat === 'oauth-json';
   });
   const missing = mounted.map(({ path }) => path).filter((path) => !paths.has(path));
-  // Told to its client with the registration, and to nobody else; for providers, who are told by the operator.
+  // The first is disclosed only in the client's registration response. The second is for providers, and the operator
+  // configures it there.
   expect(new Set(missing)).toEqual(new Set(['/oauth2/registration/:client_id', '/upstream/backchannel-logout/:id']));
 });
 

@@ -1,6 +1,6 @@
 /**
- * What Chromium and Firefox send with a request depends on its use: `Sec-Fetch-*`, `Origin` and `Accept` of a navigation
- * differ from those of an image or a fetch. Every route is asked for each of its uses, with the whole set of headers.
+ * Chromium and Firefox send different `Sec-Fetch-*`, `Origin` and `Accept` headers for a navigation, an image or a
+ * fetch. Requests every route for each of its uses, with the full set of headers.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { C1, CLIENT_SETTINGS, SETTINGS, UNKNOWN_ID } from '../attacks/attacked-service.ts';
@@ -9,11 +9,11 @@ import { freePort } from '../support/free-port.js';
 import { RESOURCES, startService, type TestService } from '../support/service.ts';
 
 type Use =
-  /** An address that was typed, a bookmark, or a link in a mail program. */
+  /** A typed URL, a bookmark, or a link in an email program. */
   | 'opened'
   /** A link or redirect on another site. */
   | 'link of another site'
-  /** A link or redirect of ours. */
+  /** A link or redirect of this service. */
   | 'link'
   | 'form'
   | 'form of another site'
@@ -22,20 +22,20 @@ type Use =
   | 'script'
   | 'font'
   | 'worker'
-  /** The script of a page of ours. */
+  /** The script of a page of this service. */
   | 'fetch'
-  /** The script of an application that runs in the browser. */
+  /** The script of a browser application. */
   | 'fetch of another site'
-  /** A frame in the page of an application. */
+  /** A frame in an application's page. */
   | 'frame of another site'
-  /** The password manager of the browser looks whether the address exists. */
+  /** The browser's password manager checks whether the URL exists. */
   | 'probe';
 
 const PAGE: readonly Use[] = ['opened', 'link of another site', 'link'];
 const FORM: readonly Use[] = ['form'];
 const PUBLIC_DATA: readonly Use[] = ['opened', 'fetch', 'fetch of another site'];
 const APPLICATION: readonly Use[] = ['fetch of another site'];
-/** Only servers call it. */
+/** Called by servers only. */
 const NO_BROWSER: readonly Use[] = [];
 
 const USES: Readonly<Record<string, readonly Use[]>> = {
@@ -142,7 +142,7 @@ const USES: Readonly<Record<string, readonly Use[]>> = {
   'GET /health': ['opened', 'fetch'],
 };
 
-/** Routes that are alike and many. */
+/** Returns the uses of a route. All admin API routes are alike. */
 function usesOf(name: string): readonly Use[] | undefined {
   return USES[name] ?? (/^[A-Z]+ \/api\/admin\/v1\//.test(name) ? ['fetch', 'fetch of another site'] : undefined);
 }
@@ -155,7 +155,7 @@ let service: TestService;
 beforeAll(async () => {
   const port = await freePort();
   const binds = [{ address: `127.0.0.1:${port}` }];
-  // Passkeys are for names, not for addresses.
+  // Passkeys require a host name.
   const base = `http://localhost:${port}`;
   const resources = [...RESOURCES, 'prometheus', 'connection-info'];
   service = await startService({
@@ -240,7 +240,7 @@ const ENGINES: readonly { readonly name: string; headers(metadata: FetchMetadata
   },
 ];
 
-/** `Origin` and `Referer`, by the policies of our pages and the default one of other sites. */
+/** Returns `Origin` and `Referer` according to the service's referrer policies and the default one of other sites. */
 function sourceOf(method: string, { site, mode }: FetchMetadata): Headers {
   if (site === 'none') return [];
   const origin = site === 'same-origin' ? new URL(service.publicBase).origin : ELSEWHERE;
@@ -251,7 +251,7 @@ function sourceOf(method: string, { site, mode }: FetchMetadata): Headers {
 
 let sent = 0;
 
-/** Status of an answer and the path it leads to, and whether it was refused because of where the request comes from. */
+/** Returns the status of a response, its redirect path, and whether the request was rejected because of its origin. */
 async function outcome(name: string, headers: Headers): Promise<readonly unknown[]> {
   const [method = '', path = ''] = name.split(' ');
   const query: Readonly<Record<string, string>> = AT_SERVICE;

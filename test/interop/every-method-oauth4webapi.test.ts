@@ -62,7 +62,7 @@ function authorizationAddress(query: Record<string, string>): URL {
   return address;
 }
 
-/** The library as it is, with what it does unless told otherwise. */
+/** The unmodified library with its default options. */
 describe.each(METHODS)('oauth4webapi with $name', (row) => {
   test('code with PKCE, userinfo, refresh, introspection, sign-out', async () => {
     const { client, method } = await register(row, await provider.newClient(row));

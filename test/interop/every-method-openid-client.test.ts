@@ -32,14 +32,14 @@ function authentication({ method }: MethodRow, key: oidc.CryptoKey): oidc.Client
   }
 }
 
-/** Told to check each signature, also of what came through TLS. */
+/** Configured to verify every signature, even of responses received over TLS. */
 async function register(row: MethodRow, { metadata, key }: NewClient): Promise<oidc.Configuration> {
   const execute = [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks];
   const issuer = new URL(provider.service.issuer);
   return await oidc.dynamicClientRegistration(issuer, metadata, authentication(row, key), { execute });
 }
 
-/** The libraries as they are, with what they do unless told otherwise. */
+/** The unmodified libraries with their default options. */
 describe.each(METHODS)('openid-client with $name', (row) => {
   test('code with PKCE, userinfo, refresh, introspection, sign-out', async () => {
     const config = await register(row, await provider.newClient(row));

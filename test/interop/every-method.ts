@@ -1,4 +1,4 @@
-/** Clients of every authentication method and kind of key, and a person with a browser, for the tests of libraries. */
+/** Clients for every authentication method and key type, and a user with a browser, for library tests. */
 import { type CryptoKey, exportJWK, generateKeyPair } from 'jose';
 import type { JsonObject } from 'oauth4webapi';
 import { Browser } from '../support/browser.ts';
@@ -12,7 +12,7 @@ const PASSWORD = 'correct horse battery staple';
 export interface MethodRow {
   readonly name: string;
   readonly method: 'client_secret_basic' | 'client_secret_post' | 'client_secret_jwt' | 'private_key_jwt' | 'none';
-  /** Of its key, by the name that the libraries send: RFC 9864 has a newer one for EdDSA. */
+  /** Algorithm of the key, by the name that the libraries send. RFC 9864 has a newer one for EdDSA. */
   readonly alg: 'RS256' | 'ES256' | 'PS256' | 'Ed25519';
   readonly keysBy: 'jwks' | 'jwks_uri';
 }
@@ -20,7 +20,7 @@ export interface MethodRow {
 const ALGORITHMS = ['RS256', 'ES256', 'PS256', 'Ed25519'] as const;
 const WITHOUT_KEY = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'none'] as const;
 
-/** Those without a key for their assertions have one for request objects. */
+/** Methods without a key for assertions have one for request objects. */
 export const METHODS: readonly MethodRow[] = [
   ...WITHOUT_KEY.map((method) => ({ name: method, method, alg: 'ES256', keysBy: 'jwks' }) as const),
   ...ALGORITHMS.flatMap((alg) =>
@@ -31,7 +31,7 @@ export const METHODS: readonly MethodRow[] = [
   ),
 ];
 
-/** What a client registers of itself (RFC 7591 2), and the key that belongs to it. */
+/** Registered client metadata (RFC 7591 2) and the matching key. */
 export interface NewClient {
   readonly metadata: JsonObject;
   readonly key: CryptoKey;
@@ -40,15 +40,15 @@ export interface NewClient {
 export interface Provider {
   readonly service: TestService;
   readonly userId: string;
-  /** A client of the method; its name is seen at consent. */
+  /** Creates client metadata for the method. The consent page shows its name. */
   newClient(row: MethodRow): Promise<NewClient>;
-  /** The same, which must do all that the profile for high security asks for. */
+  /** Like `newClient`, with everything that the high-security profile requires. */
   newStrictClient(row: MethodRow): Promise<NewClient>;
-  /** Opens an address, consents where it is asked. @returns where the browser is sent then */
+  /** Opens a URL and consents if asked. @returns where the browser is redirected to */
   authorize(address: URL): Promise<URL>;
-  /** Enters the code of a device and consents. */
+  /** Enters a device's code and consents. */
   approveDevice(address: string): Promise<void>;
-  /** Opens an address. @returns where the browser is sent; undefined when it shows a page */
+  /** Opens a URL. @returns where the browser is redirected to, or undefined for a page */
   open(address: URL): Promise<string | undefined>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Clients with `profile: fapi2`, as the plans "FAPI 2.0 Security Profile" and "Message Signing" of the certification
- * suite try them: the whole way with a library, and each request that has to be refused.
+ * Clients with `profile: fapi2`, as the certification plans "FAPI 2.0 Security Profile" and "Message Signing" test
+ * them: a complete flow with a library, and each request that must be rejected.
  */
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -64,7 +64,7 @@ async function jwt(claims: Readonly<Record<string, unknown>>, alg: Key, header: 
 
 interface Sent {
   readonly client?: string;
-  /** In place of the usual ones; undefined leaves one out. */
+  /** Overrides the default claims. Undefined omits a claim. */
   readonly assertion?: Readonly<Record<string, unknown>>;
   readonly alg?: Key;
   readonly form?: Readonly<Record<string, string | undefined>>;
@@ -122,7 +122,7 @@ async function codeOf(sent: Sent = {}): Promise<string> {
   return answered.searchParams.get('code') ?? '';
 }
 
-/** Agrees when that is asked. */
+/** Consents if asked. */
 async function finish(address: string): Promise<URL> {
   await browser.open(address);
   if (browser.shown.status === 200) await browser.submit({ action: 'consent' }, { action: '/authorize' });

@@ -10,7 +10,7 @@ const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'a-secret-of-at-least-16-characters';
 const BOTH = '01JD3Q5Z8W2N4K6M7P9R0S1T5A';
-/** Its ID tokens say who signed in, and no more. */
+/** Receives minimal ID tokens that only identify the user. */
 const USERINFO_ONLY = '01JD3Q5Z8W2N4K6M7P9R0S1T5B';
 
 let service: TestService;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-/** An account with groups and a claim of its own, or with neither. */
+/** Creates an account with groups and a custom claim, or with neither. */
 async function person(username: string, groups: readonly string[], claims: Readonly<Record<string, string>>) {
   const userId = await service.registerUser(username, PASSWORD);
   const user = parseId<'user'>(userId) ?? expect.fail('no id');
@@ -46,7 +46,7 @@ async function person(username: string, groups: readonly string[], claims: Reado
   return { userId, browser };
 }
 
-/** What openid-client hands to an application: the claims of the ID token, and of userinfo. */
+/** Returns what openid-client passes to an application: the claims of the ID token and of userinfo. */
 async function learn(clientId: string, scope: string, { userId, browser }: Awaited<ReturnType<typeof person>>) {
   const config = await oidc.discovery(new URL(service.issuer), clientId, undefined, oidc.ClientSecretBasic(SECRET), {
     execute: [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks],

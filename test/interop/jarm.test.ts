@@ -1,4 +1,4 @@
-/** Authorization responses as signed JWTs (JWT Secured Authorization Response Mode), judged by jose. */
+/** Authorization responses as signed JWTs (JWT Secured Authorization Response Mode), verified by jose. */
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Browser, type Shown } from '#test/support/browser.ts';
@@ -43,7 +43,7 @@ function address(fields: Readonly<Record<string, string>>): string {
   return `/authorize?${new URLSearchParams({ ...usual, ...fields })}`;
 }
 
-/** The parameters that reach the client, without those of its own. */
+/** Returns the response parameters that the client receives, without those of its redirect URI. */
 function received({ location, forms }: Shown): Readonly<Record<string, string>> {
   if (location === undefined) return Object.fromEntries(forms[0]?.inputs ?? []);
   const url = new URL(location);

@@ -5,12 +5,12 @@ import { startService, type TestService } from '../support/service.ts';
 
 const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2W';
 const CALLBACK = 'http://127.0.0.1/callback';
-/** A native app listens on any free port (RFC 8252 7.3). */
+/** Native apps listen on any free port (RFC 8252 7.3). */
 const LISTENING_AT = 'http://127.0.0.1:51004/callback';
 const PASSWORD = 'correct horse battery staple';
 const INSECURE = { [oauth.allowInsecureRequests]: true };
 
-/** A strict client library, as a native app without a secret uses it. */
+/** A strict client library in a native app without a secret. */
 describe('a public client with oauth4webapi', () => {
   const client: oauth.Client = { client_id: CLIENT_ID };
   let service: TestService;
@@ -43,7 +43,7 @@ describe('a public client with oauth4webapi', () => {
     await service.stop();
   });
 
-  /** Asks for a code in the browser. @returns the parameters of the response, checked with `state` and `iss` */
+  /** Requests a code in the browser. @returns the response parameters, verified with `state` and `iss` */
   async function authorize(extra: Record<string, string>): Promise<{ verifier: string; response: URLSearchParams }> {
     const verifier = oauth.generateRandomCodeVerifier();
     const state = oauth.generateRandomState();

@@ -11,7 +11,7 @@ const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
 const INSECURE = { [oauth.allowInsecureRequests]: true };
 
-/** Unmodified client libraries, for a client that is refused whatever was not pushed. */
+/** Unmodified client libraries, with a client that may only use pushed requests. */
 describe('pushed authorization requests', () => {
   let service: TestService;
   let browser: Browser;
@@ -35,7 +35,7 @@ describe('pushed authorization requests', () => {
   });
   afterAll(async () => await service.stop());
 
-  /** As far as the client, with consent where it is asked. */
+  /** Follows an authorization to the client, and consents if asked. */
   async function callback(address: URL): Promise<URL> {
     await browser.open(address.href);
     if (browser.shown.forms.some((form) => form.action === '/authorize')) {

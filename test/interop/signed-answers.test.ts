@@ -10,10 +10,10 @@ import { everySigningKey } from '../support/signing-keys.ts';
 const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
 const SECRET = 'a-secret-of-at-least-16-characters';
-/** Neither jose nor openid-client knows secp256k1. */
+/** Neither jose nor openid-client supports secp256k1. */
 const FOR_LIBRARIES = SIGNING_ALGORITHMS.filter((alg) => alg !== 'ES256K');
 
-/** Each algorithm has a client whose ID tokens, userinfo and introspection answers are signed with it. */
+/** One client per algorithm, whose ID tokens, userinfo and introspection responses are signed with it. */
 const CLIENTS = new Map(SIGNING_ALGORITHMS.map((alg, index) => [alg, `01JD3Q5Z8W2N4K6M7P9R0S1${100 + index}`]));
 
 let service: TestService;
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-/** openid-client, told to check each signature, also of what came through TLS. */
+/** Configures openid-client to verify every signature, even of responses received over TLS. */
 async function configured(alg: string): Promise<{ config: oidc.Configuration; clientId: string }> {
   const clientId = [...CLIENTS].find(([name]) => name === alg)?.[1] ?? '';
   const metadata = {
@@ -151,7 +151,7 @@ test('answers signed with ES256K verify with a library for that curve by the pub
     const [head, body, signature] = jwt.split('.');
     expect(JSON.parse(Buffer.from(head, 'base64url').toString())).toMatchObject({ alg: 'ES256K' });
     const content = Buffer.from(`${head}.${body}`);
-    // Of the two forms that a signature has, JWS allows both (RFC 8812).
+    // JWS allows both the low-S and the high-S form of a signature (RFC 8812).
     expect(secp256k1.verify(Buffer.from(signature, 'base64url'), content, point, { lowS: false })).toBe(true);
     expect(secp256k1.verify(Buffer.from(signature, 'base64url'), Buffer.from(`${head}.`), point)).toBe(false);
     expect(decodeJwt(jwt)).toMatchObject({ iss: service.issuer, aud: clientId });

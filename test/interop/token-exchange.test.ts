@@ -16,7 +16,7 @@ const INVOICES = 'https://invoices.example/';
 let service: TestService;
 let subjectToken: string;
 
-/** A person signs in to an app, which calls a service, which calls another one in the name of the person. */
+/** A user signs in to an app, which calls a service, which calls another service on the user's behalf. */
 beforeAll(async () => {
   const base = { client_auth_method: 'client_secret_basic', client_secret: SECRET, redirect_uris: [CALLBACK] };
   service = await startService({

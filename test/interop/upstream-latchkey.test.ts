@@ -18,7 +18,7 @@ const IDS = [
 let upstream: TestService;
 let service: TestService;
 
-/** Another Latchkey as the provider: every way to authenticate, PKCE, `iss` in the answer, signed userinfo. */
+/** Another Latchkey as upstream provider: every authentication method, PKCE, `iss` in the response, signed userinfo. */
 beforeAll(async () => {
   const [port, upstreamPort] = [await freePort(), await freePort()];
   const base = `http://127.0.0.1:${port}`;
@@ -90,7 +90,7 @@ test.each(METHODS.map((method, index) => [method, IDS[index] ?? ''] as const))(
     expect(page.text).toContain('Link your accounts?');
     expect((await here.submit({}, { action: new URL(page.url).pathname })).status).toBe(303);
 
-    // Signing out there ends the session here.
+    // Signing out at the provider ends the session here.
     expect((await here.get('/')).text).toContain('Sign out');
     await there.get('/');
     await there.submit({}, { action: '/logout' });

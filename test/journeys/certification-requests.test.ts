@@ -8,7 +8,10 @@ const CLIENT_SECRET = 'a-secret-of-at-least-16-characters';
 const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
 
-/** What the certification suite of OpenID Connect sends beyond the ordinary, from the request to the last refresh. */
+/**
+ * Requests of the OpenID Connect certification suite that go beyond common use, from the authorization to the last
+ * refresh.
+ */
 describe('a client that asks for claims and classes, without PKCE, and comes back with its ID token', () => {
   let service: TestService;
   let config: oidc.Configuration;

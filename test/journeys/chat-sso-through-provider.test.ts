@@ -1,4 +1,4 @@
-/** A chat client proposes a sign-in provider to a person, who comes back through it (chat-compat 8, 9.1, I-14). */
+/** A chat client preselects an upstream provider, and the user signs in through it (chat-compat 8, 9.1, I-14). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { ChatClient } from '#test/support/chat-client.ts';

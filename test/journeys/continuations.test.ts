@@ -1,4 +1,4 @@
-/** Where people go on, whichever way they prove who they are (browser-flows 2.4). */
+/** Where users continue after sign-in, reauthentication or registration (browser-flows 2.4). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StrengthEstimator } from '#domain/accounts/passwords/strength-estimator.ts';
 import { insertTestAccount } from '../support/accounts.ts';
@@ -55,7 +55,7 @@ const WAYS: readonly (readonly [way: string, prove: (query: string) => Promise<S
   ],
 ];
 
-/** The table of the interface, and what counts as no continuation. */
+/** The specified continuations, and values that are not continuations. */
 const TARGETS = [
   [`?kind=continue_authorization_grant&id=${ID}`, `/authorize/${ID}`],
   [`?kind=continue_device_code_grant&id=${ID.toLowerCase()}`, `/device/${ID}`],

@@ -1,4 +1,4 @@
-/** What people see whose session has ended, or whose account was locked or deactivated (browser-flows 2.5). */
+/** What users see after their session has ended, or their account was locked or deactivated (browser-flows 2.5). */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
@@ -16,7 +16,7 @@ const AMPLE = { burst: 10_000, per_second: 1000 };
 const clock = new FakeClock();
 let service: TestService;
 let browser: Browser;
-/** Of the consent page and of the page of a device, both opened in this browser. */
+/** IDs of the consent page and the device page, both opened in this browser. */
 let grantId: string;
 let deviceId: string;
 let people = 0;
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-/** Signs in and opens what somebody may have open when the session ends. */
+/** Signs in and opens pages that may be open when the session ends. */
 beforeEach(async () => {
   people += 1;
   name = `person${people}`;
@@ -84,7 +84,7 @@ function idAtEnd(): string {
   return new URL(browser.shown.url).pathname.split('/').at(-1) ?? '';
 }
 
-/** What ends, by a statement about the person. */
+/** Statements that end a user's session or access. */
 const ENDS = {
   'signed out': `update user_sessions s set finished_at = s.created_at from users u where u.id = s.user_id and u.username = :name`,
   locked: 'update users set locked_at = created_at where username = :name',
@@ -95,7 +95,7 @@ async function end(how: keyof typeof ENDS): Promise<void> {
   await sql(service.database, ENDS[how].replace(':name', `'${name}'`));
 }
 
-/** Pages that a dead session hides, and where the button of the page that takes their place leads. */
+/** Pages that are hidden without an active session, and the target of the button on the replacement page. */
 const HIDDEN: readonly (readonly [page: () => string, next: () => string])[] = [
   [() => '/', () => '/login'],
   [() => '/login', () => '/login'],
@@ -117,12 +117,12 @@ describe.each(['signed out', 'locked', 'deactivated'] as const)('a person who wa
     expect(shown.text).toContain(how);
     expect(shown.text).toContain(name);
     expect(service.requestLines().at(-1)?.requester).toBeUndefined();
-    // Nothing of what the page would show.
+    // The original page's content is not shown.
     expect(shown.text).not.toMatch(/Harbour|Telly/);
     expect(shown.forms.map(({ action }) => action)).toEqual(['/logout']);
     const out = await browser.submit();
     expect([out.status, new URL(out.location ?? '').pathname]).toEqual([303, next()]);
-    // Now nobody is signed in here.
+    // The browser has no session now.
     const asked = await browser.get(`/login?kind=change_password`);
     expect(asked.forms[0]?.action).toBe('/login?kind=change_password');
   });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-/** What a program does that uses an unmodified library, and a person with a phone next to it. */
+/** A device with an unmodified library, and a user with a phone. */
 test('an unmodified OpenID client signs a person in on a device (RFC 8628)', async () => {
   const config = await oidc.discovery(new URL(service.issuer), CLIENT_ID, undefined, oidc.None(), {
     execute: [oidc.allowInsecureRequests],

@@ -13,7 +13,7 @@ const PASSWORD = 'correct horse battery staple';
 const HOMESERVER_SECRET = 'homeserver-secret-of-the-test';
 const INSECURE = { [oauth.allowInsecureRequests]: true };
 
-/** Unmodified client libraries with their own DPoP support; with a nonce they repeat each request by themselves. */
+/** Unmodified client libraries with built-in DPoP support. They repeat requests with a nonce automatically. */
 describe.each([
   ['without nonces', false],
   ['with nonces', true],

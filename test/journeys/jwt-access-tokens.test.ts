@@ -1,4 +1,7 @@
-/** Access tokens that a resource server checks on its own (RFC 9068), by every grant; their rows go on deciding here. */
+/**
+ * Access tokens that a resource server validates locally (RFC 9068), from every grant. In this service, their rows
+ * remain authoritative.
+ */
 import { generateKeyPairSync } from 'node:crypto';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, type JWTVerifyResult, jwtVerify, SignJWT } from 'jose';
 import * as oidc from 'openid-client';
@@ -73,7 +76,7 @@ async function signIn(resource: string | readonly string[], scope: string, optio
   );
 }
 
-/** As a framework checks it: keys from the published set, issuer, audience and type. */
+/** Validates like a framework: published keys, issuer, audience and type. */
 async function verified(token: string, audience = API): Promise<JWTVerifyResult> {
   const keys = createRemoteJWKSet(new URL('/oauth2/keys.json', service.address));
   return await jwtVerify(token, keys, { issuer: service.issuer, audience, typ: 'at+jwt' });
@@ -100,7 +103,7 @@ test('a code gives a JWT with the claims of RFC 9068, which lives for five minut
   });
   expect(tokens.expires_in).toBe(300);
   expect(decodeProtectedHeader(tokens.id_token ?? '').typ).toBe('JWT');
-  // Nobody asked for groups.
+  // Groups were not requested.
   const plain = await verified((await signIn(API, 'openid read')).access_token);
   expect(plain.payload).not.toHaveProperty('groups');
 });
@@ -118,7 +121,7 @@ test('introspection, userinfo and revocation know it by the row that it has, at 
   await oidc.tokenRevocation(await configured(APP), token);
   expect(await introspect(token)).toEqual({ active: false });
   expect(await userinfo(token)).toBe(401);
-  // Until it expires whoever checks it alone accepts it.
+  // Local validation accepts it until it expires.
   await expect(verified(token)).resolves.toMatchObject({ payload: { jti: payload.jti } });
 });
 
@@ -205,7 +208,7 @@ test('ID tokens and JWTs of others are no access tokens anywhere', async () => {
     const exchange = oidc.genericGrantRequest(await configured(WORKER), EXCHANGE, asked);
     await expect(exchange, wrong).rejects.toMatchObject({ error: 'invalid_request' });
   }
-  // Nor is an access token an ID token.
+  // An access token does not pass as an ID token either.
   const asked = {
     subject_token: token,
     subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
@@ -214,7 +217,7 @@ test('ID tokens and JWTs of others are no access tokens anywhere', async () => {
   await expect(oidc.genericGrantRequest(await configured(WORKER), EXCHANGE, asked)).rejects.toMatchObject({
     error: 'invalid_request',
   });
-  // This service's own APIs take opaque tokens alone.
+  // The service's own APIs accept only opaque tokens.
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   expect((await fetch(`${service.address}/api/admin/v1/users`, { headers })).status).toBe(401);
 });

@@ -15,10 +15,10 @@ const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 const CLIENT_SECRET = 'a-secret-of-at-least-16-characters';
 const CALLBACK = 'https://app.example/callback';
 const PASSWORD = 'correct horse battery staple';
-/** The files are read again every 20 seconds. */
+/** The service checks the files every 20 seconds. */
 const RELOAD_MS = 30_000;
 
-/** Two running instances on one data directory, and clients that know them through discovery only. */
+/** Two running instances on one data directory, and clients that use only discovery. */
 let folder: string;
 let keysDir: string;
 const bases: string[] = [];
@@ -29,7 +29,7 @@ let log = '';
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-rotation-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   keysDir = join(folder, 'data/keys');
   const ports = [await freePort(), await freePort()];
@@ -85,7 +85,7 @@ async function keySet(base: string, etag = ''): Promise<KeySet> {
   return { etag: response.headers.get('etag') ?? '', kids: keys.map(({ kid }) => kid) };
 }
 
-/** Waits until both instances publish as many RSA, P-256 and Ed25519 keys together. */
+/** Waits until both instances publish this total of RSA, P-256 and Ed25519 keys. */
 async function untilPublished(count: number, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (const base of bases) {
@@ -104,7 +104,7 @@ async function untilLogged(text: string, times: number): Promise<void> {
   }
 }
 
-/** A sign-in with an unmodified client. */
+/** Signs in with an unmodified client. */
 async function signIn(config: oidc.Configuration): Promise<{ idToken: string; refreshToken: string }> {
   const browser = new Browser({ listener: (bases[0] ?? '').slice(0, -1), publicBase: bases[0] ?? '' });
   const verifier = oidc.randomPKCECodeVerifier();
@@ -129,7 +129,7 @@ describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
     const config = await oidc.discovery(new URL(issuer), CLIENT_ID, undefined, oidc.ClientSecretBasic(CLIENT_SECRET), {
       execute: [oidc.allowInsecureRequests],
     });
-    // Never asks again: what a client does that cached the set while the next key was published.
+    // Fetches the keys only once, like a client that cached the set while the next key was already published.
     const fetchOnce = () => createRemoteJWKSet(new URL(`${issuer}oauth2/keys.json`), { cooldownDuration: 3_600_000 });
     const expected = { issuer, audience: CLIENT_ID };
 
@@ -139,7 +139,7 @@ describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
     const { etag } = await keySet(issuer);
     expect(await keySet(bases[1] ?? '', etag)).toEqual({ etag, kids: [] });
 
-    // Without a signal: both instances find the file.
+    // Without a signal: both instances detect the file.
     await rotate();
     await untilPublished(4, RELOAD_MS);
     expect((await keySet(issuer, etag)).kids).toHaveLength(4);
@@ -155,14 +155,14 @@ describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
     const { kid } = decodeProtectedHeader(second.id_token ?? '');
     expect(kid).not.toBe(before);
     expect((await keySet(issuer)).kids[0]).toBe(kid);
-    // The client that cached the set before the promotion verifies old and new.
+    // A client that cached the set before the promotion can verify old and new tokens.
     await jwtVerify(second.id_token ?? '', cached, expected);
     await jwtVerify(first.idToken, cached, expected);
-    // As does one that starts now.
+    // So can a client that starts now.
     await jwtVerify(first.idToken, fetchOnce(), expected);
     expect(await isTakenAsOurs(first.idToken)).toBe(true);
 
-    // What a broken file brings is no key set at all, and an ERROR line that names it without its content.
+    // A broken file does not change the key set. It causes an ERROR line with its name but not its content.
     const broken = join(keysDir, 'broken.pem');
     writeFileSync(broken, 'the content of a key', { mode: 0o600 });
     signal();
@@ -174,7 +174,7 @@ describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
     rmSync(broken);
     signal();
 
-    // A leaked key is gone within one reload, and nothing that it signed counts any more.
+    // A leaked key disappears within one reload, and everything it signed becomes invalid.
     await rotate('--retire');
     signal();
     await untilPublished(3, RELOAD_MS);
@@ -243,7 +243,7 @@ test('a new root key that knows the former one: people stay signed in, refresh t
   expect((await oidc.refreshTokenGrant(config, refreshToken)).id_token).toBeDefined();
 });
 
-/** Whether the service takes the token for one of its own: others are refused with 400 (RP-Initiated Logout 1.0 4). */
+/** Whether the service accepts the token as its own. It rejects others with 400 (RP-Initiated Logout 1.0 4). */
 async function isTakenAsOurs(idToken: string): Promise<boolean> {
   const query = new URLSearchParams({ id_token_hint: idToken });
   const response = await fetch(`${bases[1]}oauth2/logout?${query}`, { redirect: 'manual' });

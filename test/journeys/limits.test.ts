@@ -1,7 +1,4 @@
-/**
- * The numbers of browser-flows 14 as a service without any such setting has them, enforced by the database: two
- * instances share them, and what one has let through the other does not let through again.
- */
+/** The default rate limits of browser-flows 14, enforced by the database. Two instances share each limit. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
 import { Browser, type Shown } from '#test/support/browser.ts';
@@ -25,9 +22,9 @@ type Pair = readonly [TestService, TestService];
 const clock = new FakeClock();
 let peer: UpstreamPeer;
 let open: Pair;
-/** On the same database, with registration by token only. */
+/** On the same database, with registration only by token. */
 let invited: Pair;
-/** There too, with as many registrations as anybody likes, so that the limits of mails are reached. */
+/** Also there, with unlimited registrations, so that the email limits can be reached. */
 let mailing: Pair;
 let lastAddress = 0;
 
@@ -76,7 +73,7 @@ function newAddress(): string {
   return `10.1.${lastAddress >> 8}.${lastAddress & 255}`;
 }
 
-/** A browser at an instance, with the cookies of one that was used elsewhere. */
+/** Creates a browser at an instance, with the cookies of another one. */
 function browserAt(service: TestService, address: string, cookies?: ReadonlyMap<string, string>): Browser {
   const browser = new Browser({
     listener: service.address,
@@ -99,13 +96,13 @@ async function recover(browser: Browser, email: string): Promise<Shown> {
 
 let joined = 0;
 
-/** Begins a registration with an e-mail address. */
+/** Starts a registration with an email address. */
 async function joinWith(browser: Browser, email: string): Promise<Shown> {
   joined += 1;
   return await beginRegistration(browser, { username: `joining${joined}`, email });
 }
 
-/** Begins a registration whose address is to be proven. @returns what sends fields to that step, from anywhere */
+/** Starts a registration up to the email verification. @returns an attempt that submits fields to that step */
 async function beginProof(
   [service]: Pair,
   email: string,
@@ -123,24 +120,24 @@ async function beginProof(
   };
 }
 
-/** One try that counts; `n` differs from try to try. */
+/** One counted attempt. `n` is different for each attempt. */
 type Attempt = (service: TestService, n: number) => Promise<Shown>;
 
 interface Limit {
-  /** Of `rate_limiting`. */
+  /** Path below `rate_limiting`. */
   readonly setting: string;
   readonly burst: number;
   readonly refill: number;
   readonly per: number;
-  /** `open` unless given. */
+  /** Defaults to `open`. */
   readonly at?: () => Pair;
-  /** Tokens that are gone once it has begun. */
+  /** Tokens that `begin` consumes. */
   readonly used?: number;
-  /** Makes a subject of its own, and tries that count against it. */
+  /** Creates a new subject. @returns attempts that count against it */
   readonly begin: (services: Pair) => Promise<Attempt> | Attempt;
 }
 
-/** Tries that share nothing but their address. */
+/** Returns attempts that share only their address. */
 function fromOneAddress(attempt: (browser: Browser, n: number) => Promise<Shown>) {
   return (): Attempt => {
     const address = newAddress();
@@ -232,7 +229,7 @@ const LIMITS: readonly Limit[] = [
     refill: 12,
     per: HOUR,
     at: () => mailing,
-    // The first mail.
+    // The first email.
     used: 1,
     begin: (services) => beginProof(services, 'again@mail.example', () => ({ action: 'resend' })),
   },
@@ -291,7 +288,7 @@ function isRefused({ errorCodes }: Shown): boolean {
   return errorCodes.some((code) => code === 'rate_limit_exceeded' || code === 'rate_limited');
 }
 
-/** Tries at one instance after the other, until the burst is used up everywhere. */
+/** Alternates between the instances until the burst is exhausted at both. */
 async function expectBurst([one, other]: Pair, attempt: Attempt, burst: number): Promise<void> {
   for (let n = 0; n < burst; n += 1) {
     const shown = await attempt(n % 2 === 0 ? one : other, n);
@@ -315,7 +312,7 @@ describe('limits of browser-flows 14, on two instances (S-89)', () => {
     const services = limit.at?.() ?? open;
     const attempt = await begin(services);
     await expectBurst(services, attempt, burst - (limit.used ?? 0));
-    // One comes back at a time, and not a moment too soon.
+    // Tokens are refilled one at a time, and not early.
     clock.advanceSeconds(per / refill - 0.5);
     expect(isRefused(await attempt(services[0], burst + 2))).toBe(true);
     clock.advanceSeconds(1);

@@ -13,8 +13,8 @@ const PASSWORD = 'correct horse battery staple';
 const HOMESERVER_SECRET = 'homeserver-secret-of-the-test';
 
 /**
- * The main job on real input: an unmodified OpenID client, a person with a browser, and the log of what they did.
- * The steps build on one another, as they do for a person.
+ * The main use case: an unmodified OpenID client, a user with a browser, and the resulting log. The steps depend on
+ * each other.
  */
 describe('an unmodified OpenID client signs a person in', () => {
   let service: TestService;
@@ -55,7 +55,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     await service.stop();
   });
 
-  /** The line of the last request, found by its method and path. */
+  /** Returns the line of the last request with this method and path. */
   function lineOf(method: string, path: string): RequestLine {
     const lines = service.requestLines();
     const found = lines.filter((line) => line.method === method && line.path === path).at(-1);
@@ -167,7 +167,7 @@ describe('an unmodified OpenID client signs a person in', () => {
     expect(second.refresh_token).not.toBe(first);
     expect((await oidc.tokenIntrospection(config, tokens.access_token)).active).toBe(false);
 
-    // The answer got lost: the client asks again with the token it still has.
+    // The response was lost, so the client retries with its previous refresh token.
     const repeated = await oidc.refreshTokenGrant(config, first);
     expect(repeated.refresh_token).toBe(second.refresh_token);
     expect(repeated.access_token).toBe(second.access_token);

@@ -1,4 +1,4 @@
-/** People who change the account while an application waits for them (browser-flows 9.1, 3.3). */
+/** Users who switch accounts while an application waits for them (browser-flows 9.1, 3.3). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type AuthorizationService,

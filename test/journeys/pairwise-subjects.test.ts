@@ -9,7 +9,10 @@ const HOMESERVER_SECRET = 'homeserver-secret-of-the-test';
 const SUBJECT = /^[\w-]{43}$/;
 const API = 'urn:chat:client:api:*';
 
-/** Two applications of one sector, one of another, one that joins the first by its sector identifier, and a public one. */
+/**
+ * Two clients in one sector, one in another, one that joins the first sector through its sector identifier, and one
+ * with public subjects.
+ */
 const CLIENTS = {
   shop: { id: '01JD3Q5Z8W2N4K6M7P9R0S1TS1', callback: 'https://shop.example/cb', pairwise: true },
   till: { id: '01JD3Q5Z8W2N4K6M7P9R0S1TS2', callback: 'https://shop.example/till', pairwise: true },

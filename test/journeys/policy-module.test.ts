@@ -1,4 +1,4 @@
-/** The operator's own rules in place of the built-in ones, wherever people and applications meet them. */
+/** The operator's policy module replaces the built-in rules, wherever they apply to users and applications. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -109,7 +109,7 @@ describe('a registration', () => {
   });
 
   test('goes by these rules in place of the built-in ones, and reserved and malformed names stay', async () => {
-    // The name is banned, the domain is banned, the address is banned and the password is weak.
+    // The name, the domain and the address are banned, and the password is weak.
     const { shown } = await register(
       { username: 'root', email: 'a@banned.example', password: 'a', password_confirm: 'a' },
       FAR,
@@ -188,7 +188,7 @@ test('a client that registers itself is judged by the rule alone', async () => {
       ...{ error: 'invalid_redirect_uri', error_description: 'https://evil.example/cb: not there' },
     });
     expect(await refused({}, '203.0.113.9')).toMatchObject({ error: 'invalid_client_metadata' });
-    // What is no rule of the policy stays: addresses that run code.
+    // Checks outside the policy still apply, such as for executable URLs.
     expect(await refused({ redirect_uris: ['javascript:alert(1)'] })).toMatchObject({ error: 'invalid_redirect_uri' });
   });
   expect(settings).toEqual(['module:evil', 'module:evil-uri', 'module:not-from-there']);
@@ -207,7 +207,7 @@ describe('an authorization', () => {
     await browser.get(attacked.authorizeUrl(C1, { scope: 'openid urn:latchkey:admin' }));
     await browser.get(browser.shown.location ?? '');
     expect([browser.shown.status, browser.shown.errorCodes]).toEqual([403, ['admin-scope']]);
-    // Banned by the data, which the rule does not look at.
+    // Banned by the policy data, which the rule does not consult.
     await browser.get(attacked.authorizeUrl(C1, { prompt: 'none' }), { 'x-forwarded-for': FAR });
     expect(new URL(browser.shown.location ?? '').searchParams.get('error')).toBe('consent_required');
   });

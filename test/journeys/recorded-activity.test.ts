@@ -1,4 +1,4 @@
-/** `latchkey activity` over what the service logs while people and applications use it (operations 3.10, 10.7). */
+/** Runs `latchkey activity` on the log of a service with users and applications (operations 3.10, 10.7). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand } from '../../src/cli/run-command.test-support.ts';
 import { Browser } from '../support/browser.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await peer.stop());
 
-/** Everything that the interface's table names, done well and badly. @returns the ids of those who did it */
+/** Performs every specified activity, with success and with failure. @returns the IDs of the users */
 async function useService(service: TestService): Promise<{ readonly amira: string; readonly linked: string }> {
   const amira = await service.registerUser('amira', PASSWORD);
   const linked = await service.registerUser('linked', PASSWORD);
@@ -164,7 +164,7 @@ test.each(['text', 'json'])('tells what the table of the interface tells, from a
     ['chat-login', 'success', amira, 'POST', 200],
     ['chat-logout', 'success', amira, 'POST', 200],
   ]);
-  // One line of the log for each of them, and its own.
+  // Each record comes from a different log line.
   const ids = records.map((record) => String(record['request_id']));
   expect(new Set(ids).size).toBe(ids.length);
   expect(records.every((record) => record['client_address'] === '127.0.0.1')).toBe(true);

@@ -36,7 +36,7 @@ function authorizePath(fields: Readonly<Record<string, string>> = {}): string {
   return `/authorize?${query}`;
 }
 
-/** Fills in the two forms of a registration; the redirect to where the person wanted to go is not followed. */
+/** Submits the two forms of a registration. Does not follow the redirect to the original target. */
 async function register(browser: Browser, username: string): Promise<void> {
   await browser.submit({ username, password: NEW_PASSWORD, password_confirm: NEW_PASSWORD });
   await browser.follow();
@@ -122,7 +122,7 @@ describe('an application that asks for a new account (prompt=create)', () => {
     await browser.follow();
     expect(browser.shown.location).toMatch(/^https:\/\/app\.example\/callback\?code=/);
     expect(lastLine()?.requester).toMatch(/\(second-account\)$/);
-    // It led to a registration, so it leads to no other.
+    // The request has already led to a registration, so it does not start another.
     await browser.get(registration);
     expect(new URL(browser.shown.location ?? '').pathname).toMatch(/^\/authorize\//);
   });

@@ -91,7 +91,7 @@ function answerOf(): Readonly<Record<string, string>> {
   return Object.fromEntries(new URL(browser.shown.headers.location ?? '').searchParams);
 }
 
-/** A code, once the person has agreed to what is asked for. */
+/** Returns a code after the user has consented to the request. */
 async function code(scope: string, resources: readonly string[]): Promise<string> {
   await browser.open(authorizePath(scope, resources));
   if (browser.shown.status === 200) await browser.submit({ action: 'consent' }, { action: '/authorize' });
@@ -162,7 +162,7 @@ describe('resource indicators (RFC 8707)', () => {
     const refresh = { grant_type: 'refresh_token', refresh_token: String(body['refresh_token']) };
     expect(await token({ ...refresh, resource: FILES })).toMatchObject(refused);
     expect((await token(refresh)).body).toMatchObject({ scope: 'events.read' });
-    // Such a session could never be refreshed.
+    // Otherwise, the session could never be refreshed.
     expect(await exchange('events.read', [FILES])).toMatchObject(refused);
   });
 
@@ -258,11 +258,11 @@ describe('other grants', () => {
 
     const refused = { status: 400, body: { error: 'invalid_scope' } };
     expect(await token({ ...form, scope: 'events.write' }, WORKER)).toMatchObject(refused);
-    // Its configuration has no scope, so nobody decided that it may have this one without a person.
+    // Its configuration has no scope, so it is not allowed to obtain this one without a user.
     expect(await token({ ...form, scope: 'files.read' }, WEB)).toMatchObject(refused);
     const elsewhere = await token({ ...form, resource: 'https://other.example' }, WORKER);
     expect(elsewhere).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
-    // An answer without `scope` would say that it got all it asked for (RFC 6749 5.1).
+    // A response without `scope` would mean that everything requested was granted (RFC 6749 5.1).
     const nothing = await token({ ...form, scope: 'events.read' }, WORKER);
     expect(nothing).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
   });
@@ -300,7 +300,7 @@ describe('a refused resource is logged as it was sent (RFC 8707 2)', () => {
 
   const refusals = () => service.logLines().filter((line) => line.includes(' auth.refused '));
 
-  /** The line that the request adds. */
+  /** Returns the log line that the request adds. */
   async function refusalOf(ask: () => Promise<Answer>): Promise<string> {
     const before = refusals().length;
     expect(await ask()).toMatchObject({ status: 400, body: { error: 'invalid_target' } });

@@ -23,7 +23,7 @@ const services: ChildProcess[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-root-rotation-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   const ports = [await freePort(), await freePort()];
   const client = {
@@ -62,7 +62,7 @@ async function rotate(): Promise<Readonly<Record<string, unknown>>> {
   return JSON.parse((await programs[0]?.run(['--json', 'keys', 'rotate-encryption'])) ?? '');
 }
 
-/** An unmodified client, and a person who stays signed in in a browser. */
+/** An unmodified client, and a user who stays signed in in a browser. */
 async function signIn() {
   const issuer = bases[0] ?? '';
   const config = await oidc.discovery(new URL(issuer), CLIENT_ID, undefined, oidc.ClientSecretBasic(CLIENT_SECRET), {
@@ -113,7 +113,7 @@ test('a new root key while two instances run: nobody is signed out, secrets and 
   expect(await isSignedIn(browser)).toBe(true);
   const { refresh_token: second = '' } = await oidc.refreshTokenGrant(config, refreshToken);
 
-  // A restart without the former key: cookies of before are worth nothing, what is stored is readable.
+  // After a restart without the former key, old cookies are invalid but stored values are readable.
   await Promise.all(services.splice(0).map((service) => stopProcess(service)));
   unlinkSync(keyFile('encryption.previous'));
   await start();
@@ -155,7 +155,8 @@ test('a root key of the configuration is not changed: exit code 1 and the lines 
   expect(existsSync(join(other, 'encryption.key'))).toBe(false);
   const replaced = { encryption: 'cd'.repeat(32), encryption_previous: ['ab'.repeat(32)] };
   const exchanged = new Program(folder, { data_dir: other, secrets: replaced }, { name: 'own.json' });
-  // By hand as far as the exchange: the start of any command notes the new key, and this one seals under it.
+  // The operator has exchanged the keys by hand. Any command registers the new key when it starts, and this one seals
+  // all values with it.
   expect(await exchanged.run(['keys', 'rotate-encryption'])).toContain('Every stored value is sealed');
   await expect(exchanged.run(['keys', 'rotate-encryption'])).rejects.toThrow(/By hand/);
 });

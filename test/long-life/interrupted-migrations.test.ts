@@ -1,6 +1,6 @@
 /**
- * Every schema there ever was, with rows in every table, becomes the schema of today, although the program is killed in
- * each of its migrations (security F-22, O-08; operations 8.3).
+ * Migrates every previous schema, with rows in every table, to the current one, while the program is killed in each
+ * migration (security F-22, O-08; operations 8.3).
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,10 +18,12 @@ const ROWS = 6;
 /** Key of the advisory lock that stops a migration at its last statement. */
 const LOCK = 22;
 const MIGRATOR = 'latchkey migrate';
-/** Of this test, in the schema that is migrated. */
+/** Helper table of this test in the migrated schema. */
 const HELD = 'held_migration';
 
-/** The row in `schema_migrations` is the last statement of each migration; the one named in `HELD` waits there. */
+/**
+ * Each migration's last statement inserts its row into `schema_migrations`. The migration named in `HELD` waits there.
+ */
 const HOLD = `
 create table ${HELD} (version integer not null);
 insert into ${HELD} values (0);
@@ -78,8 +80,8 @@ test('a program killed in any migration leaves it whole or undone, and the next 
 }, 240_000);
 
 /**
- * Kills the program at the end of a migration. The server hears of it at once, as when the connection is reset, or goes
- * on with the statement that it has, as when the machine is gone.
+ * Kills the program at the end of a migration. The server either notices immediately, as after a connection reset, or
+ * finishes the current statement, as when the machine fails.
  */
 async function killIn(version: number, { isServerTold }: { isServerTold: boolean }): Promise<void> {
   await client.query(`update ${HELD} set version = ${version}`);
@@ -103,7 +105,7 @@ async function isThere(query: string): Promise<boolean> {
   return (await client.query(query)).rowCount !== 0;
 }
 
-/** `ROWS` also for a table that a later migration took away. */
+/** Returns `ROWS` for a table that a later migration drops. */
 async function countRows(table: string): Promise<number> {
   if (!(await isThere(`select where to_regclass('${table}') is not null`))) return ROWS;
   return (await client.query(`select from ${table}`)).rowCount ?? 0;

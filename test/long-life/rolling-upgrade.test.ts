@@ -1,4 +1,7 @@
-/** A newer version migrates the database while instances of this one serve (operations 8.3, 10.11; security O-09). */
+/**
+ * A newer version migrates the database while instances of the current version are serving (operations 8.3, 10.11;
+ * security O-09).
+ */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +28,7 @@ const SETTINGS = {
     },
   ],
 };
-/** Of the tables that every request of the load reads or writes. */
+/** Tables that every request of the load reads or writes. */
 const TABLES = ['users', 'user_sessions', 'oauth2_sessions', 'oauth2_access_tokens', 'oauth2_clients'];
 
 let instances: TestService[];
@@ -76,7 +79,7 @@ test('columns, indexes and their removal come and go under load, and no request 
   expect(indexes).toHaveLength(ROUNDS * TABLES.length);
 }, 60_000);
 
-/** What a version adds, and in the end takes away again. */
+/** Writes the migrations of a version. They add columns and indexes, then drop the columns. */
 function writeVersion(number: number): void {
   const of = (line: (table: string) => string) => TABLES.map((table) => `${line(table)};\n`).join('');
   const column = `extra_${number}`;

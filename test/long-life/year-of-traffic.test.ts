@@ -1,4 +1,7 @@
-/** A year goes by on a shifted clock: whatever people and clients leave behind goes again (operations 6.4, 10.10). */
+/**
+ * Simulates a year of traffic with a fake clock: everything that users and clients leave behind is deleted eventually
+ * (operations 6.4, 10.10).
+ */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueRegistrationToken } from '#domain/accounts/registrations/issue-registration-token.ts';
@@ -23,10 +26,10 @@ import { bundleWorker } from '#test/support/worker-entry.ts';
 
 const STEP_DAYS = 20;
 const STEPS = Math.ceil(365 / STEP_DAYS);
-/** The longest that anything is kept, the activity of accounts, and one step more. */
+/** One step after the longest retention, which is for account activity. */
 const FIRST_FLAT_STEP = 180 / STEP_DAYS + 1;
 
-/** Rows that time alone never ends, with the reason. */
+/** Rows that do not expire, with the reason. */
 const KEPT: Readonly<Record<string, string>> = {
   users: 'accounts',
   user_passwords: 'one of each account',
@@ -37,7 +40,7 @@ const KEPT: Readonly<Record<string, string>> = {
   user_totp_secrets: 'one of each account that has an authenticator app',
   user_recovery_codes: 'ten of each such account',
 };
-/** Rows that no traffic adds. */
+/** Tables that traffic does not add rows to. */
 const FIXED = new Set(['schema_migrations', 'secret_keys', 'server_state', 'upstream_providers']);
 
 const CALLBACK = 'https://app.example/callback';
@@ -124,7 +127,7 @@ async function countRows(): Promise<[string, number][]> {
   return rows.map(({ name, count }) => [name, count]);
 }
 
-/** What happens in the days of one step. */
+/** Generates the traffic of one step. */
 async function traffic(step: number): Promise<void> {
   await signInAndOut(step);
   await useStaticClient();
@@ -160,7 +163,7 @@ async function signInAndOut(step: number): Promise<void> {
   await signIn(person);
   await person.get('/logout');
   await person.submit();
-  // Another one is closed without a word.
+  // Another browser is closed without signing out.
   const forgotten = browser();
   await forgotten.get('/login');
   await signIn(forgotten);
@@ -180,7 +183,7 @@ async function authorize(clientId: string): Promise<string> {
 const VERIFIER = 'a-verifier-that-is-long-enough-for-the-rules-of-it';
 const PKCE = { code_challenge: sha256(VERIFIER).toString('base64url'), code_challenge_method: 'S256' };
 
-/** Tokens are used, refreshed and given back; a second request is never answered. */
+/** Uses, refreshes and revokes tokens, and leaves a second authorization request pending. */
 async function useStaticClient(): Promise<void> {
   const code = await authorize(WEB.id);
   const grant = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: VERIFIER };
@@ -190,7 +193,7 @@ async function useStaticClient(): Promise<void> {
   await browser().open(`/authorize?${new URLSearchParams({ ...AUTHORIZATION_REQUEST, ...PKCE, client_id: WEB.id })}`);
 }
 
-/** An application that registers itself, gets tokens, and is never heard of again. */
+/** Registers a dynamic client that obtains tokens and then goes silent. */
 async function abandonDynamicClient(step: number): Promise<void> {
   const response = await fetch(`${service.address}/oauth2/registration`, {
     method: 'POST',
@@ -228,7 +231,7 @@ async function post(
   return text === '' ? {} : JSON.parse(text);
 }
 
-/** One device signs out, another one is thrown away; and a single sign-on is not finished. */
+/** Signs one device out, abandons another, and leaves a single sign-on pending. */
 async function chat(): Promise<void> {
   const client = new ChatClient(service);
   for (const isLast of [false, true]) {
@@ -258,7 +261,7 @@ async function recover(): Promise<void> {
   await person.submit({ email: PERSON.email }, { action: '/recover' });
 }
 
-/** What administrators, other services and failing machines leave. */
+/** Generates rows of administrators, other services and failing machines. */
 async function administer(step: number): Promise<void> {
   const { core, database } = service;
   const now = new Date(clock.now());
@@ -267,7 +270,7 @@ async function administer(step: number): Promise<void> {
   await issueRegistrationToken(core, { token: `welcome-${step}`, usageLimit: 1, expiresAt });
   await storePolicyData(database, { step }, clock.now());
   const user = toUuid(userId);
-  // It is killed before it can say that it ends.
+  // It is killed before it can deregister.
   const killed = {
     name: `machine:${step}`,
     version: '1.0.0',

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** The app of the guide, as its person's browser sees it. */
+/** The guide's app, as its user's browser sees it. */
 class AccountApp {
   readonly base: string;
   #cookie = '';
@@ -36,7 +36,7 @@ class AccountApp {
     };
   }
 
-  /** The form by which the page ends the session of that name. */
+  /** Returns the form that ends the session with this name. */
   async formOf(name: string): Promise<Readonly<Record<string, string>>> {
     const { body } = await this.request('/');
     const entry = body.split('<li>').find((text) => text.includes(name)) ?? expect.fail(`${name} is not in ${body}`);

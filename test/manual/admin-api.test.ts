@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service.stop());
 
-/** Runs shell commands of the page here, as somebody pastes them. @returns what they print */
+/** Runs shell commands from the page as a reader pastes them. @returns their output */
 async function paste(commands: string): Promise<string> {
   const here = commands.replaceAll('http://localhost:8080', service.address);
   const shell = spawn('sh', ['-e'], { stdio: ['pipe', 'pipe', 'inherit'] });

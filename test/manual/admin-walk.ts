@@ -1,4 +1,4 @@
-/** One request to each operation of the admin API, for the numbers of statements that the manual promises. */
+/** Sends one request to each operation of the admin API, to check the statement counts in the manual. */
 import { newId, parseId, toUuid } from '#platform/base/ids.ts';
 import { AdminClient } from '../support/admin-client.ts';
 import { giveAuthenticatorApp } from '../support/authenticator-app.ts';
@@ -18,12 +18,12 @@ const LISTS = [
 ];
 
 interface Walk {
-  /** Who has live sessions of every kind. */
+  /** A user with active sessions of every kind. */
   readonly username: string;
   readonly token: string;
   readonly clientId: string;
   readonly providerId: string;
-  /** Registered itself; it is deleted. */
+  /** A dynamically registered client. It is deleted. */
   readonly dynamicClientId: string;
 }
 

@@ -16,7 +16,7 @@ const CLAIMS = {
   profile: '{"level": 7}',
 };
 
-/** Rows of the tables below a heading, without their heads. */
+/** Returns the rows of the tables below a heading, without header rows. */
 function rowsBelow(heading: string): readonly (readonly string[])[] {
   const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? expect.fail(`no ${heading}`);
   return section

@@ -29,7 +29,7 @@ const CALLBACK = 'https://app.example/callback';
 const SIGNED_OUT = 'https://app.example/signed-out';
 const PASSWORD = 'correct horse battery staple';
 
-/** The table of docs/reference/endpoints.md, by method and path. */
+/** The table in docs/reference/endpoints.md, by method and path. */
 const rows = tableRows('docs/reference/endpoints.md').map(([method, path, resource, errorFormat, statements]) => ({
   method: method ?? '',
   path: codeOf(path),
@@ -146,8 +146,8 @@ describe('the manual’s page of endpoints', () => {
 });
 
 /**
- * Names need somebody to take them while they are being registered, metrics and what operators look at are off: tests of
- * their own go there.
+ * Routes with separate tests. The username steps apply only when a name is taken during its registration, and metrics
+ * and operator pages are disabled.
  */
 const NOT_WALKED = [
   ...['GET /register/steps/:id/username', 'POST /register/steps/:id/username'],
@@ -200,7 +200,7 @@ async function signInAndUseTokens(): Promise<void> {
   });
   const browser = newBrowser();
   await browser.get('/login');
-  // Twice: the second time consent is remembered.
+  // Runs twice: the second time, consent is remembered.
   for (const round of [1, 2]) {
     const verifier = oidc.randomPKCECodeVerifier();
     const request = {
@@ -277,7 +277,7 @@ async function registerThroughProvider(): Promise<void> {
   expect(new URL((await browser.follow()).url).pathname).toBe('/');
 }
 
-/** Alone, then after a password. */
+/** Uses a passkey alone, then after a password. */
 async function usePasskey(): Promise<void> {
   const id = await service.registerUser('edda', PASSWORD);
   const key = await givePasskey(service.core, id);
@@ -295,7 +295,7 @@ async function usePasskey(): Promise<void> {
   }
 }
 
-/** By the app, then by recovery codes: each to sign in, and again in that session. */
+/** Uses TOTP codes, then recovery codes: first to sign in, then to reauthenticate in the same session. */
 async function useSecondFactor(): Promise<void> {
   const app = await giveAuthenticatorApp(service.core, await service.registerUser('fenna', PASSWORD));
   const [first = '', second = ''] = app.recoveryCodes;
@@ -317,7 +317,7 @@ async function useSecondFactor(): Promise<void> {
   }
 }
 
-/** At a service that asks everybody for a second factor. @returns its request lines */
+/** Sets up a second factor at a service that requires one. @returns its request lines */
 async function setUpSecondFactor(): Promise<ReturnType<TestService['requestLines']>> {
   const strict = await startService({ account: { second_factor: 'required' } });
   try {
@@ -415,7 +415,9 @@ async function registerOneself(): Promise<void> {
   expect((await browser.get(browser.shown.location ?? '')).status).toBe(303);
 }
 
-/** RFC 7592, with an authorization request that waits for an address that is given up, and a session. */
+/**
+ * Manages a registration (RFC 7592), with a session and an authorization request that waits for a removed redirect URI.
+ */
 async function manageRegistration(registered: oidc.ClientMetadata, application: object): Promise<void> {
   const { client_id, client_secret = '', registration_client_uri, registration_access_token } = registered;
   const headers = { authorization: `Bearer ${String(registration_access_token)}`, 'content-type': 'application/json' };

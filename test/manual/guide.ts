@@ -10,24 +10,24 @@ import { type Page, readPage } from './pages.ts';
 
 export const PASSWORD = 'correct horse battery staple';
 
-/** The settings of the first block of a guide, or of a later one. */
+/** Returns the settings in the first block of a guide, or in a later one. */
 export function settingsOf({ blocks }: Page, index = 0): Readonly<Record<string, unknown>> {
   const settings: Record<string, unknown> = parse(blocks('yaml')[index] ?? '');
   return settings;
 }
 
-/** The programs of a guide, in a folder of their own, as its reader saves and starts them. */
+/** The programs of a guide in a separate folder, saved and started as a reader does. */
 export class Guide {
   readonly #page: Page;
   readonly #folder: string;
   readonly #children = new Set<ChildProcess>();
   readonly #addresses: readonly (readonly [string, string])[];
 
-  /** @param addresses what is another address here than on the page */
+  /** @param addresses replacements for addresses on the page */
   constructor(path: string, addresses: Readonly<Record<string, string>> = {}) {
     this.#page = readPage(path);
     this.#addresses = Object.entries(addresses);
-    // Below the package, so that the programs find their libraries.
+    // Inside the package, so that the programs find their libraries.
     mkdirSync(join(packageRoot, '.latchkey'), { recursive: true });
     this.#folder = mkdtempSync(join(packageRoot, '.latchkey', 'guide-'));
     for (const block of this.#page.blocks('js')) {
@@ -36,24 +36,24 @@ export class Guide {
     }
   }
 
-  /** Saves a program under this name, with the addresses of this test. */
+  /** Saves a program under this name, with this test's addresses. */
   save(name: string, source: string): void {
     writeFileSync(join(this.#folder, name), this.#here(source));
   }
 
-  /** What one of its programs saved. */
+  /** Returns a file that one of the programs saved. */
   saved(name: string): string {
     return readFileSync(join(this.#folder, name), 'utf8');
   }
 
-  /** The program of that name as the page has it. */
+  /** Returns the program with this name from the page. */
   source(name: string): string {
     return this.#page.blocks('js').find((block) => block.startsWith(`// ${name}\n`)) ?? '';
   }
 
   /**
-   * The same after a change that the page shows: each block without a name takes the place of what begins with the same
-   * line, or comes first when it imports something.
+   * Returns the program after the changes that the page describes. Each unnamed block replaces the code that starts
+   * with the same line. Imports are added at the start.
    */
   changedSource(name: string): string {
     let source = this.source(name);
@@ -68,14 +68,14 @@ export class Guide {
     return source;
   }
 
-  /** @param waits of the program; those that are quick take a hundredth of their time, time-outs of requests as well */
+  /** @param waits `quick` divides all timers of the program by 100, including request timeouts */
   start(name: string, args: readonly string[] = [], waits: 'quick' | 'as they are' = 'quick'): RunningProgram {
     const quick =
       'const wait = setTimeout; globalThis.setTimeout = (work, ms, ...more) => wait(work, ms / 100, ...more);';
     const options = waits === 'quick' ? ['--import', `data:text/javascript,${quick}`] : [];
     const child = spawn(process.execPath, [...options, name, ...args], {
       cwd: this.#folder,
-      // No browser of this machine opens.
+      // Prevents the program from opening a browser.
       env: { ...process.env, PATH: this.#folder },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -112,18 +112,18 @@ export class RunningProgram {
     );
   }
 
-  /** What it has printed when it has ended. */
+  /** Returns the output after the program has exited. */
   async output(): Promise<string> {
     await this.#closed;
     return this.#output;
   }
 
-  /** The first group of a pattern, as soon as it was printed. */
+  /** Returns the first group of a pattern once the output matches it. */
   async printed(pattern: RegExp): Promise<string> {
     return await this.#until(() => pattern.exec(this.#output)?.[1]);
   }
 
-  /** Waits until it answers at an address. */
+  /** Waits until the program responds at a URL. */
   async listens(address: string): Promise<void> {
     await this.#until(() =>
       fetch(address, { redirect: 'manual' }).then(
@@ -143,7 +143,7 @@ export class RunningProgram {
   }
 }
 
-/** A person signs in at the address to which an app sent them, and answers the consent page. @returns where it leads */
+/** Signs a user in at the app's authorization URL and answers the consent page. @returns the redirect URL */
 export async function signInAt(
   service: TestService,
   address: string,
@@ -153,7 +153,7 @@ export async function signInAt(
   await browser.open(address);
   await browser.submit({ username: 'alice', password: PASSWORD });
   await browser.follow();
-  // Nobody is asked twice for the same.
+  // The service does not ask twice for the same consent.
   if (browser.shown.location === undefined) await browser.submit({ action: answer }, { action: '/authorize' });
   return { location: browser.shown.location ?? '', browser };
 }

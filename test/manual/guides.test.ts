@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** The service with the settings of guides, and an account. */
+/** Starts the service with the settings of guides, and creates an account. */
 async function serve(
   settings: Readonly<Record<string, unknown>>,
   options: Pick<ServiceOptions, 'strengthWorker'> = {},
@@ -43,7 +43,7 @@ function settingsWith(path: string, replace: (json: string) => string = (json) =
   return settings;
 }
 
-/** The app of the guide, as a browser sees it. */
+/** The guide's app, as a browser sees it. */
 class WebApp {
   readonly base: string;
   cookie = '';
@@ -232,7 +232,7 @@ async function approveDevice(running: RunningProgram, answer: Answer = 'consent'
   await browser.submit(confirmed, { action: new URL(url).pathname });
 }
 
-/** Ends the sessions of all apps, as an administrator does. */
+/** Ends the sessions of all apps, like an administrator. */
 async function endSessions(): Promise<void> {
   await sql(service.database, 'update oauth2_sessions set finished_at = now() where finished_at is null');
 }
@@ -240,7 +240,7 @@ async function endSessions(): Promise<void> {
 describe('guides "Connect a service" and "Connect a resource server"', () => {
   const SERVICE = 'docs/guides/service.md';
   const API = 'docs/guides/resource-server.md';
-  /** Both with the entries of their pages, and the API of its page. */
+  /** Starts the service with both guides' configuration, and the API from its guide. */
   async function start(entries: Readonly<Record<string, unknown>>, change: 'as it is' | 'signed'): Promise<Guide> {
     const api = `localhost:${await freePort()}`;
     const { oauth, clients } = settingsWith(API, (json) => json.replaceAll('localhost:4000', api));

@@ -1,7 +1,7 @@
 /**
- * The guide for operators of a Synapse. nginx and Caddy are run with its configurations where they are installed:
- * `.ci/run` unpacks Debian's into a folder that `LATCHKEY_TEST_PROXIES` names. Without them those tests are skipped, and
- * count as such. Debian has no Traefik: its rules are read and applied to the same addresses.
+ * The guide for operators of Synapse. nginx and Caddy run with its configurations where they are installed. `.ci/run`
+ * unpacks Debian's packages into a folder named by `LATCHKEY_TEST_PROXIES`. Without them, those tests are skipped and
+ * reported as such. Debian has no Traefik, so its rules are parsed and applied to the same URLs.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -80,7 +80,7 @@ describe('guide "Connect a Synapse homeserver"', () => {
       for (const command of commands) {
         const words = command.replace(/ +#.*/, '').replace('password.txt', password).split(' ').slice(1);
         const { exitCode, out, err } = await runCommand(['-c', file, ...words], { workingDirectory: directory });
-        // The name of the guide leads nowhere here, and clients need it.
+        // The guide's host name does not resolve here, and clients need it.
         const expected = words.includes('doctor') ? 11 : 0;
         expect(exitCode, `${command}\n${out}${err}`).toBe(expected);
         if (expected === 11) {
@@ -88,7 +88,7 @@ describe('guide "Connect a Synapse homeserver"', () => {
             expect(out).toMatch(new RegExp(`^ok +homeserver\\.${name} `, 'm'));
         }
         await tellHomeserver(service.core);
-        // A job that meets another one of the same person comes back two seconds later.
+        // A job that conflicts with another job for the same user is retried two seconds later.
         if (words.includes('--reactivate')) await expect.poll(isBack, { timeout: 30_000 }).toBe(true);
       }
       expect([...(homeserver.user('amira')?.devices.keys() ?? [])].toSorted()).toEqual(['ADMIN', 'BOT']);
@@ -102,7 +102,7 @@ describe('guide "Connect a Synapse homeserver"', () => {
 
 type Target = 'latchkey' | 'synapse' | 'nobody';
 
-/** Where an address has to go (chat-compat 3.1), and what must not be reached from outside. */
+/** Where each URL must be routed (chat-compat 3.1), and what must not be reachable from outside. */
 const ADDRESSES: readonly (readonly [host: string, path: string, target: Target])[] = [
   ['matrix.example.org', '/_matrix/client/v3/login', 'latchkey'],
   ['matrix.example.org', '/_matrix/client/r0/login/sso/redirect?redirectUrl=https%3A%2F%2Fapp.example%2F', 'latchkey'],
@@ -148,7 +148,7 @@ const FOLDER = process.env['LATCHKEY_TEST_PROXIES'] ?? '/';
 interface Proxy {
   readonly name: string;
   readonly program: string;
-  /** The configuration of the guide, on this port and with this certificate. */
+  /** Adapts the guide's configuration to this port and certificate. */
   configure(text: string, port: number, folder: string): string;
   check(file: string, folder: string): readonly string[];
   run(file: string, folder: string): readonly string[];
@@ -192,7 +192,7 @@ describe.each(PROXIES)('$name with the configuration of the guide', ({ name, pro
   let file: string;
   let running: ChildProcess | undefined;
 
-  /** Answers with its name and the path that it was asked for. */
+  /** Starts a server that responds with its name and the requested path. */
   async function startTarget(target: Target): Promise<number> {
     const targetPort = await freePort();
     const server = createServer((incoming, response) => response.end(`${target} ${incoming.url}`));
@@ -291,7 +291,7 @@ test('Traefik, by its rules: every address goes to where it belongs', () => {
   }
 });
 
-/** A rule of the form "host, and one of these paths if it names any". */
+/** Evaluates a rule of the form "host, and any of these paths". */
 function matches(rule: string, host: string, path: string): boolean {
   const named = (matcher: string) =>
     [...rule.matchAll(new RegExp(`\\b${matcher}\\(\`([^\`]*)\`\\)`, 'g'))].map(([, value = '']) => value);

@@ -6,7 +6,7 @@ import { readPage } from './pages.ts';
 const SIGN_IN = 'docs/guides/sign-in-an-app.md';
 const RESOURCE_SERVER = 'docs/guides/resource-server.md';
 
-/** The applications that a guide shows parts of, below a heading. */
+/** Returns the applications that a guide quotes below a heading. */
 function sectionsOf(guide: string, heading: string) {
   const [, below = ''] = readPage(guide).text.split(`\n## ${heading}\n`);
   const [settings = ''] = below.split('\n## ');
@@ -24,7 +24,7 @@ function sectionsOf(guide: string, heading: string) {
 const signIn = sectionsOf(SIGN_IN, 'Settings for libraries and servers');
 const resourceServer = sectionsOf(RESOURCE_SERVER, 'Settings for frameworks');
 
-/** `tools/apps` runs those applications against the service; what the guide shows of them is what was tried. */
+/** `tools/apps` runs these applications against the service. The guides quote the tested code. */
 describe('guides "Sign in an app" and "Connect a resource server": settings', () => {
   test('has the applications that are tried', () => {
     expect([...signIn, ...resourceServer].map(({ path }) => path.split('/')[2])).toEqual(

@@ -27,7 +27,7 @@ describe('guide "Email delivery"', () => {
 
   const OWN = { ehloName: 'localhost', sender: 'noreply@example.org' };
 
-  /** Why a mail is not taken by a server on this port. */
+  /** Returns why a server on this port does not accept an email. */
   async function reasonAt(port: number, mode: 'plain' | 'tls' = 'plain'): Promise<string | undefined> {
     const credentials = { username: 'latchkey', password: new Secret('wrong') };
     const server = { hostname: 'localhost', port, mode, credentials, timeoutSeconds: 10, ...OWN };

@@ -13,7 +13,7 @@ import { allPages, type Page, readPage } from './pages.ts';
 import { codeOf, tableRows } from './tables.ts';
 
 const pages = allPages();
-/** What people follow: neither decisions, which tell history, nor the changelog. */
+/** Pages with instructions: not the decision records, which describe history, and not the changelog. */
 const instructions = pages.filter(({ path }) => !path.startsWith('docs/decisions/') && path !== 'CHANGELOG.md');
 
 test('every generated page is what the source says; node scripts/generate-reference.js writes them', () => {
@@ -45,7 +45,7 @@ function isThere(page: Page, target: string): boolean {
   return anchor === undefined || readPage(path).headings.map(slug).includes(anchor);
 }
 
-/** The anchor of a heading, as GitHub makes it. */
+/** Returns the anchor that GitHub generates for a heading. */
 function slug(heading: string): string {
   return heading
     .toLowerCase()
@@ -95,8 +95,8 @@ describe('names in the manual', () => {
     const dotted = /^[a-z][a-z_]*(\[\])?(\.[a-z_]+(\[\])?)+$/;
     const named = instructions.flatMap(({ path, codes }) =>
       codes
-        // Names of the chat protocol and of OpenTelemetry, members of GraphQL errors, attributes of spans and hosts are
-        // none of ours.
+        // Excludes names that Latchkey does not define: the chat protocol's, OpenTelemetry's, members of GraphQL
+        // errors, span attributes, and hosts.
         .filter(
           (code) =>
             dotted.test(code) &&
@@ -146,7 +146,7 @@ describe('names in the manual', () => {
     return [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
   }
 
-  /** `a.b.c` with `a.b` and `a`: the manual may speak of a group. */
+  /** Returns `a.b.c` with `a.b` and `a`, because the manual may refer to a group. */
   function withSections(key: string): string[] {
     const parts = key.split('.');
     return parts.map((_, index) => parts.slice(0, index + 1).join('.'));

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** A page of the manual. */
 export interface Page {
-  /** Below the root. */
+  /** Relative to the root. */
   readonly path: string;
   readonly text: string;
-  /** Contents of the fenced blocks of a language, such as `yaml`. */
+  /** Returns the contents of the fenced blocks in a language, such as `yaml`. */
   blocks(language: string): string[];
-  /** Contents of inline code outside of fenced blocks. */
+  /** Contents of inline code outside fenced blocks. */
   readonly codes: readonly string[];
   readonly headings: readonly string[];
 }
@@ -27,7 +27,7 @@ export function readPage(path: string): Page {
   };
 }
 
-/** README and the other pages at the root, and everything in `docs/`. */
+/** Returns the README, the other pages at the root, and everything in `docs/`. */
 export function allPages(): Page[] {
   const docs = readdirSync('docs', { recursive: true })
     .map((name) => `docs/${String(name)}`)

@@ -12,7 +12,7 @@ import { readPage } from './pages.ts';
 const readme = readPage('README.md');
 const PASSWORD = 'correct horse battery staple';
 
-/** The first sign-in of the README as it is written there, but for its two ports. */
+/** The README's first sign-in as written, except for its two ports. */
 describe('README: the first sign-in', () => {
   let service: TestService;
   let app: string;
@@ -23,7 +23,7 @@ describe('README: the first sign-in', () => {
     const { clients }: { clients: unknown } = parse(yaml.replaceAll('localhost:3000', app));
     service = await startService({ clients });
     await service.registerUser('alice', PASSWORD);
-    // Whom nothing remembers consent of.
+    // A user without remembered consent.
     await service.registerUser('bob', PASSWORD);
   });
 
@@ -49,7 +49,7 @@ describe('README: the first sign-in', () => {
 
   test('with openid-client greets the person by name', async () => {
     const [source = ''] = readme.blocks('js');
-    // Below the package, so that the app finds the library.
+    // Inside the package, so that the app finds the library.
     mkdirSync(join(packageRoot, '.latchkey'), { recursive: true });
     const folder = mkdtempSync(join(packageRoot, '.latchkey', 'readme-'));
     writeFileSync(join(folder, 'app.mjs'), here(source));
@@ -79,7 +79,7 @@ async function runToEnd(program: string, args: readonly string[]): Promise<{ out
   return { output };
 }
 
-/** Where the app sends a browser, once it listens. */
+/** Waits until the app listens, and returns its redirect for a browser. */
 async function redirectOf(child: ChildProcess, address: string): Promise<string> {
   for (;;) {
     const answer = await fetch(address, { redirect: 'manual' }).catch(() => undefined);

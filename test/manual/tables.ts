@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The rows of all tables on a page, without heads; cells as written. */
+/** Returns the rows of all tables on a page, without header rows and with cells as written. */
 export function tableRows(path: string): string[][] {
   const lines = readFileSync(path, 'utf8').split('\n');
   return lines
@@ -17,7 +17,7 @@ function isRule(line: string | undefined): boolean {
   return line !== undefined && /^\|(---\|)+$/.test(line);
 }
 
-/** The text between the first pair of backticks. */
+/** Returns the text between the first pair of backticks. */
 export function codeOf(cell: string | undefined): string {
   return /`([^`]+)`/.exec(cell ?? '')?.[1] ?? '';
 }

@@ -72,7 +72,7 @@ function settings() {
   };
 }
 
-/** A key whose file was written an hour ago. */
+/** Returns a key whose file was written an hour ago. */
 function storedKey(): SigningKeySource {
   const name = join(keyFolder, 'old.pem');
   const key = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -113,7 +113,7 @@ describe('GET /metrics (operations 7.2)', () => {
     const families = parseExposition(await open.text(), 'openmetrics');
     expect(families.get('latchkey_oauth2_token_requests')?.type).toBe('counter');
     expect((await fetch(`${service.address}/metrics`, { method: 'HEAD' })).status).toBe(200);
-    // As the page of endpoints promises.
+    // The maximum in the endpoint reference.
     expect(Math.max(...service.requestLines().map(({ queries }) => queries))).toBeLessThanOrEqual(2);
   });
 

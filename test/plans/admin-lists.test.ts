@@ -14,7 +14,7 @@ const PAGE = 6;
 const WINDOW = { size: PAGE, isFromEnd: false, after: undefined, before: undefined };
 const OWNER = '01900000-0000-7000-8000-000000000001';
 
-/** All that live are older than those that have ended. */
+/** All active rows are older than the ended ones. */
 const ENDED_AT = `case when g > ${LIVE} then now() end`;
 const NUMBERS = `generate_series(1, ${LIVE + ENDED}) g`;
 const ID = `('01900001-0000-7000-8000-' || lpad(to_hex(g), 12, '0'))::uuid`;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** How many rows a statement reads that a list sends. */
+/** Returns how many rows a list's statement reads. */
 async function readRows(send: (queryable: Queryable) => Promise<unknown>): Promise<number> {
   const sent: { made: AnyStatement; parameters: Readonly<Record<string, string>> }[] = [];
   const keep = (made: AnyStatement, parameters: object): void => {

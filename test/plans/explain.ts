@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import type { AnyStatement } from '#platform/postgres/statement.ts';
 import { fillTables } from './fill-tables.ts';
 
-/** Plans statements as the running service does, on a filled database and with whole-table scans at a prohibitive price. */
+/** Plans statements like the running service, on a filled database and with prohibitive costs for sequential scans. */
 export class Explainer {
   readonly #client: Client;
 
@@ -18,7 +18,7 @@ export class Explainer {
     return new Explainer(client);
   }
 
-  /** The JSON of EXPLAIN for the generic plan, the one that fits any parameters. */
+  /** Returns the JSON of EXPLAIN for the generic plan, which is independent of parameters. */
   async explain(text: string): Promise<unknown> {
     await this.#client.query(`prepare planned as ${text}`);
     try {
@@ -35,8 +35,8 @@ export class Explainer {
   }
 
   /**
-   * The JSON of EXPLAIN (ANALYZE) for the generic plan: what the statement read with these parameters.
-   * @param parameters by name, each as PostgreSQL writes it; null where one is left out
+   * Returns the JSON of EXPLAIN (ANALYZE) for the generic plan: what the statement read with these parameters.
+   * @param parameters by name, in PostgreSQL syntax; null for omitted ones
    */
   async run(made: AnyStatement, parameters: Readonly<Record<string, string>>): Promise<unknown> {
     const values = made.parameterNames.map((name) => {
@@ -54,7 +54,7 @@ export class Explainer {
     }
   }
 
-  /** Sends a statement that brings rows of a test. */
+  /** Runs a statement that inserts a test's rows. */
   async fill(text: string): Promise<void> {
     await this.#client.query(text);
   }

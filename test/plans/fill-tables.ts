@@ -1,9 +1,9 @@
 import type { Client } from 'pg';
 
-/** Enough for the planner to take an index wherever one fits. */
+/** Enough for the planner to use every suitable index. */
 const ROWS = 3_000;
 
-/** Columns that a check of their table ties to another, and when they are filled. */
+/** Columns tied to another one by a check constraint, and the condition under which they are filled. */
 const TIED: Readonly<Record<string, string>> = {
   'personal_sessions.owner_user_id': 'g % 3 > 0',
   'personal_sessions.owner_client_id': 'g % 3 = 0',
@@ -17,15 +17,15 @@ interface Column {
   readonly type: string;
   readonly position: number;
   readonly isNullable: boolean;
-  /** What it refers to. */
+  /** The referenced column. */
   readonly parent: { readonly table: string; readonly column: string } | null;
 }
 
 /**
- * Fills every table with made-up rows and analyzes it. Row g of a table refers to row g of others; a third of each
- * nullable column is null, so that partial indexes hold a part of the rows.
- * @param first number of the first row, for more of them later; @param except tables that are left as they are
- * @returns the tables that were filled
+ * Fills every table with generated rows and analyzes it. Row g of a table refers to row g of others. A third of each
+ * nullable column is null, so that partial indexes contain part of the rows.
+ * @param first number of the first row, to add more later; @param except tables to skip
+ * @returns the filled tables
  */
 export async function fillTables(
   client: Client,

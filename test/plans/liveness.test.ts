@@ -5,18 +5,21 @@ import { describe, expect, test } from 'vitest';
 
 const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
 
-/** The file of each module that says when its rows are live, and those of one-time values and leases, which have one statement. */
+/**
+ * Modules that define when their rows are active, and the modules of one-time values and leases, which have one
+ * statement each.
+ */
 const OWNERS = /\/liveness\.ts$|^domain\/replayed-values\/replayed-values\.ts$|^domain\/homeserver\/user-lease\.ts$/;
 
 const TIME = '(?:disabled|locked|deactivated|finished|revoked|consumed|fulfilled|exchanged|cancelled)_at';
-/** A state that is selected as it is (`x is not null as is_x`) is a fact to judge, not a rule. */
+/** A state in a select list (`x is not null as is_x`) is a fact, not a rule. */
 const CONDITIONS = [
   new RegExp(`\\b${TIME}\\s+is\\s+null\\b`, 'gi'),
   new RegExp(`\\b${TIME}\\s+is\\s+not\\s+null\\b(?!\\s+as\\s)`, 'gi'),
   /\bexpires_at\s*[<>]=?\s*:now\b/gi,
 ];
 
-/** Conditions on the state of a row that are written out instead of taken from the module that owns the table. */
+/** Returns conditions on a row's state that are written out instead of imported from the module that owns the table. */
 function writtenOut(text: string): string[] {
   return CONDITIONS.flatMap((condition) => text.match(condition) ?? []);
 }

@@ -4,7 +4,7 @@ import { Explainer } from './explain.ts';
 import { findWholeScans } from './read-plan.ts';
 import { loadStatements } from './registered-statements.ts';
 
-/** Statements that may read a whole table, with the reason why none of them is on the way of a request. */
+/** Statements that may scan a whole table, and the reason why no request waits for them. */
 const MAY_SCAN: Readonly<Record<string, string>> = {
   'list-job-queues': 'asked by `latchkey jobs list --queues` and for unknown names only, by hand',
   'accounts-count': 'asked by administrators only, for the number of all accounts',

@@ -11,7 +11,7 @@ let explainer: Explainer;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   explainer = await Explainer.open(testDatabase.connectionString);
-  // As the clean-up leaves it: a plan that is made now lives on while the table fills up.
+  // The table is empty after the clean-up. A plan made at that time stays in use while the table grows.
   await explainer.fill('truncate rate_limits');
   await explainer.fill('vacuum analyze rate_limits');
 });

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** The parts of PostgreSQL's EXPLAIN (FORMAT JSON) that tell how rows are found. */
+/** The parts of PostgreSQL's EXPLAIN (FORMAT JSON) that describe how rows are found. */
 interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string | undefined;
   readonly 'Index Name'?: string | undefined;
   readonly 'Index Cond'?: string | undefined;
-  /** Of each loop; in plans that were run. */
+  /** Per loop, in executed plans. */
   readonly 'Actual Rows'?: number | undefined;
   readonly 'Actual Loops'?: number | undefined;
   readonly 'Rows Removed by Filter'?: number | undefined;
@@ -30,8 +30,8 @@ const explanation = z.tuple([z.object({ Plan: planNode })]);
 const INDEX_SCANS = new Set(['Index Scan', 'Index Only Scan', 'Bitmap Index Scan']);
 
 /**
- * Every place where a plan reads a whole table or a whole index, that is where its cost grows with the number of rows;
- * empty for a plan of look-ups. Scans of sub-results (CTEs, functions, value lists) do not count.
+ * Returns every place where a plan reads a whole table or index, so that its cost grows with the number of rows. Empty
+ * for a plan of lookups. Scans of intermediate results (CTEs, functions, value lists) do not count.
  * @param explained the JSON of EXPLAIN
  */
 export function findWholeScans(explained: unknown): string[] {
@@ -51,7 +51,7 @@ function collect(node: PlanNode, found: string[]): void {
 }
 
 /**
- * How many rows of tables and entries of indexes a statement read, those that a condition then left out among them.
+ * Counts the table rows and index entries that a statement read, including those that a condition then discarded.
  * @param explained the JSON of EXPLAIN (ANALYZE)
  */
 export function countReadRows(explained: unknown): number {

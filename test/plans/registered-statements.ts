@@ -6,7 +6,7 @@ import { type AnyStatement, registeredStatements } from '#platform/postgres/stat
 const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
 const MAKES_STATEMENTS = /\b(?:statement|listStatements)(<|\()/;
 
-/** Every statement of the service: loads each module under `src` that makes one. */
+/** Returns every statement of the service. Loads each module under `src` that defines one. */
 export async function loadStatements(): Promise<AnyStatement[]> {
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
     .filter((file) => /(?<!\.test)\.tsx?$/.test(file))

@@ -7,16 +7,16 @@ import { loadStatements } from './registered-statements.ts';
 const LIVE = 2_000;
 const ENDED = 2_000;
 const PAGE = 6;
-/** Of the person whose sessions they are. */
+/** The user who owns the sessions. */
 const OWNER = '01900000-0000-7000-8000-000000000001';
-/** The application that has all of them. */
+/** The client of all sessions. */
 const CLIENT = '01900000-0000-7000-8000-000000000002';
 
 const statements = new Map((await loadStatements()).map((made) => [made.label, made]));
 let testDatabase: TestDatabase;
 let explainer: Explainer;
 
-/** Live and ended sessions take turns, but for the newest, which have all ended. */
+/** Active and ended sessions alternate, except the newest, which have all ended. */
 const ENDED_AT = `case when g % 2 = 0 or g > ${LIVE + ENDED} then now() end`;
 const NUMBERS = `generate_series(1, ${LIVE + ENDED + ENDED}) g`;
 const ID = `('01900001-0000-7000-8000-' || lpad(to_hex(g), 12, '0'))::uuid`;
@@ -61,7 +61,7 @@ const LISTS = [
   'security-events-of-users',
 ];
 
-// Two kinds of sessions are merged, and each may be followed to its client and its name.
+// The list merges two kinds of sessions, and may look up each one's client and name.
 const MOST = 4 * (PAGE + 1);
 
 describe('of somebody with thousands of sessions, a page is read and no more', () => {

@@ -1,6 +1,6 @@
 /**
- * `latchkey activity` on the log of a running service that was spoken to in every way its listeners know (operations
- * 3.10): what it tells is what was done, whatever became of the file afterwards.
+ * Runs `latchkey activity` on the log of a service that received requests in every way its listeners support
+ * (operations 3.10). The output matches what was done, whatever happens to the file afterwards.
  */
 import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
@@ -24,7 +24,7 @@ const HOST = 'peer.example';
 
 type Done = readonly [activity: string, outcome: string, requester: string | null, address: string | null];
 
-/** What `talk` does, as the contract classifies it. */
+/** The activities of `talk`, as the contract classifies them. */
 const DONE: readonly Done[] = [
   ['token-issuance', 'success', `oauth2-client:${CLIENT}`, '127.0.0.1'],
   ['token-introspection', 'success', `oauth2-client:${CLIENT}`, '127.0.0.1'],
@@ -87,7 +87,7 @@ function settings(format: 'text' | 'json') {
 
 const logFile = (format: string) => join(folder, `${format}.log`);
 
-/** Serves, is spoken to, and ends. @returns the log */
+/** Starts the service, sends the requests and stops it. @returns the log */
 async function logOfRun(format: 'text' | 'json'): Promise<string> {
   const base = `http://127.0.0.1:${plain}/`;
   const service = await new Program(folder, settings(format)).serve(base);
@@ -99,7 +99,7 @@ async function logOfRun(format: 'text' | 'json'): Promise<string> {
   return readFileSync(logFile(format), 'utf8');
 }
 
-/** One after the other, so that the log has them in this order. */
+/** Sends the requests sequentially, so that the log has them in this order. */
 async function talk(format: string): Promise<void> {
   const token = await streams();
   await post(plain, '/oauth2/token', 'grant_type=client_credentials', { authorization: 'Basic eDp5' });
@@ -121,7 +121,7 @@ async function talk(format: string): Promise<void> {
   const query = 'mutation SetDisplayName { setDisplayName(input: {userId: "x", displayName: "y"}) { status } }';
   await post(plain, '/graphql', JSON.stringify({ query }), { 'content-type': 'application/json' });
   await post(plain, '/login', 'username=a&password=b', {});
-  // No activity, whatever the path is: another method, one that nobody knows, and a path that only looks like it.
+  // Not activities: another method, an unknown method, and a similar path.
   await raw(plain, textOf('HEAD', '/authorize', ''));
   await raw(plain, textOf('BREW', '/login', 'x=1'));
   await post(plain, '/login/', 'username=a&password=b', {});
@@ -129,7 +129,7 @@ async function talk(format: string): Promise<void> {
   await expectLine(format, '/logout');
 }
 
-/** Two requests at once on one connection, of which one waits for the other. @returns an access token */
+/** Sends two concurrent requests on one connection, one of which waits for the other. @returns an access token */
 async function streams(): Promise<string> {
   const session = connectHttp2(`https://127.0.0.1:${secure}`, { ca: cert, servername: HOST });
   const ask = async (path: string, body: string): Promise<string> => {
@@ -191,7 +191,7 @@ async function raw(port: number, text: string): Promise<void> {
   });
 }
 
-/** The client goes away while its body is on the way. */
+/** Disconnects while sending the body. */
 async function leaveEarly(path: string): Promise<void> {
   const head = textOf('POST', path, 'x'.repeat(500)).slice(0, -400);
   await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,6 @@
-/** The built program in an empty directory, without a configuration or a variable of ours (operations 2, 10.1). */
+/**
+ * The built program in an empty directory, without a configuration file or environment variables (operations 2, 10.1).
+ */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +14,10 @@ import { type RunningProgram, runProgram } from './program.ts';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const PASSWORD = 'correct horse battery staple';
 
-/** The GET routes of the interface, and what somebody hears there who is nobody yet: pages, or where to go first. */
+/**
+ * The GET routes of the interface, with the status for a client without a session: pages, or redirects to the first
+ * step.
+ */
 const ROUTES: Readonly<Record<string, number>> = {
   '/.well-known/openid-configuration': 200,
   '/.well-known/webfinger?resource=acct:ada@localhost': 200,
@@ -60,7 +65,7 @@ let service: RunningProgram;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-empty-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
   port = await freePort();
   base = `http://localhost:${port}/`;
@@ -72,7 +77,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** As somebody types it there. */
+/** Runs a command as a user types it there. */
 function latchkey(args: readonly string[], more: NodeJS.ProcessEnv = {}): RunningProgram {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:LATCHKEY|PG|PORT$)/.test(name));
   const flags = [...NODE_FLAGS, join(packageRoot, 'dist/main.js')];
@@ -97,7 +102,7 @@ async function keys(): Promise<unknown> {
   return await (await fetch(`${base}oauth2/keys.json`)).json();
 }
 
-/** @returns the heading of the start page */
+/** Signs in. @returns the heading of the start page */
 async function signIn(at: string): Promise<string> {
   const browser = new Browser({ listener: at.slice(0, -1) });
   await browser.get('/login');
@@ -173,7 +178,7 @@ test('what it makes is closed to others, and a second start has the same keys an
   expect(await signIn(base)).toContain('ada');
 });
 
-/** What others than its owner may get at. */
+/** Returns the files that are accessible to others than their owner. */
 function open(directory: string): string[] {
   const names = ['', ...readdirSync(directory, { recursive: true, encoding: 'utf8' })];
   return names.flatMap((name) => {

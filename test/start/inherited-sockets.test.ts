@@ -1,4 +1,4 @@
-/** The program with sockets of a service manager (operations 1.7.2, 10.3), as systemd's own tool passes them. */
+/** The program with sockets from a service manager (operations 1.7.2, 10.3), passed by systemd's own tool. */
 import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -15,7 +15,7 @@ let folder: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-inherited-'));
-  // The database server's own account has to get through when the tests run as root.
+  // Lets the database server's account enter the folder when the tests run as root.
   chmodSync(folder, 0o711);
 });
 
@@ -27,7 +27,7 @@ function statusAt(socketPath: string): Promise<number | undefined> {
   });
 }
 
-/** Starts the program at the first connection, with a TCP and a Unix socket. */
+/** Starts the program on the first connection, with a TCP and a Unix socket. */
 async function activate(kind: 'tcp' | 'unix') {
   const [port, path] = [await freePort(), join(folder, `${kind}.sock`)];
   const listeners = [
@@ -68,7 +68,7 @@ describe.skipIf(spawnSync(TOOL, ['--version']).status !== 0)('sockets of systemd
   });
 });
 
-/** A socket that listens, with its descriptor, to be passed on to another process. */
+/** Opens a listening socket. @returns the server and the descriptor to pass to another process */
 async function listening(place: ListenOptions): Promise<{ server: Server; descriptor: number }> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(place, resolve));
@@ -95,7 +95,7 @@ describe('sockets of a service manager with several serving processes (http.work
     base = `http://127.0.0.1:${port}/`;
     const web = await listening({ port, host: '127.0.0.1' });
     const local = await listening({ path: `${path}.tmp` });
-    // Where it is not removed once it is no longer open here.
+    // Renamed, because closing the server here removes the original path.
     renameSync(`${path}.tmp`, path);
     const program = new Program(folder, {
       data_dir: join(folder, 'data'),
@@ -108,7 +108,7 @@ describe('sockets of a service manager with several serving processes (http.work
       },
       logging: { output: join(folder, 'log') },
     });
-    // The second one is used by nobody.
+    // The second socket is not used.
     service = program.launch(['serve'], {
       environment: { LISTEN_FDS: '3', LISTEN_FDNAMES: 'web:other:local' },
       stdio: ['ignore', 'ignore', 'pipe', web.descriptor, 'ignore', local.descriptor],
@@ -137,7 +137,7 @@ describe('sockets of a service manager with several serving processes (http.work
   test('what waits is served after all of them died at once, and by those that took their place', async () => {
     const killed = members();
     for (const pid of killed) process.kill(pid, 'SIGKILL');
-    // Others may be there already.
+    // New processes may already have started.
     await expect.poll(() => members().filter((pid) => killed.includes(pid))).toEqual([]);
     await ask();
     await expect.poll(() => log().match(/ process\.started /g)?.length, { timeout: 30_000 }).toBe(2);

@@ -4,9 +4,9 @@ import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { packageRoot } from '#platform/base/package-root.ts';
 
-/** Bundles a program of the tests, so that Node runs it as a process of its own; `remove` deletes the result. */
+/** Bundles a program of the tests, so that Node.js can run it as a separate process. `remove` deletes the result. */
 export async function buildProgram(source: string): Promise<{ file: string; remove(): void }> {
-  // Below the package, since what stays outside the bundle is looked for in its node_modules.
+  // Inside the package, because external modules are resolved from its node_modules.
   const directory = join(packageRoot, '.latchkey', `test-${process.pid}`);
   mkdirSync(directory, { recursive: true });
   const file = join(directory, `${basename(source, '.ts')}.mjs`);
@@ -25,17 +25,17 @@ export async function buildProgram(source: string): Promise<{ file: string; remo
 
 export interface RunningProgram {
   readonly process: ChildProcess;
-  /** Everything written so far to stdout and stderr. */
+  /** Returns everything written to stdout and stderr so far. */
   output(): string;
-  /** Waits for a text in the output; fails when the program ends before, or after 30 seconds. */
+  /** Waits for a text in the output. Fails when the program exits first, or after 30 seconds. */
   says(text: string | RegExp): Promise<string>;
-  /** Ends it and the processes it made (npm leaves its own behind when it is killed), without warning. */
+  /** Kills the program and its child processes without warning. npm leaves its children running when it is killed. */
   kill(): void;
-  /** The exit code, or the signal that ended it. */
+  /** Resolves with the exit code or the signal. */
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 
-/** Starts a program and follows what it says. */
+/** Starts a program and records its output. */
 export function runProgram(
   command: string,
   args: readonly string[],
@@ -85,7 +85,7 @@ export function runProgram(
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // all of them have ended by themselves
+      // all of them have already exited
     }
   };
   return { process: child, output: () => output, says, kill, ended };

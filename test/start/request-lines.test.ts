@@ -1,6 +1,7 @@
 /**
- * The log of the built program after more than a thousand requests at once, to every route by every method and both
- * versions of HTTP (operations 5, 10.4): one line for each, whole, of its layout, with a number of its own.
+ * The log of the built program after more than a thousand concurrent requests, to every route with every method over
+ * both versions of HTTP (operations 5, 10.4). Each request has exactly one complete, well-formed line with a unique
+ * number.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
@@ -20,17 +21,17 @@ const HOST = 'peer.example';
 const PASSWORD = 'correct horse battery staple';
 const ABSENT = '01JD3Q5Z8W2N4K6M7P9R0S1T00';
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'];
-/** Of HTTP/2, each with its own connections; the other half of the methods goes by HTTP/1.1. */
+/** Maximum HTTP/2 streams per connection. Half of the methods use HTTP/2, the others HTTP/1.1. */
 const MAX_STREAMS = 100;
-/** Levels and events of lines that no request has. */
+/** Level and event of lines that are not request lines. */
 const OTHER_LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z (?:DEBUG|INFO|WARN) [a-z_.0-9]+ \S/;
-/** Members of a line, in this order (operations 5.8). */
+/** Members of a JSON line, in this order (operations 5.8). */
 const MEMBERS = [
   ...['timestamp', 'level', 'event', 'request_id', 'method', 'path', 'protocol', 'status', 'reason', 'user_agent'],
   ...['stats', 'requester', 'client.address'],
 ];
 
-/** One request, and how it ended. */
+/** One request and its outcome. */
 interface Exchange {
   readonly method: string;
   readonly path: string;
@@ -38,7 +39,7 @@ interface Exchange {
   readonly status: number;
 }
 
-/** Every address of the manual, once, with nobody’s id. */
+/** Every path in the manual once, with an unused ID. */
 const paths = [...new Set(tableRows('docs/reference/endpoints.md').map(([, cell = '']) => cell.slice(1, -1)))].map(
   (path) => path.replaceAll(/:\w+/g, ABSENT).replace(/\*$/, 'none'),
 );
@@ -79,21 +80,21 @@ function programOf(format: 'text' | 'json'): Program {
         },
       ],
     },
-    // Enough work for one hash that it shows.
+    // Expensive enough for one hash to be visible in the log.
     passwords: { schemes: [{ version: 1, algorithm: 'argon2id', iterations: 16 }] },
     telemetry: { metrics: { exporter: 'prometheus' } },
     logging: { format, output: logFile(format), level: 'debug' },
   });
 }
 
-/** @returns what was answered, and the lines of the log */
+/** @returns the exchanges and the log lines */
 async function run(format: 'text' | 'json'): Promise<{ done: readonly Exchange[]; lines: readonly string[] }> {
   const program = programOf(format);
   await program.run(['manage', 'register-user', `ada-${format}`, '--yes', '--password-file', '-'], PASSWORD);
   const service = await program.serve(`http://127.0.0.1:${plain}/`);
   const done: Exchange[] = [];
   try {
-    // First: pages are refused while the service is behind.
+    // First, because the service rejects page requests while it is overloaded.
     const browser = new Browser({ listener: `http://127.0.0.1:${plain}` });
     await browser.get('/login');
     const { status } = await browser.submit({ username: `ada-${format}`, password: PASSWORD });
@@ -119,13 +120,13 @@ async function run(format: 'text' | 'json'): Promise<{ done: readonly Exchange[]
   } finally {
     expect(await stopProcess(service)).toBe(0);
   }
-  // Until it answered, its health was asked for.
+  // Drops the health checks during startup.
   return { done, lines: linesOf(format).filter((line) => !isHealthCheck(line)) };
 }
 
 const linesOf = (format: string): string[] => readFileSync(logFile(format), 'utf8').split('\n').slice(0, -1);
 const isRequest = (line: string): boolean => line.includes('http.server.response');
-/** Of `Program.serve`, which sends no user agent of ours. */
+/** Health checks of `Program.serve`, recognizable by the default user agent. */
 const isHealthCheck = (line: string): boolean => isRequest(line) && line.includes('/health') && line.includes('node');
 
 function openSession(): ClientHttp2Session {
@@ -159,7 +160,7 @@ async function overHttp2(session: ClientHttp2Session, method: string, path: stri
   return { method, path, protocol: 'HTTP/2.0', status };
 }
 
-/** The client goes away while its body is on the way. */
+/** Disconnects while sending the body. */
 async function leaveEarly(path: string): Promise<void> {
   const type = 'Content-Type: application/x-www-form-urlencoded';
   const head = [`POST ${path} HTTP/1.1`, 'Host: 127.0.0.1', type, 'Content-Length: 500', '', 'x'].join('\r\n');

@@ -82,7 +82,7 @@ test('SIGHUP without a terminal reopens a rotated log file, and the service goes
   expect(service.exitCode).toBeNull();
 });
 
-/** The log file, once it holds a text. */
+/** Returns the log file once it contains a text. */
 async function logWith(text: string): Promise<string> {
   const deadline = performance.now() + 30_000;
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * A program of the tests that uses the embedded server of the data directory it is given: says `ready`, then inserts
- * one row after the other and names each once it is acknowledged, until it is ended. SIGTERM releases the server.
+ * A test program that uses the embedded server of the given data directory. It prints `ready`, then inserts rows and
+ * prints each one after its acknowledgment, until it is stopped. SIGTERM releases the server.
  */
 import pg from 'pg';
 import { useEmbeddedServer } from '#platform/embedded-postgres/embedded-server.ts';
@@ -13,7 +13,7 @@ const use = await useEmbeddedServer({ dataDir, log });
 const client = new pg.Client({ ...use.connection, ssl: false });
 client.on('error', () => {});
 await client.connect();
-// Two programs at once: PostgreSQL refuses the later one, whose table is there then.
+// With two concurrent programs, PostgreSQL may reject the later statement. The table exists in that case.
 await client.query('create table if not exists acknowledged (number bigint primary key)').catch(() => {});
 let isEnding = false;
 async function end(): Promise<void> {
@@ -30,7 +30,7 @@ while (!isEnding) {
     await client.query('insert into acknowledged values ($1)', [number]);
     say(`acknowledged ${number}.`);
   } catch {
-    // the connection is gone, and so will be this process
+    // the connection is lost, and this process is about to be stopped
     break;
   }
 }

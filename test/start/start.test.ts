@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { packageRoot } from '#platform/base/package-root.ts';
 import { type RunningProgram, runProgram } from './program.ts';
 
-// A small package with our scripts. It is below ours, so that the bundler is found without installing it; its
-// lockfile is empty, so that npm has nothing to fetch.
+// A minimal package with Latchkey's scripts, inside its folder so that the bundler is found without an installation.
+// Its lockfile is empty, so that npm fetches nothing.
 const clone = join(packageRoot, '.latchkey', `test-start-${process.pid}`);
 let running: RunningProgram[] = [];
 

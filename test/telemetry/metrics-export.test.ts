@@ -20,7 +20,7 @@ afterEach(async () => {
   await collector.close();
 });
 
-/** Metrics that these variables configure. */
+/** Starts a metrics export configured by these variables. */
 async function exporting(environment: Record<string, string> = {}, intervalMs?: number) {
   const { config } = loadConfig({
     files: [],

@@ -1,4 +1,4 @@
-/** What a running service tells of itself to the outside: metrics on its standard output, and Sentry how it ended. */
+/** Telemetry of a running service: metrics on stdout, and its crash in Sentry. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { freePort } from '#test/support/free-port.js';
 import { killProcess, Program, stopProcess } from '#test/support/program.js';
 import { type SentryPeer, startSentryPeer } from '#test/support/sentry-peer.ts';
 
-/** Loaded into the program: a defect for each signal, as no request can bring it about. */
+/** Loaded into the program: one defect per signal, because no request can cause them. */
 const DEFECTS = `
 process.on('SIGUSR2', () => { throw new TypeError('nothing holds s3cret-of-nobody@mail.example'); });
 process.on('SIGWINCH', () => { void Promise.reject(new RangeError('nobody waits for this')); });

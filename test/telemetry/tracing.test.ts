@@ -50,7 +50,7 @@ afterEach(async () => {
 
 const LOOPBACK: readonly Cidr[] = [{ address: '127.0.0.0', prefixLength: 8, family: 'ipv4' }];
 
-/** Tracing as these settings and variables configure it. */
+/** Starts tracing configured by these settings and variables. */
 async function traced(settings = 'exporter: otlp', environment: Record<string, string> = {}) {
   const { config } = loadConfig({
     files: [],
@@ -70,7 +70,9 @@ async function traced(settings = 'exporter: otlp', environment: Record<string, s
   return await openTracing(config.telemetry.tracing, { clock: systemClock, log, version: '1.2.3' });
 }
 
-/** A server whose one page asks the database, hashes, calls another server and queues a job. */
+/**
+ * Starts a server with one page that queries the database, hashes a password, calls another server and queues a job.
+ */
 async function serve(tracing: Tracing, trustedProxies: readonly Cidr[] = LOOPBACK): Promise<RouteServer> {
   const hasher = cheapHasher();
   const call = (isTold: boolean) =>
@@ -99,7 +101,7 @@ function get(server: RouteServer, headers: Record<string, string> = {}, path = '
   return fetch(server.origin + path, { headers: { 'user-agent': 'test', cookie: 'c=s3cret', ...headers } });
 }
 
-/** Runs the jobs that wait. */
+/** Runs the pending jobs. */
 async function runJobs(tracing: Tracing, outcome: (job: Job) => Promise<typeof DONE> = async () => DONE) {
   const worker = new JobWorker({
     ...{ database: database.database, clock: systemClock, log, tracing, concurrency: 1, pollIntervalSeconds: 1 },
@@ -292,7 +294,7 @@ describe('spans of a request (operations 7.2)', () => {
 });
 
 describe('a collector that does not do its part', () => {
-  /** Ends so many requests at once, without a server. */
+  /** Ends this many requests in a row, without a server. */
   function endTasks(tracing: Tracing, count: number): void {
     resumeTask(undefined, () => {
       for (let index = 0; index < count; index += 1) {
@@ -312,7 +314,7 @@ describe('a collector that does not do its part', () => {
     expect((await get(server)).status).toBe(200);
     endTasks(tracing, 10_000);
     collector.status = 200;
-    // The batch that had no answer again, and those that waited behind it.
+    // The unanswered batch is repeated, followed by the batches queued behind it.
     await until(() => collector.requests.length >= 8);
     await close();
     expect(new Set(collector.spans().map(({ spanId }) => spanId)).size).toBeLessThanOrEqual(4096 + 2 * 512);

@@ -7,7 +7,7 @@ import { actionTarget } from '../../../web/frame/account-action.ts';
 import { PASSWORD, type World } from '../world.ts';
 import { expectRefusal, refusalOf, type Sequence, signedIn } from './sequence.ts';
 
-/** What the page asks for; a real browser does it in `tools/browser/chat-account-journey.js`. */
+/** The queries of the account pages. `tools/browser/chat-account-journey.js` runs them in a real browser. */
 const FIND = `query DeviceRedirect($userId: ID!, $deviceId: String!) {
   session(userId: $userId, deviceId: $deviceId) { ... on Node { id } }
 }`;
@@ -26,14 +26,14 @@ const SET_NAME = `mutation SetDisplayName($userId: ID!, $name: String) {
 
 const KEYS = ['BgpQ6XxG1wN2ZqMNq0o0c7uYV1m4lJ7oQ2d6ZtVtqgA', 'CgpQ6XxG1wN2ZqMNq0o0c7uYV1m4lJ7oQ2d6ZtVtqgA'] as const;
 
-/** Of a person in the account area. */
+/** A user's session in the account pages. */
 interface Area {
   readonly userId: string;
-  /** @returns the data of an answer without errors */
+  /** @returns the data of a response without errors */
   ask(query: string, variables: object): Promise<unknown>;
 }
 
-/** Somebody who signs in when the address of a client is opened, which the browser comes back to. */
+/** Opens a client's link, signs the user in and returns to the link. */
 async function openSignedOut(world: World, username: string, address: string): Promise<Area> {
   const browser = world.browser();
   const login = await browser.open(address);
@@ -55,13 +55,13 @@ async function areaOf(client: GraphqlClient): Promise<Area> {
   return { userId: viewer.id, ask };
 }
 
-/** The id of the session on a device, as the area finds it. */
+/** Returns the ID of the session on a device, as the account pages find it. */
 async function sessionOn({ ask, userId }: Area, deviceId: string): Promise<string> {
   const found = z.object({ session: z.object({ id: z.string() }) });
   return found.parse(await ask(FIND, { userId, deviceId })).session.id;
 }
 
-/** Where the homeserver sends a client that may not replace its keys. */
+/** Returns the URL for a client that may not replace its keys. */
 async function resetAddress(app: ChatApp, key: string): Promise<string> {
   const { status, members } = await refusalOf(app.uploadCrossSigningKey(key));
   expect(status).toBe(401);
@@ -84,7 +84,7 @@ export const accountArea: readonly Sequence[] = [
       const named = `${chatNames(world.protocolName).actionPrefix}${action}`;
       const address = `${world.service.publicBase}account/?action=${named}&device_id=${encodeURIComponent(deviceId)}`;
       const area = await openSignedOut(world, username, address);
-      // Opening it ends nothing.
+      // Opening the link does not end the session.
       expect(actionTarget(new URL(address).searchParams, world.protocolName)).toBe(
         'devices/PHONE%20to%2Fend?dialog=end',
       );
@@ -108,7 +108,7 @@ export const accountArea: readonly Sequence[] = [
       const { searchParams } = new URL(address);
       expect(actionTarget(searchParams, world.protocolName)).toBe('reset-cross-signing?deepLink=true');
       const area = await openSignedOut(world, 'i19', address);
-      // Opening it allows nothing.
+      // Opening the link does not approve the reset.
       expect(await resetAddress(app, KEYS[1])).toBe(address);
       await area.ask(ALLOW, { userId: area.userId });
       await app.uploadCrossSigningKey(KEYS[1]);

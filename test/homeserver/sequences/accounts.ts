@@ -2,13 +2,13 @@ import { expect } from 'vitest';
 import { PASSWORD, type World } from '../world.ts';
 import { expectRefusal, refusalOf, type Sequence, signedIn } from './sequence.ts';
 
-/** Its client refreshes nothing by itself. @returns the refresh token */
+/** Signs a client in that does not refresh automatically. @returns the refresh token */
 async function refreshToken(world: World, user: string): Promise<string> {
   const { body } = await world.plain.tryLogin(user, PASSWORD, { refresh_token: true });
   return String(body['refresh_token']);
 }
 
-/** The homeserver remembers what it was told of a token, so every question is asked with one that it has not seen. */
+/** The homeserver caches introspection responses, so every check uses a token that it has not seen. */
 export const accounts: readonly Sequence[] = [
   {
     id: 'I-20',
@@ -51,7 +51,7 @@ export const accounts: readonly Sequence[] = [
         await expectRefusal(unseen.refresh(refreshes), 401, 'M_UNKNOWN_TOKEN');
         await expectRefusal(unseen.logOut(), 401, 'M_UNKNOWN_TOKEN');
         await expectRefusal(signedIn(world, 'i21'), 403, 'M_FORBIDDEN');
-        // It fails, and is tried again.
+        // Fails and is retried.
         await world.settle();
       });
       await expectRefusal(unseen.whoAmI(), 401, 'M_UNKNOWN_TOKEN');

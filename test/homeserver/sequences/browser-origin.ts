@@ -11,11 +11,11 @@ interface Sent {
   readonly method?: string;
   readonly body?: unknown;
   readonly type?: string;
-  /** Of another instance. */
+  /** Front origin of another instance. */
   readonly front?: string;
 }
 
-/** A request of code on a page of another origin. */
+/** Sends a request as a script on a page of another origin. */
 async function send(world: World, path: string, { method = 'POST', body, type, front }: Sent) {
   const base = `${front ?? world.front.address}/_${world.protocolName}/client/v3/`;
   const response = await fetch(base + path, {
@@ -75,7 +75,7 @@ export const browserOrigin: readonly Sequence[] = [
         }
       } finally {
         await tight.stop();
-        // Both count in one place.
+        // Both instances share the rate limits.
         world.clock.advanceSeconds(LIMITED_SECONDS);
       }
     },

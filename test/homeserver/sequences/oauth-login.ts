@@ -16,14 +16,14 @@ function scopes(prefix: string, deviceId: string): string {
   return `${prefix}api:* ${prefix}device:${deviceId}`;
 }
 
-/** A client that goes on with these tokens. */
+/** Returns a client that uses these tokens. */
 function appWith(world: World, username: string, { deviceId, accessToken }: OAuthTokens): ChatApp {
   const app = world.app();
   app.use({ userId: world.userId(username), deviceId, accessToken, refreshToken: undefined });
   return app;
 }
 
-/** The homeserver knows person and device, until the client gives its token back. */
+/** Expects that the homeserver knows the user and device until the client revokes its token. */
 async function expectSession(world: World, username: string, tokens: OAuthTokens): Promise<void> {
   const app = appWith(world, username, tokens);
   const { deviceId } = tokens;

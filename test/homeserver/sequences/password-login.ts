@@ -25,7 +25,7 @@ export const passwordLogin: readonly Sequence[] = [
       await world.person('i02');
       const app = world.app();
       const { userId, deviceId } = await app.logIn(passwordOf('i02', { deviceName: 'Phone' }));
-      // Before the login was answered: no job has run since.
+      // The device existed before the login response: no job has run since.
       expect(await world.devices('i02')).toEqual([deviceId]);
       expect(userId).toBe(world.userId('i02'));
       expect(await app.whoAmI()).toEqual({ userId, deviceId });

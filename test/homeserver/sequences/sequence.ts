@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import { type ChatApp, ChatRefusal, type PasswordLogin } from '#test/support/chat-apps/chat-app.ts';
 import { PASSWORD, type World } from '../world.ts';
 
-/** What a chat client does, and what must hold then. Names of people and devices differ from those of the others. */
+/** What a chat client does, and the expected result. User and device names are unique to each sequence. */
 export interface Sequence {
-  /** Of chat-compat 18.3. */
+  /** As in chat-compat 18.3. */
   readonly id: string;
   readonly claim: string;
   run(world: World): Promise<void>;
@@ -14,14 +14,14 @@ export function passwordOf(user: string, more: Partial<PasswordLogin> = {}): Pas
   return { identifier: { type: 'm.id.user', user }, password: PASSWORD, ...more };
 }
 
-/** A client of its own of that person. */
+/** Signs a user in with a new client. */
 export async function signedIn(world: World, user: string, more: Partial<PasswordLogin> = {}): Promise<ChatApp> {
   const app = world.app();
   await app.logIn(passwordOf(user, more));
   return app;
 }
 
-/** What a request is refused with; it has to be. */
+/** Returns the rejection of a request. Fails when it succeeds. */
 export async function refusalOf(request: Promise<unknown>): Promise<ChatRefusal> {
   try {
     await request;

@@ -8,7 +8,7 @@ import { sessionEnds } from './session-ends.ts';
 import { ssoLogin } from './sso-login.ts';
 import { tokens } from './tokens.ts';
 
-/** Every chat client walks these, whatever the name of the protocol. */
+/** Sequences for every chat client, whatever the protocol name. */
 export const ANY_PROTOCOL: readonly Sequence[] = [
   ...passwordLogin,
   ...tokens,
@@ -19,5 +19,5 @@ export const ANY_PROTOCOL: readonly Sequence[] = [
   ...browserOrigin,
 ];
 
-/** All of them, in the order in which they are walked. */
+/** All sequences, in the order in which they run. */
 export const SEQUENCES: readonly Sequence[] = [...ANY_PROTOCOL, ...oauthLogin];

@@ -5,15 +5,16 @@ import { PASSWORD, PROVIDER, type World } from '../world.ts';
 import { expectRefusal, type Sequence } from './sequence.ts';
 
 const CLIENT = 'https://app.example/signed-in';
-/** Within it the same token may come again without harm: a double click. */
+/** A repeated token is harmless within this period: a double click. */
 const REPLAY_SECONDS = 20;
 
-/** What the browser is sent to by the address that the library made. */
+/** Opens the library's URL. @returns where the browser is redirected to */
 async function begin(url: string): Promise<string> {
   const { status, headers } = await fetch(url, { redirect: 'manual' });
   expect(status).toBe(303);
   const location = headers.get('location') ?? expect.fail('no location');
-  // The tests reach the service by its address, and are sent to the same page at its public base first.
+  // The test's client uses the listener's address, so the service first redirects it to the same page at the public
+  // base.
   return new URL(location).pathname === new URL(url).pathname ? await beginAtHome(location) : location;
 }
 
@@ -26,7 +27,7 @@ async function beginAtHome(url: string): Promise<string> {
   return location ?? expect.fail('no location');
 }
 
-/** Agrees on the page shown. @returns the address of the client */
+/** Confirms the current page. @returns the client's URL */
 async function agree(browser: Browser): Promise<string> {
   const { pathname } = new URL(browser.shown.url);
   const { status, location } = await browser.submit({}, { action: pathname });
@@ -38,7 +39,7 @@ function tokenOf(address: string): string {
   return new URL(address).searchParams.get('loginToken') ?? expect.fail(`no token in ${address}`);
 }
 
-/** A login token of somebody who has signed in in a browser. */
+/** Signs a user in in a browser. @returns a login token */
 async function loginToken(world: World, username: string): Promise<string> {
   const browser = await world.signInBrowser(username);
   await browser.open(await begin(world.app().ssoUrl(CLIENT)));
