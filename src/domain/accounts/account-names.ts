@@ -45,7 +45,7 @@ export function usernameKey(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Returns the same text for names that readers could confuse: ignores case, width and surrounding white space. */
+/** Returns the same text for names that readers could confuse: ignores case, width and surrounding whitespace. */
 export function foldUsername(name: string): string {
   return name.normalize('NFKC').trim().toLowerCase();
 }

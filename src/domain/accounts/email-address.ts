@@ -27,8 +27,8 @@ export interface EmailAddress {
 }
 
 /**
- * Parses an email address: addr-spec of RFC 5321 and RFC 6531 without quoted local parts. Trims surrounding white
- * space.
+ * Parses an email address: addr-spec of RFC 5321 and RFC 6531 without quoted local parts. Trims surrounding
+ * whitespace.
  * @param singleLabelDomains lower-cased domains without a dot that are also accepted
  */
 export function parseEmailAddress(text: string, singleLabelDomains: readonly string[] = []): EmailAddress | undefined {

@@ -39,7 +39,7 @@ export async function cancelAuthorizationGrant(
   return (await database.execute(cancelGrant, { id: toUuid(id), reason, now: new Date(now), isFulfilled })) === 1;
 }
 
-/** Cancels a grant with or without a code (`isFulfilled`), unless it was exchanged or cancelled. */
+/** Cancels a grant with or without a code (`isFulfilled`), unless it was exchanged or canceled. */
 const cancelGrant = statement<
   never,
   { readonly id: string; readonly reason: string; readonly now: Date; readonly isFulfilled: boolean }

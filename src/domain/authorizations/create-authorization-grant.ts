@@ -78,7 +78,7 @@ export async function createAuthorizationGrant(database: Queryable, grant: NewGr
 
 /**
  * Creates no grant if the IP address or the signed-in user has too many unexchanged grants from the last hour. These
- * are pending grants, cancelled ones, and those whose code was never redeemed. Concurrent requests can exceed the limit
+ * are pending grants, canceled ones, and those whose code was never redeemed. Concurrent requests can exceed the limit
  * slightly, which is harmless: the limit only keeps grants from piling up.
  *
  * Reads at most `limit` entries each of the partial indexes `oauth2_authorization_grants_unused` and

@@ -12,7 +12,7 @@ export function grantIsUnanswered(grant: string): string {
   return `(${grant}.fulfilled_at is null and ${grant}.cancelled_at is null)`;
 }
 
-/** Neither exchanged nor cancelled. */
+/** Neither exchanged nor canceled. */
 export function grantIsOpen(grant: string): string {
   return `(${grant}.cancelled_at is null and ${grant}.exchanged_at is null)`;
 }
@@ -22,7 +22,7 @@ export function grantIsUnused(grant: string, now: string): string {
   return `(${grant}.exchanged_at is null and ${grant}.expires_at > ${now})`;
 }
 
-/** Fulfilled, exchanged, or cancelled after the code was issued. */
+/** Fulfilled, exchanged, or canceled after the code was issued. */
 export function grantHasCode(grant: string): string {
   return `(${grant}.fulfilled_at is not null)`;
 }
