@@ -15,13 +15,13 @@ const MAX_NAME_CHARACTERS = 255;
 const MAX_USER_AGENT_CHARACTERS = 512;
 const UNKNOWN = { display_name: null, last_seen: null, ip: null, user_agent: null };
 
-/** Keys for cross-signing have rows of devices there, too: those are hidden. */
+/** Cross-signing keys are stored as hidden devices there. */
 const DEVICE_IS_REAL = 'not coalesce(d.hidden, false)';
 
 /**
- * Sessions of chat clients, one for each device: also for those without a token, which somebody may sign in on again and
- * which Synapse would delete if they had no session here. Synapse does not know when somebody signed in, so they are as old
- * as the account.
+ * Imports one chat client session per device. This includes devices without a token: a user may sign in there once
+ * more, and Synapse would delete devices without a session here. Synapse does not store sign-in times, so the sessions
+ * are as old as the account.
  */
 export const devicesStep: ImportStep<SourceDevice> = {
   entity: 'devices',
@@ -32,7 +32,7 @@ export const devicesStep: ImportStep<SourceDevice> = {
   end: async ({ target }) => await target.complete('compat_sessions'),
 };
 
-/** Devices that only tokens name. */
+/** Imports devices that only tokens refer to. */
 export const devicesOfTokensStep: ImportStep<Pick<SourceDevice, 'user_id' | 'device_id'>> = {
   entity: 'devices of tokens',
   tables: [],

@@ -1,33 +1,33 @@
-/** One kind of thing that is copied, and how far its copy is. */
+/** An import step for one kind of data, and its progress. */
 import type { ImportTarget } from './target.ts';
 
 /** What a step works with. */
 export interface ImportContext {
   readonly target: ImportTarget;
-  /** The end of every identifier there: `:example.org`. */
+  /** Suffix of every user ID in Synapse: `:example.org`. */
   readonly suffix: string;
-  /** Milliseconds since the epoch: when the import began. */
+  /** Start of the import, in milliseconds since the epoch. */
   readonly now: number;
-  /** Identifiers of our providers by the names that Synapse had for them. */
+  /** IDs of configured providers by their names in Synapse. */
   readonly providers: ReadonlyMap<string, string>;
 }
 
-/** Why rows were left out. */
+/** Why rows were skipped. */
 export type SkipReason =
   | 'application service'
   | 'unknown account'
   | 'unusable name'
-  /** The name reads as an identifier of an account. */
+  /** The name looks like an account ID. */
   | 'identifier name'
-  /** The account is copied without its password. */
+  /** The account is imported without its password. */
   | 'unknown password hash'
-  /** It is kept apart, and is of no use here. */
+  /** The address is stored separately and not used. */
   | 'unusable address'
   | 'unknown provider'
   | 'unknown form'
   | 'duplicate';
 
-/** What became of one batch. */
+/** Result of a batch. */
 export interface BatchOutcome {
   readonly done: number;
   readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
@@ -35,9 +35,9 @@ export interface BatchOutcome {
 
 export interface ImportStep<Row extends object> {
   readonly entity: EntityName;
-  /** Tables of Synapse, for an estimate of the number of rows. */
+  /** Synapse tables used to estimate the number of rows. */
   readonly tables: readonly string[];
-  /** Query of what is read there. */
+  /** Query on the Synapse database. */
   readonly source: string;
   load(context: ImportContext, rows: readonly Row[]): Promise<BatchOutcome>;
   /** Runs after the last batch. */
@@ -53,7 +53,7 @@ export type EntityName =
   | 'access tokens'
   | 'refresh tokens';
 
-/** The name of an account by its identifier there; undefined for one of another server, and one without a name. */
+/** Returns the username of a Synapse user ID; undefined if it belongs to another server or has no name. */
 export function localpartOf(userId: string | null, suffix: string): string | undefined {
   if (userId?.startsWith('@') !== true || !userId.endsWith(suffix)) return undefined;
   const name = userId.slice(1, -suffix.length);
@@ -61,26 +61,26 @@ export function localpartOf(userId: string | null, suffix: string): string | und
 }
 
 /**
- * SQL that finds the account `u` of a row `b` by its `username`. The limit keeps the look-up by index: a planner would
- * read all accounts for each batch otherwise.
+ * SQL that joins the account `u` of a row `b` by its `username`. The limit forces an index lookup: the planner might
+ * otherwise scan all accounts for each batch.
  */
 export const ACCOUNT_OF_ROW =
   'join lateral (select id, created_at from users where username = b.username limit 1) u on true';
 
-/** One array for each member, as `unnest` takes them. */
+/** Returns one array per member, as `unnest` expects them. */
 export function columnsOf<Row extends object>(rows: readonly Row[], names: readonly (keyof Row)[]): unknown[][] {
   return names.map((name) => rows.map((row) => row[name]));
 }
 
-/** 9999-12-31T23:59:59.999Z: what identifiers and PostgreSQL can hold, and more than anybody means. */
+/** 9999-12-31T23:59:59.999Z: fits into IDs and PostgreSQL, and later times cannot be intended. */
 const MAX_TIME = 253_402_300_799_999;
 
-/** The time as a `Date`, unless it is none that somebody meant. */
+/** Returns a `Date`, or null for a time that cannot be intended. */
 export function timeOf(milliseconds: number | null): Date | null {
   return milliseconds !== null && milliseconds > 0 && milliseconds <= MAX_TIME ? new Date(milliseconds) : null;
 }
 
-/** An end stays one, however odd: a token without it would never end. */
+/** Clamps an expiry instead of dropping it, because a token without one would never expire. */
 export function endOf(milliseconds: number | null): Date | null {
   return milliseconds === null ? null : new Date(Math.min(Math.max(milliseconds, 0), MAX_TIME));
 }

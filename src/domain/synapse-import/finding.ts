@@ -1,7 +1,7 @@
-/** What speaks against an import (`error`), or has to be known of it. */
+/** A reason not to import (`error`), or something to know about the import. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
-  /** Fixed; for programs. */
+  /** Stable, for scripts. */
   readonly code: string;
   readonly message: string;
 }

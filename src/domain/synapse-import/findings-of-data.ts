@@ -7,28 +7,28 @@ import { BCRYPT_PATTERN } from './users.ts';
 
 const EXAMPLES = 5;
 
-/** What the data there are compared with. */
+/** Settings that the data is checked against. */
 export interface DataRules {
   readonly serverName: string;
-  /** What Synapse calls the providers that it is configured with. */
+  /** Names of the providers configured in Synapse. */
   readonly configuredThere: readonly string[];
-  /** What Synapse called those that are configured here. */
+  /** Synapse's names of the providers configured here. */
   readonly configuredHere: ReadonlySet<string>;
-  /** People of providers that its configuration does not name are copied without them. */
+  /** Whether to import users of unconfigured providers without their identities. */
   readonly ignoresMissingProviders: boolean;
-  /** What the operator has looked at, and leaves out. */
+  /** Data that the operator has reviewed and skips. */
   readonly skips: ReadonlySet<SkippedKind>;
 }
 
-/** Kinds of data of which an import can do without some: values of `--skip`. */
+/** Kinds of data that an import may skip: values of `--skip`. */
 export const SKIPPED_KINDS = ['other-servers', 'identifier-names', 'foreign-hashes', 'unusable-emails'] as const;
 
 export type SkippedKind = (typeof SKIPPED_KINDS)[number];
 
-/** What an earlier delegation of sign-ins, to a program of another make, left. */
+/** Left by an earlier delegation of sign-in to another server. */
 const DELEGATED = 'oauth-delegated';
 
-/** What the data of a Synapse say against an import, or for work afterwards. */
+/** Returns reasons in a Synapse database not to import it, and what to do afterwards. */
 export async function findingsOfData(source: SynapseSource, rules: DataRules): Promise<readonly Finding[]> {
   return [
     ...(await findingsOfAccounts(source, rules)),
@@ -40,7 +40,7 @@ export async function findingsOfData(source: SynapseSource, rules: DataRules): P
   ];
 }
 
-/** Whether anybody has a password there. */
+/** Returns whether any user has a password. */
 export async function hasPasswords(source: SynapseSource): Promise<boolean> {
   const rows = await source.rows(
     `select 1 from users where password_hash <> '' and appservice_id is null and deactivated = 0 limit 1`,
@@ -129,7 +129,7 @@ async function findingsOfHashes(source: SynapseSource, { skips }: DataRules): Pr
   ];
 }
 
-/** The addresses themselves decide, so all of them are read. */
+/** Reads all addresses, because the findings depend on their content. */
 async function findingsOfEmails(source: SynapseSource, { skips }: DataRules): Promise<Finding[]> {
   if (skips.has('unusable-emails')) return [];
   const examples: string[] = [];

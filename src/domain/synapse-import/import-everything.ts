@@ -1,7 +1,7 @@
 /**
- * Takes over accounts, passwords, addresses, identities, devices and tokens of a Synapse on PostgreSQL (operations 3.9).
- * Owns no table: it fills those of the modules for accounts, upstream links and sessions of chat clients, whole or not at
- * all, while nothing else uses them.
+ * Imports accounts, passwords, email addresses, identities, devices and tokens from a Synapse on PostgreSQL (operations
+ * 3.9). Owns no table: it fills tables of the modules for accounts, upstream links and chat client sessions. It imports
+ * everything or nothing, and no other process can use the tables during the import.
  */
 import { DELETE_INCOMPLETE_IMPORT } from '#domain/server-state/incomplete-import.ts';
 import type { Clock } from '#platform/base/clock.ts';
@@ -18,20 +18,20 @@ export interface ImportDeps {
   readonly source: SynapseSource;
   readonly target: ImportTarget;
   readonly clock: Clock;
-  /** Told after each batch, and when the work goes on to something else. */
+  /** Called after each batch, and when the import continues with another kind of data. */
   onProgress(progress: EntityProgress): void;
-  /** Awaited once nobody else can write. */
+  /** Awaited once no other process can write. */
   onBegun(): Promise<void>;
 }
 
 export interface ImportPlan {
-  /** Of the identifiers of people there, which end with it. */
+  /** The server name at the end of user IDs. */
   readonly serverName: string;
-  /** Identifiers of our providers, as `uuid`s, by the names that Synapse had for them. */
+  /** `uuid`s of configured providers by their names in Synapse. */
   readonly providers: ReadonlyMap<string, string>;
-  /** What a former import left is deleted. */
+  /** Whether to delete what an earlier import left. */
   readonly empties: boolean;
-  /** False: nothing of it stays. */
+  /** False for a dry run, which keeps nothing. */
   readonly keeps: boolean;
 }
 
@@ -39,11 +39,11 @@ export interface EntityProgress {
   readonly entity: EntityName;
   readonly done: number;
   readonly skipped: Readonly<Partial<Record<SkipReason, number>>>;
-  /** Rows that are there, as far as its server has counted them. */
+  /** Number of source rows, as far as the server's statistics know it. */
   readonly estimate: number | undefined;
 }
 
-/** @returns what became of everything, in the order in which it was copied */
+/** @returns the result for each kind of data, in the order of the import */
 export async function importEverything(deps: ImportDeps, plan: ImportPlan): Promise<readonly EntityProgress[]> {
   const { target, clock } = deps;
   await target.begin(plan.empties);
@@ -60,7 +60,7 @@ export async function importEverything(deps: ImportDeps, plan: ImportPlan): Prom
   ];
   if (plan.keeps) await target.execute(DELETE_INCOMPLETE_IMPORT, []);
   await target.finish(plan.keeps);
-  // The database is as empty as it has to be.
+  // The database is as empty as required.
   if (!plan.keeps) await target.execute(DELETE_INCOMPLETE_IMPORT, []);
   return results;
 }

@@ -4,18 +4,18 @@ import type { Log } from '#platform/base/log.ts';
 import { connectWithRetries } from '#platform/postgres/connect.ts';
 import type { ConnectionTarget } from '#platform/postgres/database-options.ts';
 
-/** Rows of a batch: the memory that an import takes does not grow with the number of people. */
+/** Rows per batch. Memory usage does not grow with the number of users. */
 const BATCH_ROWS = 5_000;
 const CONNECT_SECONDS = 10;
-/** A table or a column is missing. */
+/** Codes for a missing table or column. */
 const OTHER_SCHEMA = new Set(['42P01', '42703']);
 
-/** A batch that is being read. The error is handled where it is awaited, which may be a while after it came. */
+/** A batch being read. Errors are handled when it is awaited, which may be some time after they occur. */
 type Reading<Row> = Promise<{ readonly rows: readonly Row[] } | { readonly error: unknown }>;
 
 /**
- * The database of a Synapse, as it was at one moment: everything is read in one transaction that cannot write. Rows come
- * by a cursor, one batch ahead of those in work.
+ * A snapshot of a Synapse database: everything is read in one read-only transaction. A cursor reads rows one batch
+ * ahead of the one being imported.
  */
 export class SynapseSource {
   readonly #client: Client;
@@ -24,7 +24,7 @@ export class SynapseSource {
     this.#client = client;
   }
 
-  /** @throws ExitError 69 when it cannot be reached */
+  /** @throws ExitError 69 if the database is unreachable */
   static async open(connection: ConnectionTarget, log: Log): Promise<SynapseSource> {
     const client = await connectWithRetries({ connection, applicationName: 'latchkey import' }, CONNECT_SECONDS, log);
     try {
@@ -37,7 +37,7 @@ export class SynapseSource {
     return new SynapseSource(client);
   }
 
-  /** @throws ExitError 1 when it is no database of a Synapse that is new enough */
+  /** @throws ExitError 1 if the database does not belong to a sufficiently new Synapse */
   async rows<Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     try {
       return (await this.#client.query<Row>(text, [...values])).rows;
@@ -63,7 +63,7 @@ export class SynapseSource {
     await this.rows('close rows_to_import');
   }
 
-  /** Ends it at once. */
+  /** Closes the connection immediately. */
   close(): void {
     this.#client.connection.stream.destroy();
   }

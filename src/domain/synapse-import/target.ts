@@ -1,12 +1,12 @@
 import type { Client } from 'pg';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 
-/** Key of the advisory lock `import`; any fixed number serves. */
+/** Key of the advisory lock `import`, an arbitrary fixed number. */
 const LOCK = '4981033716550242907';
 const LOCK_TIMEOUT = '10s';
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** What an import fills. */
+/** Tables that an import fills. */
 const TABLES = [
   'users',
   'user_passwords',
@@ -20,33 +20,33 @@ const TABLES = [
 
 export type ImportedTable = (typeof TABLES)[number];
 
-/** What rows of a table have to be checked against, or are found by. */
+/** A constraint or index of a table. */
 interface Dependent {
   readonly table: string;
-  /** Foreign keys refer to other tables, so they come back when all of them are filled. */
+  /** Foreign keys refer to other tables, so they are recreated when all tables are filled. */
   readonly kind: 'foreign-key' | 'key' | 'index';
   readonly drop: string;
   readonly create: string;
 }
 
 /**
- * This database while an import fills it: one transaction, so that nobody sees half of the people, and a failure leaves
- * nothing. Keys and indexes of a table are dropped before its rows come and made when they are there, which is several
- * times as fast as adding to them row by row.
+ * The Latchkey database during an import. The import is one transaction, so that other processes never see part of the
+ * users, and a failure leaves nothing behind. Keys and indexes of a table are dropped before its rows are inserted and
+ * recreated afterwards, which is several times faster.
  */
 export class ImportTarget {
   readonly #client: Client;
   #dropped: readonly Dependent[] = [];
 
-  /** @param client of its own, to the same server as migrations: the transaction is a long one */
+  /** @param client dedicated client, to the same server as for migrations, because the transaction is long */
   constructor(client: Client) {
     this.#client = client;
   }
 
   /**
-   * Begins. The locks keep every other process from these tables until the end.
-   * @param empties what is there goes: a former import did not come to its end
-   * @throws ExitError 75 when another process imports or uses the tables
+   * Starts the import. Its locks block every other process from these tables until the end.
+   * @param empties deletes existing rows, because an earlier import did not complete
+   * @throws ExitError 75 if another process imports or uses the tables
    */
   async begin(empties: boolean): Promise<void> {
     await this.query('begin');
@@ -69,7 +69,7 @@ export class ImportTarget {
       return;
     }
     await this.query(`truncate ${TABLES.filter((table) => table !== 'upstream_links').join(', ')}`);
-    // Those of nobody belong to registrations that were begun.
+    // Links without a user belong to unfinished registrations.
     await this.query('delete from upstream_links where user_id is not null');
   }
 
@@ -77,12 +77,12 @@ export class ImportTarget {
     return (await this.#client.query<Row>(text, [...values])).rows;
   }
 
-  /** @returns the number of rows that it wrote */
+  /** @returns the number of rows written */
   async execute(text: string, values: readonly unknown[]): Promise<number> {
     return (await this.#client.query(text, [...values])).rowCount ?? 0;
   }
 
-  /** Makes keys and indexes of tables that are filled, so that what comes next is found by them. */
+  /** Creates keys and indexes of filled tables, so that later steps can use them. */
   async complete(...tables: readonly ImportedTable[]): Promise<void> {
     const isOne = ({ table, kind }: Dependent): boolean =>
       kind !== 'foreign-key' && tables.some((one) => one === table);
@@ -90,14 +90,14 @@ export class ImportTarget {
     for (const table of tables) await this.query(`analyze ${table}`);
   }
 
-  /** Makes what is still missing, and ends the transaction. */
+  /** Creates the remaining keys and indexes, and ends the transaction. */
   async finish(keeps: boolean): Promise<void> {
     await this.#create(() => true);
     const { command } = await this.#client.query(keeps ? 'commit' : 'rollback');
     if (keeps && command !== 'COMMIT') throw new Error(`the server answered COMMIT with ${command}`);
   }
 
-  /** Ends it at once; what was not finished never happened. */
+  /** Closes the connection immediately. Uncommitted work is discarded. */
   close(): void {
     this.#client.connection.stream.destroy();
   }
@@ -105,7 +105,7 @@ export class ImportTarget {
   async #create(isWanted: (dependent: Dependent) => boolean): Promise<void> {
     const wanted = this.#dropped.filter(isWanted);
     this.#dropped = this.#dropped.filter((dependent) => !wanted.includes(dependent));
-    // In the order of the kinds: foreign keys need the keys that they refer to.
+    // Ordered by kind, because foreign keys need the keys that they refer to.
     for (const kind of ['key', 'index', 'foreign-key']) {
       for (const { create } of wanted.filter((dependent) => dependent.kind === kind)) await this.query(create);
     }
@@ -126,7 +126,7 @@ function inUse(): ExitError {
   return new ExitError(ExitCode.tempFail, 'other processes of Latchkey use this database: stop them, and try again');
 }
 
-/** In the order of the kinds: keys cannot go before the foreign keys that refer to them. */
+/** Ordered by kind, because keys cannot be dropped before the foreign keys that refer to them. */
 const DEPENDENTS = `
   with tables as (
     select to_regclass(name)::oid as id from unnest($1::text[]) name

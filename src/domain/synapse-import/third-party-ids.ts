@@ -10,8 +10,8 @@ interface SourceThreepid {
 }
 
 /**
- * Addresses that Synapse had confirmed. What is no e-mail address that an account can have, or that another account has in
- * another spelling, is kept apart.
+ * Imports confirmed addresses. Those that are not valid email addresses, or that another account has in a different
+ * spelling, are stored separately.
  */
 export const thirdPartyIdsStep: ImportStep<SourceThreepid> = {
   entity: 'third-party ids',

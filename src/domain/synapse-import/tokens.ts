@@ -1,4 +1,4 @@
-/** Tokens keep their text, of which only the digest is stored, so clients stay signed in. */
+/** Tokens keep working, so clients stay signed in. Only their digests are stored. */
 import { compatSessionIsLive } from '#domain/compat-sessions/liveness.ts';
 import { newId, toUuid } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
@@ -26,21 +26,21 @@ interface NewAccessToken {
   readonly id: string;
   readonly username: string | null;
   readonly deviceId: string | null;
-  /** Of the session of a token that belongs to no device. */
+  /** ID of the session for a token without a device. */
   readonly sessionId: string | null;
   readonly hash: Buffer;
   readonly expiresAt: Date | null;
   readonly usedAt: Date | null;
 }
 
-/** An administrator who acts as somebody else has a token of this kind: it would become one of the administrator. */
+/** Excludes tokens of administrators who act as another user. They would become the administrator's own tokens. */
 const OWN = 'puppets_user_id is null';
 
-/** The session of the device of a row `b`, whose account is `u`. */
+/** The session of a row `b`'s device, whose account is `u`. */
 const SESSION_OF_DEVICE = `select s.id from compat_sessions s
   where s.user_id = u.id and s.device_id = b.device_id and ${compatSessionIsLive('s')} limit 1`;
 
-/** Access tokens that cannot be refreshed. One without a device gets a session without one. */
+/** Imports access tokens that cannot be refreshed. A token without a device gets a session without one. */
 export const accessTokensStep: ImportStep<SourceAccessToken> = {
   entity: 'access tokens',
   tables: ['access_tokens'],
@@ -66,8 +66,8 @@ export const accessTokensStep: ImportStep<SourceAccessToken> = {
 };
 
 /**
- * Refresh tokens with the access tokens that they were issued with. Synapse takes one that was used before until its
- * successor was used; both are copied then.
+ * Imports refresh tokens along with their access tokens. Synapse accepts a used refresh token until its successor has
+ * been used; in that case both are imported.
  */
 export const refreshTokensStep: ImportStep<SourcePair> = {
   entity: 'refresh tokens',

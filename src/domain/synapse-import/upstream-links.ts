@@ -7,7 +7,7 @@ interface SourceExternalId {
   readonly user_id: string;
 }
 
-/** Who somebody is at another service. Those of providers that are not configured here are left out. */
+/** Imports identities at upstream providers. Identities of providers that are not configured here are skipped. */
 export const upstreamLinksStep: ImportStep<SourceExternalId> = {
   entity: 'upstream links',
   tables: ['user_external_ids'],
@@ -31,7 +31,7 @@ export const upstreamLinksStep: ImportStep<SourceExternalId> = {
     };
   },
   end: async ({ target }) => {
-    // A registration that was begun with the same identity: the account that is there now is whose it is.
+    // Removes links of unfinished registrations whose identity now belongs to an imported account.
     await target.execute(
       `delete from upstream_links l
         where l.user_id is null and exists (

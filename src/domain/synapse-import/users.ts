@@ -5,7 +5,7 @@ import { columnsOf, type ImportContext, type ImportStep, localpartOf, timeOf } f
 interface SourceUser {
   readonly name: string | null;
   readonly password_hash: string | null;
-  /** In seconds; older versions of Synapse wrote milliseconds. */
+  /** In seconds. Older versions of Synapse stored milliseconds. */
   readonly created: number | null;
   readonly admin: number;
   readonly is_guest: number;
@@ -27,17 +27,17 @@ interface NewUser {
   readonly hash: string | null;
 }
 
-/** Passwords of Synapse are those of the scheme with this version. */
+/** Passwords from Synapse belong to the scheme with this version. */
 export const IMPORTED_SCHEME_VERSION = 1;
-/** What Synapse makes; other programs may have written hashes of their own into its table. For PostgreSQL as well. */
+/** Matches hashes that Synapse creates. Other programs may have stored different ones. Also used in PostgreSQL. */
 export const BCRYPT_PATTERN = '^\\$2[abxy]?\\$[0-9]{2}\\$[./A-Za-z0-9]{53}$';
 const BCRYPT = new RegExp(BCRYPT_PATTERN);
-/** Seconds of a time in the year 5138; what is above counts milliseconds. */
+/** Seconds until the year 5138. Larger values are milliseconds. */
 const MAX_SECONDS = 100_000_000_000;
 
 /**
- * Accounts with their passwords. Those of application services stay with Synapse. Who waits for the approval of an
- * administrator there is locked here until one unlocks them.
+ * Imports accounts with their passwords. Accounts of application services stay in Synapse. Users who await an
+ * administrator's approval there are locked here until an administrator unlocks them.
  */
 export const usersStep: ImportStep<SourceUser> = {
   entity: 'users',
@@ -87,7 +87,7 @@ export const usersStep: ImportStep<SourceUser> = {
     };
   },
   end: async ({ target }) => {
-    // Of names that differ in case only, one is found in any case: the one in lower case, if there is one.
+    // Of names that differ only in case, one is found case-insensitively: the lower-case one if it exists.
     await target.execute(
       `update users u set username_key = username
          from (select id, row_number() over (partition by username_key order by username = username_key desc, id) as place
