@@ -10,18 +10,18 @@ import { providerName, type UpstreamProvider } from './upstream-providers.ts';
 
 export interface AddLinkDeps {
   readonly database: Database;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
 export interface NewLink {
   readonly user: UserId;
   readonly provider: UpstreamProvider;
-  /** Who the person is there. */
+  /** The user's subject at the provider. */
   readonly subject: string;
-  /** What the account there is called; undefined: what is known of it stays. */
+  /** Name of the account at the provider; undefined to keep the known name. */
   readonly accountName: string | undefined;
-  /** Those who run the service. */
+  /** The administrator or operator. */
   readonly by: AuditActor;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -29,7 +29,7 @@ export interface NewLink {
 
 export type AddLinkOutcome = BindOutcome | { readonly ok: false; readonly reason: 'unknown-user' };
 
-/** Gives an account an identity at a provider, as `bindIdentity`, for those who run the service. */
+/** Links an account to an identity at a provider, like `bindIdentity`, on behalf of an administrator or operator. */
 export async function addLink(
   { database, sendsNotices }: AddLinkDeps,
   { user, provider, subject, accountName, by, now }: NewLink,

@@ -1,6 +1,6 @@
 /**
- * What follows a code from a provider: the token request, the checks of its ID token, and userinfo. Nothing here writes
- * to the database; nothing that a provider sends is shown, and of what it sends only its errors are logged.
+ * Handles a code from a provider: the token request, the validation of the ID token, and userinfo. This module does not
+ * write to the database. Nothing that a provider sends is displayed, and only its errors are logged.
  */
 import type { PublishedKeys } from '#domain/published-keys/published-keys.ts';
 import { foreignText } from '#platform/base/foreign-text.ts';
@@ -36,13 +36,13 @@ export interface ProvidedClaims {
   readonly userinfoClaims: Claims;
 }
 
-/** Of tokens and userinfo: people in thousands of groups are real. */
+/** Limit for tokens and userinfo. Users in thousands of groups exist. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Undefined, with a line in the log that says why, when the provider did not answer as it should. */
+/** Returns the claims. Returns undefined and logs the reason if the provider's response is invalid. */
 export async function askProvider(deps: AskDeps, question: Question): Promise<ProvidedClaims | undefined> {
-  // One limit for both questions: a person waits.
+  // One time limit for both requests, because a user is waiting.
   const until = performance.now() + CALL_TOTAL_MS;
   try {
     const tokens = await requestTokens(deps, question, until);
@@ -59,7 +59,7 @@ export async function askProvider(deps: AskDeps, question: Question): Promise<Pr
   }
 }
 
-/** What is wrong, in words for the log; of what was sent only the texts of errors. */
+/** Describes a problem for the log. Contains only error texts of the provider's response. */
 class Unusable extends Error {}
 
 interface Tokens {
@@ -76,7 +76,7 @@ async function requestTokens(deps: AskDeps, question: Question, until: number): 
   const answer = await deps.outbound.call(metadata.tokenEndpoint, {
     ...boundsOf(provider, until),
     method: 'POST',
-    // GitHub answers with a form unless it is asked for JSON.
+    // GitHub responds with a form unless the request asks for JSON.
     headers: { accept: 'application/json', 'content-type': FORM, ...headers },
     body: form.toString(),
   });
@@ -92,7 +92,7 @@ async function requestTokens(deps: AskDeps, question: Question, until: number): 
   return { accessToken, idToken };
 }
 
-/** @param until by `performance.now` */
+/** @param until deadline on the `performance.now` clock */
 function boundsOf({ id }: UpstreamProvider, until: number) {
   const totalMs = Math.max(1, Math.ceil(until - performance.now()));
   return { server: `upstream:${id}`, totalMs, maxBodyBytes: MAX_ANSWER_BYTES, hasBreaker: true } as const;
@@ -108,7 +108,7 @@ async function sentCredentials(deps: AskDeps, provider: UpstreamProvider, metada
 
 async function checkIdToken(deps: AskDeps, question: Question, tokens: Tokens): Promise<Claims> {
   const { provider, metadata, secrets, code } = question;
-  // One that nobody asked for comes without a nonce, so it proves nothing.
+  // An ID token that was not requested has no nonce, so it proves nothing.
   if (!asksForIdToken(provider)) return {};
   if (tokens.idToken === undefined) throw new Unusable('token endpoint: no id_token');
   const jws = await verifiedJws(
@@ -151,7 +151,7 @@ async function fetchUserinfo(
     headers: {
       accept: provider.userinfoAlg === undefined ? 'application/json' : 'application/jwt',
       authorization: `Bearer ${accessToken}`,
-      // GitHub refuses requests without one.
+      // GitHub rejects requests without a user agent.
       'user-agent': 'Latchkey',
     },
   });
@@ -162,7 +162,7 @@ async function fetchUserinfo(
       ? objectOf(answer.body)
       : await signedUserinfo(deps, question, provider.userinfoAlg, answer.body.toString('latin1'));
   if (claims === undefined) throw new Unusable('userinfo: the answer is not a JSON object');
-  // 5.3.2: an access token that was exchanged for another one would tell of another person.
+  // 5.3.2: a substituted access token would return the claims of another user.
   const { sub } = idTokenClaims;
   if (sub !== undefined && claims['sub'] === undefined) throw new Unusable('userinfo: no sub');
   if (sub !== undefined && claims['sub'] !== sub) throw new Unusable('userinfo: another sub than in the ID token');
@@ -177,7 +177,7 @@ async function signedUserinfo(
 ): Promise<Claims> {
   const { claims } = await verifiedJws(deps, provider, metadata, { text: text.trim(), algorithm }, 'userinfo');
   const { issuer } = metadata;
-  // It need not have a time of issue.
+  // The `iat` claim is optional here.
   const timed = { iat: deps.clock.now() / 1000, ...claims };
   const problem = issuedForUsProblem(timed, { issuer, clientId: provider.clientId, now: deps.clock.now() });
   if (problem !== undefined) throw new Unusable(`userinfo: ${problem}`);
@@ -207,7 +207,7 @@ function isToken(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_ANSWER_BYTES && /^[\x21-\x7e]+$/.test(value);
 }
 
-/** What the provider says is wrong (RFC 6749 5.2): Microsoft Entra names the setting in `error_description` only. */
+/** Returns the provider's error (RFC 6749 5.2). Microsoft Entra names the setting only in `error_description`. */
 function errorOf(body: Claims | undefined): string {
   const texts = [body?.['error'], body?.['error_description']].flatMap((text) =>
     typeof text === 'string' && text !== '' ? [foreignText(text)] : [],

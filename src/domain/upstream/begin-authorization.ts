@@ -22,25 +22,25 @@ export interface Beginning {
   readonly provider: UpstreamProvider;
   readonly metadata: ProviderMetadata;
   readonly redirectUri: string;
-  /** What the operator adds; where a name is one of the request's own, that counts. */
+  /** Parameters added by the operator. The request's own parameters take precedence. */
   readonly additional: readonly (readonly [name: string, value: string])[];
-  /** The person has to prove again that it is them. */
+  /** Whether the user must reauthenticate. */
   readonly isReauthentication: boolean;
-  /** The invitation that the person came with. */
+  /** The registration token that the user came with. */
   readonly registrationToken: string | undefined;
 }
 
 export interface BegunAuthorization {
   readonly id: UpstreamAuthorizationId;
-  /** Only the browser keeps it. */
+  /** Stored only in the browser. */
   readonly state: string;
-  /** Where the person signs in. */
+  /** URL where the user signs in. */
   readonly location: string;
 }
 
 /**
- * Stores an attempt to sign in through a provider, and makes the address that it begins at (RFC 6749 4.1.1). Undefined
- * when `config sync` has switched the provider off since this process read its configuration.
+ * Stores an attempt to sign in through a provider and returns the URL of the authorization request (RFC 6749 4.1.1).
+ * Undefined if `config sync` has disabled the provider since this process read its configuration.
  */
 export async function beginAuthorization(
   { database, clock, keyRing }: BeginDeps,

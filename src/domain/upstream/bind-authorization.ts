@@ -7,7 +7,7 @@ const bind = statement<never, { readonly id: string; readonly sessionId: string 
   'update upstream_authorizations set user_session_id = :sessionId::uuid where id = :id::uuid',
 );
 
-/** Notes which session came in the end of a sign-in that was used up before: the provider may want to end it. */
+/** Records the session that resulted from an already consumed sign-in, so that the provider can end it. */
 export async function bindAuthorization(
   transaction: Queryable,
   id: UpstreamAuthorizationId,

@@ -10,15 +10,15 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
 import { providerIsEnabled } from './provider-state/liveness.ts';
 
-/** Somebody as a provider names them. */
+/** A user's identity at a provider. */
 export interface Identity {
   readonly providerId: UpstreamProviderId;
   readonly subject: string;
-  /** What the account there is called; left out: what is known of it stays. */
+  /** Name of the account at the provider; omitted to keep the known name. */
   readonly accountName?: string | undefined;
 }
 
-/** The provider is locked for as long as the transaction, so that it is not removed. */
+/** Locks the provider for the transaction, so that it is not removed. */
 const findProvider = statement<{ id: string }, { readonly providerId: string }>(
   'find-provider-of-identity',
   `select p.id from upstream_providers p where p.id = :providerId::uuid and ${providerIsEnabled('p')} for key share`,
@@ -45,14 +45,14 @@ const bind = statement<
    returning l.id`,
 );
 
-/** `taken`: the identity is somebody's. `isNew`: it was not known before. */
+/** `taken`: the identity belongs to an account. `isNew`: the identity was not known before. */
 export type BindOutcome =
   | { readonly ok: true; readonly id: UpstreamLinkId; readonly isNew: boolean }
   | { readonly ok: false; readonly reason: 'unknown-provider' | 'taken' };
 
 /**
- * Gives an account an identity at a provider, of which nobody has proof here; one that was seen before and is nobody's
- * becomes theirs. Expects the caller's transaction.
+ * Links an account to an identity at a provider without proof from the provider. A known identity without an account is
+ * linked as well. Expects the caller's transaction.
  */
 export async function bindIdentity(
   transaction: Queryable,

@@ -1,4 +1,4 @@
-/** What the configuration makes of a provider's claims, by templates (browser-flows 8.6). */
+/** Evaluates the configured templates on a provider's claims (browser-flows 8.6). */
 import type { Log } from '#platform/base/log.ts';
 import { type Template, TemplateError } from '#platform/templates/template.ts';
 import type { UpstreamAnswer } from './sealed-columns.ts';
@@ -8,15 +8,15 @@ export interface ClaimDeps {
   readonly log: Log;
 }
 
-/** What a person who goes to a provider brings along. */
+/** Context of a user who is sent to a provider. */
 export interface Arrival {
-  /** What the application asked with that the person comes from; empty: there is none. */
+  /** Parameters of the application's authorization request; empty if there is none. */
   readonly params: Readonly<Record<string, string>>;
-  /** Somebody signed out in this browser a moment ago. */
+  /** Whether a user has just signed out in this browser. */
   readonly isSignedOut: boolean;
 }
 
-/** What a template is for; the name of its setting. */
+/** What a template is for, named like its setting. */
 export type ClaimAttribute = 'subject' | 'localpart' | 'displayname' | 'email' | 'groups' | 'account_name';
 
 const MAX_SUBJECT_BYTES = 255;
@@ -25,14 +25,14 @@ const MAX_NAME_CHARACTERS = 255;
 const PLAIN = /^[^\u0000-\u001f\u007f]+$/;
 const UNPRINTABLE = /\p{C}/gu;
 
-/** Who signed in, as the provider tells people apart; undefined when nothing usable comes of the template. */
+/** Returns the ID of the user at the provider; undefined if the template has no usable result. */
 export function subjectOf(deps: ClaimDeps, provider: UpstreamProvider, answer: UpstreamAnswer): string | undefined {
   const subject = renderClaim(deps, { provider, attribute: 'subject', template: provider.subjectTemplate, answer });
   if (subject === undefined || !PLAIN.test(subject)) return undefined;
   return Buffer.byteLength(subject) <= MAX_SUBJECT_BYTES ? subject : undefined;
 }
 
-/** What the person calls the account there, for their eyes only; undefined when it is not known. */
+/** Returns the name of the account at the provider, shown only to its user; undefined if unknown. */
 export function accountNameOf(deps: ClaimDeps, provider: UpstreamProvider, answer: UpstreamAnswer): string | undefined {
   const template = provider.accountNameTemplate;
   if (template === undefined) return undefined;
@@ -40,7 +40,7 @@ export function accountNameOf(deps: ClaimDeps, provider: UpstreamProvider, answe
   return name === undefined || name === '' ? undefined : [...name].slice(0, MAX_NAME_CHARACTERS).join('');
 }
 
-/** Parameters that the operator adds to the request; those without a result are left out. */
+/** Returns the operator's additional request parameters. Omits those without a result. */
 export function additionalParameters(
   { log }: ClaimDeps,
   provider: UpstreamProvider,
@@ -52,7 +52,7 @@ export function additionalParameters(
       return value === '' ? [] : [[name, value] as const];
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
-      // Usual for a parameter that few applications send.
+      // Normal for a parameter that few applications send.
       log.debug('upstream.template_failed', 'a parameter for a sign-in provider has no result', {
         provider: provider.id,
         parameter: name,
@@ -63,7 +63,7 @@ export function additionalParameters(
   });
 }
 
-/** The text without the space around it; undefined when the template fails, with a line in the log, or is empty. */
+/** Returns the trimmed text; undefined if it is empty or the template fails, which is logged. */
 export function renderClaim(
   { log }: ClaimDeps,
   {
@@ -83,7 +83,7 @@ export function renderClaim(
     return text === '' ? undefined : text;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    // Its message holds no claim.
+    // The message contains no claims.
     log.info('upstream.template_failed', 'a template has no result for the claims of a sign-in provider', {
       provider: provider.id,
       attribute,
@@ -93,7 +93,7 @@ export function renderClaim(
   }
 }
 
-/** In `user`, what the ID token says wins: it is signed. */
+/** In `user`, ID token claims take precedence because they are signed. */
 function claimVariables({ idTokenClaims, userinfoClaims, extraCallbackParameters }: UpstreamAnswer) {
   return {
     user: { ...userinfoClaims, ...idTokenClaims },

@@ -1,4 +1,4 @@
-/** How this service proves itself at the token endpoint of a provider (RFC 6749 2.3.1, OpenID Connect Core 1.0 9). */
+/** Client authentication at a provider's token endpoint (RFC 6749 2.3.1, OpenID Connect Core 1.0 9). */
 import { createHmac, createPrivateKey, sign } from 'node:crypto';
 import type { SigningKeys } from '#domain/signing-keys/signing-keys.ts';
 import type { Clock } from '#platform/base/clock.ts';
@@ -13,7 +13,7 @@ export interface CredentialDeps {
   readonly clock: Clock;
 }
 
-/** What a token request carries besides its grant. */
+/** What a token request contains in addition to its grant. */
 export interface SentCredentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ const ASSERTION_SECONDS = 300;
 const APPLE_AUDIENCE = 'https://appleid.apple.com';
 const APPLE_SECONDS = 60;
 
-/** @throws Error when no signing key makes the algorithm that the provider wants */
+/** @throws Error if no signing key has the algorithm that the provider requires */
 export async function credentialsFor(
   deps: CredentialDeps,
   provider: UpstreamProvider,
@@ -77,7 +77,9 @@ async function clientAssertion(
   return `${content}.${createHmac(hashOfAlgorithm(authSigningAlg), secret).update(content).digest('base64url')}`;
 }
 
-/** Apple takes a JWT in place of a secret, made for each request: a leaked one is of no use a minute later. */
+/**
+ * Apple expects a JWT instead of a secret. It is created per request, so that a leaked one is useless a minute later.
+ */
 function appleSecret({ clock }: CredentialDeps, { clientId, signInWithApple }: UpstreamProvider): string {
   if (signInWithApple === undefined) throw new Error('the key of Sign in with Apple is not configured');
   const { keyId, privateKey, teamId } = signInWithApple;
@@ -87,7 +89,7 @@ function appleSecret({ clock }: CredentialDeps, { clientId, signInWithApple }: U
     { iss: teamId, sub: clientId, aud: APPLE_AUDIENCE, iat: now, exp: now + APPLE_SECONDS },
   );
   const key = createPrivateKey(privateKey.reveal());
-  // RFC 7518 3.4: the fixed-length form, not DER.
+  // RFC 7518 3.4: the fixed-length format, not DER.
   return `${content}.${sign('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }
 
@@ -95,7 +97,7 @@ function jwtContent(header: object, claims: object): string {
   return [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
 }
 
-/** RFC 6749 2.3.1 encodes both as in a form before they are joined. */
+/** RFC 6749 2.3.1 requires form encoding of both parts before they are joined. */
 function formEncoded(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1);
 }

@@ -15,11 +15,11 @@ export interface CompleteDeps {
 export interface Completion {
   readonly id: UpstreamAuthorizationId;
   readonly provider: UpstreamProvider;
-  /** Who signed in at the provider, as it names them. */
+  /** The user's subject at the provider. */
   readonly subject: string;
-  /** What the account is called there; undefined: not known now, so that an earlier name stays. */
+  /** Name of the account at the provider; undefined to keep the known name. */
   readonly accountName: string | undefined;
-  /** What it named before is forgotten; undefined: none. */
+  /** Replaces the groups named before; undefined for none. */
   readonly groups: readonly string[] | undefined;
   readonly answer: UpstreamAnswer;
 }
@@ -27,7 +27,7 @@ export interface Completion {
 const MAX_NAME_CHARACTERS = 255;
 
 /**
- * Records who signed in at the provider. A subject that is seen for the first time gets a link without an account.
+ * Records who signed in at the provider. A new subject gets a link without an account.
  * @returns the link of the subject
  */
 export async function completeAuthorization(
@@ -56,7 +56,7 @@ function nameOrNull(value: unknown): string | null {
   return typeof value === 'string' && value.length <= MAX_NAME_CHARACTERS ? value : null;
 }
 
-// An update that changes nothing returns the row that is there, also one that another request has just made.
+// The no-op update returns an existing row, including one that a concurrent request has just inserted.
 const complete = statement<
   { link_id: string },
   {

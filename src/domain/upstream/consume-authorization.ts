@@ -1,4 +1,4 @@
-/** What the statements share that use up a sign-in through a provider, each for one browser session. */
+/** Shared parts of statements that consume a sign-in through a provider, each for one browser session. */
 import { newSessionKey, type SessionCredentials } from '#domain/browser-sessions/browser-session.ts';
 import { insertAuthentication, insertSession } from '#domain/browser-sessions/start-browser-session.ts';
 import {
@@ -20,16 +20,16 @@ import { authorizationIsUnconsumed, completedAfter } from './liveness.ts';
 import { namedMethods } from './named-methods.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
-/** The sign-in that is used up. */
+/** The sign-in to consume. */
 export interface UsedAuthorization {
   readonly provider: UpstreamProvider;
   readonly completed: CompletedAuthorization;
-  /** From where the request comes that uses it. */
+  /** IP address of the consuming request. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
 }
 
-/** What `consumeAuthorization` expects. */
+/** Parameters of `consumeAuthorization`. */
 export interface ConsumeParameters {
   readonly now: Date;
   readonly authorizationId: string;
@@ -53,8 +53,9 @@ export function consumeParameters(
 }
 
 /**
- * An update, to which conditions and `returning` can be added.
- * @param from where it is to happen for a row only; @param session expression of the session that it is used for
+ * Returns an update. Callers can append conditions and `returning`.
+ * @param from relation without which nothing is consumed, if it has no row
+ * @param session expression of the session that consumes it
  */
 export function consumeAuthorization(from: string, session = ':sessionId::uuid'): string {
   return `update upstream_authorizations a set consumed_at = :now::timestamptz, user_session_id = ${session}
@@ -63,12 +64,12 @@ export function consumeAuthorization(from: string, session = ':sessionId::uuid')
        and ${authorizationIsUnconsumed('a', ':completedAfter::timestamptz')}`;
 }
 
-/** A CTE that notes when the link was used, which follows the CTE `consumed`. */
+/** A CTE that records the use of the link. Follows the CTE `consumed`. */
 export const USED_LINK = `used_link as (
     update upstream_links used set last_used_at = :now::timestamptz from consumed where used.id = :linkId::uuid
   )`;
 
-/** How the person proved who they are, for the authentication of a session and the audit event. */
+/** How the user authenticated, for the session's authentication and the audit event. */
 export interface EvidenceParameters {
   readonly userAgent: string | null;
   readonly ip: string | null;
@@ -82,7 +83,7 @@ export function evidenceParameters(
   return { userAgent: userAgent ?? null, ip: address ?? null, authenticationId: toUuid(newId(now)) };
 }
 
-/** What `upstreamSessionCtes` expects, with the above. */
+/** Parameters of `upstreamSessionCtes`. */
 export interface UpstreamSessionParameters
   extends ConsumeParameters,
     EvidenceParameters,
@@ -93,15 +94,15 @@ export interface UpstreamSessionParameters
   readonly amr: readonly string[];
 }
 
-/** What a sign-in has besides, for a further factor that is due. */
+/** Data of a sign-in that a pending second factor needs. */
 export interface UpstreamSignIn {
-  /** Where the person goes on. */
+  /** What the user does after sign-in. */
   readonly action: PostAuthAction | undefined;
-  /** Of the account in this browser; undefined: nobody has signed in to it here. */
+  /** Nonce of the account in this browser; undefined if the account was not used here. */
   readonly nonce: string | undefined;
 }
 
-/** Nobody is signed in until this factor is given as well. */
+/** The user is not signed in until they have also provided this factor. */
 export interface UpstreamFactorDue {
   readonly ok: false;
   readonly reason: 'factor-due';
@@ -109,7 +110,7 @@ export interface UpstreamFactorDue {
   readonly factor: DueFactor;
 }
 
-/** A browser session that is opened with a sign-in through a provider. */
+/** Prepares a browser session for a sign-in through a provider. */
 export function newUpstreamSession(
   used: UsedAuthorization & UpstreamSignIn,
   { isAskedAfterUpstream }: Pick<SecondFactorRules, 'isAskedAfterUpstream'>,
@@ -133,14 +134,15 @@ export function newUpstreamSession(
   return { session: { id, key }, pending: pending.id, parameters };
 }
 
-/** The session to name in `consumeAuthorization` where a further factor may be due; follows the CTE `due`. */
+/** The session for `consumeAuthorization` if a further factor may be due. Follows the CTE `due`. */
 export const SESSION_IF_ENOUGH = '(select :sessionId::uuid from due where due.factor is null)';
 
 /**
- * The CTEs `opened` and `authenticated`, which follow the CTEs `due` and `consumed`; where a further factor is due, a
- * pending login is begun in place of the session.
- * @param userId SQL expression of whose session it is, which `consumed` may have
- * @param link SQL expression of what the pending login is to link, see `pending-link.ts`; left out: nothing
+ * Returns the CTEs `opened` and `authenticated`, which follow the CTEs `due` and `consumed`. If a further factor is
+ * due, a pending login is started instead of the session.
+ * @param userId SQL expression of the session's user, which may refer to `consumed`
+ * @param link SQL expression of the link to add when the pending login completes, see `pending-link.ts`; omitted for
+ * none
  */
 export function upstreamSessionCtes(userId: string, link?: string): string {
   return `opened as (

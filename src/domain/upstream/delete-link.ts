@@ -6,24 +6,24 @@ import { statement } from '#platform/postgres/statement.ts';
 
 export interface DeleteLinkDeps {
   readonly database: Database;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
 export interface LinkDeletion {
   readonly link: UpstreamLinkId;
-  /** What people call the provider. */
+  /** Display name of the provider. */
   readonly providerName: string;
-  /** Those who run the service. */
+  /** The administrator or operator. */
   readonly by: AuditActor;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Deletes what is known of an identity at a provider, also when it was the last way into its account. Sign-ins with it
- * that wait for their last button end; those that led to a session stay, so that the provider can still end that.
- * @returns false when there is no such link
+ * Deletes an identity at a provider, even if it is the account's last sign-in method. Unfinished sign-ins with it end.
+ * Those that led to a session are kept, so that the provider can still end the session.
+ * @returns false if the link does not exist
  */
 export async function deleteLink(
   { database, sendsNotices }: DeleteLinkDeps,
@@ -50,7 +50,7 @@ export async function deleteLink(
   );
 }
 
-/** Authorizations that still name the link go with it. */
+/** Also deletes authorizations that still refer to the link. */
 const deleteRow = statement<{ user_id: string | null }, { readonly id: string }>(
   'delete-upstream-link',
   `with kept as (

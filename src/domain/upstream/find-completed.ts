@@ -9,18 +9,18 @@ import { statement } from '#platform/postgres/statement.ts';
 import { authorizationIsUnconsumed, completedAfter } from './liveness.ts';
 import { openAnswer, openAuthorizationSecrets, type UpstreamAnswer } from './sealed-columns.ts';
 
-/** A sign-in that waits for the person's last step. */
+/** A sign-in that waits for the user's last step. */
 export interface CompletedAuthorization {
   readonly id: UpstreamAuthorizationId;
   readonly linkId: UpstreamLinkId;
-  /** Whose the link is; undefined: nobody's yet. */
+  /** Account of the link; undefined if it is not linked yet. */
   readonly owner: User | undefined;
-  /** What the account is called at the provider; undefined: not known. */
+  /** Name of the account at the provider; undefined if unknown. */
   readonly accountName: string | undefined;
   readonly answer: UpstreamAnswer;
-  /** The person was asked to prove again that it is them. */
+  /** Whether the user was asked to reauthenticate. */
   readonly isReauthentication: boolean;
-  /** The invitation that the person came with. */
+  /** The registration token that the user came with. */
   readonly registrationToken: string | undefined;
 }
 
@@ -33,7 +33,7 @@ type Row = ViewerRow &
     readonly answer_sealed: Buffer | null;
   };
 
-/** The sign-in that a browser remembers for a link, and who is signed in there; one look-up. */
+/** Finds the sign-in that a browser remembers for a link, and the account of the link, in one query. */
 export async function findCompleted(
   { database, clock, keyRing }: { readonly database: Queryable; readonly clock: Clock; readonly keyRing: KeyRing },
   wanted: {
@@ -73,7 +73,7 @@ function ownerOf(row: OwnerRow): User | undefined {
   });
 }
 
-/** Primary keys only. */
+/** Uses primary keys only. */
 const findRow = statement<
   Row,
   {

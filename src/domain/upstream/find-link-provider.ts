@@ -10,8 +10,8 @@ export interface LinkProviderDeps {
 }
 
 /**
- * The provider at which a person who signs in has an account that is to be linked to the one here. One look-up for that
- * action, none for others. Undefined also when there is nothing to link; the page of the link then says why.
+ * Returns the provider whose identity is about to be linked to the account of the user who signs in. Makes one query
+ * for that action and none for others. Also undefined if nothing can be linked; the linking page then explains why.
  */
 export async function findLinkProvider(
   { database, upstreamProviders }: LinkProviderDeps,
@@ -22,7 +22,7 @@ export async function findLinkProvider(
   return row === undefined ? undefined : upstreamProviders.find(fromUuid<'upstream-provider'>(row.provider_id));
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const readProvider = statement<{ provider_id: string }, { readonly id: string }>(
   'provider-of-link-to-be',
   'select provider_id from upstream_links where id = :id::uuid and user_id is null',

@@ -10,8 +10,8 @@ const byIds = statement<{ id: string; created_at: number }, { readonly ids: read
 );
 
 /**
- * When providers came to this service, in the same order, in milliseconds since the epoch; what else there is to know of
- * them is in the configuration. Undefined: nobody may use it.
+ * Returns when providers were added, in the same order, in milliseconds since the epoch. All else about them is in the
+ * configuration. Undefined if the provider is disabled.
  */
 export async function findProviderTimes(
   queryable: Queryable,

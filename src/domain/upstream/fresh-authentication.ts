@@ -2,17 +2,21 @@ import type { UpstreamAnswer } from './sealed-columns.ts';
 import { asksForIdToken, type UpstreamProvider } from './upstream-providers.ts';
 
 const MAX_AGE_SECONDS = 300;
-/** By which the provider's clock may be ahead. */
+/** Tolerance for a provider's clock that is ahead. */
 const MAX_SKEW_SECONDS = 60;
 
-/** A person can prove here again that it is them: the provider tells when they signed in there, or is known to ask. */
+/**
+ * Returns whether users can reauthenticate at this provider: it reports the time of the sign-in, or is known to prompt
+ * the user.
+ */
 export function canReauthenticate(provider: UpstreamProvider): boolean {
   return provider.reauthentication === 'prompt' || asksForIdToken(provider);
 }
 
 /**
- * Whether the provider had the person sign in just now. It was asked to (`prompt=login`, `max_age=0`), and OpenID Connect
- * Core 1.0 2 has it say when in `auth_time` then. One that does not say has perhaps only remembered them.
+ * Returns whether the user has just signed in at the provider. The request asked for that (`prompt=login`,
+ * `max_age=0`), and OpenID Connect Core 1.0 2 then requires `auth_time`. A provider that omits it may only have
+ * remembered the user.
  * @param now milliseconds since the epoch
  */
 export function isFreshlyAuthenticated(

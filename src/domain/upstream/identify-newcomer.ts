@@ -23,10 +23,10 @@ export interface IdentifyDeps extends ImportDeps, NameQuestionDeps {
   readonly enabledMethods: EnabledMethods;
 }
 
-/** What an account of the person would be made of. */
+/** Data for a new account of the user. */
 export interface Newcomer {
   readonly kind: 'new';
-  /** One that can be had now. */
+  /** A username that is available now. */
   readonly username: Imported<string> | undefined;
   readonly displayName: Imported<string> | undefined;
   readonly email: Imported<ImportedEmail> | undefined;
@@ -34,11 +34,11 @@ export interface Newcomer {
 
 export type Identity =
   | Newcomer
-  /** The account that has their name; the operator wants it to be theirs. It may be locked. */
+  /** The account with the user's name, which the operator's settings allow to link. It may be locked. */
   | {
       readonly kind: 'existing';
       readonly user: User;
-      /** It has a password or passkey, with which the person has to sign in first. */
+      /** The account has a password or passkey, so the user must sign in with it first. */
       readonly needsSignIn: boolean;
     }
   | {
@@ -48,11 +48,11 @@ export type Identity =
         | 'upstream_user_exists'
         | 'upstream_user_has_link'
         | 'upstream_username_rejected';
-      /** For the operator. */
+      /** Shown to the operator. */
       readonly description: string;
     };
 
-/** Who somebody without an account here is, by the claims that are imported (browser-flows 8.6). Writes nothing. */
+/** Identifies a user without an account by the imported claims (browser-flows 8.6). Writes nothing. */
 export async function identifyNewcomer(
   deps: IdentifyDeps,
   provider: UpstreamProvider,
@@ -75,7 +75,7 @@ export async function identifyNewcomer(
   }
   const match = await findMatch(deps, provider, localpart.value.trim());
   if (match !== undefined) return judgeMatch(deps, provider, match);
-  // Many providers keep the case that people registered with.
+  // Many providers keep the case that users registered with.
   const value = suggestName(localpart.value, deps.namePolicy) ?? localpart.value;
   const problems = await problemsOf(deps, value);
   if (problems.length > 0) return rejected(problems);
@@ -92,7 +92,7 @@ async function judgeImportedEmail(
   return { ...imported, value: { ...value, problems } };
 }
 
-/** A homeserver that does not answer is asked again when the registration begins. */
+/** If the homeserver does not respond, the registration asks it once more when it starts. */
 async function problemsOf(deps: IdentifyDeps, username: string): Promise<readonly NameProblem[]> {
   const problems = await findNameProblems(deps.database, username, deps.namePolicy);
   if (problems.length > 0) return problems;
@@ -101,9 +101,9 @@ async function problemsOf(deps: IdentifyDeps, username: string): Promise<readonl
 
 interface Match {
   readonly user: User;
-  /** To another subject of the same provider. */
+  /** The account is linked to another subject of the same provider. */
   readonly hasLink: boolean;
-  /** A password or passkey that the account can be signed in to with. */
+  /** The account has a usable password or passkey. */
   readonly hasCredential: boolean;
 }
 
@@ -130,7 +130,7 @@ function rejected(problems: readonly NameProblem[]): Identity {
   return { kind: 'refused', code: 'upstream_username_rejected', description };
 }
 
-/** Longer than any username, and what no text of the database can hold. */
+/** Longer than any username. Names with null characters cannot be stored at all. */
 const MAX_NAME_CHARACTERS = 255;
 
 async function findMatch(

@@ -11,15 +11,15 @@ import { type ClaimAttribute, type ClaimDeps, renderClaim } from './claim-templa
 import type { UpstreamAnswer } from './sealed-columns.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
-/** What a provider says of somebody new. */
+/** A value from a provider for a new user. */
 export interface Imported<Value> {
   readonly value: Value;
-  /** The person can neither change nor refuse it. */
+  /** The user can neither change nor reject it. */
   readonly isFixed: boolean;
 }
 
 export interface ImportedClaims {
-  /** As the provider says it: nothing is known yet of whether it can be had. */
+  /** As the provider sends it. Its availability is not checked yet. */
   readonly localpart: Imported<string> | undefined;
   readonly displayName: Imported<string> | undefined;
   readonly email: Imported<ImportedEmail> | undefined;
@@ -27,21 +27,21 @@ export interface ImportedClaims {
 
 export interface ImportedEmail {
   readonly email: EmailAddress;
-  /** The provider vouches for it. */
+  /** The provider confirms the address. */
   readonly isProven: boolean;
-  /** Which rules of the operator it breaks; their own rule is asked by callers who need it. */
+  /** Violated rules. Callers that need the operator's policy module call it themselves. */
   readonly problems: readonly EmailProblem[];
 }
 
 export interface ImportDeps extends ClaimDeps {
   readonly emailPolicy: EmailPolicy;
-  /** Codes can be mailed. */
+  /** Whether codes can be sent by email. */
   readonly sendsMail: boolean;
 }
 
 export type ClaimsOutcome =
   | { readonly ok: true; readonly claims: ImportedClaims }
-  /** What nobody registers without. */
+  /** A claim required for registration. */
   | { readonly ok: false; readonly missing: ClaimAttribute };
 
 const MAX_DISPLAY_NAME_CHARACTERS = 255;
@@ -52,8 +52,8 @@ interface Source {
 }
 
 /**
- * Reads the attributes of a new account out of claims (browser-flows 8.6). The result of a template is checked like
- * what a person types (security S-112): what cannot be used counts as missing.
+ * Reads the attributes of a new account from claims (browser-flows 8.6). Results of templates are validated like user
+ * input (security S-112): an unusable value counts as missing.
  */
 export function importClaims(deps: ImportDeps, provider: UpstreamProvider, answer: UpstreamAnswer): ClaimsOutcome {
   const { localpart, displayName, email } = provider.claimsImports;
@@ -68,7 +68,7 @@ export function importClaims(deps: ImportDeps, provider: UpstreamProvider, answe
   return { ok: true, claims };
 }
 
-/** @param parse undefined: the text cannot be used */
+/** @param parse returns undefined for unusable text */
 function importOne<Value>(
   deps: ClaimDeps,
   source: Source,
@@ -87,7 +87,7 @@ function cutDisplayName(text: string): string | undefined {
   return parseDisplayName([...text].slice(0, MAX_DISPLAY_NAME_CHARACTERS).join(''));
 }
 
-/** One that could only be proven by a mail that cannot be sent is as good as none. */
+/** An address that would need a confirmation email counts as missing if no email can be sent to it. */
 function readEmail(
   { emailPolicy, sendsMail }: ImportDeps,
   { provider, answer }: Source,
@@ -101,19 +101,19 @@ function readEmail(
   return { email, isProven, problems: judged.ok ? [] : judged.problems };
 }
 
-/** Whether the provider vouches for the address, whatever the template made it of. */
+/** Returns whether the provider confirms the address, whatever claims the template uses. */
 function isEmailProven(provider: UpstreamProvider, answer: UpstreamAnswer, { key }: EmailAddress): boolean {
   const { setEmailVerification } = provider.claimsImports.email;
   return setEmailVerification === 'import' ? confirmedEmailKey(answer) === key : setEmailVerification === 'always';
 }
 
 /**
- * What comparisons use of the address that the provider says it has checked: `email_verified` is said of `email` in the
- * same document.
+ * Returns the normalized address that the provider has verified. `email_verified` applies to `email` in the same
+ * document.
  */
 export function confirmedEmailKey({ idTokenClaims, userinfoClaims }: UpstreamAnswer): string | undefined {
   const { email, email_verified: isVerified } = idTokenClaims['email'] === undefined ? userinfoClaims : idTokenClaims;
-  // Apple sends the text.
+  // Apple sends a string.
   const isConfirmed = isVerified === true || isVerified === 'true';
   return typeof email === 'string' && isConfirmed ? parseStoredEmailAddress(email)?.key : undefined;
 }

@@ -4,8 +4,8 @@ import type { UpstreamAnswer } from './sealed-columns.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 /**
- * The groups that the provider names, sorted; undefined when it is not asked, and where nothing usable comes of the
- * template: who is in no group any more must not keep those of before. What is no name of a group is left out.
+ * Returns the groups from the provider, sorted. Undefined if groups are not imported, or if the template has no usable
+ * result: a user who is in no groups any more must not keep the earlier ones. Invalid group names are omitted.
  */
 export function groupsOf(
   deps: ClaimDeps,
@@ -20,7 +20,7 @@ export function groupsOf(
     isGroupName,
   );
   const groups = usable.slice(0, MAX_GROUPS);
-  // Counted, not shown: they may say who it is.
+  // Only the count is logged, because the names may identify the user.
   const unusable = new Set(named).size - groups.length;
   if (unusable > 0) {
     deps.log.warn('upstream.groups_left_out', 'groups of a sign-in provider are too many, or are no names', {
@@ -31,7 +31,7 @@ export function groupsOf(
   return groups.length === 0 ? undefined : groups;
 }
 
-/** A list in JSON, a single text in JSON, or lines. */
+/** Parses a JSON list, a single JSON string, or lines. */
 function listOf(text: string): readonly unknown[] {
   const value = parsed(text);
   if (Array.isArray(value)) return value;

@@ -23,32 +23,31 @@ import { providerName } from './upstream-providers.ts';
 export interface LinkAccountDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** How old the authentication of the session may be; undefined: as old as it likes. */
+  /** Maximum age of the session's authentication; undefined for no limit. */
   readonly reauthMaxAgeSeconds: number | undefined;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
 export interface AccountLink extends UsedAuthorization {
-  /** Of the person who wants it linked. */
+  /** Session of the user who links the account. */
   readonly session: BrowserSession;
-  /** That the person reads. */
+  /** The user's language. */
   readonly language: string;
-  /** Other identities that the account has at the provider go. */
+  /** Removes other identities of the account at the provider. */
   readonly replaces: boolean;
 }
 
 /** `used`: another request was first, it took too long, or the session has ended. */
 export type AccountLinkOutcome = 'linked' | 'reauthentication-needed' | 'too-many-links' | 'used';
 
-/** Identities at providers that one account may have. */
+/** Limit of identities per account. */
 export const MAX_LINKS = 20;
 
 /**
- * Links a subject of a provider that is nobody's yet to the account of an active session: one that somebody is just
- * using may have been left open, so the authentication has to be recent (security R-32). Of several accounts that want
- * one subject the first gets it. The lock of the account comes in a statement of its own: what the next one counts is
- * what others that waited for it left.
+ * Links an unlinked subject of a provider to the account of a live session. The browser may have been left unattended,
+ * so the authentication must be recent (security R-32). If several accounts want the same subject, the first one gets
+ * it. A separate statement locks the account, so that the next one counts what concurrent requests have committed.
  */
 export async function linkAccount(deps: LinkAccountDeps, link: AccountLink): Promise<AccountLinkOutcome> {
   const { database, clock, reauthMaxAgeSeconds, sendsNotices } = deps;
@@ -81,7 +80,7 @@ export async function linkAccount(deps: LinkAccountDeps, link: AccountLink): Pro
   );
 }
 
-/** A lock of the account comes first or waits. */
+/** A concurrent lock of the account either commits first or waits. */
 const lockAccountOfSession = statement<
   { user_id: string },
   { readonly sessionId: string; readonly authenticatedAfter: Date }
@@ -100,7 +99,7 @@ const linkToAccount = statement<
     EvidenceParameters & {
       readonly userId: string;
       readonly maxLinks: number;
-      /** Null: nothing is replaced. */
+      /** Null to replace nothing. */
       readonly replacedProviderId: string | null;
       readonly auditEventId: string;
       readonly isTold: boolean;

@@ -1,4 +1,6 @@
-/** What the statements share that link an identity at a provider to the account that has its name (browser-flows 8.6). */
+/**
+ * Shared parts of statements that link an identity at a provider to the account with the same name (browser-flows 8.6).
+ */
 import { accountIsUsable } from '#domain/accounts/liveness.ts';
 import { INSERT_AUDIT_EVENT, newAuditEventId } from '#domain/audit/audit-event.ts';
 import type { PendingLink } from '#domain/pending-logins/pending-link.ts';
@@ -15,15 +17,15 @@ export interface LinkByName {
   readonly link: PendingLink;
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
-  /** That the person reads. */
+  /** The user's language. */
   readonly language: string;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What `MEASURED_LINKS` and `linkByNameCtes` expect. */
+/** Parameters of `MEASURED_LINKS` and `linkByNameCtes`. */
 export interface LinkByNameParameters {
   readonly userId: string;
   readonly linkId: string;
@@ -59,7 +61,7 @@ export function linkByNameParameters(wanted: LinkByName): LinkByNameParameters {
   };
 }
 
-/** The CTE `measured`: what keeps the account from another link. */
+/** The CTE `measured`: reasons not to add another link to the account. */
 export const MEASURED_LINKS = `measured as (
     select count(*) filter (where :onConflict::text <> 'replace' or o.provider_id <> :providerId::uuid)
              >= :maxLinks::integer as is_full,
@@ -67,13 +69,13 @@ export const MEASURED_LINKS = `measured as (
       from upstream_links o where o.user_id = :userId::uuid
   )`;
 
-/** A condition after `measured`, for a link with the alias `l`: the account may have it. */
+/** A condition after `measured`, for a link with the alias `l`: the account may get it. */
 export const LINK_IS_FREE =
   'l.id = :linkId::uuid and l.user_id is null and not measured.is_full and not measured.has_link';
 
 /**
- * The CTE `linked`, and those of what else comes of it, after `measured`.
- * @param session name of a CTE with the `id` of the session that the person got; without a row nothing is linked
+ * Returns the CTE `linked` and those with its consequences, to follow `measured`.
+ * @param session name of a CTE with the `id` of the new session; nothing is linked if it has no row
  */
 export function linkByNameCtes(session: string): string {
   return `linked as (
@@ -107,8 +109,8 @@ const lockUser = statement<{ has_credential: boolean }, EnabledMethods & { reado
 );
 
 /**
- * Locks the account in a statement of its own: what the next one counts is what others that waited for it left.
- * @returns undefined when the account may not be used or is an administrator's, who is never linked by name
+ * Locks the account in a separate statement, so that the next one counts what concurrent requests have committed.
+ * @returns undefined if the account is not usable or is an administrator's, which is never linked by name
  */
 export async function lockForLink(
   transaction: Transaction,
@@ -119,7 +121,7 @@ export async function lockForLink(
   return row && { hasCredential: row.has_credential };
 }
 
-// Of two sign-ins that wait with the same identity, the second finds it linked.
+// Of two pending sign-ins with the same identity, the second finds it already linked.
 const linkPending = statement<{ is_linked: boolean }, LinkByNameParameters & { readonly sessionId: string }>(
   'link-upstream-after-factor',
   `with session as (
@@ -130,8 +132,8 @@ const linkPending = statement<{ is_linked: boolean }, LinkByNameParameters & { r
 );
 
 /**
- * Links what a pending login was to link, in the transaction that completed it; `lockForLink` comes before that.
- * @returns false when the account may not have it any more: undo the transaction
+ * Adds the link of a pending login, in the transaction that completed it. Call `lockForLink` first.
+ * @returns false if the account may not get the link any more: roll the transaction back
  */
 export async function linkAfterFactor(
   transaction: Transaction,

@@ -12,7 +12,7 @@ import {
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { providerIsEnabled } from './provider-state/liveness.ts';
 
-/** An identity that an account has at a provider that people may use. Times in milliseconds since the epoch. */
+/** An account's identity at an enabled provider. Times in milliseconds since the epoch. */
 export interface ListedLink {
   readonly id: UpstreamLinkId;
   readonly providerId: UpstreamProviderId;
@@ -44,7 +44,7 @@ const COLUMNS = {
 };
 const LINKS = 'upstream_links l join upstream_providers p on p.id = l.provider_id';
 
-/** Index `upstream_links_user`; an account has few of them. */
+/** Uses index `upstream_links_user`; an account has few links. */
 const linksOfUsers = listStatements<LinkRow, object>('upstream-links-of-users', [
   { columns: COLUMNS, from: LINKS, where: `l.user_id = owner.id and ${providerIsEnabled('p')}` },
 ]);
@@ -53,13 +53,13 @@ const everyLinkOfUsers = listStatements<LinkRow, object>('every-upstream-link-of
   { columns: COLUMNS, from: 'upstream_links l', where: 'l.user_id = owner.id' },
 ]);
 
-/** A page of the links of a person, with those whose provider people may not use any more. */
+/** Returns a page of a user's links, including those of disabled providers. */
 export async function listEveryLink(queryable: Queryable, user: UserId, window: PageWindow): Promise<Page<ListedLink>> {
   const [page] = await readPages(queryable, everyLinkOfUsers, [user], {}, window);
   return { items: (page?.items ?? []).map(listedLink), hasPrevious: false, hasNext: page?.hasNext === true };
 }
 
-/** A page of the links of each of these people. */
+/** Returns a page of links for each of these users. */
 export async function listLinks(
   queryable: Queryable,
   users: readonly UserId[],
@@ -81,7 +81,7 @@ const byIds = statement<LinkRow, OwnedParams>(
       and ${providerIsEnabled('p')}`,
 );
 
-/** Links of accounts by their identifiers, in the same order. */
+/** Finds links of accounts by their IDs, in the same order. */
 export async function findLinks(
   queryable: Queryable,
   ids: readonly UpstreamLinkId[],

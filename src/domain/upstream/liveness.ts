@@ -1,5 +1,5 @@
 /**
- * No browser session or account came of the authorization yet. A condition for statements.
+ * Returns an SQL condition: the authorization has not led to a browser session or account yet.
  * @param authorization alias of `upstream_authorizations`
  */
 export function authorizationIsUnused(authorization: string): string {
@@ -7,8 +7,9 @@ export function authorizationIsUnused(authorization: string): string {
 }
 
 /**
- * The authorization led to a link, and no browser session came of it yet. A condition for statements.
- * @param authorization alias of `upstream_authorizations`; @param completedAfter time expression
+ * Returns an SQL condition: the authorization led to a link, but not to a browser session yet.
+ * @param authorization alias of `upstream_authorizations`
+ * @param completedAfter time expression
  */
 export function authorizationIsUnconsumed(authorization: string, completedAfter: string): string {
   return `${authorization}.completed_at > ${completedAfter} and ${authorizationIsUnused(authorization)}`;
@@ -16,7 +17,7 @@ export function authorizationIsUnconsumed(authorization: string, completedAfter:
 
 const COMPLETED_MS = 30 * 60_000;
 
-/** How long a person may take between the provider and the last button; the parameter of the condition above. */
+/** Returns the parameter for the condition above, which limits the time between the provider and the last step. */
 export function completedAfter(now: number): Date {
   return new Date(now - COMPLETED_MS);
 }

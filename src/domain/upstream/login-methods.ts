@@ -1,4 +1,4 @@
-/** By which of the ways to sign in an account can be reached just now (account-graphql 7.3). */
+/** Sign-in methods that an account can currently use (account-graphql 7.3). */
 import { fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
 import { statement } from '#platform/postgres/statement.ts';
@@ -6,20 +6,21 @@ import { providerIsEnabled } from './provider-state/liveness.ts';
 
 export type LoginMethod = 'password' | 'upstream' | 'passkey';
 
-/** Which of them the operator lets people use; the fragments below expect them as parameters. */
+/** Methods that the operator has enabled. The fragments below expect them as parameters. */
 export type EnabledMethods = {
   readonly isPasswordEnabled: boolean;
   readonly isPasskeyEnabled: boolean;
 };
 
-/** A password lets nobody in where the operator has switched passwords off. Expects `:isPasswordEnabled`. */
+/** A password is not usable if the operator has disabled passwords. Expects `:isPasswordEnabled`. */
 export function hasUsablePassword(user: string): string {
   return `(:isPasswordEnabled::boolean and exists (select from user_passwords secret where secret.user_id = ${user}))`;
 }
 
 /**
- * A link to a provider that people may use, for which index `upstream_links_user` stands.
- * @param user SQL of the account's id; @param condition on `way`, a row of `upstream_links`
+ * A link to an enabled provider. Uses index `upstream_links_user`.
+ * @param user SQL of the account's ID
+ * @param condition on `way`, a row of `upstream_links`
  */
 export function hasUsableLink(user: string, condition = 'true'): string {
   return `exists (
@@ -29,8 +30,9 @@ export function hasUsableLink(user: string, condition = 'true'): string {
 }
 
 /**
- * Expects `:isPasskeyEnabled`. Index `user_passkeys_user`.
- * @param user SQL of the account's id; @param condition on `device`, a row of `user_passkeys`
+ * Expects `:isPasskeyEnabled`. Uses index `user_passkeys_user`.
+ * @param user SQL of the account's ID
+ * @param condition on `device`, a row of `user_passkeys`
  */
 export function hasUsablePasskey(user: string, condition = 'true'): string {
   return `(:isPasskeyEnabled::boolean and exists (
@@ -53,7 +55,7 @@ const ofUsers = statement<
      from users u where u.id = any(:ids::uuid[])`,
 );
 
-/** Those of each of these accounts, in the same order. */
+/** Returns the methods of each of these accounts, in the same order. */
 export async function findLoginMethods(
   queryable: Queryable,
   ids: readonly UserId[],

@@ -3,7 +3,7 @@ import type { UpstreamProvider } from './upstream-providers.ts';
 
 const MAX_METHODS = 10;
 
-/** What a trusted provider says of how the person proved who they are (`amr`, RFC 8176). */
+/** Returns how the user authenticated according to a trusted provider (`amr`, RFC 8176). */
 export function namedMethods({ trustsAmr }: UpstreamProvider, { idTokenClaims }: UpstreamAnswer): readonly string[] {
   const { amr } = idTokenClaims;
   if (!trustsAmr || !Array.isArray(amr)) return [];

@@ -1,6 +1,6 @@
 /**
- * A provider says that somebody signed out there (OpenID Connect Back-Channel Logout 1.0, browser-flows 8.8): the check
- * of its logout token, and what ends here.
+ * Sign-out at a provider (OpenID Connect Back-Channel Logout 1.0, browser-flows 8.8): validates the logout token and
+ * ends sessions here.
  */
 
 import { browserSessionIsLive } from '#domain/browser-sessions/liveness.ts';
@@ -22,10 +22,15 @@ const MAX_TOKEN_CHARACTERS = 16 * 1024;
 
 export type LogoutTokenOutcome =
   | { readonly ok: true; readonly logout: ProviderLogout }
-  /** What is wrong, in words. `unavailable`: the keys of the provider cannot be had now, so nobody knows. */
+  /**
+   * `problem` is a description. `unavailable`: the keys of the provider are not available, so the result is unknown.
+   */
   | { readonly ok: false; readonly reason: 'invalid' | 'unavailable'; readonly problem: string };
 
-/** Whether the provider made the token for this service just now. Writes nothing; may ask the provider. */
+/**
+ * Returns whether the provider has just issued the token for this server. Writes nothing; may make requests to the
+ * provider.
+ */
 export async function checkLogoutToken(
   deps: { readonly publishedKeys: PublishedKeys; readonly upstreamMetadata: UpstreamMetadata; readonly clock: Clock },
   provider: UpstreamProvider,
@@ -51,16 +56,16 @@ export interface ProviderLogoutDeps {
 }
 
 export interface LogoutEffect {
-  /** The token was used before; nothing was done. */
+  /** The token was already used, and nothing was done. */
   readonly isReplay: boolean;
   readonly browserSessions: number;
-  /** Of applications and chat clients. */
+  /** Sessions of applications and chat clients. */
   readonly applicationSessions: number;
 }
 
 /**
- * Ends what the setting of the provider says, and sign-ins that wait for their last button, once for each token. The
- * token is used up in the same transaction: when that fails, the provider may send it again.
+ * Ends what the provider's setting says, along with unfinished sign-ins, once per token. The same transaction consumes
+ * the token, so that the provider can retry after a failure.
  */
 export async function signOutByProvider(
   { database, clock, homeserver }: ProviderLogoutDeps,
@@ -99,8 +104,8 @@ export async function signOutByProvider(
 }
 
 /**
- * The first statement waits for sign-ins that are just being finished, and stops those that are not; the second one
- * sees the sessions that came of the former.
+ * The first statement waits for sign-ins that are being completed and ends unfinished ones. The second one then sees
+ * the new sessions.
  */
 async function sessionsOf(
   transaction: Transaction,

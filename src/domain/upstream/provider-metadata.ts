@@ -1,6 +1,6 @@
 /**
- * The metadata of providers: what they publish, fetched by whichever instance needs it first and shared in their row.
- * A copy in memory serves for five minutes. While a provider is out of reach, what it last published serves for a day.
+ * Metadata that providers publish. The first instance that needs it fetches it and shares it in the provider's row. A
+ * copy in memory is used for five minutes. While a provider is unreachable, its last metadata is used for a day.
  */
 import type { Clock } from '#platform/base/clock.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -22,14 +22,14 @@ export interface MetadataDeps {
 }
 
 const IN_MEMORY_MS = 5 * 60_000;
-/** Somewhat longer than the time between two runs of the job that refreshes it. */
+/** Slightly longer than the interval of the job that refreshes it. */
 const FRESH_MS = 20 * 60_000;
 const MAX_AGE_MS = 86_400_000;
-/** Between two requests to a provider that fails. */
+/** Time between two requests to a failing provider. */
 const RETRY_MS = 10_000;
 
 interface Known {
-  /** Undefined: it could not be had. */
+  /** Undefined if unavailable. */
   readonly metadata: ProviderMetadata | undefined;
   readonly until: number;
 }
@@ -44,8 +44,8 @@ export class UpstreamMetadata {
   }
 
   /**
-   * May ask the provider: never to be called in a transaction.
-   * @param restartPath where a person can sign in in another way
+   * Returns a provider's metadata. May make a request to the provider, so never call this in a transaction.
+   * @param restartPath where the user can choose another sign-in method
    * @throws LatchkeyError `upstream_unavailable`
    */
   async get(provider: UpstreamProvider, { restartPath }: { readonly restartPath?: string } = {}) {
@@ -57,7 +57,7 @@ export class UpstreamMetadata {
     });
   }
 
-  /** The same; undefined when it cannot be had. */
+  /** Does the same, but returns undefined if the metadata is unavailable. */
   async find(provider: UpstreamProvider): Promise<ProviderMetadata | undefined> {
     return configuredMetadata(provider) ?? (await this.#cached(provider));
   }
@@ -66,7 +66,7 @@ export class UpstreamMetadata {
     const known = this.#known.get(provider.id);
     if (known !== undefined && this.#deps.clock.now() < known.until) return known.metadata;
     const pending = this.#pending.get(provider.id);
-    // Another task's promise: continue as a stretch of our own.
+    // The promise belongs to another task, so continue outside of it.
     if (pending !== undefined) return await outside(pending);
     const reading = this.#read(provider);
     this.#pending.set(provider.id, reading);
@@ -90,7 +90,7 @@ export class UpstreamMetadata {
   }
 }
 
-/** Fetches what a provider publishes and shares it. Undefined, with a line in the log, when it cannot be used. */
+/** Fetches and shares a provider's metadata. Returns undefined and logs the reason if it is unusable. */
 export async function refreshMetadata(
   { database, outbound, clock, log }: MetadataDeps,
   provider: UpstreamProvider,
@@ -119,7 +119,7 @@ export async function refreshMetadata(
   return outcome.metadata;
 }
 
-/** What the operator has set; undefined when the provider is asked. */
+/** Returns the configured metadata; undefined if discovery is used. */
 function configuredMetadata(provider: UpstreamProvider): ProviderMetadata | undefined {
   const { authorizationEndpoint, tokenEndpoint, userinfoEndpoint, jwksUri, issuer, discoveryMode } = provider;
   if (discoveryMode !== 'disabled' || authorizationEndpoint === undefined || tokenEndpoint === undefined) {

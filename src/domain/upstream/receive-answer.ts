@@ -7,7 +7,7 @@ import { statement } from '#platform/postgres/statement.ts';
 import { type AuthorizationSecrets, openAuthorizationSecrets } from './sealed-columns.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
-/** How long a person may take at the provider. */
+/** How long a user may take at the provider. */
 const PENDING_MS = 10 * 60_000;
 
 export interface ReceiveDeps {
@@ -21,8 +21,8 @@ export type ReceivedAnswer =
   | { readonly ok: false; readonly reason: 'missing' | 'used' | 'expired' };
 
 /**
- * Takes the one answer that an authorization may have. Of two that come at once, on whatever instances, one gets it:
- * nothing is sent to the provider for the other.
+ * Accepts the only response that an authorization may have. Of two concurrent responses, on any instances, one is
+ * accepted. The other causes no request to the provider.
  */
 export async function receiveAnswer(
   { database, clock, keyRing }: ReceiveDeps,
@@ -43,7 +43,7 @@ export async function receiveAnswer(
   return { ok: false, reason: row.is_expired && !row.is_received ? 'expired' : 'used' };
 }
 
-/** By primary key. `secrets_sealed` is null when this request did not get it. */
+/** Uses the primary key. `secrets_sealed` is null if another request was first. */
 const takeAuthorization = statement<
   { secrets_sealed: Buffer | null; is_expired: boolean; is_received: boolean },
   {

@@ -5,7 +5,7 @@ import type { UpstreamProvider } from './upstream-providers.ts';
 const EVERY_MINUTES = 15;
 const TIME_LIMIT_SECONDS = 60;
 
-/** Keeps the metadata of all providers fresh, so that nobody who signs in waits for it (operations 6.3). */
+/** Refreshes the metadata of all providers, so that sign-ins do not have to wait for it (operations 6.3). */
 export function refreshMetadataQueue(
   deps: MetadataDeps & { readonly providers: readonly UpstreamProvider[] },
 ): JobQueue {

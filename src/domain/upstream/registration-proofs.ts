@@ -9,8 +9,8 @@ import { openAnswer } from './sealed-columns.ts';
 import type { UpstreamProviders } from './upstream-providers.ts';
 
 /**
- * Sign-ins that registrations began with. How long ago somebody came back from the provider does not matter here: the
- * registration has a time limit of its own.
+ * Upstream sign-ins that started registrations. The time since the user came back from the provider does not matter
+ * here, because the registration has its own time limit.
  */
 export class RegistrationProofs implements UpstreamProofs {
   readonly #keyRing: KeyRing;
@@ -40,7 +40,7 @@ export class RegistrationProofs implements UpstreamProofs {
   }
 }
 
-/** Others that want this sign-in, or this identity, wait; what they have done by then counts. */
+/** Other requests for this sign-in or identity wait here, and what they have committed counts. */
 const lockProof = statement<{ provider_id: string; answer_sealed: Buffer }, { readonly id: string }>(
   'lock-upstream-proof',
   `select a.provider_id, a.answer_sealed

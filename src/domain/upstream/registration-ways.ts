@@ -4,10 +4,10 @@ import type { UpstreamProvider, UpstreamProviders } from './upstream-providers.t
 
 const CLOSED: RegistrationWay = { isOpen: false, isTokenRequired: false, isEmailRequired: false };
 
-/** By which ways people may make accounts for themselves (browser-flows 5.1). */
+/** Registration methods available to users (browser-flows 5.1). */
 export class ConfiguredRegistrationWays implements RegistrationWays {
   readonly password: RegistrationWay;
-  /** Those that make accounts, in the order in which they are shown. */
+  /** Providers that allow registration, in display order. */
   readonly providers: readonly UpstreamProvider[];
 
   constructor({ passwords, account }: Pick<Config, 'passwords' | 'account'>, providers: UpstreamProviders) {
@@ -23,7 +23,7 @@ export class ConfiguredRegistrationWays implements RegistrationWays {
     return this.password.isOpen || this.providers.length > 0;
   }
 
-  /** Some way asks for a registration token. */
+  /** At least one method requires a registration token. */
   get isAnyByInvitation(): boolean {
     return (
       (this.password.isOpen && this.password.isTokenRequired) ||

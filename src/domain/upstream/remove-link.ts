@@ -14,27 +14,28 @@ export interface RemoveLinkDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly enabledMethods: EnabledMethods;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
 export interface LinkRemoval {
   readonly userId: UserId;
   readonly linkId: UpstreamLinkId;
-  /** Where the account is. */
+  /** The provider of the identity. */
   readonly provider: UpstreamProvider;
-  /** From the request, for the audit log. */
+  /** IP address of the request, for the audit log. */
   readonly address: string | undefined;
   readonly userAgent: string | undefined;
 }
 
-/** `last-login-method`: nothing else would let the person in. */
+/** `last-login-method`: the account has no other sign-in method. */
 export type LinkRemovalOutcome = 'removed' | 'not-found' | 'last-login-method';
 
 /**
- * Takes an identity at a provider from its account, which must keep another way in. The row stays, as nobody's: somebody
- * may be on the way through the provider just now. The lock of the account comes in a statement of its own: what the
- * next one finds is what others that waited for it left, so that two removals cannot take the last two ways at once.
+ * Unlinks an identity at a provider from its account, which must keep another sign-in method. The row stays without an
+ * account, because a sign-in through the provider may be in progress. A separate statement locks the account, so that
+ * the next one sees what concurrent removals have committed. Two removals can therefore not remove the last two
+ * methods.
  */
 export async function removeLink(deps: RemoveLinkDeps, removal: LinkRemoval): Promise<LinkRemovalOutcome> {
   const { database, clock, enabledMethods, sendsNotices } = deps;

@@ -24,22 +24,22 @@ import {
 import { namedMethods } from './named-methods.ts';
 
 export interface Renewal extends UsedAuthorization {
-  /** Of a session of the person whose link it is. */
+  /** Cookie of a session of the link's user. */
   readonly cookie: SessionCookie;
   readonly step: ReauthStep;
 }
 
 export type RenewalOutcome =
-  /** `session`: what the cookie has to hold now; undefined: it stays. */
+  /** `session`: new contents of the cookie; undefined to keep the cookie. */
   | { readonly ok: true; readonly session: SessionCredentials | undefined }
   /** Another request was first, it took too long, or the session has ended. */
   | { readonly ok: false; readonly reason: 'used' }
   | FactorDue;
 
 /**
- * Ends a sign-in through a provider in a session of the same person. When the provider was asked to have them prove who
- * they are, the session has a fresh authentication then, after a further factor if one is due; otherwise the provider may
- * just have remembered them.
+ * Completes a sign-in through a provider in an existing session of the same user. If the provider was asked to
+ * reauthenticate the user, the session is reauthenticated, after a further factor if one is due. Otherwise the provider
+ * may only have remembered the user.
  */
 export async function renewWithUpstream(
   {
@@ -83,7 +83,7 @@ const consumeInSession = statement<never, ConsumeParameters>(
   update upstream_links used set last_used_at = :now::timestamptz from consumed where used.id = consumed.link_id`,
 );
 
-// As when a password is given again: a lock of the account comes first or waits.
+// As with a password, a concurrent lock of the account either commits first or waits.
 const renewByLink = statement<RenewalRow, ConsumeParameters & RenewalParams>(
   'renew-authentication-by-link',
   `with account as (

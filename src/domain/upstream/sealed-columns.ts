@@ -1,28 +1,28 @@
-/** What the rows of authorizations keep under seal. */
+/** Encrypted columns of authorizations. */
 import type { UpstreamAuthorizationId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 
-/** What ties the answer of a provider to the request. */
+/** Values that bind the provider's response to the request. */
 export interface AuthorizationSecrets {
-  /** Undefined: no ID token was asked for. */
+  /** Undefined if no ID token was requested. */
   readonly nonce: string | undefined;
-  /** Undefined: without PKCE. */
+  /** Undefined without PKCE. */
   readonly verifier: string | undefined;
-  /** The person was asked to prove again that it is them. */
+  /** Whether the user was asked to reauthenticate. */
   readonly isReauthentication: boolean;
-  /** The invitation that the person came with, for the account that they may make. */
+  /** The registration token that the user came with, for a new account. */
   readonly registrationToken: string | undefined;
 }
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** What a provider said of a person. */
+/** What a provider sent about a user. */
 export interface UpstreamAnswer {
-  /** Empty when there was no ID token. */
+  /** Empty without an ID token. */
   readonly idTokenClaims: Claims;
-  /** Empty when userinfo was not asked. */
+  /** Empty if userinfo was not requested. */
   readonly userinfoClaims: Claims;
-  /** Fields of the callback that no standard names. */
+  /** Nonstandard fields of the callback. */
   readonly extraCallbackParameters: Claims;
 }
 

@@ -27,13 +27,13 @@ export interface LinkSignInDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly secondFactors: Pick<SecondFactorRules, 'isAskedAfterUpstream'>;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
 }
 
 export interface LinkSignIn extends UsedAuthorization, Pick<UpstreamSignIn, 'action'> {
   readonly knownBrowsers: readonly KnownBrowser[];
-  /** Of the page, for the mail to an owner whose own language is not known. */
+  /** Language of the page, for the email to an owner whose preferred language is unknown. */
   readonly language: string;
 }
 
@@ -41,12 +41,12 @@ export type LinkSignInOutcome =
   | { readonly ok: true; readonly session: SessionCredentials; readonly user: User }
   | { readonly ok: false; readonly reason: 'locked' | 'deactivated'; readonly user: User }
   | UpstreamFactorDue
-  /** `no-account`: the link is nobody's. `used`: another request was first, or it took too long. */
+  /** `no-account`: the link has no account. `used`: another request was first, or it took too long. */
   | { readonly ok: false; readonly reason: 'no-account' | 'used' };
 
 /**
- * Signs in the person whose account the link belongs to. One statement consumes the authorization and opens the
- * session, so that one session comes of it, on whatever instances it is sent.
+ * Signs in the user whose account the link belongs to. One statement consumes the authorization and opens the session,
+ * so that it leads to one session, whatever instances receive the request.
  */
 export async function signInWithLink(deps: LinkSignInDeps, signIn: LinkSignIn): Promise<LinkSignInOutcome> {
   const { database, clock, log } = deps;
@@ -76,7 +76,7 @@ export async function signInWithLink(deps: LinkSignInDeps, signIn: LinkSignIn): 
   return { ok: false, reason, user };
 }
 
-// The locks make a lock of the account, or a link that is taken away, come first or wait.
+// With the row locks, a concurrent account lock or unlinking either commits first or waits.
 const openLinkedSession = statement<
   UserRow & {
     readonly is_opened: boolean;

@@ -30,20 +30,20 @@ export interface UpstreamRegistrationDeps extends CodeMailDeps, IdentifyDeps, Re
   >;
   readonly requesterPolicy: RequesterPolicy;
   readonly moduleRules: ModuleRules;
-  /** Terms that have to be accepted. */
+  /** Terms that the user must accept. */
   readonly tosUri: string | undefined;
 }
 
-/** The form of somebody who signed in at a provider and has no account here. */
+/** The form of a user who signed in at a provider and has no account here. */
 export interface UpstreamSubmission {
   readonly completed: CompletedAuthorization;
-  /** Who they are by the claims of the provider. */
+  /** The user's data according to the provider's claims. */
   readonly newcomer: Newcomer;
-  /** As typed; it does not count where the provider decides. */
+  /** As entered; ignored if the provider determines it. */
   readonly username: string;
-  /** They take the display name that the provider suggests. */
+  /** Whether the user accepts the display name suggested by the provider. */
   readonly takesDisplayName: boolean;
-  /** And the e-mail address. */
+  /** Whether the user accepts the suggested email address. */
   readonly takesEmail: boolean;
   readonly acceptsTerms: boolean;
   readonly action: PostAuthAction | undefined;
@@ -57,7 +57,7 @@ export type UpstreamSubmissionProblem =
   | { readonly field: 'username'; readonly problem: 'required' | NameProblem }
   | { readonly field: 'email'; readonly problem: EmailProblem }
   | { readonly field: 'accept_terms'; readonly problem: 'required' }
-  /** By the operator's own rule, which names the field itself. */
+  /** From the operator's policy module, which names the field itself. */
   | { readonly field: 'policy'; readonly problem: ModuleViolation };
 
 export type UpstreamStartOutcome =
@@ -67,8 +67,8 @@ export type UpstreamStartOutcome =
   | { readonly ok: false; readonly reason: 'rate-limited'; readonly retryAfterSeconds: number };
 
 /**
- * Begins a registration with a sign-in through a provider, in the order of browser-flows 5.3. The sign-in stays unused
- * until the account is made, so that the person may still choose to link it to an account that they have.
+ * Starts a registration with a sign-in through a provider, in the order of browser-flows 5.3. The sign-in is not
+ * consumed until the account exists, so that the user can still link it to an existing account.
  */
 export async function startUpstreamRegistration(
   deps: UpstreamRegistrationDeps,
@@ -78,7 +78,7 @@ export async function startUpstreamRegistration(
   const { newcomer, address, userAgent } = submission;
   const hasFixedUsername = newcomer.username?.isFixed === true;
   const username = hasFixedUsername ? newcomer.username.value : submission.username;
-  // Every form counts, since each tells whether a name is taken (security S-82).
+  // Every form counts, because it reveals whether a name is taken (security S-82).
   const checked = await chargeAddress(deps, { name: 'registration-check', limiter: limits.registrationCheck, address });
   if (!checked.ok) return { ...checked, reason: 'rate-limited' };
   const setting = deps.requesterPolicy.ban('register', address, userAgent);
@@ -130,12 +130,12 @@ export async function startUpstreamRegistration(
     now,
   });
   const { registrationToken } = submission.completed;
-  // One that is not valid is asked for in its step.
+  // An invalid token is requested in its own step.
   if (registrationToken !== undefined) await attachRegistrationToken(deps, id, registrationToken, address);
   return { ok: true, id };
 }
 
-/** Whether a name of the provider can be had was looked up to find out who the person is. */
+/** The availability of a name from the provider was checked when the user was identified. */
 async function nameProblems(
   deps: UpstreamRegistrationDeps,
   newcomer: Newcomer,

@@ -9,7 +9,7 @@ import {
 } from '#domain/clean-up/sweep.ts';
 import { statement } from '#platform/postgres/statement.ts';
 
-/** Those that a browser session came of go with it: sign-outs by the provider have to find it. */
+/** Authorizations that led to a browser session are deleted with it, because sign-out by the provider must find it. */
 const sweepAuthorizations = statement<
   WalkRow,
   { readonly fromAt: string; readonly fromId: string; readonly createdBefore: Date }
@@ -25,7 +25,7 @@ const sweepAuthorizations = statement<
   }),
 );
 
-/** Of people who signed in at a provider and never got an account here. */
+/** Links of users who signed in at a provider and never got an account here. */
 const sweepUnownedLinks = statement<never, { readonly createdBefore: Date }>(
   'sweep-upstream-links',
   deleteOldestSql(

@@ -16,9 +16,9 @@ export interface ProviderSyncAction {
 }
 
 /**
- * Brings the providers of the configuration into the database. Those that it no longer names stay, switched off, since
- * links of accounts refer to them; with `prunes` they are deleted together with these links. An instance whose
- * configuration is there already reads once.
+ * Writes the configured providers to the database. Providers that are no longer configured are disabled, because links
+ * of accounts refer to them. With `prunes` they are deleted together with these links. If the database is up to date,
+ * this runs only one query.
  */
 export async function syncUpstreamProviders(
   { database, clock }: ProviderSyncDeps,
@@ -88,7 +88,10 @@ function isSame(one: WantedProvider, other: WantedProvider): boolean {
   );
 }
 
-/** Those that people may use, those that the configuration names, and to delete the others all of the few there are. */
+/**
+ * Returns the enabled and the configured providers. When the others are to be deleted, returns all of them, since there
+ * are few.
+ */
 const storedProviders = statement<
   WantedProvider,
   { readonly configuredIds: readonly string[]; readonly prunes: boolean }
@@ -99,7 +102,7 @@ const storedProviders = statement<
     where ${providerIsEnabled('p')} or p.id = any(:configuredIds::uuid[]) or :prunes::boolean`,
 );
 
-// Instances that start together write the same; in one order, so that they wait for each other in turn.
+// Instances that start concurrently write the same rows in the same order, so that they cannot deadlock.
 const storeProviders = statement<never, { readonly providers: string; readonly prunes: boolean; readonly now: Date }>(
   'store-upstream-providers',
   `with wanted as (

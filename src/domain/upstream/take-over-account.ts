@@ -36,25 +36,25 @@ export interface TakeOverDeps {
   readonly clock: Clock;
   readonly secondFactors: Pick<SecondFactorRules, 'isAskedAfterUpstream'>;
   readonly enabledMethods: EnabledMethods;
-  /** People are told by mail. */
+  /** Whether users get email notices. */
   readonly sendsNotices: boolean;
   readonly formerAccess: FormerAccess;
 }
 
-/** Ends the ways by which somebody got into an account before; each expects the caller's transaction. */
+/** Ends earlier access to an account. Each method expects the caller's transaction. */
 export interface FormerAccess {
   endCredentials(
     transaction: Transaction,
     of: Pick<TakeOver, 'address' | 'userAgent'> & { readonly user: UserId; readonly now: number },
   ): Promise<void>;
-  /** @param confirmedKey what comparisons use of the address that stays */
+  /** @param confirmedKey normalized form of the address to keep */
   removeEmails(transaction: Transaction, user: UserId, confirmedKey: string | undefined): Promise<void>;
 }
 
 export interface TakeOver extends UsedAuthorization, UpstreamSignIn {
-  /** Who has the name that the provider gives. */
+  /** The user with the name from the provider. */
   readonly user: User;
-  /** That the person reads. */
+  /** The user's language. */
   readonly language: string;
 }
 
@@ -62,16 +62,18 @@ export type TakeOverOutcome =
   | { readonly ok: true; readonly session: SessionCredentials }
   | UpstreamFactorDue
   /**
-   * `unusable`: the account was locked or deactivated, its owner became an administrator or has to sign in. `has-link`: it was linked to somebody else. `used`: another
-   * request was first, or it took too long.
+   * `unusable`: the account is locked or deactivated, its owner became an administrator or has to sign in. `has-link`:
+   * it was linked to another identity. `used`: another request was first, or it took too long.
    */
   | { readonly ok: false; readonly reason: 'unusable' | 'has-link' | 'too-many-links' | 'used' };
 
 /**
- * Links an identity of a provider to the account that has its name, and signs in there, where the operator's
- * `on_conflict` wants that (browser-flows 8.6). Where a further factor is due nothing is linked before it was given: the
- * pending login carries what is to be linked. An account that somebody can sign in to without the provider may have been
- * made beforehand by a stranger: it is linked only where the operator trusts the provider, and the former access ends.
+ * Links an identity of a provider to the account with the same name and signs in there, if the operator's `on_conflict`
+ * allows that (browser-flows 8.6). If a further factor is due, nothing is linked before the user has provided it: the
+ * pending login stores the link.
+ *
+ * A stranger may have created the account in advance if it can be signed in to without the provider. It is then linked
+ * only if the operator trusts the provider, and all earlier access ends.
  */
 export async function takeOverAccount(deps: TakeOverDeps, takeOver: TakeOver): Promise<TakeOverOutcome> {
   const { database, clock, enabledMethods, formerAccess, sendsNotices } = deps;
@@ -112,7 +114,7 @@ export async function takeOverAccount(deps: TakeOverDeps, takeOver: TakeOver): P
   return outcome;
 }
 
-// The lock of the identity makes another request that wants it come first or wait.
+// With the lock on the identity, a concurrent request for it either commits first or waits.
 const takeOverByName = statement<
   {
     is_full: boolean;

@@ -7,7 +7,7 @@ const unlink = statement<never, { readonly userId: string }>(
   'update upstream_links set user_id = null where user_id = :userId::uuid',
 );
 
-/** Frees the identities that an account has at providers; another account may link them. */
+/** Unlinks an account's identities at providers. Other accounts may then link them. */
 export async function unlinkAccount(transaction: Queryable, user: UserId): Promise<void> {
   await transaction.execute(unlink, { userId: toUuid(user) });
 }

@@ -1,10 +1,10 @@
 /**
- * Signing in through other services, tables `upstream_providers`, `upstream_links` and `upstream_authorizations`.
+ * Sign-in through upstream providers, tables `upstream_providers`, `upstream_links` and `upstream_authorizations`.
  *
- * Providers come from the configuration, which is what is used of them; their rows exist for the rows that refer to
- * them and for the metadata that instances share. A link says which account a subject of a provider belongs to. An
- * authorization is one attempt to sign in: pending, received (an answer came), completed (the answer was good and led
- * to a link), consumed (a browser session came of it).
+ * Providers come from the configuration, which is authoritative. Their rows exist for rows that refer to them, and for
+ * metadata shared by instances. A link assigns a subject of a provider to an account. An authorization is one attempt
+ * to sign in: pending, received (a response arrived), completed (the response was valid and led to a link), consumed
+ * (it led to a browser session).
  */
 import type { Config } from '#config/config.ts';
 import type { UpstreamProviderConfig } from '#config/sections/upstream-oauth2.ts';
@@ -12,14 +12,14 @@ import { parseId } from '#platform/base/ids.ts';
 
 export type UpstreamProvider = UpstreamProviderConfig;
 
-/** The providers that people may use. */
+/** The enabled providers. */
 export class UpstreamProviders {
-  /** In the order in which they are shown. */
+  /** In display order. */
   readonly enabled: readonly UpstreamProvider[];
-  /** Some want to know what the application asked with that a person comes from. */
+  /** At least one provider receives parameters of the application's request. */
   readonly areToldOfRequests: boolean;
 
-  /** The only one. */
+  /** The provider, if there is exactly one. */
   readonly only: UpstreamProvider | undefined;
 
   constructor({ providers }: Config['upstreamOauth2']) {
@@ -28,25 +28,25 @@ export class UpstreamProviders {
     this.areToldOfRequests = this.enabled.some(isToldOfRequests);
   }
 
-  /** The one that an address names; undefined also when it is switched off. */
+  /** Returns the provider with this ID from a URL; undefined if it is unknown or disabled. */
   find(idText: string | undefined): UpstreamProvider | undefined {
     const id = parseId<'upstream-provider'>(idText ?? '');
     return id === undefined ? undefined : this.enabled.find((provider) => provider.id === id);
   }
 
-  /** The one that a chat client proposes, which may know it by the name that a Synapse had for it. */
+  /** Returns the provider that a chat client proposes, by ID or by its name in Synapse. */
   findProposed(name: string | undefined): UpstreamProvider | undefined {
     if (name === undefined) return undefined;
     return this.find(name) ?? this.enabled.find(({ synapseIdpId }) => synapseIdpId === name);
   }
 }
 
-/** Its additional parameters are made of what an application asked with. */
+/** Returns whether its additional parameters use the application's request. */
 export function isToldOfRequests({ additionalParameters }: UpstreamProvider): boolean {
   return additionalParameters.some(({ template }) => template.reads.has('params'));
 }
 
-/** How well-known services write themselves. */
+/** Spelling of well-known brands. */
 const BRANDS: ReadonlyMap<string, string> = new Map([
   ['apple', 'Apple'],
   ['discord', 'Discord'],
@@ -60,12 +60,12 @@ const BRANDS: ReadonlyMap<string, string> = new Map([
   ['twitter', 'X'],
 ]);
 
-/** What people call it. */
+/** Returns the display name of a provider. */
 export function providerName({ humanName, brandName = '', issuer, id }: UpstreamProvider): string {
   return humanName ?? BRANDS.get(brandName) ?? issuer?.replace(/^https?:\/\//i, '').replace(/\/$/, '') ?? id;
 }
 
-/** What an account there is called, for the person whose it is. */
+/** Returns the display name of an account at a provider, for its user. */
 export function accountThere(provider: UpstreamProvider, accountName: string | undefined): string {
   const name = providerName(provider);
   return accountName === undefined ? name : `${name} (${accountName})`;

@@ -6,19 +6,19 @@ import type { UpstreamProvider } from './upstream-providers.ts';
 
 export interface SignedText {
   readonly text: string;
-  /** The one that is configured; what the header names has to be the same. */
+  /** The configured algorithm, which must match the header. */
   readonly algorithm: string;
   readonly maxCharacters: number;
 }
 
 export type SignedByProvider =
   | { readonly ok: true; readonly jws: CompactJws }
-  /** What is wrong, in words, and whether that is only because the provider does not hand out its keys now. */
+  /** The problem, and whether its only cause is that the provider's keys are not available. */
   | { readonly ok: false; readonly problem: string; readonly areKeysUnavailable: boolean };
 
 /**
- * A JWT whose signature is right, made with exactly the configured algorithm; nothing in it was checked. May ask the
- * provider for its keys: never in a transaction.
+ * Verifies the signature of a JWT, which must use exactly the configured algorithm. Does not check its claims. May
+ * request the provider's keys, so never call this in a transaction.
  */
 export async function verifySignature(
   { publishedKeys }: { readonly publishedKeys: PublishedKeys },

@@ -1,6 +1,6 @@
 /**
- * The provider is in the configuration, and switched on there. A condition for statements, in a folder of its own, since
- * modules that the rest of this one builds on ask for it as well.
+ * Returns an SQL condition: the provider is configured and enabled. In its own folder, because modules that the rest of
+ * this module builds on use it too.
  * @param provider alias of `upstream_providers`
  */
 export function providerIsEnabled(provider: string): string {
