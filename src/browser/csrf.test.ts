@@ -18,7 +18,7 @@ const cookies = new Cookies({
 const clock = { time: 1_000_000_000_000, now: () => clock.time };
 const csrf = new Csrf({ urls, clock, log: silentLog });
 
-/** A browser: what it keeps of answers, it sends with the next request. */
+/** A browser that stores the cookies of responses and sends them with the next request. */
 class Browser {
   readonly #jar = new Map<string, string>();
 
@@ -34,7 +34,7 @@ class Browser {
     }
   }
 
-  /** Renders a form; returns the token in it. */
+  /** Renders a form and returns its CSRF token. */
   render(): string {
     const request = this.request();
     const token = csrf.field(request);

@@ -46,7 +46,7 @@ beforeEach(async () => {
   await homeserver.setFault(undefined);
   homeserver.state.users.clear();
   homeserver.requests.length = 0;
-  // The time that nothing is asked after an outage.
+  // The homeserver's circuit breaker may still be open from the previous test.
   clock.advanceSeconds(11);
 });
 
@@ -83,7 +83,7 @@ const PAGES: readonly [string, (asked: Browser) => Promise<void>][] = [
   ['the page of a device', openDevice],
 ];
 
-/** The account that the page names, after its initial. */
+/** Returns the account card on the page: the initial, then the account. */
 function shownAccount({ shown }: Browser): string {
   const card = /<div class="account">(.*?)<form/s.exec(shown.body)?.[1] ?? '';
   return card.replace(/<[^>]*>/g, '|').replace(/\|+/g, '|');

@@ -41,7 +41,7 @@ const problems: FormProblem[] = [
   { code: 'required', field: 'username', message: 'Enter a name.' },
 ];
 
-/** One page with every component, all its texts from outside being `text`. */
+/** Renders a page with every component, and `text` in place of all external texts. */
 function samplePage(translations: Translations, text: string): string {
   const content = (
     <>

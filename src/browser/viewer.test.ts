@@ -26,7 +26,7 @@ const cookies = new Cookies({
   prefix: 'latchkey_',
 });
 
-/** One request of a browser that keeps what it is given. */
+/** One request of a browser that stores cookies. */
 class TestRequest implements ViewerRequest {
   readonly cookies;
   readonly clientAddress = '192.0.2.7';
@@ -45,7 +45,7 @@ class TestRequest implements ViewerRequest {
 
   requireWork(): void {}
 
-  /** The document that the answer puts into a cookie; undefined when it leaves the cookie alone. */
+  /** Returns the content that the response writes to a cookie, or undefined if the cookie is unchanged. */
   written(cookie: Cookie): unknown {
     const start = `${cookies.wireName(cookie)}=`;
     const change = this.cookies.changes().find((line) => line.startsWith(start));
@@ -170,7 +170,7 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
     const german = await account();
     expect(german).toEqual({ locale: 'de', updated_at: new Date(clock.now()) });
     await use('de');
-    // A browser that names no language says nothing about the person.
+    // A request without a language does not change the user's locale.
     await use();
     expect(await account()).toEqual(german);
     await use('fr');

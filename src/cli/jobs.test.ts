@@ -98,7 +98,7 @@ describe('jobs list (operations 3.6)', () => {
         ['available', 'available'],
         ['scheduled', 'scheduled'],
         ['running', 'running'],
-        // Its process died; the next worker takes it.
+        // Its process was killed. The next worker takes it.
         ['lapsed', 'available'],
         ['failed', 'failed'],
         ['dead', 'dead'],

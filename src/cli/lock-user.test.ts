@@ -99,7 +99,7 @@ async function state(username: string) {
   return row;
 }
 
-/** Returns the pending jobs of an account, except mail notices. */
+/** Returns the pending jobs of an account, except email notices. */
 async function jobs(username: string): Promise<string[]> {
   const found = await rows<{ queue: string }>(
     `select j.queue from queue_jobs j join users u on u.id::text = j.payload ->> 'user_id'

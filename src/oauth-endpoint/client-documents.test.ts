@@ -69,7 +69,7 @@ async function introspect(token: unknown) {
   return (await post(service, '/oauth2/introspect', { token: String(token) }, { authorization })).body;
 }
 
-/** What an authorization request gets that is refused by a page. */
+/** Returns the error page and the log line of a rejected authorization request. */
 async function refused(clientId: string, fields: Record<string, string> = {}) {
   const before = service.logLines().length;
   const shown = await newBrowser(service).get(authorizeUrl(clientId, fields));
@@ -170,7 +170,7 @@ describe('a document', () => {
     clock.advanceSeconds(200);
     await openConsent(browser, clientId);
     expect(publisher.asked).toBe(2);
-    // Nothing has changed in it, so the client has not either.
+    // The document is unchanged, so the client is not updated.
     expect(
       service.logLines().filter((line) => line.includes('client.document_read') && line.includes(clientId)),
     ).toHaveLength(1);

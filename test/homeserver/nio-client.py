@@ -1,4 +1,4 @@
-"""A chat client with matrix-nio: signs in, asks who it is and signs out. Prints what it saw as one JSON object."""
+"""A chat client with matrix-nio. Signs in, calls whoami, and signs out. Prints the results as one JSON object."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from nio import AsyncClient
 
 async def main(homeserver: str, user: str, password: str, device_name: str) -> None:
     client = AsyncClient(homeserver, user)
-    # What it cannot read, it gives back as an error without these attributes.
+    # The library returns invalid responses as errors without these attributes.
     flows = (await client.login_info()).flows
     login = await client.login(password, device_name)
     token = client.access_token

@@ -6,7 +6,7 @@ import { QrCode } from './qr-code.tsx';
 
 const PIXELS = 4;
 
-/** Draws what the component made, and reads it with a decoder of another make. */
+/** Rasterizes the component's SVG and reads it with an independent decoder. */
 function read(svg: string): string {
   const size = Number(/viewBox="0 0 (\d+) \d+"/.exec(svg)?.[1]);
   const width = size * PIXELS;
@@ -32,6 +32,6 @@ test.each([
   const svg = render(<QrCode text={url} label="QR code" />);
   expect(read(svg)).toBe(url);
   expect(svg).toContain('role="img" aria-label="QR code"');
-  // The policy of the pages forbids both.
+  // The Content Security Policy of the pages forbids both.
   expect(svg).not.toMatch(/style=|<script/);
 });

@@ -23,7 +23,7 @@ function typed(password: string, username = 'amira'): TypedPassword {
 test('says nothing of nothing, and calls a short one short without asking', () => {
   judge.type(typed(''));
   judge.type(typed('abc'));
-  // Two characters of four units.
+  // Two characters, four UTF-16 code units.
   judge.type(typed('🔑🔑'));
   expect(shown).toEqual([undefined, TOO_SHORT, TOO_SHORT]);
   expect(asked).toEqual([]);

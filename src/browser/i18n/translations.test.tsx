@@ -12,7 +12,7 @@ const keys = Object.keys(en).filter((key): key is MessageKey => key in en);
 
 const translated = Object.entries({ ar, de, es, fr });
 
-/** The arguments of a message; a branch of a plural such as `{two hours}` is none. */
+/** Returns the arguments of a message. A plural branch such as `{two hours}` is not an argument. */
 function placeholders(text: string): string[] {
   return [
     ...new Set([...text.matchAll(/\{([a-z_]+)(?:\}|, (?:plural|number))/g)].map((match) => match[1] ?? '')),
@@ -34,7 +34,7 @@ describe('message files', () => {
       expect([language, placeholders(messages[key])]).toEqual([language, names]);
     }
     const catalog = loadTranslations();
-    // One count for each plural form that a language may have.
+    // One count for each plural form in any language.
     for (const count of [0, 1, 2, 3, 11, 100]) {
       const values = Object.fromEntries(names.map((name) => [name, count]));
       for (const language of catalog.languages) {

@@ -215,7 +215,7 @@ describe('the language of a notice (browser-flows 11)', () => {
     await service.core.activity.flush();
     await signIn(browser('ar'));
     expect(await subjects()).toEqual(['Neue Anmeldung bei Ihrem Konto']);
-    // By then the owner has used pages in Arabic.
+    // Stores that the owner has used pages in Arabic.
     await service.core.activity.flush();
     await signIn(browser('fr'));
     expect(await subjects()).toEqual(['تسجيل دخول جديد إلى حسابك']);

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Long enough for a second holder to show up. */
+/** Long enough for a second holder to be noticed. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 3));
 
 test('lock: of twenty callers one holds it at a time, and no file remains', async () => {

@@ -69,7 +69,7 @@ const routes: Route[] = [
   }),
 ];
 
-/** A header of an answer as it came over the wire. */
+/** Returns a header of a raw response. */
 function headerOf(reply: string, name: string): string | undefined {
   return new RegExp(`^${name}: (.*)\r$`, 'im').exec(reply)?.[1];
 }
@@ -234,7 +234,7 @@ describe('CORS (security 3.7, S-154)', () => {
       expect(preflight.headers.get('access-control-max-age')).toBe('3600');
       const unasked = await send('OPTIONS', path, EVIL);
       expect(unasked.headers.get(ALLOWED)).toMatch(/Authorization, Content-Type, .*traceparent/);
-      // What is not a list of names is not repeated.
+      // A value that is not a list of names is not reflected.
       const hostile = await send('OPTIONS', path, { ...EVIL, 'access-control-request-headers': 'x: y; z' });
       expect(hostile.headers.get(ALLOWED)).not.toContain('y;');
     },

@@ -14,7 +14,7 @@ function cookiesOf(publicBase = 'https://auth.example.org/', ring = keys): Cooki
   return new Cookies({ keys: ring, address: new Urls(publicBase), log: silentLog, prefix: 'latchkey_' });
 }
 
-/** `name=value` as a browser sends it back. */
+/** Returns `name=value` as a browser sends it back. */
 function written(cookie: Cookie, value: string, cookies = cookiesOf()): string {
   const jar = cookies.jar(undefined);
   jar.set(cookie, value);
@@ -118,7 +118,10 @@ describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
   });
 });
 
-/** As a browser holds it that signed in at the first version, whose cookies were called `session`, `csrf` and so on. */
+/**
+ * Returns a cookie of a browser that signed in to the first version, whose cookies were named `session`, `csrf` and so
+ * on.
+ */
 function former(cookie: Cookie, value: string, cookies = cookiesOf()): string {
   return written(cookie, value, cookies).replace('latchkey_', '');
 }

@@ -1,4 +1,4 @@
-/** HTTP/2 on listeners with TLS, as real clients speak it and as attackers do (operations 9.1, security S-142). */
+/** HTTP/2 on TLS listeners, with real clients and with attackers (operations 9.1, security S-142). */
 import { execFile } from 'node:child_process';
 import {
   type ClientHttp2Session,
@@ -420,7 +420,7 @@ describe('an answer that nobody reads (operations 9.1, S-139)', () => {
     served = 0;
   });
 
-  /** Speaks HTTP/2 without TLS with a client of its own, whose answers have 3 MB. */
+  /** Opens an HTTP/2 connection without TLS to a server whose responses have 3 MB. */
   async function opened(): Promise<{ connection: Connection; socket: Socket }> {
     const listener = createServer();
     const accepted = new Promise<Connection>((resolve) => {
@@ -452,7 +452,7 @@ describe('an answer that nobody reads (operations 9.1, S-139)', () => {
     const { connection, socket } = await opened();
     const session = connect('http://127.0.0.1', { createConnection: () => socket });
     const stream = session.request();
-    // Its window is full, since nobody takes the data.
+    // The flow-control window is full, because the client does not read.
     await new Promise((resolve) => stream.on('response', resolve));
     const given = performance.now();
     connection.resetIfStuck(given + 29_000);
@@ -554,7 +554,7 @@ describe('the end of the server (operations 8.5)', () => {
           session.once('close', () => resolve(false));
         });
         if (!isOpen && isStopping) return;
-        // As clients do: nothing more is sent once the end was announced.
+        // Like real clients, sends nothing after GOAWAY.
         let isEnding = false;
         session.once('goaway', () => {
           isEnding = true;

@@ -3,9 +3,9 @@ import { type RouteServer, type RouteServerOptions, startRouteServer, until } fr
 import { json } from './response.ts';
 import type { Route } from './route.ts';
 
-/** Requests to `/held` are answered when this is called. */
+/** Releases the response of a request to `/held`. */
 let release: () => void = () => {};
-/** What handlers of `/written` were told when they began to write. */
+/** Results of `beginWrite` in the handlers of `/written`. */
 const writes: boolean[] = [];
 
 async function held(): Promise<void> {
@@ -14,9 +14,9 @@ async function held(): Promise<void> {
   });
 }
 
-/** More than the operating system keeps for a reader who takes nothing. */
+/** More than the operating system buffers for a client that does not read. */
 const LARGE_BYTES = 8_000_000;
-/** Requests to `/large` that were served. */
+/** Number of served requests to `/large`. */
 let large = 0;
 
 const routes: Route[] = [
@@ -220,7 +220,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     held.destroy();
   });
 
-  /** Sends a request whose handler is held. @returns lets it go, and its answer */
+  /** Sends a request whose handler waits. @returns a function that releases it, and its response */
   async function hold(exchange: RouteServer['exchange'], path: string) {
     const before = release;
     const answer = exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
@@ -230,7 +230,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
 
   test('while the event loop lags, pages are refused and what machines wait for is served', async () => {
     const { exchange, server } = await start({ lag: { isLagging: true } });
-    // A visitor alone is served late: it is the machine that is busy, and refusing would help nobody.
+    // A single request is served late: the machine is busy, and a rejection would not help.
     expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
     expect(server.isOverloaded).toBe(false);
     const held = [];
@@ -369,7 +369,8 @@ describe('limits of connections and requests (operations 9.1)', () => {
       reply += bytes.toString();
     });
     const answers = () => (reply.match(/HTTP\/1\.1 200 OK/g) ?? []).length;
-    // All of it is read at once. Node's parser lets a request with a body be answered before it goes on to the next.
+    // The server reads all of it in one chunk. Node.js's parser allows a response to a request with a body before it
+    // parses the next.
     socket.write(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 3\r\n\r\na=b`.repeat(100));
     await until(() => socket.closed || answers() === 100);
     expect(answers()).toBeLessThanOrEqual(1);
@@ -382,7 +383,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     socket.pause();
     socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10));
     await until(() => large > 0);
-    // Whatever is served comes in the same turn of the loop, or waits for the reader.
+    // Responses are sent in the same turn of the event loop, or wait for the reader.
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(large).toBe(1);
     let received = 0;
@@ -414,7 +415,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
       socket.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
       await until(() => server.served === 1);
       socket.write(`GET /large HTTP/1.1\r\nHost: x\r\n\r\n${bytes}${GET}`);
-      // The answers before it are not there yet, so it has to wait.
+      // The earlier responses are still pending, so this one has to wait.
       for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       expect(reply).toBe('');
       release();

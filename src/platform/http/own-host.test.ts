@@ -15,7 +15,7 @@ const ROUTES: Route[] = [
   } as const,
 ];
 
-/** What a server answers whose public base has the port, or another one, on a host. */
+/** Returns the responses of a server whose public base has this host, with the server's port or a different one. */
 async function answers(baseHost: string, requests: readonly string[], isOwnPort = true): Promise<string[]> {
   const port = await freePort();
   const server = await startRouteServer(ROUTES, {

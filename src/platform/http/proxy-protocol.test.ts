@@ -19,7 +19,7 @@ const ROUTES: Route[] = [
   } as const,
 ];
 
-/** @param options beyond PROXY for everybody */
+/** @param options in addition to `proxy_protocol` for all peers */
 async function start(
   options: Partial<ListenerOptions> = {},
   maxConnectionsPerAddress = 100,
@@ -47,7 +47,7 @@ afterAll(async () => await server.close());
 
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 
-/** A header of version 2. @param family of address and transport */
+/** Builds a version 2 header. @param family of address and transport */
 function v2(command: number, family: number, addresses: Buffer | string, announced?: number): Buffer {
   const content = Buffer.from(addresses);
   const length = Buffer.alloc(2);
@@ -57,7 +57,7 @@ function v2(command: number, family: number, addresses: Buffer | string, announc
 
 const IPV4 = Buffer.from([192, 0, 2, 9, 198, 51, 100, 1, 0x12, 0x67, 1, 0xbb]);
 const IPV6 = Buffer.concat([Buffer.from(`20010db8${'0'.repeat(23)}5`, 'hex'), Buffer.alloc(20)]);
-/** PP2_TYPE_AUTHORITY and some bytes. */
+/** PP2_TYPE_AUTHORITY with three bytes. */
 const TLV = Buffer.from([2, 0, 3, 97, 98, 99]);
 
 const seenBy = async (header: Buffer | string, request = LAST, from = server): Promise<string> =>
@@ -125,7 +125,7 @@ describe('the source that a PROXY header names is the client (operations 1.7.4, 
     socket.write(LAST);
     await new Promise((resolve) => socket.once('close', resolve));
     expect(received).toContain('client 192.0.2.7.');
-    // Without the header the handshake is what is read as one.
+    // Without the header, the TLS handshake is parsed as one.
     const bare = connectTls({ port: both.port, host: '127.0.0.1', ca: cert, servername: 'auth.example.test' });
     await expect(new Promise((_resolve, reject) => bare.once('error', reject))).rejects.toThrow();
     await until(() => both.lines.some((line) => line.includes('reason=proxy')));

@@ -60,7 +60,7 @@ interface Line {
   readonly [name: string]: string | undefined;
 }
 
-/** Sends a request and returns what came back and the lines that it left. */
+/** Sends a request. @returns the reply and the log lines */
 async function observe(send: () => Promise<string>): Promise<{ reply: string; lines: string[]; line: Line }> {
   service.lines.length = 0;
   const reply = await send();

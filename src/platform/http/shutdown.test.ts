@@ -44,7 +44,7 @@ describe('shutdown (operations 8.5)', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await request(port, agent)).toBe('200');
     const closing = server.close(5000);
-    // On the open connection, which is closed then, and on a new one.
+    // The first uses the open connection, which is then closed. The second opens a new one.
     expect([await request(port, agent), await request(port, agent)]).toEqual(['200', '200']);
     expect(await closing).toBe('clean');
     expect(await request(port, new Agent())).toBe('ECONNREFUSED');
@@ -70,7 +70,7 @@ describe('shutdown (operations 8.5)', () => {
     socket.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
     await until(() => service?.server.served === 1);
     const closing = service.server.close(5000);
-    // The listener waits half a second for clients that come back.
+    // The listener stays open for half a second, for clients that reconnect.
     await delay(700);
     await expect(service.connect()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     release();
@@ -105,10 +105,10 @@ describe('shutdown (operations 8.5)', () => {
     });
     const closing = service.server.close(5000);
     await delay(100);
-    // Behind what has arrived, and before the timers.
+    // Continues after pending I/O and before the timers.
     await new Promise(setImmediate);
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    // Longer than a connection may be idle.
+    // Blocks for longer than the idle timeout.
     for (const end = performance.now() + 500; performance.now() < end; );
     expect(await closing).toBe('clean');
     await until(() => socket.closed);
@@ -134,7 +134,7 @@ describe('shutdown (operations 8.5)', () => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       for (;;) {
         const outcome = await request(port, agent);
-        // After its connection was closed in order, a client cannot connect again.
+        // After an orderly close of its connection, a client cannot reconnect.
         if (isStopping && outcome === 'ECONNREFUSED') return;
         outcomes.push(outcome);
         if (outcome !== '200') return;
@@ -202,7 +202,7 @@ describe('listening (operations 1.7.2)', () => {
     expect(await status('/auth/health')).toBe(404);
     expect(await status('/')).toBe(404);
     expect(await status('/authx')).toBe(404);
-    // It leads to the prefix with its slash.
+    // Redirects to the prefix with a trailing slash.
     expect(await status('/auth')).toBe(200);
     expect((await service.requestLines(1))[0]).toContain('"GET /auth/ HTTP/1.1"');
   });

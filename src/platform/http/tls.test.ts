@@ -9,7 +9,7 @@ import { plainText } from './response.ts';
 import type { Route } from './route.ts';
 
 const NAME = 'auth.example.test';
-/** A machine may have Node.js alone. */
+/** A machine with Node.js may not have curl. */
 const HAS_CURL = spawnSync('curl', ['--version']).status === 0;
 
 function tlsOf({ key, cert }: { key: string; cert: string }, minVersion: TlsOptions['minVersion'] = 'TLSv1.2') {

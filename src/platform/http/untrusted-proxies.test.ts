@@ -11,7 +11,10 @@ const ROUTES: Route[] = [
   } as const,
 ];
 
-/** Sends two requests with the header. @returns what was answered, the log lines of untrusted proxies, their addresses */
+/**
+ * Sends two requests with the header. @returns the responses, the log lines about untrusted proxies, and their
+ * addresses
+ */
 async function twoRequests(networks: readonly string[], header = 'X-Forwarded-For: 203.0.113.9\r\n') {
   const trustedProxies = networks.flatMap((text) => parseCidr(text) ?? []);
   const server = await startRouteServer(ROUTES, { http: { trustedProxies } });

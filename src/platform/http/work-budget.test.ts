@@ -7,14 +7,14 @@ import type { WorkLimits } from './work-budget.ts';
 
 const LOOPBACK = { address: '127.0.0.1', prefixLength: 32, family: 'ipv4' } as const;
 const NONE = { burstMs: 0, perSecondMs: 1 };
-/** Gives back next to nothing while a test runs. */
+/** Refills almost nothing during a test. */
 const SMALL = { burstMs: 100, perSecondMs: 1 };
 const USER = { kind: 'user', id: newId<'user'>(0) } as const;
 const CLIENT = { kind: 'oauth2-client', id: newId<'client'>(0) } as const;
 
 let running: RouteServer | undefined;
 let handled = 0;
-/** Requests that have begun and wait to be let go. */
+/** Functions that release waiting requests. */
 let held: (() => void)[] = [];
 let begunAt: number[] = [];
 
@@ -88,7 +88,10 @@ async function ask(path: string, address: string, init: RequestInit = {}): Promi
   return await fetch(`${running?.origin}${path}`, { ...init, headers });
 }
 
-/** Asks until that is refused. @returns how often it was served: on a busy machine a request counts for less than it takes */
+/**
+ * Sends requests until one is rejected. @returns how many were served. On a busy machine, a request is charged less
+ * than it takes
+ */
 async function servedUntilRefused(path: string, address: string, init?: RequestInit): Promise<number> {
   for (let served = 0; served < 1000; served += 1) {
     const { status } = await ask(path, address, init);
@@ -133,7 +136,7 @@ test('an address that has used up its work is refused on every route, in its sha
 
 test('addresses of one /64 share their work, and what is sent counts', async () => {
   await start({ perAddress: SMALL });
-  // 4 MiB each, which is 40 ms.
+  // 4 MiB each, charged as 40 ms.
   const served = await servedUntilRefused('/large', '2001:db8:1:2::1');
   expect(served).toBeGreaterThan(0);
   expect(served).toBeLessThanOrEqual(3);

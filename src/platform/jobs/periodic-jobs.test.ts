@@ -67,7 +67,7 @@ describe('hourly work', () => {
     await both[0]?.poll();
     await expect.poll(() => runs.length).toBe(1);
     for (let minute = 0; minute < 150; minute += 1) {
-      // A third of the lease.
+      // Renew the lease every third of its duration.
       for (let third = 0; third < 3; third += 1) {
         table.clock.advanceSeconds(20);
         await both[0]?.renew();

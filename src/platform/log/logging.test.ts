@@ -37,7 +37,7 @@ function writer(options: Partial<LogWriterOptions> = {}): { log: LogWriter; line
   return { log, lines };
 }
 
-/** Runs like a request's code, and resolves outside of the task. */
+/** Runs `run` like a request's code. Resolves outside the task. */
 function asTask(task: Task, run: () => void): Promise<void> {
   resumeTask(task, run);
   return new Promise((resolve) => setImmediate(resolve));
@@ -328,7 +328,7 @@ describe('the sink (operations 5.9)', () => {
   });
 });
 
-/** A named pipe whose reader reads only on request. */
+/** Opens a named pipe whose reader reads only on request. */
 function openPipe(path: string): { descriptor: number; read(): Promise<string>; leave(): Promise<void> } {
   execFileSync('sh', ['-c', 'mkfifo "$0"', path]);
   // Starts reading at the first byte on stdin, and holds the pipe open from the start.

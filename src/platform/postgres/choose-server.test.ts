@@ -72,7 +72,7 @@ async function open(
   return database;
 }
 
-/** As a server that was demoted, or takes writes again. */
+/** Simulates a demotion, or a promotion. */
 async function takeWrites(server: TestServer | undefined, isOn: boolean): Promise<void> {
   const uri = server?.uri ?? '';
   await administer(uri, `alter system set default_transaction_read_only = ${isOn ? 'off' : 'on'}`);
@@ -121,7 +121,7 @@ describe('several servers in one address', () => {
     const startedAt = performance.now();
     const opened = await open([silentAddress, addressOf(1)]);
     expect(await opened.first(where, {})).toEqual({ place: 'two' });
-    // An attempt at a silent server is given up after three seconds.
+    // A connection attempt to a silent server times out after three seconds.
     expect(performance.now() - startedAt).toBeLessThan(2_500);
   });
 
@@ -131,7 +131,7 @@ describe('several servers in one address', () => {
     await opened.transaction((transaction) => transaction.first(where, {}));
     await takeWrites(servers[0], false);
     const before = performance.now();
-    // Connections of the last second stay: another of their kind would be no better.
+    // Connections younger than a second are kept, because a new one would be no better.
     await waitUntil(() => performance.now() - before > 1_000, 'the connections to be older than a second');
     await opened.execute(move, { to: 'two' });
     expect(await opened.first(where, {})).toEqual({ place: 'two' });

@@ -125,7 +125,7 @@ describe('a connection lost while a statement runs', () => {
     await second.close();
   });
 
-  /** Opens without the check at start, as a process does that ran before the mode changed. */
+  /** Opens without the check at startup, like a process that started before the mode changed. */
   async function openSecond(): Promise<OpenDatabase> {
     const connection = parseConnectionUri(testDatabase.connectionString);
     return new PostgresDatabase(completeOptions({ connection, log, clock: systemClock }));
@@ -216,7 +216,7 @@ describe('a database server that goes away', () => {
     await forgotten.first(count, {});
     cable.forgetConnections();
     await expect(forgotten.execute(put, { id: 7 })).rejects.toMatchObject({ cause: { name: 'ConnectionLost' } });
-    // Its connection was idle, and would have been as silent.
+    // The transaction's connection was idle, and would have been silent too.
     await forgotten.transaction((transaction) => transaction.execute(put, { id: 8 }));
     await forgotten.close();
     cable.close();
@@ -234,7 +234,7 @@ describe('a database server that goes away', () => {
         clock: systemClock,
       });
       await idle.first(count, {});
-      // proc(5): remote address, state, queues, and 02 for the keep-alive timer with its hundredths of a second.
+      // proc(5): remote address, state, queues, then 02 for the keep-alive timer and its hundredths of a second.
       const remote = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
       const timer = new RegExp(` ${remote} 01 \\S+ 02:([0-9A-F]{8}) `);
       const [, left = ''] = timer.exec(readFileSync('/proc/net/tcp', 'utf8')) ?? [];

@@ -56,7 +56,7 @@ describe('skewMs', () => {
   ])('of a process clock %i ms behind warns %i times', async (behindMs, warnings) => {
     const log = new RecordingLog();
     const test = await createTestDatabase({ log, clock: { now: () => systemClock.now() - behindMs } });
-    // A pause of the machine between two readings counts as skew.
+    // If the process is suspended between two readings, the pause counts as skew.
     const wrong = await leastOf(async () => {
       log.lines.length = 0;
       return Math.abs((await test.database.skewMs()) - behindMs);

@@ -24,13 +24,13 @@ const setting = statement<{ value: string }, { readonly name: string }>(
 
 const SWEEP_MS = 1_000;
 
-/** Those that are open stay. */
+/** Existing connections stay open. */
 async function allowConnections(isAllowed: boolean): Promise<void> {
   const name = new URL(testDatabase.connectionString).pathname.slice(1);
   await administer(inject('testDatabases').adminUri, `alter database ${name} with allow_connections ${isAllowed}`);
 }
 
-/** A transaction that has begun and stays open until `finish` is called. */
+/** Starts a transaction that stays open until `finish` is called. */
 function heldTransaction(): { begun: Promise<void>; finish: () => void; ended: Promise<void> } {
   let finish: () => void = () => {};
   let hasBegun: () => void = () => {};
@@ -197,7 +197,7 @@ describe('behind a transaction pooler', () => {
 });
 
 describe('a server that is slow (F-09)', () => {
-  /** Three of its connections are shared. */
+  /** Opens a database with three shared connections through a cable. */
   async function openBehindCable() {
     testDatabase = await createTestDatabase();
     const { host = '127.0.0.1', port = 5432, ...target } = parseConnectionUri(testDatabase.connectionString);
@@ -217,7 +217,7 @@ describe('a server that is slow (F-09)', () => {
   test('is sent as much at once as it answers within two seconds', async () => {
     const { slow, cable } = await openBehindCable();
     cable.slowDown(50);
-    // Those who ask first find out how slow it is, and open the other connections.
+    // The first statements measure the latency and open the other connections.
     await Promise.all(Array.from({ length: 30 }, () => slow.first(one, {})));
     const asked = await Promise.allSettled(Array.from({ length: 320 }, () => slow.first(one, {})));
     const answered = asked.filter(({ status }) => status === 'fulfilled').length;
@@ -240,7 +240,7 @@ describe('a server that is slow (F-09)', () => {
       pending -= 1;
     };
     const asked: Promise<void>[] = [];
-    // One statement for each of the three shared connections, which is late after a second.
+    // One statement for each of the three shared connections. They are overdue after a second.
     for (let count = 0; count < 3; count += 1) asked.push(ask());
     await setTimeout(1_200);
     for (let wave = 0; wave < 20; wave += 1) {

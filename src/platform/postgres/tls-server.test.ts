@@ -15,13 +15,13 @@ hostssl auth by_md5 all password
 hostssl auth by_trust all trust
 `;
 
-/** Of loopback, and nobody else's: the port is that of all servers of tests. */
+/** A unique loopback address, because all test servers use the same port. */
 const ADDRESS = `127.${process.pid % 250}.${(process.pid >> 8) % 250}.7`;
 
 let server: TestServer;
 let certificate: string;
 
-/** Speaks TLS only, as servers of hosts do. */
+/** Starts a server that accepts only TLS, as hosting providers do. */
 beforeAll(async () => {
   server = await startPostgresServer({ listen_addresses: ADDRESS });
   const [found] = await administer<{ hba: string }>(server.uri, `select current_setting('hba_file') as hba`);
@@ -54,7 +54,7 @@ function target(login: string, query: string, database = 'auth') {
   return uriConnection(uri, '--to', {}, (path) => readFileSync(path, 'utf8'));
 }
 
-/** What the server says of the session that the address leads to. */
+/** Connects with the URI's settings. @returns the session as the server sees it */
 async function session(login: string, query: string) {
   const client = await connect({ connection: target(login, query), applicationName: 'latchkey:1' });
   try {

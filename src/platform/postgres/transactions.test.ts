@@ -33,7 +33,7 @@ beforeAll(async () => {
 beforeEach(() => testDatabase.database.execute(empty, {}));
 afterAll(() => testDatabase.drop());
 
-/** As the server does when it answers in place of a handler. */
+/** Ends the current task, as the server does when it responds in place of a handler. */
 function endTimeOfTask(): void {
   const task = currentTask();
   if (task !== undefined) task.isOver = true;
@@ -194,7 +194,7 @@ describe('transaction', () => {
         { isRepeatable: true },
       );
     await Promise.all([crosswise(1, 2), crosswise(2, 1)]);
-    // The gate is open by then, so the one run again may meet another deadlock.
+    // The gate is open in the repeated run, which may therefore cause another deadlock.
     expect(runs).toBeGreaterThanOrEqual(3);
     expect([await stored(1), await stored(2)]).toEqual([2, 2]);
   });

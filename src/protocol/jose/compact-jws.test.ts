@@ -22,7 +22,7 @@ function keysFor(algorithm: SigningAlgorithm): { publicKey: KeyObject; privateKe
 const encoded = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
-/** A JWS with any header and claims, signed with ECDSA on P-256. */
+/** Builds a JWS with any header and claims, signed with ECDSA on P-256. */
 function forged(header: unknown, claims: unknown, key: KeyObject, encoding: 'der' | 'ieee-p1363' = 'ieee-p1363') {
   const content = `${encoded(header)}.${encoded(claims)}`;
   return `${content}.${sign('sha256', Buffer.from(content), { key, dsaEncoding: encoding }).toString('base64url')}`;
@@ -161,7 +161,7 @@ describe('a text that is no signed JWT', () => {
   });
 });
 
-/** A character that decodes to the same bytes at the end of 64. */
+/** Returns another last character that decodes to the same bytes. */
 function otherLast(segment: string): string {
   const last = segment.at(-1) ?? '';
   const others = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.split('');

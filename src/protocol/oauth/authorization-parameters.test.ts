@@ -275,7 +275,10 @@ describe('authorization request', () => {
   });
 });
 
-/** Faults in the order of oauth 6.3; each request has its own and all later ones, and the first one answers. */
+/**
+ * Faults in the order of oauth 6.3. Each request has its own fault and all later ones, and the first determines the
+ * error.
+ */
 const FAULTS: readonly (readonly [what: string, fields: Record<string, string>, expected: Record<string, unknown>])[] =
   [
     ['address', { redirect_uri: 'https://evil.example/' }, { kind: 'page', error: 'invalid_redirect_uri' }],

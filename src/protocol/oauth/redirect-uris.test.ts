@@ -156,7 +156,7 @@ test.each([
   ['http://127.0.0.1:7777/cb', '127.0.0.1:7777'],
   ['com.example.app:/cb', 'com.example.app'],
   ['app:///cb', 'app'],
-  // The app chose this host: it says nothing about who gets the answer.
+  // The app chose this host, which does not identify the recipient of the response.
   ['app://bank.example/cb', 'app://bank.example'],
 ])('a person reads that %s leads to %s', (uri, shown) => {
   expect(redirectTarget(uri)).toBe(shown);

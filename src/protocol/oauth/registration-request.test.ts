@@ -18,7 +18,7 @@ function parse(members: object, rules: Partial<RegistrationRules> = {}) {
   return parseRegistration({ ...BODY, ...members }, { ...RULES, ...rules });
 }
 
-/** Code and description of the refusal. */
+/** Returns the error code and description. */
 function refusal(members: object, rules: Partial<RegistrationRules> = {}): string {
   try {
     return `accepted: ${JSON.stringify(parse(members, rules))}`;
@@ -341,7 +341,7 @@ describe('redirect URIs (oauth 4.4)', () => {
     const redirect_uris = ['http://localhost:6274/oauth/callback', 'http://127.0.0.1:33418/', 'http://[::1]/'];
     const sdk = { redirect_uris, token_endpoint_auth_method: 'none' };
     expect(parse(sdk)).toMatchObject({ application_type: 'native', redirect_uris });
-    // One of another kind, a secret, or a type of its own: no guess.
+    // With another kind of URI, a client secret, or an explicit type, `native` is not inferred.
     expect(refusal({ ...sdk, redirect_uris: [...redirect_uris, 'https://app.example/cb'] })).toContain(
       'redirect_uris[0] (http://localhost:6274/oauth/callback) must be an https address: http on loopback is for',
     );
@@ -439,7 +439,7 @@ describe('pages of the client', () => {
     );
     const native = { client_uri: null, application_type: 'native', redirect_uris: ['http://localhost/'] };
     expect(parse(native, { allowMissingClientUri: true }).redirect_uris).toEqual(['http://localhost/']);
-    // Nothing to compare the host with.
+    // There is no `client_uri` to compare the host with.
     expect(refusal({ client_uri: null }, { allowMissingClientUri: true })).toContain('invalid_redirect_uri: ');
   });
 

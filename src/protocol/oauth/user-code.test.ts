@@ -10,7 +10,7 @@ describe('user codes (RFC 8628 6.1)', () => {
       for (const letter of code) counts.set(letter, (counts.get(letter) ?? 0) + 1);
     }
     expect(counts.size).toBe(20);
-    // 1,000 of each are expected; 6 standard deviations either way.
+    // Expects 1,000 of each, within 6 standard deviations.
     for (const [letter, count] of counts) expect(Math.abs(count - 1000), letter).toBeLessThan(190);
   });
 

@@ -4,7 +4,7 @@ import { formatRecoveryCode, newRecoveryCodes, parseRecoveryCode } from './recov
 import { matchingTotpStep, totpCode, totpStep } from './totp.ts';
 import { parseSixDigits } from './typed-codes.ts';
 
-/** The secret of both standards' examples. */
+/** The secret in the examples of both standards. */
 const SECRET = Buffer.from('12345678901234567890');
 
 describe('codes of authenticator apps', () => {
@@ -16,7 +16,7 @@ describe('codes of authenticator apps', () => {
     ]);
   });
 
-  // The last six of the eight digits that stand there.
+  // The last six of the standard's eight digits.
   test.each([
     [59, '287082'],
     [1_111_111_109, '081804'],
@@ -86,7 +86,7 @@ describe('recovery codes', () => {
       }
     }
     expect(counts.size).toBe(31);
-    // 968 of each are expected; 6 standard deviations either way.
+    // Expects 968 of each, within 6 standard deviations.
     for (const [character, count] of counts) expect(Math.abs(count - 968), character).toBeLessThan(184);
   });
 

@@ -185,7 +185,7 @@ function withAuthData(answer: Record<string, unknown>, authData: Buffer): object
   return withResponse(answer, { attestationObject: attestationObject.toString('base64url') });
 }
 
-/** The last member, which ends the attestation. */
+/** Returns the last member, at the end of the attestation object. */
 function authDataOf(answer: { readonly response: { readonly attestationObject: string } }): Buffer {
   const bytes = Buffer.from(answer.response.attestationObject, 'base64url');
   const at = bytes.indexOf('authData') + 'authData'.length;

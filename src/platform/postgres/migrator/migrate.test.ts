@@ -196,7 +196,7 @@ describe('migrate', () => {
       await writer.query('begin; insert into first values (2)');
       const migrating = migrate(options());
       await expect.poll(valid).toEqual([{ name: 'first_id', valid: false }]);
-      // Written while the build waits for the transaction that began before it.
+      // Inserted while the index build waits for the earlier transaction.
       await rows('insert into first values (3)');
       await writer.query('commit');
       await writer.end();
@@ -209,7 +209,7 @@ describe('migrate', () => {
       await rows('create index first_kept on first (id)');
       await rows('create index first_old on first (id)');
       await rows('insert into first values (1)');
-      // The build of a unique index over equal rows fails and leaves it invalid.
+      // Building a unique index over equal rows fails and leaves an invalid index.
       await expect(rows('create unique index concurrently first_left on first (id)')).rejects.toThrow(/unique/);
       write(
         '0002-index.sql',
