@@ -1,10 +1,10 @@
 /**
  * Reads JSON reports of vitest for `.ci/run`.
  *
- *     node .ci/report.js failures REPORT       a line for each test that failed
- *     node .ci/report.js files REPORT          the files that these are in
- *     node .ci/report.js counts REPORT         "PASSED FAILED"; fails when no test ran
- *     node .ci/report.js merge FIRST SECOND    puts into SECOND what FIRST has of other files
+ *     node .ci/report.js failures REPORT       prints a line for each failed test
+ *     node .ci/report.js files REPORT          prints the files with failed tests
+ *     node .ci/report.js counts REPORT         prints "PASSED FAILED"; fails if no test ran
+ *     node .ci/report.js merge FIRST SECOND    adds the files of FIRST that SECOND lacks to SECOND
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 

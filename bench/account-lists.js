@@ -1,6 +1,6 @@
 /**
- * Whether the first page of each list of the account area costs somebody with very many sessions more than somebody with
- * one. The people take turns, so that whatever else the machine does falls on all alike.
+ * Compares the response time of the account area's lists for users with very many sessions and a user with one. The
+ * users alternate, so that other load on the machine affects all equally.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,23 +12,23 @@ import { cpuSeconds } from './processes.js';
 import { median, merged, rounded } from './statistics.js';
 
 const MANY = 10_000;
-/** Tries of one person before the next has their turn. */
+/** Requests of one user before the next one's turn. */
 const TRIES_IN_TURN = 5;
-/** Medians of the others, divided by that of somebody with one session of each kind (performance 3). */
+/** Maximum ratio of the other users' median to that of the user with one session of each kind (performance 3). */
 const GOAL = 1.5;
 
-/** `live`: signed in everywhere. `ended`: the same, but signed out again everywhere but once. */
+/** `live`: many live sessions. `ended`: the same number, but all ended except one. */
 const PEOPLE = ['one', 'live', 'ended'];
 
-/** Asked for after the lists are shown: to count takes longer the more there are. */
+/** Requested after the lists are displayed: counting takes longer with more sessions. */
 const COUNTS = 'counts of sessions';
-/** The same of connected applications. */
+/** The same for connected applications. */
 const FACTS = 'what connected applications are';
-/** Looks for the last change of the password among all events, of which there are as many as sessions here. */
+/** Finds the last password change among all events, which are as many as the sessions here. */
 const SECURITY = 'security';
 const WITHOUT_GOAL = new Set([COUNTS, FACTS, SECURITY]);
 
-/** What the pages of the area ask for first, in their own words, and the lists that they merge. */
+/** The first queries of the area's pages, unmodified, and the lists that they merge. */
 const LISTS = {
   'browser sessions': ofArea('sessions', 'BrowserSessionList', { last: 6 }),
   'OAuth sessions': ofUser('oauth2Sessions(state: ACTIVE, last: 6) { nodes { id createdAt humanName } }'),
@@ -71,7 +71,7 @@ export async function measureAccountLists({ contestants, driver, postgres, size,
   return result;
 }
 
-/** Accounts whose cookies the service itself has made, then filled with what was before. */
+/** Creates accounts with real session cookies, then adds old rows to them. */
 async function signIn(port, postgres) {
   const client = await postgres.connect();
   try {
@@ -118,7 +118,7 @@ function usernameOf(person) {
   return `lists-${person}`;
 }
 
-/** A question of the bundled frontend. */
+/** Returns a query of the bundled frontend. */
 function ofArea(page, operation, variables = {}) {
   const document = parse(readFileSync(join(root, 'web/pages', page, `${page}.graphql`), 'utf8'));
   return JSON.stringify({ query: print(separateOperations(document)[operation]), variables });
@@ -140,7 +140,7 @@ const MAKE_ACCOUNTS = `
   )
   select id, username from made`;
 
-/** Identifiers of an hour ago and later, in the order of creation; the first one is that which lasts. */
+/** IDs from an hour ago onward, in order of creation. The first session is the one that stays live. */
 const ROWS = `(
     select g, now() - interval '1 hour' + $3 * interval '10 ms' + g * interval '10 ms' as at from generate_series(1, $3) g
   ) made`;

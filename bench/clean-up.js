@@ -1,17 +1,17 @@
 /**
- * What machines wait for while the tokens that expired in a year of neglect are removed: p99 of introspection, against its
- * p99 with the same rows in place and nobody removing them (operations 6.4).
+ * Measures how long machine clients wait while a year's backlog of expired tokens is deleted: p99 of introspection,
+ * compared with its p99 with the same rows but no cleanup (operations 6.4).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { poolOf } from './contestants.js';
 import { merged, percentile, rounded } from './statistics.js';
 
 const INTROSPECTIONS = 16;
-/** Between two measurements: the clean-up takes minutes, and the load is not what is measured. */
+/** Pause between two measurements: the cleanup takes minutes, and the load itself is not the subject. */
 const PAUSE_MS = 2_000;
 const IDLE_ROUNDS = 20;
 const BATCH = 500_000;
-/** A batch of 1,000 rows begins at most every 100 ms. */
+/** A batch of 1,000 rows starts every 100 ms at most. */
 const MS_PER_ROW_AT_MOST = 1;
 const GOAL = 5;
 
@@ -55,7 +55,7 @@ export async function measureCleanUp({ contestants, driver, postgres, size, say 
   }
 }
 
-/** Of the sessions that are there, as if each had been refreshed again and again until some weeks ago. */
+/** Adds expired tokens to the existing sessions, as if each had been refreshed repeatedly until some weeks ago. */
 async function fillExpired(client, count) {
   for (let start = 0; start < count; start += BATCH) {
     await client.query(EXPIRED, [start, Math.min(BATCH, count - start)]);

@@ -1,4 +1,4 @@
-/** The servers of a race, each with its process, its port and the inputs that it understands. */
+/** The servers of a race, each with its process, port and supported inputs. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../scripts/steps/places.js';
@@ -10,9 +10,9 @@ import { SINGLE_USE } from './single-use.js';
 import { startWorker } from './worker.js';
 
 /**
- * A contestant: `name`, `pid`, `port`, `usesDatabase`, `inputs(workload, count)` (undefined: those from before go on),
- * and `work(count)` of one that is no server.
- * @param opened is told of each process as soon as it runs, so that none is left when a later one does not start
+ * A contestant has `name`, `pid`, `port`, `usesDatabase` and `inputs(workload, count)` (undefined: the previous inputs
+ * are reused), or `work(count)` if it is not a server.
+ * @param opened called with each process as soon as it runs, so that all are stopped if a later one fails to start
  */
 export async function startContestants({ checkout, rival, folder, postgres, data, opened }) {
   const place = { folder, database: postgres.asConfiguration };
@@ -30,7 +30,7 @@ export async function startContestants({ checkout, rival, folder, postgres, data
   ];
 }
 
-/** Latchkey with what the machine can do at all: the bare server and the bare hash. */
+/** Starts Latchkey and the limits of the machine: the bare server and the bare hash. */
 export async function startShortField({ checkout, folder, postgres, data, opened }) {
   const place = { checkout, folder, database: postgres.asConfiguration };
   const own = opened(await startLatchkey({ name: 'latchkey', ...place }));
@@ -40,7 +40,7 @@ export async function startShortField({ checkout, folder, postgres, data, opened
   return { latchkey: asLatchkey(own, client, data), bare, argon2id: startArgon2id(opened) };
 }
 
-/** Each has sessions of its own, or one would present what the other has rotated away. */
+/** Each gets different sessions; otherwise one would present tokens that the other has rotated. */
 function halvesOf(data) {
   const first = (list) => list.slice(0, Math.ceil(list.length / 2));
   const second = (list) => list.slice(Math.ceil(list.length / 2));
@@ -52,10 +52,10 @@ function halvesOf(data) {
   }));
 }
 
-/** @param client of its database, which fills in what can be used once */
+/** @param client of its database, used to create single-use inputs */
 export function asLatchkey(instance, client, data) {
   const filled = new Set();
-  // A homeserver asks again and again for those who are active, one session in ten here; the rest is refreshed.
+  // A homeserver introspects tokens of active sessions repeatedly: one in ten here. The other sessions are refreshed.
   const active = Math.ceil((data.sessions.length + data.sessionsWithoutOpenid.length) / 10);
   const logins = data.users.map((username) => ({ username, password: PASSWORD }));
   const activeInChat = Math.ceil(data.chatSessions.length / 10);
@@ -90,7 +90,7 @@ export function asLatchkey(instance, client, data) {
   return { ...instance, kind: 'latchkey', usesDatabase: true, inputs, logins };
 }
 
-/** Workloads on the same pool go on with what the former left. */
+/** Workloads with the same pool continue with the inputs that the previous one left. */
 export function poolOf(workload) {
   return workload === 'introspect' || workload === 'userinfo' ? 'sessions' : workload;
 }
@@ -112,7 +112,7 @@ async function startOidcProvider(opened) {
     pid: worker.pid,
     port,
     usesDatabase: false,
-    // Made again each time: its store slows down as the tokens of one grant pile up.
+    // Recreated each time: its store slows down as tokens of one grant accumulate.
     inputs: async () =>
       (await worker.ask({ kind: 'fill', client, count: PEER_SESSIONS })).map((session) => ({
         ...session,
@@ -143,7 +143,7 @@ async function startBare(postgres, sessions, opened) {
   };
 }
 
-/** No server: it hashes by itself when it is its turn. */
+/** Not a server: it computes hashes when it is its turn. */
 function startArgon2id(opened) {
   const worker = opened(startWorker(new URL('./peers/argon2id.js', import.meta.url), { execArgv: [] }));
   return {
@@ -155,7 +155,7 @@ function startArgon2id(opened) {
   };
 }
 
-/** Whether the peers that npm brings are installed. */
+/** Returns true if the peers from npm are installed. */
 export function arePeersInstalled() {
   return existsSync(join(root, 'tools/node_modules/oidc-provider'));
 }

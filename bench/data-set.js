@@ -1,6 +1,6 @@
 /**
- * The rows that every run begins with: users with a password and a browser session, sessions of applications and of chat
- * clients with a live pair of tokens each.
+ * The initial rows of every run: users with a password and a browser session, and client and chat sessions with a live
+ * token pair each.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -10,16 +10,16 @@ export const PASSWORD = 'bench: correct horse battery staple';
 const BATCH = 5_000;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** With `openid` each refresh signs an ID token. */
+/** With `openid`, each refresh signs an ID token. */
 const OPENID = ['openid'];
 const WITHOUT_OPENID = ['profile'];
 const DAY_MS = 86_400_000;
 
 /**
  * Fills a migrated database.
- * @param size `{ users, sessions, chatSessions }`; sessions are spread evenly over the users, every second one of an
- * application is without `openid`
- * @param clientUuid whose sessions they are
+ * @param size `{ users, sessions, chatSessions }`; sessions are spread evenly over the users, and every second client
+ * session is without `openid`
+ * @param clientUuid client of the sessions
  * @returns what a load driver needs to know of each user and session
  */
 export async function fillDatabase(client, size, clientUuid) {
@@ -104,7 +104,7 @@ async function insertUsers(client, users, passwordHash, now) {
   );
 }
 
-/** Sessions of one scope. The tokens count as used: their first use is a matter of one more statement, once. */
+/** Inserts sessions of one scope. The tokens are marked as used, because the first use costs one extra statement. */
 async function insertSessions(client, sessions, clientUuid, now) {
   const [{ scope }] = sessions;
   const column = (read) => sessions.map(read);
@@ -150,7 +150,7 @@ async function insertSessions(client, sessions, clientUuid, now) {
   await client.query('commit');
 }
 
-/** As they are when a client that can refresh has signed in with a password, and used its token. */
+/** Inserts sessions as left by a client that supports refresh, signed in with a password, and has used its token. */
 async function insertChatSessions(client, sessions, now) {
   const column = (read) => sessions.map(read);
   await client.query('begin');
@@ -193,7 +193,7 @@ async function insertChatSessions(client, sessions, now) {
   await client.query('commit');
 }
 
-/** The published form of tokens: prefix, 30 characters, checksum in base 62. */
+/** Formats a token: prefix, 30 characters, and a checksum in base 62. */
 function tokenText(prefix, random) {
   let rest = crc32(`${prefix}_${random}`);
   let checksum = '';
@@ -205,13 +205,13 @@ function randomText(length) {
   return [...randomBytes(length)].map((byte) => DIGITS.charAt(byte % 62)).join('');
 }
 
-/** Identifiers sort by their time, as the service's own do. */
+/** IDs sort by time, like those of the service. */
 function newUuid(now) {
   const hex = now.toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** The text in which a `uuid` column is shown outside (ULID). */
+/** Returns the external form of a `uuid` column (ULID). */
 function ulidOf(uuid) {
   let rest = BigInt(`0x${uuid.replaceAll('-', '')}`);
   let text = '';
@@ -222,7 +222,7 @@ function ulidOf(uuid) {
   return text;
 }
 
-/** The `uuid` of a ULID. */
+/** Returns the `uuid` of a ULID. */
 export function uuidOf(ulid) {
   let value = 0n;
   for (const digit of ulid) value = value * 32n + BigInt(CROCKFORD.indexOf(digit));

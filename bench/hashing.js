@@ -1,4 +1,7 @@
-/** What machines wait for while every processor hashes passwords: p99 of introspection, against its p99 before. */
+/**
+ * Measures how long machine clients wait while every processor hashes passwords: p99 of introspection, compared with
+ * its p99 without the load.
+ */
 import { poolOf } from './contestants.js';
 import { merged, percentile, rounded } from './statistics.js';
 

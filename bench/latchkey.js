@@ -1,4 +1,4 @@
-/** Latchkey as a user would start it: the production build, its log on and written to a file. */
+/** Runs Latchkey like an operator: the production build, with the log written to a file. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,20 +11,20 @@ export const CLIENT_ID = '01BENCHC11ENT0000000000000';
 export const CLIENT_SECRET = 'secret-of-the-client-of-the-benchmark';
 export const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
 export const REDIRECT_URI = 'https://app.bench.test/callback';
-/** The homeserver is not there: it only asks. */
+/** There is no homeserver; only its introspection requests are simulated. */
 const HOMESERVER_SECRET = 'secret-of-the-homeserver-of-the-benchmark';
 export const HOMESERVER_AUTHORIZATION = `Bearer ${HOMESERVER_SECRET}`;
-/** Another client, which proves itself by `private_key_jwt`. */
+/** A second client, which authenticates with `private_key_jwt`. */
 export const ASSERTION_CLIENT_ID = '01BENCHC11ENT0000000000001';
 export const ASSERTION_KEYS = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const ENVIRONMENT = { UV_THREADPOOL_SIZE: '12' };
-/** The log is written in batches, the last one a moment after its request. */
+/** The log is written in batches, the last one shortly after its request. */
 const LOG_DELAY_MS = 200;
 
 /**
- * Starts it and waits for its first answer.
+ * Starts it and waits for its first response.
  * @param options `name` of this instance, `checkout` with a `dist/`, `folder` for its files (instances on one database
- * share `folder`), `database` as in the configuration, and more Node.js `flags`
+ * share `folder`), `database` as in the configuration, and additional Node.js `flags`
  */
 export async function startLatchkey({ name, checkout, folder, database, flags = [] }) {
   const port = await freePort();
@@ -50,7 +50,7 @@ export async function startLatchkey({ name, checkout, folder, database, flags = 
     port,
     pid: child.pid,
     millisecondsToFirstAnswer: performance.now() - startedAt,
-    /** Where the log ends now, for `statementsSince`. */
+    /** Current end of the log, for `statementsSince`. */
     logPosition: async () => {
       await pause(LOG_DELAY_MS);
       return statSync(logFile).size;
@@ -59,19 +59,19 @@ export async function startLatchkey({ name, checkout, folder, database, flags = 
       await pause(LOG_DELAY_MS);
       return readFileSync(logFile).subarray(position).toString().split('\n').filter(isRequestLine);
     },
-    /** Runs a command of the program with the configuration of this instance. */
+    /** Runs a command with the configuration of this instance. */
     run: (args) => program.run(args),
     stop: () => stopProcess(child),
   };
 }
 
-/** Mean number of statements that the request lines tell of. */
+/** Returns the mean number of statements in the request lines. */
 export function meanStatements(lines) {
   const total = lines.reduce((sum, line) => sum + Number(/ queries: (\d+)/.exec(line)?.[1]), 0);
   return Number((total / lines.length).toFixed(3));
 }
 
-/** Brings the schema of a database up to date. */
+/** Migrates a database. */
 export async function migrate(checkout, folder, database) {
   mkdirSync(folder, { recursive: true });
   const program = new Program(folder, configuration(1, folder, database, 'stderr'), { name: 'migrate.json', checkout });
@@ -101,7 +101,7 @@ function configuration(port, folder, database, logFile) {
     homeserver: { kind: 'none', homeserver: 'bench.test', secret: HOMESERVER_SECRET },
     account: { password_recovery_enabled: true },
     email: { transport: 'file' },
-    // All of the load comes from one address.
+    // The whole load comes from one address.
     rate_limiting: {
       login: { per_ip: unlimited, per_account: unlimited },
       client_registration: { per_ip: unlimited },

@@ -1,10 +1,10 @@
-/** The machine that a run was measured on, and how busy it was with other processes. */
+/** Describes the machine of a run, and the load of other processes on it. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { root } from '../scripts/steps/places.js';
 
-/** The commit of a checkout, marked when files differ from it; undefined outside version control. */
+/** Returns the commit of a checkout, marked if files differ from it; undefined outside version control. */
 export function commitOf(folder = root) {
   try {
     const git = (...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim();
@@ -15,7 +15,7 @@ export function commitOf(folder = root) {
   }
 }
 
-/** @param dataFolder where the database keeps its files */
+/** @param dataFolder data directory of the database */
 export function describeMachine(dataFolder) {
   return {
     processors: cpus().length,
@@ -31,7 +31,7 @@ export function loadAverage() {
   return Number((loadavg()[0] ?? 0).toFixed(2));
 }
 
-/** Processor time that the whole machine has spent since its start, in seconds. */
+/** Returns the processor time that the whole machine has used since boot, in seconds. */
 export function machineCpuSeconds() {
   const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'utf8')
     .split('\n', 1)[0]
@@ -42,7 +42,7 @@ export function machineCpuSeconds() {
   return (user + nice + system + irq + softirq) / 100;
 }
 
-/** Magic numbers of statfs(2), those where a database is likely to be. */
+/** Magic numbers of statfs(2) for common file systems of databases. */
 function fileSystemName(type) {
   const names = { 61267: 'ext4', 16914836: 'tmpfs', 1481003842: 'xfs', 2435016766: 'btrfs', 2035054128: 'overlay' };
   return names[type] ?? `0x${type.toString(16)}`;

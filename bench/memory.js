@@ -5,16 +5,16 @@ import { ownResidentMb } from './processes.js';
 
 const IDLE_MS = 2_000;
 const CONCURRENCY = 16;
-/** In turn, so that each part of the process is used. */
+/** Alternated, so that every part of the process is used. */
 const MIX = ['introspect', 'userinfo', 'client-credentials', 'refresh', 'login-page'];
 
-/** @param first,last number of requests after which memory is read */
+/** @param first,last number of requests after which memory is measured */
 export async function measureMemory({ checkout, folder, database, driver, data, first, last, say }) {
   const service = await startLatchkey({ name: 'memory', checkout, folder, database });
   try {
     await pause(IDLE_MS);
     const afterStart = ownResidentMb(service.pid);
-    // The last sessions are nobody else's; a refresh ends the access token that the others present.
+    // The last sessions are used only for refreshes, which revoke access tokens that the other requests would present.
     const share = Math.ceil(data.sessions.length / 10);
     const [read, refreshed] = [data.sessions, data.sessionsWithoutOpenid].map((sessions) =>
       sessions.splice(-share).map((session) => ({ ...session, authorization: AUTHORIZATION })),

@@ -3,8 +3,9 @@ import { constants } from 'node:os';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs `work` and closes what it opened, the last first, when it is over, has failed, or a signal ends this process.
- * @param work gets `opened(resource)`, which returns the resource and remembers its `stop`
+ * Runs `work`. Afterwards, closes everything that it opened, in reverse order, even if it failed or a signal ends this
+ * process.
+ * @param work gets `opened(resource)`, which registers the `stop` of a resource and returns it
  */
 export async function withOpened(work) {
   const resources = [];
@@ -14,7 +15,7 @@ export async function withOpened(work) {
     return closing;
   };
   const onSignal = async (signal) => {
-    // What is at work loses what it works with.
+    // Running work fails as its resources close.
     process.on('uncaughtException', () => {});
     await closeAll();
     process.exit(128 + constants.signals[signal]);
@@ -31,7 +32,7 @@ export async function withOpened(work) {
   }
 }
 
-/** One that cannot be closed must not keep the others open. */
+/** If one cannot be closed, the others are still closed. */
 async function close(resources) {
   const failures = [];
   while (resources.length > 0) {

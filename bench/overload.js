@@ -1,16 +1,16 @@
 /**
- * What becomes of the work when twice as much is asked for as can be done (performance 3): how much of it is still done,
- * and how soon the rest is told to come back.
+ * Measures an overload of twice the capacity (performance 3): the remaining throughput, and how fast other requests are
+ * refused.
  */
 import { median, merged, percentile, rounded } from './statistics.js';
 
-/** Costs the server so much more than the driver that both have room on one machine. */
+/** Costs the server so much more than the driver that both fit on one machine. */
 const WORKLOAD = 'password-login';
-/** Enough for all that is under way and refused. */
+/** Enough for all requests in progress and refused. */
 const CONNECTIONS = 500;
 const PEAK_CONCURRENCY = 16;
 const FACTOR = 2;
-/** Of what was done at the peak, and milliseconds to a refusal (operations 10.13). */
+/** Minimum share of the peak throughput, and maximum milliseconds until a refusal (operations 10.13). */
 const GOALS = { goodput: 0.8, refusalP99: 50 };
 const PEAK_ROUNDS = 3;
 

@@ -1,4 +1,4 @@
-/** The benchmark's own PostgreSQL server, with its durability on, thrown away afterwards. */
+/** A separate PostgreSQL server for the benchmark, with durability on, removed afterwards. */
 import pg from 'pg';
 import {
   findInstalledPrograms,
@@ -9,7 +9,7 @@ import {
 const USER = 'bench';
 const DATABASE = 'latchkey';
 
-/** Everything that decides how durable and how large it is; the rest is as the server comes. */
+/** Settings for durability and size; all others are defaults. */
 const SETTINGS = {
   fsync: 'on',
   synchronous_commit: 'on',
@@ -19,7 +19,7 @@ const SETTINGS = {
   max_connections: '100',
 };
 
-/** @param folder an empty folder that the server may fill */
+/** @param folder empty folder for the server's files */
 export async function startPostgres(folder) {
   const server = await startServer({
     folder,
@@ -41,7 +41,7 @@ export async function startPostgres(folder) {
     version: rows[0].server_version,
     settings: SETTINGS,
     connection,
-    /** The same as Latchkey's section `database`. */
+    /** In the format of Latchkey's section `database`. */
     asConfiguration: { socket: host, port, username: USER, database: DATABASE },
     connect: async () => {
       const client = new pg.Client(connection);

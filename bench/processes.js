@@ -1,10 +1,10 @@
-/** Processes under measurement: what they and their children have cost. */
+/** Resource usage of measured processes and their children. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** Processor time of a process and all below it, with children that have ended; in seconds. */
+/** Returns the processor time of a process and its descendants, including ended children, in seconds. */
 export function cpuSeconds(pid) {
   const stats = readStats();
   const rootStat = stats.get(pid);
@@ -14,29 +14,32 @@ export function cpuSeconds(pid) {
   return ticks / ticksPerSecond;
 }
 
-/** Process ids of a process and all below it. */
+/** Returns the IDs of a process and its descendants. */
 export function membersOf(pid) {
   return [...treeOf(pid, readStats())].map(([member]) => member);
 }
 
-/** Resident memory of this process alone, in MB. */
+/** Returns the resident memory of this process alone, in MB. */
 export function ownResidentMb(pid) {
   return megabytes(pid, 'status', /VmRSS:\s+(\d+)/);
 }
 
-/** Resident memory of this process alone, of shared pages only its share, in MB. */
+/** Returns the proportional memory of this process alone (PSS), in MB. */
 export function proportionalMb(pid) {
   return megabytes(pid, 'smaps_rollup', /^Pss:\s+(\d+)/m);
 }
 
-/** Kills a child of this process, and all below it, if it still runs when this process ends. @returns the child */
+/**
+ * Kills a child of this process, and its descendants, if it is still running when this process ends.
+ * @returns the child
+ */
 export function killAtExit(child) {
   const kill = () => {
     for (const pid of membersOf(child.pid)) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It has ended with its parent.
+        // It ended together with its parent.
       }
     }
   };
@@ -62,7 +65,7 @@ function readStats() {
     if (!/^\d+$/.test(name)) continue;
     try {
       const text = readFileSync(`/proc/${name}/stat`, 'latin1');
-      // The name in parentheses may hold anything; state is the first field behind it.
+      // The name in parentheses may contain anything; the state is the first field after it.
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
       const [parent, ...times] = [1, 11, 12, 13, 14].map((index) => Number(fields[index]));
       stats.set(Number(name), {
@@ -71,7 +74,7 @@ function readStats() {
         endedChildrenTicks: times[2] + times[3],
       });
     } catch {
-      // It ended while the folder was read.
+      // It ended while the directory was read.
     }
   }
   return stats;

@@ -1,6 +1,7 @@
 /**
- * Where the time of one workload goes: `node bench/profile.js WORKLOAD [REQUESTS]` runs it on the production build
- * under V8's profiler and prints self time by source file or runtime module, and by function. `--checkout FOLDER`: of another built checkout.
+ * Profiles one workload: `node bench/profile.js WORKLOAD [REQUESTS]` runs it on the production build under V8's
+ * profiler and prints self time by source file or runtime module, and by function. `--checkout FOLDER` profiles another
+ * built checkout.
  */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,7 @@ import { SIZES } from './settings.js';
 
 const CONCURRENCY = 16;
 const MAX_LINES = 60;
-/** Where each source file begins in a bundle. */
+/** Start of each source file in a bundle. */
 const marksByFile = new Map();
 
 const { values: options, positionals } = parseArgs({
@@ -59,12 +60,12 @@ await withOpened(async (opened) => {
   report(JSON.parse(readFileSync(join(folder, profile), 'utf8')), from, until);
 });
 
-/** The clock of the profiler. */
+/** The profiler's clock. */
 function monotonicMicroseconds() {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/** Only what was sampled between the two times counts: neither the start nor code that was not compiled yet. */
+/** Counts only samples between the two times, to exclude the start and code that was not compiled yet. */
 function report({ nodes, samples, timeDeltas, startTime }, from, until) {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const selfMicroseconds = new Map();
@@ -100,14 +101,14 @@ function report({ nodes, samples, timeDeltas, startTime }, from, until) {
   process.stdout.write(`${show(groups)}\n\n${show(functions)}\n`);
 }
 
-/** Runtime modules and source files; what belongs to none is named as the profiler does. */
+/** Returns the runtime module or source file; otherwise the profiler's name. */
 function groupOf(functionName, url, lineNumber) {
   if (url.startsWith('file:')) return sourceOf(fileURLToPath(url), lineNumber);
   if (url.startsWith('node:') || functionName.startsWith('(')) return url || functionName;
   return `native ${functionName}`;
 }
 
-/** The bundler leaves a comment with the name of each file that it puts into a bundle. */
+/** The bundler writes a comment with the file name before each file in a bundle. */
 function sourceOf(file, lineNumber) {
   let marks = marksByFile.get(file);
   if (marks === undefined) {

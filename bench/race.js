@@ -1,4 +1,4 @@
-/** One workload at one concurrency, round by round: all contestants one after another, in alternating order. */
+/** Runs one workload at one concurrency in rounds: all contestants one after another, in alternating order. */
 
 import { poolOf } from './contestants.js';
 import { machineCpuSeconds } from './machine.js';
@@ -6,7 +6,7 @@ import { cpuSeconds } from './processes.js';
 
 const WARM_UP_CONCURRENCY = 16;
 
-/** Requests that count for nothing; their answers are checked all the same. */
+/** Sends requests that are not measured; their responses are still checked. */
 export async function warmUp({ contestants, count, ...rest }) {
   for (const contestant of contestants) {
     await measure({ ...rest, concurrency: WARM_UP_CONCURRENCY, contestant, count });
@@ -16,7 +16,7 @@ export async function warmUp({ contestants, count, ...rest }) {
 /**
  * @returns for each contestant its measurements, one per round:
  * `{ rate, latencies, serverCpu, databaseCpu, driverCpu, foreign }`, processor times in seconds per 1,000 requests,
- * `foreign` the share of the machine that other processes took in that time
+ * `foreign` the share of the machine that other processes used during that time
  */
 export async function race({ workload, concurrency, count, rounds, contestants, driver, postgres }) {
   const measured = new Map(contestants.map(({ name }) => [name, []]));
@@ -30,7 +30,7 @@ export async function race({ workload, concurrency, count, rounds, contestants, 
   return measured;
 }
 
-/** One measurement of one contestant, which may have a `workload` and a `count` of its own. */
+/** Measures one contestant, which may have a different `workload` and `count`. */
 async function measure({ contestant, driver, postgres, concurrency, ...task }) {
   const { workload, count } = { ...task, ...contestant.own };
   const pool = `${contestant.name}:${poolOf(workload)}`;

@@ -1,4 +1,4 @@
-/** All races of a run, with what is asserted besides speed: statements per request, and a row for each token issued. */
+/** All races of a run, and their assertions besides speed: statements per request, and a row for each issued token. */
 import { meanStatements } from './latchkey.js';
 import { loadAverage } from './machine.js';
 import { ownResidentMb } from './processes.js';
@@ -6,7 +6,7 @@ import { race, warmUp } from './race.js';
 import { HASHING, RACES } from './settings.js';
 import { ratioOfCpu, ratioOfRates, summarise } from './statistics.js';
 
-/** Rows that one request adds or marks, by workload: an acknowledged token that is not stored fails the run. */
+/** Rows that one request adds or updates, by workload: an acknowledged token that is not stored fails the run. */
 const ROWS_OF = {
   refresh: { table: 'oauth2_refresh_tokens', filter: 'true' },
   'refresh-openid': { table: 'oauth2_refresh_tokens', filter: 'true' },
@@ -42,8 +42,8 @@ export async function raceAll({ contestants, driver, postgres, size, wants, say 
 }
 
 /**
- * A race in which every request has to have its line in the log, to cost no more than `statements`, and to leave the row
- * that it acknowledged.
+ * Runs a race and asserts that every request has a log line, uses at most `statements`, and stores the row that it
+ * acknowledged.
  */
 export async function soundRace({ workload, statements, contestants, client, ...rest }) {
   const services = contestants.filter(({ kind }) => kind === 'latchkey');
@@ -61,7 +61,7 @@ export async function soundRace({ workload, statements, contestants, client, ...
   }
   const rows = (await countRows(client, workload)) - rowsBefore;
   if (workload in ROWS_OF) assertEqual(rows, services.length * requests, `${workload}: rows stored`);
-  // The client's record is read again each minute.
+  // The client is reloaded from the database every minute.
   if (queries > statements + 0.01) throw new Error(`${workload}: ${queries} statements per request`);
   return { measured, queries };
 }

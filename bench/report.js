@@ -5,7 +5,7 @@ import { root } from '../scripts/steps/places.js';
 
 const GOALS = { residentMb: 120, startMilliseconds: 1_000, secondStartMilliseconds: 3_000, memoryGrowth: 1.2 };
 
-/** Prints the page; writes both unless `isDry`. */
+/** Prints the page, and writes both files unless `isDry`. */
 export function writeResults(result, { isDry }) {
   const page = renderPage(result);
   process.stdout.write(page);

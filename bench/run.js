@@ -1,8 +1,8 @@
 /**
- * `npm run bench`: races Latchkey against its peers and against itself, and writes what came out to `bench/results/`.
+ * `npm run bench`: races Latchkey against its peers and against itself, and writes the results to `bench/results/`.
  * Options: `--quick` (few rounds, small tables), `--only a,b` (workloads), `--rounds N`, `--checkout FOLDER` (another
- * built checkout in place of this one), `--rival FOLDER` (races against that one in place of itself), `--dry`
- * (writes no results). `--smoke` measures nothing but whether everything works within its budget (`smoke.js`).
+ * built checkout instead of this one), `--rival FOLDER` (races against that one instead of itself), `--dry` (writes no
+ * results). `--smoke` only checks that everything works within its budget (`smoke.js`).
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ async function bench(opened) {
   const only = options.only?.split(',');
   const wants = (name) => only === undefined || only.includes(name);
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'));
-  // The database's account has to pass through.
+  // The database account has to traverse it.
   chmodSync(folder, 0o755);
   opened({ stop: () => rmSync(folder, { recursive: true, force: true }) });
   const loadBefore = loadAverage();
@@ -83,13 +83,13 @@ async function bench(opened) {
   if (wants('overload')) result.overload = await measureOverload(common);
   if (wants('timing')) result.timing = await measureTiming(common);
   if (wants('account-lists')) result.accountLists = await measureAccountLists(common);
-  // It takes half an hour, so only when it is asked for by name.
+  // It takes half an hour, so it runs only if requested by name.
   if (only?.includes('clean-up')) result.cleanUp = await measureCleanUp(common);
   result.loadAverage.after = loadAverage();
   writeResults(result, { isDry: options.dry });
 }
 
-/** The first start migrates and stores the client that the sessions belong to. */
+/** The first start migrates and stores the client of the sessions. */
 async function fill(place, postgres, size) {
   const service = await startLatchkey({ name: 'first', ...place });
   const client = await postgres.connect();

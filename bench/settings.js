@@ -1,21 +1,21 @@
-/** How much is measured. Everything is bounded by counts; `full` takes about twenty minutes. */
+/** Sizes of the measurements. Everything is bounded by counts; `full` takes about twenty minutes. */
 export const SIZES = {
   full: {
     rounds: 10,
     users: 10_000,
     sessions: 100_000,
     chatSessions: 20_000,
-    /** Requests of each contestant before a workload is measured: code is compiled while it runs. */
+    /** Requests to each contestant before a workload is measured, so that code is compiled. */
     warmUp: 4_000,
-    /** Requests of one measurement, by concurrency. */
+    /** Requests per measurement, by concurrency. */
     requests: { 1: 300, 16: 2_000, 64: 2_000 },
     logins: { 16: 100 },
     memory: { first: 1_000, last: 20_000 },
     starts: 5,
-    /** Of each kind of name and address, and of each list by each person. */
+    /** Number of tries for each kind of name and address, and for each list and user. */
     tries: 200,
     overloadSeconds: 20,
-    /** Requests of each list by each person before they are measured. */
+    /** Requests for each list and user before they are measured. */
     listWarmUp: 200,
     expiredTokens: 10_000_000,
   },
@@ -36,7 +36,7 @@ export const SIZES = {
   },
 };
 
-/** Of the run that only shows that everything works and costs no more than it may. */
+/** Sizes of the smoke run, which only checks that everything works within its budget. */
 export const SMOKE = {
   users: 100,
   sessions: 4_000,
@@ -46,25 +46,25 @@ export const SMOKE = {
   warmUp: 3_000,
   requests: 800,
   logins: 32,
-  /** Requests of the bare server in each round. */
+  /** Requests to the bare server in each round. */
   bareRequests: 2_000,
 };
 
-/** Sessions that the in-memory peer is filled with. */
+/** Number of sessions in the in-memory peer. */
 export const PEER_SESSIONS = 1_000;
-/** Chains of the bare server. */
+/** Token chains of the bare server. */
 export const BARE_SESSIONS = 2_000;
-/** Hosts whose applications register one after another. */
+/** Hosts whose clients register one after another. */
 export const REGISTRANTS = 500;
 
-/** Workloads that hash a password for each request, of which there are fewer. */
+/** Workloads that hash a password per request, and run fewer requests. */
 export const HASHING = new Set(['password-login', 'chat-login']);
 
 /**
- * What is raced, in order: the workloads that only read come before those that fill the tables.
- * `goal`: least ratio of rates to a peer, as `performance.md` has it. `budget`: most processor time of this process for a
- * request, as a multiple of a look-up of the bare server, or of a bare hash: half again of what was measured with two
- * processors, where two runs differ by up to a third.
+ * The races, in order: read-only workloads run before those that fill the tables. `goal`: minimum ratio of rates to a
+ * peer, as in `performance.md`. `budget`: maximum processor time of this process per request, as a multiple of a lookup
+ * on the bare server, or of a bare hash. Budgets are 1.5 times the values measured with two processors, where two runs
+ * differ by up to a third.
  */
 export const RACES = [
   { workload: 'introspect', peers: { 'oidc-provider': { goal: 2 }, bare: { goal: 0.6 } }, statements: 1, budget: 4.5 },

@@ -1,4 +1,4 @@
-/** Inputs that are good for one request each, made before each measurement. */
+/** Creates inputs that work for one request each, before each measurement. */
 import { createHash, randomBytes, randomUUID, sign } from 'node:crypto';
 import { sha256, uuidOf } from './data-set.js';
 import { ASSERTION_CLIENT_ID, ASSERTION_KEYS, AUTHORIZATION, CLIENT_ID, REDIRECT_URI } from './latchkey.js';
@@ -15,7 +15,7 @@ export const SINGLE_USE = {
   'client-assertion': makeAssertions,
 };
 
-/** Authorization codes as the consent page leaves them, bound by PKCE. */
+/** Creates authorization codes as the consent page does, with PKCE. */
 async function makeCodes({ client, data }, count) {
   const codes = Array.from({ length: count }, (_, index) => ({
     code: randomCode(),
@@ -49,7 +49,7 @@ async function makeCodes({ client, data }, count) {
   }));
 }
 
-/** Codes that nobody has confirmed. A second poll within the interval would be answered `slow_down`. */
+/** Creates device codes that no user has confirmed. A second poll within the interval would return `slow_down`. */
 async function makeDeviceCodes({ client }, count) {
   const codes = Array.from({ length: count }, randomCode);
   const now = new Date();

@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- --smoke`: every workload runs, answers rightly, costs the statements that it may, and stays within
- * its budget of processor time. No rate is judged. The unit of a budget is what one look-up costs the bare server, or
- * one hash, measured in turns with the workload, so that budgets hold on slow and busy machines too.
+ * `npm run bench -- --smoke`: checks that every workload runs, returns correct responses, uses the allowed number of
+ * statements, and stays within its budget of processor time. Rates are not checked. The unit of a budget is the cost of
+ * one lookup on the bare server, or of one hash. Both are measured in alternation with the workload, so that budgets
+ * hold on slow and busy machines too.
  */
 import { startShortField } from './contestants.js';
 import { warmUp } from './race.js';
@@ -27,7 +28,7 @@ export async function smoke({ checkout, folder, postgres, data, driver, size, wa
       return rounded(leastCpu(measured, field.latchkey) / leastCpu(measured, unit));
     };
     let cost = await tryOnce();
-    // Something else may have had the machine.
+    // Other processes may have used the machine.
     if (cost > budget) cost = Math.min(cost, await tryOnce());
     say(`${workload}: ${cost} times ${unit.name}, budget ${budget}`);
     if (cost > budget) problems.push(`${workload} costs ${cost} times ${unit.name}, and its budget is ${budget}`);
@@ -35,7 +36,7 @@ export async function smoke({ checkout, folder, postgres, data, driver, size, wa
   if (problems.length > 0) throw new Error(problems.join('; '));
 }
 
-/** Noise only ever adds. */
+/** The minimum, because noise only adds time. */
 function leastCpu(measured, { name }) {
   return Math.min(...measured.get(name).map(({ serverCpu }) => serverCpu));
 }

@@ -1,4 +1,4 @@
-/** How long starts take and what stays in memory after them, with PostgreSQL and with the embedded database. */
+/** Measures start times and the memory used afterwards, with PostgreSQL and with the embedded database. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { median, rounded } from './statistics.js';
 
 const IDLE_MS = 2_000;
 
-/** The database is migrated. */
+/** Requires a migrated database. */
 export async function measureStarts({ checkout, folder, database, count, say }) {
   const external = [];
   const runtime = [];
@@ -47,7 +47,7 @@ export async function measureStarts({ checkout, folder, database, count, say }) 
   return result;
 }
 
-/** What no program in this language can go below: the runtime's own start, and one connection to the database. */
+/** The lower limit for any program on this runtime: starting it, and connecting to the database once. */
 async function runtimeAndOneConnection({ socket, port, username, database }) {
   const driver = pathToFileURL(join(root, 'node_modules/pg/esm/index.mjs')).href;
   const options = JSON.stringify({ host: socket, port, user: username, database });
@@ -58,7 +58,7 @@ async function runtimeAndOneConnection({ socket, port, username, database }) {
   return performance.now() - startedAt;
 }
 
-/** `npm start` in a folder that is installed and built, without any configuration but where to keep its data. */
+/** Runs `npm start` in an installed and built folder, configured only with a data directory. */
 async function startEmbedded(checkout, dataFolder) {
   const port = await freePort();
   const environment = { ...process.env, LATCHKEY_DATA_DIR: dataFolder, PORT: String(port) };

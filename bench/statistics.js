@@ -8,12 +8,15 @@ export function mean(values) {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** @param sorted ascending; @param share between 0 and 1 */
+/**
+ * @param sorted ascending
+ * @param share between 0 and 1
+ */
 export function percentile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)];
 }
 
-/** All latencies of all rounds together, ascending. */
+/** Returns the latencies of all rounds, ascending. */
 export function merged(arrays) {
   const all = new Float64Array(arrays.reduce((sum, array) => sum + array.length, 0));
   let position = 0;
@@ -24,12 +27,12 @@ export function merged(arrays) {
   return all.sort();
 }
 
-/** A number with three significant digits. */
+/** Rounds to three significant digits. */
 export function rounded(value) {
   return Number(value.toPrecision(3));
 }
 
-/** Figures of one contestant in one race. */
+/** Summarizes one contestant in one race. */
 export function summarise(rounds) {
   const latencies = merged(rounds.map((round) => round.latencies));
   const of = (read) => rounds.map(read);
@@ -47,13 +50,13 @@ export function summarise(rounds) {
   };
 }
 
-/** The ratio of two contestants' rates in each round: its median, least and most. */
+/** Returns the ratio of two contestants' rates per round: median, minimum and maximum. */
 export function ratioOfRates(rounds, peerRounds) {
   const ratios = rounds.map(({ rate }, index) => rate / peerRounds[index].rate);
   return { median: rounded(median(ratios)), least: rounded(Math.min(...ratios)), most: rounded(Math.max(...ratios)) };
 }
 
-/** The ratio of what a request costs the servers themselves. */
+/** Returns the ratio of the servers' processor time per request. */
 export function ratioOfCpu(rounds, peerRounds) {
   const costs = [rounds, peerRounds].map((list) => mean(list.map(({ serverCpu }) => serverCpu)));
   return rounded(costs[0] / costs[1]);

@@ -1,13 +1,13 @@
 /**
- * Whether the time of an answer tells what accounts exist: wrong passwords for every kind of name, and recoveries of
- * every kind of address. The kinds take turns, so that whatever else the machine does falls on all alike.
+ * Checks that response times do not reveal which accounts exist: wrong passwords for every kind of name, and recoveries
+ * for every kind of address. The kinds alternate, so that other load on the machine affects all equally.
  */
 import { cpuSeconds } from './processes.js';
 import { median, merged, rounded } from './statistics.js';
 
-/** Tries of one kind before the next has its turn. */
+/** Tries of one kind before the next one's turn. */
 const TRIES_IN_TURN = 5;
-/** Medians may lie apart by so much (browser-flows 3.2.4): milliseconds, or a share of the lowest. */
+/** Maximum distance of the medians (browser-flows 3.2.4): in milliseconds, or as a share of the lowest. */
 const GOAL = { milliseconds: 5, share: 0.05 };
 
 const KINDS = {
@@ -51,7 +51,7 @@ export async function measureTiming({ contestants, driver, postgres, size, say }
   return result;
 }
 
-/** One account of each kind; nobody is `unknown`. */
+/** Creates one account of each kind; there is no account `unknown`. */
 async function makeAccounts(client) {
   const kinds = KINDS.login.filter((kind) => kind !== 'unknown');
   await client.query(

@@ -3,8 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { stopProcess } from '../test/support/program.js';
 
 /**
- * A program of ours in a process of its own that answers orders, each a message with an `id`, by `result` or `failure`.
- * @param url of the program; @param options of `fork`
+ * Runs a script in a separate process that handles orders. Each order is a message with an `id`, answered with `result`
+ * or `failure`.
+ * @param url of the script
+ * @param options of `fork`
  */
 export function startWorker(url, options = {}) {
   const child = fork(fileURLToPath(url), [], options);
@@ -31,7 +33,7 @@ export function startWorker(url, options = {}) {
   };
 }
 
-/** The other side: answers each order by what `carryOut` returns or throws, and ends with its parent. */
+/** The child's side: answers each order with what `carryOut` returns or throws, and exits with its parent. */
 export function serveOrders(carryOut) {
   process.on('message', async (order) => {
     try {

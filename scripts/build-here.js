@@ -1,4 +1,4 @@
-/** The build as a process of its own: the bundler must not stay in the memory of the server that is started next. */
+/** Builds in a separate process, so that the bundler does not stay in the memory of the server started next. */
 import { build } from './steps/build.js';
 import { run } from './steps/run.js';
 

@@ -1,4 +1,4 @@
-/** `npm run build`: bundles the sources into `dist/`, whether or not they changed. */
+/** `npm run build`: bundles the sources into `dist/`, even if they have not changed. */
 import { join } from 'node:path';
 import { build } from './steps/build.js';
 import { withLock } from './steps/lock.js';

@@ -1,6 +1,6 @@
 /**
- * Writes every file of the repository that comes out of the source: the reference pages of the manual, the import
- * graph, and the JSON Schema of the configuration for editors. `--check` writes nothing and fails when one differs.
+ * Writes every generated file of the repository: the reference pages of the manual, the import graph, and the JSON
+ * Schema of the configuration for editors. `--check` writes nothing and fails if a file differs.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const isCheck = process.argv.includes('--check');
-// Below node_modules, so that the bundle finds the packages that it leaves out.
+// Below node_modules, so that the bundle resolves external packages.
 const bundle = join(root, `node_modules/.cache/generate-reference.${process.pid}.mjs`);
 
 await build({

@@ -1,4 +1,4 @@
-/** npm runs this after it packed: brings back the manifest that `prepack.js` replaced. */
+/** Run by npm after packing: restores the manifest that `prepack.js` replaced. */
 import { restoreManifest } from './steps/manifest.js';
 import { run } from './steps/run.js';
 

@@ -1,6 +1,6 @@
 /**
- * npm runs this before it packs: installs and builds what is missing, lists what the bundles hold, and puts the manifest
- * of the package in place of ours, which `postpack.js` brings back.
+ * Run by npm before packing: installs and builds what is missing, lists the content of the bundles, and replaces the
+ * manifest by the published one. `postpack.js` restores it.
  */
 import { writeNotices, writeSbom } from './steps/contents.js';
 import { publishManifest, restoreManifest } from './steps/manifest.js';

@@ -1,6 +1,6 @@
 /**
- * `npm start`: installs and builds what is missing, then becomes the program. The process stays the same one, so that
- * signals to it, or through npm, reach the server.
+ * `npm start`: installs and builds what is missing, then runs the program in the same process, so that signals to it,
+ * or through npm, reach the server.
  */
 import { prepare } from './steps/prepare.js';
 import { run } from './steps/run.js';

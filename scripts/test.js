@@ -1,4 +1,4 @@
-/** `npm test`: installs everything, builds, and runs the tests; arguments go to vitest. */
+/** `npm test`: installs everything, builds, and runs the tests. Arguments are passed to vitest. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './steps/places.js';

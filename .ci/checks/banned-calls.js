@@ -1,7 +1,7 @@
 /**
- * Calls that one folder each may make: the clock, randomness, the environment, the console, the network. Everything else is
- * handed what it needs, so that tests can hand it something else. And calls that depend on the zone of the machine, or are
- * wrong in Node.js 20.
+ * Calls that only one folder each may make: clock, randomness, environment, console, network. Other modules receive
+ * these as dependencies, which tests can replace. Also bans calls that depend on the machine's time zone or are broken
+ * in Node.js 20.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -11,10 +11,10 @@ const BANNED = [
   { call: /\bMath\.random\(/, allowed: /^$/ },
   { call: /\bprocess\.env\b/, allowed: /^src\/(config\/|platform\/config\/|main\.ts$)/ },
   { call: /\bconsole\./, allowed: /^$/ },
-  // Parts of the time in the zone of the machine: a day there has 23 or 25 hours twice a year.
+  // Local time of the machine: twice a year, its days have 23 or 25 hours.
   { call: /\.(?:[gs]et(?:FullYear|Month|Date|Day|Hours|Minutes)|getTimezoneOffset)\(/, allowed: /^$/ },
   { call: /\.toLocale(?:Date|Time)?String\(/, allowed: /^$/ },
-  // `parseUrl` tells why.
+  // `parseUrl` documents the reason.
   { call: /\bURL\.canParse\(/, allowed: /^$/ },
   { call: /(?<![.\w])fetch\(/, allowed: /^src\/platform\/outbound-http\/|^src\/browser\/assets\// },
 ];

@@ -1,6 +1,6 @@
 /**
- * Runs the import rules, proves that they were applied (a cruise that read fewer modules than there are source files
- * would pass without having looked), and finds cycles between folders, which files that form none can make together.
+ * Runs the import rules and verifies that they were applied: a run that reads fewer modules than there are source files
+ * would pass. Also finds import cycles between folders, which can exist without a cycle between files.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -33,7 +33,7 @@ process.stdout.write(
 );
 process.exitCode = report.summary.error === 0 && cycles.length === 0 && cruised.length >= sources ? 0 : 1;
 
-/** Groups of folders each of which reaches the others through imports, types included and tests left out. */
+/** Returns groups of folders that import one another, including type imports but not tests. */
 function folderCycles(modules) {
   const imported = new Map();
   for (const { source, dependencies } of modules) {

@@ -1,6 +1,6 @@
 /**
- * Every installed dependency must be under one of the licences below; of an expression one choice must be. Tools that
- * only develop and test may also be under a CC-BY licence.
+ * Every installed dependency must have one of the licenses below; of an SPDX expression, one alternative must match.
+ * Development tools may also have a CC-BY license.
  */
 import { readFileSync } from 'node:fs';
 
@@ -19,7 +19,7 @@ const ALLOWED = new Set([
   'MPL-2.0',
 ]);
 
-/** True when one choice of an SPDX expression without nested `WITH` is allowed. */
+/** Returns true if one alternative of an SPDX expression without nested `WITH` is allowed. */
 function isAllowed(expression, isDevelopment) {
   return expression
     .replaceAll(/[()]/g, ' ')
@@ -43,7 +43,7 @@ for (const [path, entry] of Object.entries(lock.packages)) {
     try {
       license = JSON.parse(readFileSync(`${path}/package.json`, 'utf8')).license;
     } catch {
-      // an optional package of another platform: its licence is in the lock file or it has none
+      // an optional package of another platform: its license is in the lockfile, if it has one
     }
   }
   if (typeof license !== 'string' || !isAllowed(license, entry.dev === true || entry.devOptional === true)) {

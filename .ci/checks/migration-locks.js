@@ -1,13 +1,13 @@
 /**
- * Finds migrations that would read or write a whole table while requests wait for it (operations 8.3): what they do to
- * tables that stood before has to take no longer with ten million rows. Rows are filled in by jobs, indexes are built by
- * migrations with `-- expand concurrently`.
+ * Finds migrations that read or write a whole table while requests wait (operations 8.3): changes to existing tables
+ * must take no longer with ten million rows. Jobs backfill rows. Migrations with `-- expand concurrently` build
+ * indexes.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Tables with the rows of some minutes or days at most, which may be indexed while nobody can write. */
+/** Tables that hold rows for a few days at most, whose indexes may be built with writes blocked. */
 const SMALL = new Set(['oauth2_pushed_requests', 'queue_workers', 'user_registrations']);
-/** Migrations that may do it all the same. */
+/** Migrations that are exempt. */
 const EXCEPTIONS = {
   '0035-ids-of-consents.sql': 'was released to nobody before it stood',
 };
@@ -47,7 +47,7 @@ for (const file of files) {
 process.stdout.write(`${files.length} migrations read, ${found} statements that could hold up requests\n`);
 process.exitCode = found === 0 && files.length > 0 ? 0 : 1;
 
-/** In lower case, without comments and repeated spaces; the body of a function is not looked into. */
+/** In lowercase, without comments and repeated spaces. Function bodies are skipped. */
 function statementsOf(text) {
   return text
     .replaceAll(/--.*$/gm, '')

@@ -1,13 +1,13 @@
 /**
  * Finds awaits of work outside JavaScript (files, thread pool, network, timers, native add-ons) that bypass
- * `outside(...)` of src/platform/base/tasks.ts, so that their time and log lines would go to the wrong request
- * (decision 0006). It goes by where a function is declared: a call that makes a promise and is declared by Node.js or a
- * package is such work, and so is a promise made by hand.
+ * `outside(...)` of src/platform/base/tasks.ts. Their time and log lines would be attributed to the wrong request
+ * (decision 0006). The check uses declarations: a promise from a function that Node.js or a package declares is outside
+ * work, and so is a manually created promise.
  */
 import { resolve } from 'node:path';
 import ts from 'typescript';
 
-/** Code that never runs for a request, or not in the service. */
+/** Code that never runs in a request, or not in the service. */
 const NOT_FOR_REQUESTS = [
   'src/main.ts',
   'src/browser/assets/',
@@ -26,7 +26,7 @@ const LISTENING = 'listeners are opened and closed at start and stop';
 const CONNECTING =
   'connections are opened and closed by the pool; `connection.ts` hands results over to the task that waits';
 
-/** Files whose calls need no wrapper of their own, with the reason. Each must have such a call. */
+/** Files whose calls need no wrapper, with the reason. Each must contain a match. */
 const EXCEPTIONS = {
   'src/domain/accounts/passwords/strength-thread.ts': '`strength-estimator.ts` awaits the thread through `outside`',
   'src/features/account-api/context/deadline.ts': 'it resumes the task of the request itself',
@@ -94,14 +94,14 @@ function isPromise(type) {
   return (type.isUnion() ? type.types : [type]).some((one) => checker.getPromisedTypeOfPromise(one) !== undefined);
 }
 
-/** Whether Node.js or a package declares it, not the project or the language. */
+/** Returns true if Node.js or a package declares it, not the project or the language. */
 function isDeclaredOutside(call) {
   const declaration = checker.getResolvedSignature(call)?.declaration;
   const path = declaration?.getSourceFile().fileName ?? '';
   return path.includes('/node_modules/') && !path.includes('/node_modules/typescript/');
 }
 
-/** Inside of the argument of `outside(...)`, or of a promise whose executor resumes its task by itself. */
+/** Returns true inside the argument of `outside(...)`, or of a promise whose executor resumes its task. */
 function isWrapped(node) {
   if (ts.isNewExpression(node) && callsTasks(node)) return true;
   for (let one = node.parent; one !== undefined; one = one.parent) {

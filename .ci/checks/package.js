@@ -1,7 +1,8 @@
 /**
- * `npm pack` makes a package that runs by `npx` for somebody who has nothing but Node.js and npm: packed twice to the
- * same bytes, the second time where nothing was installed yet, installed into an empty home, started in an empty folder,
- * and stopped. Then as in a container: installed without any script where the account of the service may not write.
+ * Checks that the output of `npm pack` runs by `npx` with only Node.js and npm. It packs twice and compares the bytes,
+ * the second time without an installation. Then it installs the package into an empty home, starts it in an empty
+ * folder, and stops it. Finally it repeats this like a container: install scripts disabled, and the service's account
+ * without write access.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,16 +14,16 @@ import { join } from 'node:path';
 const FOLDERS = /^package\/(?:bin|dist|share|migrations|locales)\//;
 const FILES = new Set(['package/package.json', 'package/LICENSE', 'package/README.md']);
 const MAX_MEGABYTES = 12;
-/** The account of a container's service where this runs as root: one without rights that every system has. */
+/** Account of the service in a container if this runs as root: an unprivileged one that exists on every system. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
-/** Of a first start with a new database, on a machine that is busy. */
+/** Timeout of a first start with a new database on a busy machine. */
 const START_MS = 60_000;
 
 const place = mkdtempSync(join(tmpdir(), 'latchkey-package-'));
 const home = join(place, 'home');
 const folder = join(place, 'empty');
 const environment = { PATH: process.env.PATH, HOME: home, npm_config_cache: join(place, 'cache') };
-// The account of the database has to reach it where this runs as root.
+// If this runs as root, the database account needs access.
 chmodSync(place, 0o755);
 for (const path of [home, folder]) mkdirSync(path);
 try {
@@ -44,7 +45,7 @@ function pack(name, sources) {
   return join(to, filename);
 }
 
-/** What a clone would hold, without the packages that are installed here. */
+/** Copies the content of a clone, without installed packages. */
 function copySources() {
   const sources = join(place, 'sources');
   const files = execute('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], process.env);
@@ -71,11 +72,11 @@ async function startByNpx(archive) {
   process.stdout.write(`version ${version} answers\n`);
 }
 
-/** As `packaging/Containerfile` installs and starts it. */
+/** Installs and starts like `packaging/Containerfile`. */
 async function startWithoutRights(archive) {
   const prefix = join(place, 'prefix');
   const data = join(place, 'data');
-  // With another prefix npm does not read the configuration of this machine, so its variables have to be there.
+  // With a different prefix, npm ignores this machine's configuration, so its variables must be set.
   const withVariables = { ...process.env, npm_config_cache: environment.npm_config_cache };
   execute('npm', ['install', '--global', '--prefix', prefix, '--ignore-scripts', archive], withVariables, folder);
   mkdirSync(data);
@@ -84,7 +85,7 @@ async function startWithoutRights(archive) {
   else execute('chmod', ['-R', 'a-w', prefix], environment);
   try {
     const main = join(prefix, 'lib/node_modules/latchkey/dist/main.js');
-    // No PATH: an installed PostgreSQL would stand in for the bundled one.
+    // Without PATH, because an installed PostgreSQL would be used instead of the bundled one.
     const env = { ...environment, PATH: data, LATCHKEY_DATA_DIR: data };
     await start(process.execPath, [main, 'serve'], { cwd: data, env, ...(isRoot ? NOBODY : {}) });
   } finally {
@@ -93,12 +94,12 @@ async function startWithoutRights(archive) {
   process.stdout.write('it answers where it may not write to its package\n');
 }
 
-/** Starts the service, asks for some pages, and stops it. */
+/** Starts the service, requests some pages, and stops it. */
 async function start(program, args, { env, ...options }) {
   const port = await freePort();
   const service = spawn(program, args, {
     ...{ ...options, env: { ...env, PORT: String(port) }, stdio: ['ignore', 'ignore', 'pipe'] },
-    // With what npx starts: a signal to npx alone reaches nobody else.
+    // A process group, because a signal to npx alone would not reach its child.
     detached: true,
   });
   let log = '';
@@ -121,7 +122,7 @@ async function start(program, args, { env, ...options }) {
       try {
         process.kill(-service.pid, signal);
       } catch {
-        // All of them have ended, as they should after the first one.
+        // All of them have ended, as expected after the first signal.
       }
       await ended;
     }

@@ -1,6 +1,6 @@
 /**
- * A check that cannot fail proves nothing: each one must refuse a copy of the tree with faults planted, and say which
- * they are. What it says shows that they are why: the checks themselves ran on the tree as it is.
+ * Tests the checks: each one must fail on a copy of the tree with planted faults, and report each of them. Its output
+ * must name the faults, because the checks themselves already passed on the unmodified tree.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -207,7 +207,7 @@ const FAULTS = [
 
 const root = process.cwd();
 
-/** All faults of a check are planted in one copy: it has to name each. */
+/** All faults of a check are planted in one copy, and it must report each. */
 const names = new Set(FAULTS.map(nameOf));
 const attempts = [...names].map((name) => FAULTS.filter((fault) => nameOf(fault) === name));
 let missed = 0;
@@ -232,7 +232,7 @@ function nameOf({ check }) {
   return check.join(' ');
 }
 
-/** What a check says of a copy of the tree with its faults planted. */
+/** Returns the output of a check on a copy of the tree with its faults planted. */
 async function tryOnCopy(faults) {
   const copy = mkdtempSync(join(tmpdir(), 'latchkey-planted-'));
   try {

@@ -1,10 +1,10 @@
 /**
- * Finds statements that change a table outside of the module that owns it. Others use the operations and fragments of
- * the owner, or be in the list below. It reads the text of the product's SQL; comments and tests are left out.
+ * Finds statements that change a table outside of the module that owns it. Other modules must use operations and
+ * fragments of the owner, or be listed below. Reads the SQL text of the product, without comments and tests.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Folders below `src/` by the tables that they own; every table of `migrations/schema.sql` has one. */
+/** Folders below `src/` with the tables that they own. Every table of `migrations/schema.sql` has an owner. */
 const OWNED = {
   'domain/accounts': [
     'login_failures',
@@ -40,12 +40,12 @@ const OWNED = {
   'platform/postgres/migrator': ['schema_migrations'],
 };
 
-/** A table whose name the source does not show. */
+/** A table whose name is computed. */
 const COMPUTED = '(computed)';
 
 const IMPORTS = 'the people of a homeserver come in bulk, while nothing else uses the tables';
 
-/** What may change a table of another module, or one that is passed to it. Each must occur. */
+/** Code that may change a table of another module, or a table passed as a parameter. Each must occur. */
 const EXCEPTIONS = [
   {
     folder: 'domain/oauth-sessions',
@@ -94,7 +94,7 @@ const WRITES = [
   new RegExp(String.raw`\bdelete\s+from\s+${TABLE}`, 'gi'),
   new RegExp(String.raw`\bmerge\s+into\s+${TABLE}`, 'gi'),
   new RegExp(String.raw`\btruncate\s+(?:table\s+)?${TABLE}`, 'gi'),
-  // Neither `for update` nor `do update set`.
+  // Excludes `for update` and `do update set`.
   new RegExp(String.raw`(?<!\b(?:for|do|key)\s+)\bupdate\s+${TABLE}(?=\s*[^;]{0,60}?\bset\b|[^}]*\})`, 'gi'),
   /\bdeleteOldestSql\(\s*'([a-z0-9_]+)'/g,
 ];
@@ -128,7 +128,7 @@ for (const problem of problems) process.stderr.write(`${problem}\n`);
 process.stdout.write(`${found} writes of ${tables.length} tables read, ${problems.length} problems\n`);
 process.exitCode = problems.length === 0 && found > 0 ? 0 : 1;
 
-/** Writes to a table of the schema, or to one that is computed. */
+/** Returns writes to a table of the schema, or to a computed one. */
 function writesIn(text) {
   return WRITES.flatMap((write) =>
     [...text.matchAll(write)].map(({ 1: name, index }) => ({
@@ -147,7 +147,7 @@ function ownedBy(table) {
   return table === COMPUTED ? ', a name that the source does not show' : ` of src/${owners.get(table)}`;
 }
 
-/** Comment lines are emptied, not removed, so that the numbers are those of the file. */
+/** Comment lines are emptied rather than removed, to keep the line numbers. */
 function lineAt(text, index) {
   return text.slice(0, index).split('\n').length;
 }

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
 /**
- * One keep-alive HTTP/1.1 connection that sends a request and waits for its answer: as little as a closed loop needs,
- * so that the driver costs little next to what it measures.
+ * A keep-alive HTTP/1.1 connection that sends a request and waits for its response. It does as little as a closed loop
+ * needs, so that the driver costs little compared to the server.
  */
 export class Connection {
   #socket;
@@ -11,18 +11,18 @@ export class Connection {
   #resolve;
   #reject;
 
-  /** @param options `localAddress` that it comes from, `host` that it asks for; by default that of the port */
+  /** @param options `localAddress` to connect from, `host` to request; default: the address of the port */
   static async open(port, options = {}) {
     const connection = new Connection();
     await connection.#open(port, options);
     return connection;
   }
 
-  /** The server has said that this was the last answer here. */
+  /** The server announced that it closes the connection. */
   isLast = false;
 
   #open(port, { localAddress, host = `127.0.0.1:${port}` }) {
-    // The host of `public_base`: a page that is asked for by another name sends the browser there.
+    // The host of `public_base`: pages requested from another host redirect the browser there.
     this.#host = `\r\nHost: ${host}`;
     return new Promise((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true });
@@ -39,7 +39,10 @@ export class Connection {
     });
   }
 
-  /** @param request the whole request but its `Host`, ASCII. @returns `{ status, head, body }` */
+  /**
+   * @param request the whole request except `Host`, in ASCII
+   * @returns `{ status, head, body }`
+   */
   exchange(request) {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -78,7 +81,7 @@ export class Connection {
   }
 }
 
-/** Undefined while the last chunk is missing. */
+/** Returns undefined while the last chunk is missing. */
 function chunkedBody(text, start) {
   if (!text.endsWith('0\r\n\r\n')) return undefined;
   let body = '';

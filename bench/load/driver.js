@@ -1,14 +1,14 @@
 /**
- * The load driver, a process of its own: runs bounded closed loops as it is told by its parent, checks every answer,
- * and reports latencies and its own processor time. A wrong answer fails the order. One kind of order is no loop: it sends at a
- * fixed rate, whether or not answers come.
+ * The load driver, a separate process. It runs bounded closed loops as ordered by its parent, checks every response,
+ * and reports latencies and its processor time. A wrong response fails the order. The order `offer` is not a loop: it
+ * sends at a fixed rate, regardless of responses.
  */
 import { serveOrders } from '../worker.js';
 import { Connection } from './connection.js';
 import { Pool } from './pool.js';
 import { WORKLOADS } from './workloads.js';
 
-/** Kinds of requests by name: a request takes an input out and puts back what the answer made of it. */
+/** Input pools by name: a request takes an input out and puts back the one made from the response. */
 const pools = new Map();
 
 serveOrders(async (order) => {
@@ -56,8 +56,8 @@ async function drive({ workload, pool: poolName, port, concurrency, count }) {
 const TICK_MS = 5;
 
 /**
- * Sends `rate` requests a second. One that finds all connections waiting for their answers fails the order, or is left
- * out where the order says so.
+ * Sends `rate` requests per second. If all connections are waiting for responses, a request fails the order, or is left
+ * out if the order allows it.
  */
 async function offer({ workload, pool: poolName, port, connections, rate, seconds, leavesOut = false }) {
   const { request, check, prepare } = WORKLOADS[workload];
@@ -95,7 +95,7 @@ async function offer({ workload, pool: poolName, port, connections, rate, second
   for (let sent = 0; performance.now() - startedAt < seconds * 1000; ) {
     const due = ((performance.now() - startedAt) / 1000) * rate;
     for (; sent < due; sent += 1) {
-      // In turn: the service closes one that sends nothing for long.
+      // Round robin, because the service closes idle connections.
       const worker = idle.shift();
       if (worker === undefined) {
         if (!leavesOut) throw new Error('more requests at once than connections');

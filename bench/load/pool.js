@@ -1,4 +1,4 @@
-/** Inputs in the order in which they were put back; one that is in use is never given out a second time. */
+/** Inputs in the order in which they were put back. An input in use is never given out twice. */
 export class Pool {
   #items;
   #first = 0;

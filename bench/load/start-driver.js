@@ -1,6 +1,6 @@
 import { startWorker } from '../worker.js';
 
-/** Starts a load driver in a process of its own. */
+/** Starts a load driver in a separate process. */
 export function startDriver() {
   const worker = startWorker(new URL('./driver.js', import.meta.url), { serialization: 'advanced' });
   return {
@@ -8,8 +8,8 @@ export function startDriver() {
     /** @returns `{ count, seconds, latencies, cpuSeconds }`; latencies in milliseconds */
     drive: (order) => worker.ask({ kind: 'drive', ...order }),
     /**
-     * @returns `{ done, refused, leftOut, seconds, latencies, refusals }`; milliseconds until each was answered, and until
-     *   each was told to come back
+     * @returns `{ done, refused, leftOut, seconds, latencies, refusals }`; latencies of served and of refused requests,
+     * in milliseconds
      */
     offer: (order) => worker.ask({ kind: 'offer', ...order }),
     stop: worker.stop,

@@ -1,6 +1,6 @@
 /**
- * What is asked, and how each answer is judged: `request` makes the text of a request from one input, `check` throws
- * for a wrong answer and returns the input for the next time, or nothing for an input that is used up. All servers under test have the same paths.
+ * Requests, and the checks of their responses. `request` builds a request from an input. `check` throws for a wrong
+ * response and returns the next input, or nothing if the input is used up. All servers under test have the same paths.
  */
 import { strict as assert } from 'node:assert';
 
@@ -162,7 +162,7 @@ export const WORKLOADS = {
     },
   },
   'password-login': {
-    /** Each connection is a browser that has the form before it is measured. */
+    /** Each connection acts as a browser that loads the form before the measurement. */
     prepare: async (connection) => readForm(await connection.exchange(loginPage())),
     request: ({ username, password }, form) => submit('/login', { username, password }, form),
     check: (answer, input) => {
@@ -211,7 +211,7 @@ function get(path) {
   return `GET ${path} HTTP/1.1\r\n${HEADERS}\r\n`;
 }
 
-/** Sends a form that the connection has read before. */
+/** Submits a form that the connection has loaded. */
 function submit(path, fields, { csrf, cookie }) {
   return post(path, new URLSearchParams({ csrf, ...fields }).toString(), undefined, `Cookie: ${cookie}\r\n`);
 }
@@ -229,7 +229,7 @@ function jsonBody(answer, status = 200) {
   return JSON.parse(answer.body);
 }
 
-/** What a person would read. */
+/** Returns the visible text of a page. */
 function textOf(page) {
   return page
     .replace(/^[\s\S]*<body/, '<body')

@@ -1,14 +1,14 @@
 /**
- * The limit of the platform: a bare `node:http` server that reads a form and does one statement with the same driver,
- * as many connections and as durable. `/oauth2/introspect` does one prepared single-row SELECT, `/oauth2/token` one
- * conditional UPDATE with two INSERTs in one statement.
+ * The upper limit of the platform: a bare `node:http` server that parses a form and runs one statement, with the same
+ * driver, number of connections and durability. `/oauth2/introspect` runs one prepared single-row SELECT,
+ * `/oauth2/token` one conditional UPDATE with two INSERTs in one statement.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import pg from 'pg';
 import { serveOrders } from '../worker.js';
 
-/** As many shared connections as Latchkey has with its default of ten. */
+/** As many shared connections as Latchkey has with the default of ten. */
 const CONNECTIONS = 6;
 
 const SELECT = {

@@ -1,6 +1,6 @@
 /**
- * npm's `oidc-provider` with its in-memory adapter, rotation on: nothing that it stores lasts. Runs on the Node.js that
- * it asks for. Its paths are set to ours, so that the same requests fit both.
+ * npm's `oidc-provider` with its in-memory adapter and rotation enabled; nothing is persisted. Runs on the Node.js
+ * version that it requires. Its paths are set to ours, so that both servers accept the same requests.
  */
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { serveOrders } from '../worker.js';
 
 const HOUR_SECONDS = 3600;
-/** Its own bound of a thousand forgets tokens that the next requests present. */
+/** Its default limit of 1,000 evicts tokens that later requests present. */
 const STORED_ENTRIES = 200_000;
 
 let provider;
@@ -62,7 +62,7 @@ function settings(client) {
 }
 
 /**
- * Sessions as an authorization would leave them. Refresh tokens lack `openid`: with it each refresh would sign an ID
+ * Creates sessions as left by an authorization. Refresh tokens lack `openid`: otherwise each refresh would sign an ID
  * token, which Latchkey does not do.
  */
 async function fill(clientId, count) {

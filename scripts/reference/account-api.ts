@@ -1,4 +1,4 @@
-/** `docs/reference/account-api.md`: what the API of accounts answers, by its schema. */
+/** Generates `docs/reference/account-api.md` from the schema of the account API. */
 import {
   type GraphQLField,
   type GraphQLInputField,
@@ -23,7 +23,7 @@ Generated from the source; do not edit by hand.
 What \`POST /graphql\` knows. [Requests](requests.md) tells of the transport: headers, limits and who may ask. The schema
 for generators of code is \`share/account-api.graphql\`. A type with \`!\` is never null.`;
 
-/** `extensions.code` of refusals, besides those of [error codes](error-codes.md). */
+/** Meanings of `extensions.code` beyond the [error codes](error-codes.md). */
 const MEANINGS: Readonly<Record<RefusalCode, string>> = {
   BAD_USER_INPUT: 'An argument, a variable, an identifier or a cursor is not of the form that is asked for.',
   FEATURE_DISABLED: 'The operator has switched this off.',
@@ -79,7 +79,7 @@ function fieldsOf(type: GraphQLObjectType | null | undefined): readonly Field[] 
   return fields.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** The types that are there for one mutation. */
+/** Returns the types used only by one mutation. */
 function typesOf(field: Field): GraphQLNamedType[] {
   const payload = getNamedType(field.type);
   const status = isObjectType(payload) ? payload.getFields()['status'] : undefined;

@@ -1,4 +1,4 @@
-/** `docs/reference/admin-api.md`: what the admin API can do, by the definitions that serve it. */
+/** Generates `docs/reference/admin-api.md` from the definitions that serve the admin API. */
 import { z } from 'zod';
 import { BASE_PATH } from '../../src/features/admin-api/definition/documents.ts';
 import { filterTextOf } from '../../src/features/admin-api/definition/fields.ts';
@@ -70,7 +70,7 @@ function rowOf({ method, path, id, summary, filters, body, answers, errors }: Op
   ];
 }
 
-/** What an operation does beyond its summary, and what each of its filters or members is for. */
+/** Returns the description of an operation, and of its filters and body members. */
 function detailsOf({ id, description, filters, body }: Operation): string {
   const parts = Object.entries(filters?.shape ?? membersOf(body));
   const head = filters === undefined ? ['Member', 'Meaning'] : ['Filter', 'Selects'];

@@ -1,6 +1,6 @@
 /**
- * `docs/reference/attack-tests.md`: which test makes which attack, and what tries which fault, found by the numbers in the
- * names of tests and in `tools/faults/rows/`.
+ * Generates `docs/reference/attack-tests.md`: the tests for each attack and each fault, found by the numbers in test
+ * names and in `tools/faults/rows/`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { labelOf, PROTECTIONS } from '../../test/attacks/protections/index.ts';
 
 const FAULT_ROWS = 'tools/faults/rows';
 
-/** Test files by the numbers of attacks that the names of their tests hold. */
+/** Returns test files by the attack numbers in their test names. */
 export function filesByAttack(root: string): Map<number, Set<string>> {
   const found = new Map<number, Set<string>>();
   for (const [number, file] of Object.entries(SHOWN_BY)) note(found, Number(number), file);
@@ -17,7 +17,7 @@ export function filesByAttack(root: string): Map<number, Set<string>> {
   return found;
 }
 
-/** What tries a fault, by its number: tests whose names hold it, and runs under load. */
+/** Returns the tests of a fault by its number: tests with the number in their name, and runs under load. */
 export function filesByFault(root: string): Map<number, Set<string>> {
   const found = new Map<number, Set<string>>();
   for (const [number, files] of Object.entries(FAULTS_TRIED_BY)) {
@@ -44,10 +44,10 @@ function testFiles(root: string): readonly string[] {
     .filter((name) => /\.test\.tsx?$/.test(name));
 }
 
-/** The numbers after a letter in the names of a file's tests, each by itself or as the first and last of several. */
+/** Returns the numbers after a letter in test names. They are single numbers, or the first and last of a range. */
 function numbersIn(root: string, file: string, letter: 'S' | 'F'): readonly number[] {
   const numbers = new RegExp(`\\b${letter}-(\\d{2,3})(?: to ${letter}-(\\d{2,3}))?`, 'g');
-  // Names of tests are texts; a comment proves nothing.
+  // Test names are string literals; numbers in comments do not count.
   const named = new RegExp(`['"\`].*\\b${letter}-\\d`);
   const lines = readFileSync(join(root, file), 'utf8').split('\n');
   return lines
@@ -58,7 +58,7 @@ function numbersIn(root: string, file: string, letter: 'S' | 'F'): readonly numb
     );
 }
 
-/** The page, for the tests below a root. */
+/** Returns the page for the tests below a root directory. */
 export function attackTestsPage(root: string): string {
   return [
     '# Attack tests\n\n',
@@ -84,7 +84,7 @@ export function attackTestsPage(root: string): string {
   ].join('');
 }
 
-/** @param notYet the word before what a row lacks */
+/** @param notYet label of what a row lacks */
 function rowsOf(
   letter: string,
   rows: readonly (readonly [number: number, what: string, lacking?: string])[],
@@ -98,7 +98,7 @@ function rowsOf(
   });
 }
 
-/** Attacks by their number, then promises and faults. */
+/** Sorts attacks by number, then promises and faults. */
 function order({ attack }: (typeof PROTECTIONS)[number]): number {
   return typeof attack === 'number' ? attack : Number.MAX_SAFE_INTEGER;
 }

@@ -45,7 +45,7 @@ interface NamedCommand {
   readonly command: Command;
 }
 
-/** Commands that do something, in the order of the help. */
+/** Returns the executable commands, in help order. */
 function commandsBelow(parent: Command, prefix: string): NamedCommand[] {
   return parent.commands.flatMap((command) => {
     const name = `${prefix}${command.name()}`;
@@ -71,7 +71,7 @@ function optionTable(options: readonly Option[]): string {
     ['Option', 'Meaning'],
     options.map((option) => [
       code(option.flags),
-      // As plain text, angle brackets would be taken for HTML.
+      // In plain text, Markdown would parse angle brackets as HTML.
       option.description.replace(/<\w+>/g, code) +
         (option.argChoices === undefined ? '' : `: ${option.argChoices.map(code).join(', ')}`),
     ]),
@@ -85,7 +85,7 @@ const silentIo = {
   stdin: Readable.from([]),
   isTerminal: false,
   terminal: new Writable(),
-  // Never asked for: no command is run.
+  // Never read: no command is run.
   get signals() {
     return new StopSignals('background');
   },

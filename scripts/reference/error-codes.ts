@@ -26,7 +26,7 @@ One registry names what can end a request; the audience decides the format:
 The request number is that of the [log](log.md). An answer never tells more than its code and, for developers, a
 description: causes are in the log only. A *refusal* is about the request, a *fault* about the service.`;
 
-/** @param formCodes every code that the source gives to a form's problem */
+/** @param formCodes every code that the source uses for a form problem */
 export function errorCodesPage(formCodes: ReadonlySet<string>): string {
   return `${[
     INTRODUCTION,
@@ -66,7 +66,7 @@ const failed: FailedRequest = {
   reopenHref: undefined,
 };
 
-/** How an error is answered by endpoints of applications, or by a page. */
+/** Returns the response to an error, from client endpoints or as a page. */
 export function answerOf(name: ErrorCode, errorFormat: string): { readonly status: number; readonly error: string } {
   if (errorFormat === 'chat-json') return { status: ERRORS[name].status, error: ERRORS[name].chat ?? 'M_UNKNOWN' };
   if (errorFormat !== 'oauth-json') return { status: ERRORS[name].status, error: name };

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '#platform/base/errors.ts';
 import type { AuthorizationErrorCode } from '#protocol/oauth/authorization-response.ts';
 
-/** What the manual says about an error code. */
+/** Description of an error code in the manual. */
 export interface ErrorText {
   /** What happened. */
   readonly meaning: string;
@@ -505,7 +505,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
 };
 
-/** Codes on forms that are shown again: what the person has to change. */
+/** Codes of rejected forms: what the user has to change. */
 export const FORM_TEXTS: Readonly<Record<string, string>> = {
   csrf_expired: 'The form was left open too long; sending it again is enough.',
   'email-banned': 'The policy forbids the address (`policy.data.emails.banned_addresses`).',
@@ -551,7 +551,7 @@ export const FORM_TEXTS: Readonly<Record<string, string>> = {
   'username-too-long': 'The full identifier would be longer than 255 bytes.',
 };
 
-/** Errors that a client gets by its redirect URI. */
+/** Errors that a client receives at its redirect URI. */
 export const AUTHORIZATION_TEXTS: Record<AuthorizationErrorCode, string> = {
   access_denied:
     'The person declined, took too long, has too many sessions, may not grant an admin scope, or is banned.',

@@ -1,6 +1,6 @@
 /**
- * The documents of the account area with the types of their variables and answers: `X.graphql` below `web/` becomes
- * `X.generated.ts`. A document that the schema refuses ends the generator.
+ * Generates the typed documents of the account area: `X.graphql` below `web/` becomes `X.generated.ts`. A document that
+ * does not match the schema fails the generator.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,10 @@ import {
 } from 'graphql';
 import { DocumentTypes } from './graphql-types.ts';
 
-/** Texts by path below the root. @param schemaText of the account API */
+/**
+ * Returns texts by path below the root.
+ * @param schemaText schema of the account API
+ */
 export function graphqlDocuments(root: string, schemaText: string): Readonly<Record<string, string>> {
   const schema = buildSchema(schemaText);
   const names = readdirSync(join(root, 'web'), { recursive: true, encoding: 'utf8' })
@@ -36,7 +39,7 @@ export function graphqlDocuments(root: string, schemaText: string): Readonly<Rec
   );
 }
 
-// A file may hold a fragment for its type alone.
+// A file may contain a fragment only for its type.
 const RULES = specifiedRules.filter((rule) => rule !== NoUnusedFragmentsRule);
 
 function moduleText(path: string, source: string, schema: GraphQLSchema): string {
@@ -76,7 +79,7 @@ function operationText(
   ].join('\n');
 }
 
-/** The operation and the fragments that it leads to. */
+/** Returns the operation with the fragments that it uses. */
 function withFragments(
   operation: OperationDefinitionNode,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,

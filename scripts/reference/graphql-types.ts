@@ -1,4 +1,4 @@
-/** The TypeScript types of what a GraphQL document asks for, and of the variables that it takes. */
+/** Generates TypeScript types for the result and variables of a GraphQL document. */
 import {
   type FieldNode,
   type FragmentDefinitionNode,
@@ -29,7 +29,7 @@ const SCALARS = new Map([
   ['Json', 'unknown'],
 ]);
 
-// For all types of an interface that a document says nothing about: a new one of them changes nothing here.
+// Stands for all types of an interface without a selection in the document, so that a new type changes nothing here.
 const OTHER = "'other'";
 
 export class DocumentTypes {
@@ -64,7 +64,7 @@ export class DocumentTypes {
 
   #composite(type: GraphQLCompositeType, selections: readonly SelectionNode[]): string {
     if (isObjectType(type)) return this.#object([type], selections);
-    // Types of the same shape are one member, so that few members are left to tell apart.
+    // Types of the same shape share one union member, which keeps the union small.
     const groups = new Map<string, GraphQLObjectType[]>();
     for (const possible of this.#schema.getPossibleTypes(type)) {
       const shape = this.#object([possible], selections, '');
@@ -77,7 +77,7 @@ export class DocumentTypes {
       .join(' | ');
   }
 
-  /** @param typename in place of the names of the types */
+  /** @param typename replaces the names of the types */
   #object(types: readonly GraphQLObjectType[], selections: readonly SelectionNode[], typename?: string): string {
     const [type] = types;
     if (type === undefined) throw new Error('a selection without a type');
@@ -167,7 +167,7 @@ function memberText(name: string, type: string, isRequired: boolean): string {
   return `readonly ${name}${isRequired ? '' : '?'}: ${type}${isRequired ? '' : ' | undefined'}`;
 }
 
-// Urql takes any object for the variables of a document without some: no member may be given.
+// Without variables, Urql would accept any object; this type allows no members.
 function objectText(members: readonly string[]): string {
   return members.length === 0 ? '{ readonly [name: string]: never }' : `{ ${members.join('; ')} }`;
 }

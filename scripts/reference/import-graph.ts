@@ -4,7 +4,7 @@ import { cruise, format, type ICruiseResult } from 'dependency-cruiser';
 
 const TESTS = '[.]test[.]tsx?$|[.]test-support[.]tsx?$';
 
-/** The folders of `src/` and who imports whom, as dependency-cruiser draws it. */
+/** Returns a page with the import graph of the folders in `src/`, as rendered by dependency-cruiser. */
 export async function importGraphPage(root: string): Promise<string> {
   const { options } = createRequire(import.meta.url)(join(root, '.dependency-cruiser.cjs'));
   const cruiseOptions = { ...options, baseDir: root, includeOnly: '^src', exclude: TESTS };
@@ -38,7 +38,7 @@ async function drawn(result: ICruiseResult, included: string, collapsed: string)
   return sortedEdges(output.trim());
 }
 
-/** Sorts the edges, so that the page changes only when the graph does. */
+/** Sorts the edges, so that the page changes only if the graph does. */
 function sortedEdges(graph: string): string {
   const lines = graph.split('\n');
   const isEdge = (line: string): boolean => line.includes('-->');

@@ -1,7 +1,7 @@
 import { code, table } from './markdown.ts';
 import type { LogCall } from './source-facts.ts';
 
-/** One row for each kind of line. */
+/** Returns a table with one row for each log event. */
 export function logEventTable(calls: readonly LogCall[]): string {
   const rows = calls.map(({ event, level, message, fields }) => [
     code(event),

@@ -1,4 +1,4 @@
-/** A table of Markdown. */
+/** Formats a Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
@@ -10,8 +10,8 @@ export function code(text: string): string {
 }
 
 /**
- * Puts generated text between the two marks of a page that is otherwise written by hand.
- * @throws Error when the page has no such marks
+ * Replaces the text between two markers of a hand-written page.
+ * @throws Error if the page has no such markers
  */
 export function fillPart(page: string, name: string, text: string): string {
   const begin = `<!-- generated: ${name} -->\n`;

@@ -4,7 +4,7 @@ import { code, table } from './markdown.ts';
 
 const ACROSS = { average: 'average', first: 'one of them', max: 'greatest', min: 'least', sum: 'sum' } as const;
 
-/** Every metric by its name. */
+/** Lists all metrics by name. */
 export function metricsPage(): string {
   const metrics = Object.entries<Metric<'counter' | 'gauge' | 'histogram', string>>(METRICS);
   const rows = metrics.map(([name, { kind, labels, help, across }]) => [

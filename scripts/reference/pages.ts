@@ -1,4 +1,4 @@
-/** Every file of the repository that is written from the source. `scripts/generate-reference.js` runs this. */
+/** Lists all generated files of the repository. `scripts/generate-reference.js` runs this. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lexicographicSortSchema, printSchema } from 'graphql';
@@ -21,8 +21,8 @@ import { fillRequestsPage } from './requests.ts';
 import { readSourceFacts } from './source-facts.ts';
 
 /**
- * Texts by path below the root.
- * @param root folder of `package.json`
+ * Returns texts by path below the root.
+ * @param root directory of `package.json`
  */
 export async function referencePages(root: string): Promise<Readonly<Record<string, string>>> {
   const { logCalls, formCodes, routes } = readSourceFacts(root);

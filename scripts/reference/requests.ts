@@ -1,6 +1,6 @@
 /**
- * The parts of `docs/reference/requests.md` that come from the source: which errors an endpoint answers, and which pages
- * there are. Its text has to have a section for each endpoint of applications, and to name every parameter in it.
+ * Generates the parts of `docs/reference/requests.md` that come from the source: the errors of each endpoint, and the
+ * list of pages. The hand-written text must have a section for each client endpoint that names all its parameters.
  */
 import type { ErrorCode } from '#platform/base/errors.ts';
 import { answerOf } from './error-codes.ts';
@@ -9,8 +9,8 @@ import { code, fillPart, table } from './markdown.ts';
 import type { RouteFacts, RoutesOfSource } from './routes.ts';
 
 /**
- * @param page the page as it is
- * @throws Error when a section or the name of a parameter is missing
+ * @param page the current text of the page
+ * @throws Error if a section or the name of a parameter is missing
  */
 export function fillRequestsPage(page: string, { routes, platformCodes }: RoutesOfSource): string {
   const sections = page.split(/^(?=## )/m).map((text) => fillSection(text, routes, platformCodes));
@@ -36,7 +36,7 @@ function fillSection(text: string, routes: readonly RouteFacts[], platformCodes:
   return fillPart(text, nameOf(first), `${cors}\n\n${errors ?? errorTable([...codes].toSorted(), first.errorFormat)}`);
 }
 
-/** The endpoints of a section stand in its heading. */
+/** Returns the endpoints in the heading of a section. */
 function namesOf(section: string): string[] {
   const [heading = ''] = section.split('\n', 1);
   return [...heading.matchAll(/`([A-Z]+ [^`]+)`/g)].map(([, name = '']) => name);

@@ -1,6 +1,6 @@
 /**
- * What each route can answer and reads, found by following the source from its handler: every function that the handler
- * refers to, and what those refer to. An operation behind an interface is not followed.
+ * Finds the error codes and parameters of each route. It follows the source from the handler through all functions that
+ * it references, directly or indirectly. Operations behind an interface are not followed.
  */
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -12,22 +12,22 @@ export interface RouteFacts {
   readonly path: string;
   readonly errorFormat: string;
   readonly cors: string | undefined;
-  /** Codes of the registry. */
+  /** Registered error codes. */
   readonly codes: readonly ErrorCode[];
-  /** Names of parameters, of the query or the form. */
+  /** Names of query and form parameters. */
   readonly parameters: readonly string[];
 }
 
 export interface RoutesOfSource {
   readonly routes: readonly RouteFacts[];
-  /** Codes that the platform answers with at any address. */
+  /** Error codes that the platform returns for any path. */
   readonly platformCodes: readonly ErrorCode[];
 }
 
 const READERS = new Set(['get', 'all', 'has', 'isRepeated']);
 const PLATFORM = /\/src\/platform\/(?:http|postgres)\//;
 
-/** The routes of all features, as `mount` writes them. Those whose path is made at run time are left out. */
+/** Returns the routes of all features, as written in `mount`. Routes with a computed path are left out. */
 export function readRoutes(program: ts.Program, root: string): RoutesOfSource {
   const checker = program.getTypeChecker();
   const routes: RouteFacts[] = [];
@@ -52,7 +52,7 @@ function routeOf(node: ts.ObjectLiteralExpression, checker: ts.TypeChecker, grap
   return [{ method, path, errorFormat, cors: fact('cors'), ...graph.reach([handle]) }];
 }
 
-/** The value of a member of an object, also from what is spread into it. */
+/** Returns a member of an object literal, also from spread objects. */
 function member(node: ts.ObjectLiteralExpression, name: string, checker: ts.TypeChecker): ts.Expression | undefined {
   for (const property of node.properties.toReversed()) {
     if (ts.isPropertyAssignment(property) && property.name.getText() === name) return property.initializer;
@@ -76,13 +76,13 @@ function constantOf(name: ts.Identifier, checker: ts.TypeChecker): ts.Expression
   return declaration !== undefined && ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined;
 }
 
-/** A text that is known without running the program. */
+/** Returns a text that is known statically. */
 function textOf(expression: ts.Expression | undefined, checker: ts.TypeChecker): string | undefined {
   if (expression === undefined) return undefined;
   if (ts.isStringLiteralLike(expression)) return expression.text;
   if (ts.isIdentifier(expression)) return textOf(constantOf(expression, checker), checker);
   if (ts.isPropertyAccessExpression(expression)) {
-    // Follows the configuration; the manual shows it with the default.
+    // Depends on the configuration; the manual shows the default.
     if (expression.name.text === 'pathPrefix') return chatNames('chat').pathPrefix;
     const owner = objectOf(expression.expression, checker);
     return owner === undefined ? undefined : textOf(member(owner, expression.name.text, checker), checker);
@@ -94,7 +94,7 @@ function textOf(expression: ts.Expression | undefined, checker: ts.TypeChecker):
   }, expression.head.text);
 }
 
-/** What a function, a constant or a file has in itself, and what it refers to. */
+/** What a function, constant or file contains itself, and what it references. */
 interface OwnFacts {
   readonly codes: Set<ErrorCode>;
   readonly parameters: Set<string>;
@@ -111,12 +111,12 @@ class SourceGraph {
     this.#source = join(root, 'src/');
   }
 
-  /** Everything that is found from these on. */
+  /** Collects everything reachable from the given nodes. */
   reach(starts: readonly ts.Node[]): Pick<RouteFacts, 'codes' | 'parameters'> {
     const codes = new Set<ErrorCode>();
     const parameters = new Set<string>();
     const nodes = new Set(starts);
-    // A set that grows while it is walked.
+    // The set grows during the iteration.
     for (const node of nodes) {
       const own = this.#own(node);
       for (const name of own.codes) codes.add(name);
@@ -142,7 +142,7 @@ class SourceGraph {
     return own;
   }
 
-  /** A text where a code of the registry is expected. */
+  /** Adds a string literal where an error code is expected. */
   #addCode(node: ts.StringLiteral, { codes }: OwnFacts): void {
     const name = codeOf(node.text);
     const expected = name === undefined ? undefined : this.#checker.getContextualType(node);

@@ -1,15 +1,15 @@
-/** What the manual tells about the source and only the source knows: log events, codes of forms, what routes answer. */
+/** Extracts facts for the manual from the source: log events, form codes, and route responses. */
 import { join } from 'node:path';
 import ts from 'typescript';
 import { type RoutesOfSource, readRoutes } from './routes.ts';
 
-/** One call of the log. */
+/** A call of the logger. */
 export interface LogCall {
   readonly event: string;
   readonly level: string;
-  /** Its words; `…` stands for what differs from line to line. */
+  /** The message; `…` replaces its variable parts. */
   readonly message: string;
-  /** Names of the fields, in alphabetical order. */
+  /** Field names in alphabetical order. */
   readonly fields: readonly string[];
 }
 
@@ -24,14 +24,14 @@ const TEST_FILE = /\.test(-support)?\.tsx?$/;
 const LOG_MODULES = ['src/platform/base/log.ts', 'src/platform/log/log-writer.ts'];
 
 /**
- * Reads the product's source with the compiler.
- * @param root folder of `package.json`
+ * Parses the product's source with the TypeScript compiler.
+ * @param root directory of `package.json`
  * @throws Error for an event or code that is not one of a fixed set of words
  */
 export function readSourceFacts(root: string): SourceFacts {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { fileNames, options } = ts.parseJsonConfigFileContent({ ...config, include: ['src'] }, ts.sys, root);
-  // Tests are no part of the product, and twice its size.
+  // Tests are not part of the product, and twice its size.
   const program = ts.createProgram(
     fileNames.filter((name) => !TEST_FILE.test(name)),
     options,
@@ -69,7 +69,7 @@ function isLogMethod({ name }: ts.PropertyAccessExpression, checker: ts.TypeChec
   return declarations.some((one) => LOG_MODULES.some((path) => one.getSourceFile().fileName.endsWith(path)));
 }
 
-/** The words that an expression can be, by its type. */
+/** Returns the possible string values of an expression, from its type. */
 function wordsOf(expression: ts.Expression, checker: ts.TypeChecker): string[] {
   const type = checker.getTypeAtLocation(expression);
   return (type.isUnion() ? type.types : [type]).map((one) => {
@@ -95,7 +95,7 @@ function fieldNames(type: ts.Type, checker: ts.TypeChecker): string[] {
 }
 
 function formCodesOf(node: ts.ObjectLiteralExpression, checker: ts.TypeChecker): string[] {
-  // To find out what type is expected costs much more than to look at the names first.
+  // Check the names first, because resolving the contextual type is much slower.
   const codes = node.properties.filter((property) => property.name?.getText() === 'code');
   if (codes.length === 0 || checker.getContextualType(node)?.symbol?.name !== 'FormProblem') return [];
   return codes.flatMap((property) => {

@@ -6,8 +6,8 @@ import { compress } from './compress.js';
 const BUNDLED = new Set(['.css', '.js']);
 
 /**
- * Writes each asset under a name that holds a hash of its content, so that browsers may keep it for ever; next
- * to it the compressed forms `.br` and `.gz`, and `manifest.json`: published name by plain name.
+ * Writes each asset under a name with a content hash, so that browsers can cache it indefinitely. Also writes the
+ * compressed variants `.br` and `.gz`, and `manifest.json`: published name by plain name.
  * @param browserEntries scripts outside of the folder: `X.browser.ts` becomes the asset `X.js`
  */
 export async function publishAssets(from, to, browserEntries = []) {

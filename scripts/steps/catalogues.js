@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Beginnings of the names of texts that the account area shows; `web/i18n/translations.ts` has the same list. */
+/** Key prefixes of texts in the account area; `web/i18n/translations.ts` has the same list. */
 export const AREA_PREFIXES = ['account.', 'field.', 'footer.', 'page.', 'scope.', 'strength.', 'verify_email.'];
 
 /**
- * The texts of the account area, one file for each language. A text that a language lacks is there in English, so that
- * a browser needs one file.
+ * Returns the texts of the account area, one file for each language. Missing translations are filled in with English,
+ * so that a browser needs one file.
  * @param folder with the message files
  * @returns plain name, published name and text of each file
  */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** Runs a program whose output is for the person who waits, and ends it when this process is told to end. */
+/** Runs a program with its output on the terminal, and stops it when this process is stopped. */
 export function runToEnd(name, program, args, folder) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 2, 2] });

@@ -3,10 +3,10 @@ import { extname } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const COMPRESSED = new Set(['.css', '.js', '.svg', '.json']);
-// The best compression of a larger file takes seconds and saves a twentieth of it.
+// For larger files, maximum compression takes seconds and saves only 5%.
 const LARGE_BYTES = 512 * 1024;
 
-/** Writes the compressed forms `.br` and `.gz` next to a file, where they are worth it and not there yet. */
+/** Writes the compressed variants `.br` and `.gz` next to a file, unless they exist or save too little. */
 export function compress(path) {
   if (!COMPRESSED.has(extname(path)) || existsSync(`${path}.br`)) return;
   const content = readFileSync(path);

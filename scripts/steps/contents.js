@@ -5,18 +5,20 @@ import { filesOfBuild, isExternal } from './build.js';
 import { dist, root } from './places.js';
 
 const LEGAL = /^(?:licen[cs]e|notice|copying)(?:[.-].*)?$/i;
-/** Builds the bundles and is in none of them. */
+/** Builds the bundles but is not part of them. */
 const BUNDLER = /^@?esbuild(?:\/|$)/;
 
 const NOTICES = 'third-party-notices.txt';
 const SBOM = 'sbom.cdx.json';
 
-/** What the package holds of `dist/`: the last build alone, so that the same sources give the same package. */
+/**
+ * Returns the files of `dist/` that are published: only the last build, so that the same sources give the same package.
+ */
 export function packedFiles() {
   return [...filesOfBuild(), NOTICES, SBOM].map((file) => `dist/${file}`);
 }
 
-/** Writes the licences of all packages that the bundles hold, as these ask for, to `dist/third-party-notices.txt`. */
+/** Writes the licenses of all bundled packages, as those require, to `dist/third-party-notices.txt`. */
 export function writeNotices() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const notices = Object.entries(packages)
@@ -36,8 +38,8 @@ function legalTexts(folder) {
 }
 
 /**
- * Writes the bill of materials (CycloneDX) to `dist/sbom.cdx.json`, without what differs from one run or folder to the
- * next: the same sources give the same package.
+ * Writes the bill of materials (CycloneDX) to `dist/sbom.cdx.json`. It omits what differs between runs or folders, so
+ * that the same sources give the same package.
  */
 export function writeSbom() {
   const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--omit=dev', '--package-lock-only'];

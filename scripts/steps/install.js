@@ -8,10 +8,13 @@ import { say } from './say.js';
 const modules = join(root, 'node_modules');
 const stampFile = join(modules, '.latchkey.json');
 const lockfile = join(root, 'package-lock.json');
-/** Where the folder cannot be renamed, because it is a mount point of its own. */
+/** Errors if the folder cannot be renamed because it is a mount point. */
 const NOT_RENAMABLE = new Set(['EXDEV', 'EBUSY', 'EPERM', 'EINVAL']);
 
-/** Whether what the lockfile names is there; `withTools`: also what only tests and checks need. */
+/**
+ * Returns true if the packages of the lockfile are installed.
+ * @param options `withTools`: also packages that only tests and checks need
+ */
 export function isInstalled({ withTools }) {
   const stamp = readJson(stampFile);
   if (stamp?.digest === digest()) return stamp.withTools || !withTools;
@@ -19,8 +22,8 @@ export function isInstalled({ withTools }) {
 }
 
 /**
- * Installs exactly what the lockfile names, into a new folder that is renamed: a kill leaves nothing half-installed,
- * and a process that still runs on the old folder is not robbed of its files one by one. No install scripts are run.
+ * Installs exactly the packages of the lockfile, into a new folder that is then renamed. A kill therefore leaves no
+ * partial installation, and a process still running on the old folder keeps its files. Install scripts do not run.
  */
 export async function install({ withTools }) {
   say(`installing dependencies (npm ci${withTools ? '' : ' --omit=dev'})`);
@@ -55,7 +58,7 @@ async function swap(installed, withTools) {
 
 function npmCi(folder, withTools) {
   const args = ['ci', withTools ? '--include=dev' : '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
-  // Set when npm runs this script: then the same npm, whether or not it is on the PATH.
+  // Set if npm runs this script: use the same npm, even if it is not on the PATH.
   const npm = process.env.npm_execpath;
   const [program, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
   return runToEnd('npm ci', program, [...first, ...args], folder);
@@ -74,7 +77,7 @@ function digest() {
     .digest('hex');
 }
 
-/** For folders that `npm ci` or `npm install` made without us: npm keeps a list of what it put there. */
+/** For folders created by `npm ci` or `npm install` directly: npm keeps a list of installed packages. */
 function matchesLockfile(withTools) {
   const wanted = readJson(lockfile)?.packages ?? {};
   const present = readJson(join(modules, '.package-lock.json'))?.packages;
@@ -88,7 +91,9 @@ function matchesLockfile(withTools) {
   });
 }
 
-/** What these packages ask for. npm leaves out optional packages that only packages of other platforms ask for. */
+/**
+ * Returns the dependencies of these packages. npm omits optional packages that only packages of other platforms need.
+ */
 function namesNeeded(packages) {
   return new Set(
     packages.flatMap(([, { dependencies, optionalDependencies, devDependencies }]) =>

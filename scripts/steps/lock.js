@@ -6,8 +6,8 @@ import { say } from './say.js';
 const RETRY_MS = 100;
 
 /**
- * Runs `work` while this process holds the lock file; a second start waits. The file appears whole, by a hard link;
- * the lock of a process that was killed is taken over.
+ * Runs `work` while this process holds the lock file; other processes wait. The file is created atomically by a hard
+ * link. The lock of a killed process is replaced.
  */
 export async function withLock(path, work) {
   mkdirSync(dirname(path), { recursive: true });
@@ -22,7 +22,8 @@ export async function withLock(path, work) {
     while (!tryLink(prepared, path)) {
       const held = readIfThere(path);
       const pid = held?.split(' ')[0];
-      // Several may find the same stale lock: the holder of a second one looks again and removes it.
+      // Several processes may find the same stale lock. The one that holds a second lock checks once more and removes
+      // it.
       if (held !== undefined && !isHeld(held)) {
         await withLock(`${path}.takeover`, () => readIfThere(path) === held && rmSync(path));
       } else if (held !== undefined) {
@@ -48,7 +49,10 @@ function isHeld(held) {
   return start !== undefined && start === startOf(Number(pid));
 }
 
-/** What tells a running process from a later one of the same number; undefined when there is none. */
+/**
+ * Returns the start time of a process, which distinguishes it from a later one with the same ID; undefined if there is
+ * none.
+ */
 function startOf(pid) {
   const stat = readIfThere(`/proc/${pid}/stat`);
   if (stat !== undefined) return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];

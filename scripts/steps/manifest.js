@@ -9,8 +9,8 @@ const ours = join(workshop, 'package.before-pack.json');
 const PUBLISHED = ['name', 'version', 'description', 'license', 'type', 'engines', 'bin', 'files'];
 
 /**
- * Replaces `package.json` by that of the published package: only what the bundles do not hold is installed with it, and
- * nothing is run at its installation.
+ * Replaces `package.json` by the manifest of the published package. It installs only what the bundles do not contain,
+ * and has no install scripts.
  */
 export function publishManifest() {
   const manifest = JSON.parse(readFileSync(manifestFile, 'utf8'));
@@ -26,7 +26,7 @@ export function publishManifest() {
   renameSync(prepared, manifestFile);
 }
 
-/** Also after a pack that was killed: the next one begins with it. */
+/** Also called at the start of the next pack, in case this one was killed. */
 export function restoreManifest() {
   if (existsSync(ours)) renameSync(ours, manifestFile);
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of package.json. */
+/** The directory of package.json. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
-/** Where unfinished work is kept until it is renamed into place; on the same file system, and not in version control. */
+/** Temporary files until they are renamed into place: on the same file system, and ignored by version control. */
 export const workshop = join(root, '.latchkey');
 export const dist = join(root, 'dist');

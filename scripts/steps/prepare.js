@@ -7,13 +7,12 @@ import { withLock } from './lock.js';
 import { root, workshop } from './places.js';
 
 /**
- * Installs and builds what is missing, and nothing else. A folder that came without sources (the published package) is
- * ready as it is.
+ * Installs and builds only what is missing. A directory without sources (the published package) is ready as it is.
  * @param withTools also what only tests and checks need
  */
 export async function prepare({ withTools }) {
   const isReady = () => isInstalled({ withTools }) && isBuilt();
-  // Looked at first without the lock: a folder that is ready may be read-only.
+  // Checked without the lock first: a directory that is ready may be read-only.
   if (!existsSync(join(root, 'src')) || isReady()) return;
   await withLock(join(workshop, 'lock'), async () => {
     removeUnfinished();
@@ -22,7 +21,7 @@ export async function prepare({ withTools }) {
   });
 }
 
-/** What starts that were killed left behind; under the lock nothing of it is in use. */
+/** Removes leftovers of killed processes. While the lock is held, none of them is in use. */
 function removeUnfinished() {
   for (const name of readdirSync(workshop)) {
     if (/^(?:install|build|old-modules)-\d+$/.test(name))

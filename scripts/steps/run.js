@@ -2,7 +2,7 @@ import { say } from './say.js';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 
-/** Runs what a script does; what goes wrong is one line, not a stack. */
+/** Runs a script. Prints an error as one line without a stack trace. */
 export async function run(work) {
   if (major < 20 || (major === 20 && minor < 19)) {
     say(`Node.js 20.19 or later is needed, this is ${process.versions.node}`);

@@ -1,4 +1,4 @@
-/** Tells the person who waits what is going on; results of programs go to stdout, this does not. */
+/** Prints progress to stderr; stdout is for results. */
 export function say(text) {
   process.stderr.write(`latchkey: ${text}\n`);
 }

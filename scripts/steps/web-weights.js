@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** What a page may weigh on its way to the browser, in bytes after gzip (account-graphql 8.8). */
+/** Size budget of a page, in bytes after gzip (account-graphql 8.8). */
 const MAX_SCRIPT_BYTES = 120_000;
 const MAX_STYLE_BYTES = 25_000;
 const MAX_CATALOGUE_BYTES = 15_000;
-/** Parts that are loaded when they are needed, and not for the first view of a page. */
+/** Chunks loaded on demand, not for the first view of a page. */
 const MAX_LAZY_BYTES = 400_000;
-/** The page itself, its style, its texts and two questions to the API are the other five of eight requests. */
+/** The page itself, its style, its texts and two API requests are the other five of eight requests. */
 const MAX_SCRIPTS = 3;
 
-/** Throws when a page of the account area is heavier than it may be. */
+/** Throws if a page of the account area exceeds its budget. */
 export function checkWeights(folder, manifest, outputs) {
   const weigh = (name) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length;
   const problems = [];
@@ -37,7 +37,7 @@ export function checkWeights(folder, manifest, outputs) {
   if (problems.length > 0) throw new Error(`the account area is too heavy: ${problems.join('; ')}`);
 }
 
-/** A script and what it imports before it runs. */
+/** Returns a script and its static imports. */
 function withImports(name, byName, found = new Set()) {
   if (found.has(name)) return found;
   found.add(name);

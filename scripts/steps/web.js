@@ -5,10 +5,10 @@ import { compress } from './compress.js';
 import { checkWeights } from './web-weights.js';
 
 /**
- * Bundles the account area (`web/`) into the folder of the assets: `account.js` and the parts that it loads for a page,
- * `account.css`, the texts of each language, and `account.imports.json`, the parts that the script cannot start
- * without. Fails when a part is heavier than it may be.
- * @param root folder of `package.json`
+ * Bundles the account area (`web/`) into the assets folder: `account.js` and its lazy chunks, `account.css`, the texts
+ * of each language, and `account.imports.json`, the chunks that the script needs to start. Fails if a file exceeds its
+ * size budget.
+ * @param root directory of `package.json`
  * @param to folder with the `manifest.json` that the files are added to
  */
 export async function publishWeb(root, to) {
@@ -18,7 +18,7 @@ export async function publishWeb(root, to) {
   const manifest = JSON.parse(readFileSync(join(to, 'manifest.json'), 'utf8'));
   const { outputs, imports } = await bundle(root, to, entry);
   for (const path of Object.keys(outputs)) {
-    // Maps are found by the names of their scripts.
+    // Source maps are found by the names of their scripts.
     if (!path.endsWith('.map')) manifest[plainName(outputs[path], path)] = basename(path);
   }
   for (const [name, published, text] of catalogues(join(root, 'locales'))) {
@@ -41,7 +41,7 @@ async function bundle(root, to, entry) {
     splitting: true,
     minify: true,
     metafile: true,
-    // Nothing in the script tells of it: the service does, where it serves them.
+    // The scripts do not reference their maps. If the service serves the maps, it sends a header.
     sourcemap: 'external',
     format: 'esm',
     platform: 'browser',
@@ -62,13 +62,14 @@ async function bundle(root, to, entry) {
 }
 
 /**
- * Lets the first script and every page know the application and all components, so that what they share is one file:
- * left alone, the bundler makes one for each set of pages that share something, and each of them is a request.
+ * Makes the application and all components part of the first script and of every page, so that shared code ends up in
+ * one file. Otherwise the bundler creates one chunk for each set of pages with shared code, and each chunk is a
+ * request.
  */
 function sharedCode(root) {
   const components = join(root, 'web/components');
   const files = [join(root, 'web/app.tsx'), ...readdirSync(components).map((name) => join(components, name))];
-  // Relative ones: no path of the machine belongs in the source map, whose content names the published file.
+  // Relative imports, because source maps must not contain paths of this machine, and file names contain their hash.
   const importsOf = (folder) =>
     files.map((file) => `import ${JSON.stringify(`./${relative(folder, file).replaceAll('\\', '/')}`)};`).join('');
   return {
@@ -82,7 +83,7 @@ function sharedCode(root) {
   };
 }
 
-/** Of entries the name without the hash; the parts are known by their published names alone. */
+/** Returns the name without hash for entry points. Other chunks are known only by their published names. */
 function plainName({ entryPoint }, path) {
   const name = basename(path);
   return entryPoint === 'web/main.tsx' ? 'account.js' : name.endsWith('.css') ? 'account.css' : name;
