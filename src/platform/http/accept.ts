@@ -3,19 +3,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 const MAX_RANGES = 50;
 const QUALITY = /^\s*q=([01](?:\.\d{0,3})?)\s*$/i;
 
-/** `Accept` ranks JSON above HTML, or names it and neither HTML nor everything (browser-flows 10). */
+/** Returns whether `Accept` ranks JSON above HTML, or names JSON but neither HTML nor all types (browser-flows 10). */
 export function prefersJson(accept: IncomingHttpHeaders['accept']): boolean {
   const weights = weightsOf(accept);
   return (weights.get('application/json') ?? 0) > (weights.get('text/html') ?? weights.get('*/*') ?? 0);
 }
 
-/** Whether an `Accept` names a media type itself, without ruling it out. */
+/** Returns whether an `Accept` header names a media type explicitly with a weight above 0. */
 export function acceptsMediaType(accept: IncomingHttpHeaders['accept'], mediaType: string): boolean {
   if (accept === undefined || !accept.toLowerCase().includes(mediaType)) return false;
   return (weightsOf(accept).get(mediaType) ?? 0) > 0;
 }
 
-/** Whether an `Accept` names a media type and ranks it no lower than the other. */
+/** Returns whether an `Accept` header names a media type and ranks it no lower than the other. */
 export function prefersMediaType(accept: IncomingHttpHeaders['accept'], mediaType: string, other: string): boolean {
   const weights = weightsOf(accept);
   const weight = weights.get(mediaType) ?? 0;
@@ -23,9 +23,9 @@ export function prefersMediaType(accept: IncomingHttpHeaders['accept'], mediaTyp
 }
 
 /**
- * The coding that an `Accept-Encoding` ranks highest (RFC 9110 12.5.3); undefined for the plain content, which a header
- * that does not name it ranks last.
- * @param offered in the order that decides between equals
+ * Returns the coding that an `Accept-Encoding` header prefers (RFC 9110 12.5.3). Returns undefined for the uncompressed
+ * content, which has the lowest rank if the header does not name it.
+ * @param offered in order of preference among equal weights
  */
 export function preferredEncoding<Coding extends string>(
   acceptEncoding: string | string[] | undefined,
@@ -40,7 +40,7 @@ export function preferredEncoding<Coding extends string>(
   return best !== undefined && best.weight >= (weights.get('identity') ?? 0) ? best.coding : undefined;
 }
 
-/** The members of such a header in lower case with their weights. */
+/** Parses such a header into lowercase members with their weights. */
 function weightsOf(header: string | undefined): Map<string, number> {
   const weights = new Map<string, number>();
   for (const range of header?.split(',', MAX_RANGES) ?? []) {

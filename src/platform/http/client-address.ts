@@ -2,15 +2,15 @@ import { isIP, SocketAddress } from 'node:net';
 import { Networks } from '#platform/base/ip-address.ts';
 import type { HttpOptions } from './http-options.ts';
 
-/** The other end of a connection; no address behind a Unix socket, which counts as trusted. */
+/** The other end of a connection. Peers on Unix sockets have no address and are trusted. */
 export interface Peer {
   readonly address: string | undefined;
   readonly isTrusted: boolean;
 }
 
-/** The networks whose forwarding header is believed (`http.trusted_proxies`). */
+/** The networks whose forwarding headers are trusted (`http.trusted_proxies`). */
 export class TrustedProxies extends Networks {
-  /** @param socketAddress `remoteAddress` of the socket; undefined behind a Unix socket */
+  /** @param socketAddress `remoteAddress` of the socket; undefined for a Unix socket */
   peer(socketAddress: string | undefined): Peer {
     const address = socketAddress === undefined ? undefined : canonicalAddress(socketAddress);
     return { address, isTrusted: address === undefined || this.has(address) };
@@ -18,8 +18,8 @@ export class TrustedProxies extends Networks {
 }
 
 /**
- * One spelling per address: IPv4 also when it came mapped into IPv6, IPv6 as in RFC 5952 without a zone. Undefined
- * when the text is not an address.
+ * Normalizes an IP address: mapped IPv4 becomes IPv4, and IPv6 follows RFC 5952 without a zone. Returns undefined if
+ * the text is not an address.
  */
 export function canonicalAddress(text: string): string | undefined {
   const family = isIP(text);
@@ -32,26 +32,27 @@ export function canonicalAddress(text: string): string | undefined {
 
 const MAX_ENTRIES = 50;
 
-/** Who sent a request, and what decided on it. */
+/** The client address of a request, and how it was determined. */
 export interface ClientSource {
-  /** In canonical form; undefined behind a Unix socket without header. */
+  /** In canonical form. Undefined for a Unix socket without a header. */
   readonly address: string | undefined;
-  readonly decidedBy: /** The peer is no trusted proxy, or no header is to be read: the peer itself. */
+  readonly decidedBy: /** The peer itself, because it is not a trusted proxy or no header is configured or present. */
     | 'untrusted-peer'
     | 'no-header-configured'
     | 'no-header'
-    /** The right-most entry of the header that is not a trusted proxy. */
+    /** The rightmost entry of the header that is not a trusted proxy. */
     | 'entry'
-    /** All of them are: the left-most. */
+    /** The leftmost entry, because all of them are trusted proxies. */
     | 'only-proxies'
-    /** An entry that is not an address: what stands right of it. */
+    /** The entry to the right of one that is not an address. */
     | 'unreadable-entry';
 }
 
 /**
- * Who sent a request (operations 5.6). A header is read only when the peer is trusted, from the right, since each proxy
- * appends the address it saw: the first entry that is not a trusted proxy is the caller.
- * @param header all lines of `X-Forwarded-For` or `Forwarded`, joined by commas; undefined without one
+ * Determines the client address of a request (operations 5.6). The header is read only if the peer is trusted. It is
+ * read from the right, since each proxy appends the address it saw: the first entry that is not a trusted proxy is the
+ * client.
+ * @param header all lines of `X-Forwarded-For` or `Forwarded`, joined with commas; undefined if absent
  */
 export function findClient(
   peer: Peer,
@@ -66,7 +67,7 @@ export function findClient(
   let accepted = peer.address;
   for (const entry of entries.slice(-MAX_ENTRIES).reverse()) {
     const address = entry === undefined ? undefined : canonicalAddress(withoutPort(entry.trim()));
-    // Beyond an entry that is not an address nothing is known to come from a proxy of ours.
+    // Entries to the left of an invalid one cannot be attributed to a trusted proxy.
     if (address === undefined) return { address: accepted, decidedBy: 'unreadable-entry' };
     if (!proxies.has(address)) return { address, decidedBy: 'entry' };
     accepted = address;
@@ -83,7 +84,7 @@ function withoutPort(entry: string): string {
 
 const FOR = /(?:^|;)\s*for=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))\s*(?=;|$)/i;
 
-/** The `for` value of each element (RFC 7239 4); undefined for an element without a readable one. */
+/** Returns the `for` value of each element (RFC 7239 4), undefined for elements without a valid one. */
 function forwardedFor(header: string): (string | undefined)[] {
   return listElements(header).map((element) => {
     const match = FOR.exec(element);
@@ -92,8 +93,8 @@ function forwardedFor(header: string): (string | undefined)[] {
 }
 
 /**
- * Splits a list at its commas, but those inside quotes. Quotes are paired from the right, where our proxies append: one
- * that a caller left open must not swallow what was appended behind it.
+ * Splits a list at commas outside quotes. Quotes are paired from the right, where our proxies append: a quote that a
+ * client left open must not swallow the entries appended after it.
  */
 function listElements(header: string): string[] {
   const elements: string[] = [];
@@ -107,7 +108,7 @@ function listElements(header: string): string[] {
     elements.push(pieces.reverse().join(','));
     pieces = [];
   }
-  // What began with a quote that nothing closes is not an element.
+  // Text after an unclosed quote is not an element.
   if (pieces.length > 0) elements.push('');
   return elements.reverse();
 }

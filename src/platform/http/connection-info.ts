@@ -1,4 +1,4 @@
-/** What a listener knows of a connection (operations 1.7.1), for people who set up what is in front of it. */
+/** Connection details of a listener (operations 1.7.1), for diagnosing reverse proxies and load balancers. */
 import { TLSSocket } from 'node:tls';
 import type { ClientSource, Peer } from './client-address.ts';
 import type { RequestConnection } from './connection.ts';
@@ -14,21 +14,21 @@ export interface ConnectionInfo extends ConnectionFacts {
 }
 
 interface ConnectionFacts {
-  /** Both ends of the socket; undefined of a Unix socket. */
+  /** Both ends of the socket. Undefined for a Unix socket. */
   readonly socket: { readonly peer: Endpoint | undefined; readonly local: Endpoint | undefined };
   readonly proxy: ProxySource | undefined;
-  /** Undefined when the connection is not encrypted. */
+  /** Undefined if the connection is not encrypted. */
   readonly tls: TlsFacts | undefined;
-  /** As the PROXY header names it where there is one. */
+  /** From the PROXY header if there is one. */
   readonly peer: Peer;
 }
 
 interface TlsFacts {
   readonly version: string;
   readonly cipher: string;
-  /** What ALPN chose, undefined when the peer offered nothing. */
+  /** The protocol chosen by ALPN. Undefined if the peer offered none. */
   readonly protocol: string | undefined;
-  /** As the peer sent it (SNI). */
+  /** As sent by the peer (SNI). */
   readonly serverName: string | undefined;
 }
 
@@ -50,7 +50,7 @@ function endpoint(address: string | undefined, port: number | undefined): Endpoi
 
 function tlsFacts(socket: TLSSocket): TlsFacts {
   const { alpnProtocol } = socket;
-  // Documented with the event `secureConnection` of node:tls, and missing in its types.
+  // Documented for the event `secureConnection` of node:tls, but missing in its types.
   const serverName: unknown = Reflect.get(socket, 'servername');
   return {
     version: socket.getProtocol() ?? 'unknown',

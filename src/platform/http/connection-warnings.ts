@@ -1,17 +1,17 @@
-/** Log lines about connections that are refused or closed: few of them, however many connections there are. */
+/** Log lines about rejected or closed connections. Their number is limited, however many connections there are. */
 import type { Log } from '#platform/base/log.ts';
 import { metrics } from '#platform/base/metrics.ts';
 import { resumeTask } from '#platform/base/tasks.ts';
 import type { DescriptorLimit } from './connections.ts';
 
-/** `http2`: HTTP/2 where it is not spoken, without TLS. */
+/** `http2`: HTTP/2 on a listener without TLS, which does not support it. */
 export type RejectionReason = 'malformed' | 'header_overflow' | 'header_timeout' | 'http2' | 'tls' | 'proxy' | 'limit';
 
 const MAX_PER_SECOND = 10;
 
 /**
- * `http.connection.rejected`: bytes that never became a request, or a connection too many. At most ten lines a
- * second, then one with the number of the others.
+ * `http.connection.rejected`: bytes that never became a request, or too many connections. Logs at most ten lines a
+ * second, then one line with the number of the others.
  */
 export class Rejections {
   readonly #log: Log;
@@ -23,7 +23,7 @@ export class Rejections {
     this.#log = log;
   }
 
-  /** @param status what was answered, if anything was */
+  /** @param status of the response, if there was one */
   report(reason: RejectionReason, status: number | undefined, clientAddress: string | undefined): void {
     metrics?.count('http_server_rejected_total', { reason });
     this.#timer ??= setTimeout(() => this.#endSecond(), 1000).unref();
@@ -36,7 +36,7 @@ export class Rejections {
     this.#log.warn('http.connection.rejected', 'connection rejected', fields);
   }
 
-  /** A connection that was closed without a byte from its peer: browsers open some in advance. */
+  /** Reports a connection that was closed without receiving a byte: browsers open some in advance. */
   reportSilent(clientAddress: string | undefined): void {
     metrics?.count('http_server_rejected_total', { reason: 'header_timeout' });
     this.#log.debug('http.connection.rejected', 'connection closed: the client sent nothing', {
@@ -56,7 +56,9 @@ export class Rejections {
 
 const QUIET_MS = 10_000;
 
-/** `http.descriptors.exhausted`: at once, then every ten seconds with the number of connections closed in between. */
+/**
+ * `http.descriptors.exhausted`: logs immediately, then every ten seconds with the number of connections closed since.
+ */
 export class DescriptorWarnings {
   readonly #log: Log;
   #closed = 0;
@@ -66,7 +68,7 @@ export class DescriptorWarnings {
     this.#log = log;
   }
 
-  /** One more connection is closed. */
+  /** Counts a closed connection. */
   report(limit: DescriptorLimit): void {
     this.#closed += 1;
     if (this.#timer !== undefined) return;

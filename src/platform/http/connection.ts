@@ -7,82 +7,84 @@ const MAX_PIPELINED = 16;
 const SLOW_READER_MS = 30_000;
 const LINGER_MS = 1000;
 
-/** A request as its connection sees it. */
+/** A request from the point of view of its connection. */
 export interface PendingRequest {
   readonly isAnswered: boolean;
-  /** Its body has arrived to the last byte. */
+  /** The body has been received completely. */
   readonly isReceived: boolean;
-  /** It may have meant to send a body, and did not say how long that is. */
+  /** The request may have a body but declares no length. */
   readonly isBodyUndeclared: boolean;
-  /** Bytes behind its head may be its body. */
+  /** Bytes after the head may be its body. */
   readonly mayHaveBody: boolean;
-  /** Its answer has left the process to the last byte. */
+  /** The response has been sent completely. */
   readonly isSent: boolean;
-  /** Begins to serve it. */
+  /** Starts serving it. */
   start(): void;
-  /** Calls back once `isSent`; never when the connection ends before. */
+  /** Calls back when `isSent` becomes true. Never calls back if the connection ends first. */
   onceSent(callback: () => void): void;
-  /** The rest of its body will not come. */
+  /** Reports that the rest of its body will not arrive. */
   failBody(failure: LatchkeyError): void;
 }
 
-/** A connection as a request sees it that came over it. */
+/** A connection from the point of view of a request. */
 export interface RequestConnection {
-  /** What requests are read from. */
+  /** The socket from which requests are read. */
   readonly socket: Socket;
   readonly peer: Peer;
-  /** What its PROXY header said; undefined without one. */
+  /** Contents of the PROXY header, if there was one. */
   readonly proxy: ProxySource | undefined;
-  /** Its requests are served side by side. */
+  /** Requests are served concurrently. */
   readonly isMultiplexed: boolean;
   readonly answered: number;
   readonly isUnreadable: boolean;
   readonly hasWaiting: boolean;
   readonly endsWithCurrent: boolean;
-  /** What follows the current request may be no request at all. */
+  /** Ends the connection after the current request, since the bytes after it may not be a request. */
   endAfterCurrent(): void;
   lingerOnClose(): void;
-  /** A request was answered. @param isLast no further one is wanted */
+  /** Reports that a request was answered. @param isLast no further request is accepted */
   advance(isLast: boolean): void;
 }
 
-/** What serves the requests of a connection side by side. */
+/** Serves the requests of a connection concurrently. */
 export interface Multiplexer {
   readonly isBusy: boolean;
   readonly idleSince: number;
-  /** Asks the peer to send no further requests. */
+  /** Asks the peer not to send further requests. */
   announceEnd(): void;
-  /** Closes what is over, idle or stuck. */
+  /** Closes whatever is finished, idle or stuck. */
   sweep(now: number): void;
 }
 
 /**
- * One connection and the requests that came over it. They are served one after another: answers of pipelined requests
- * have to leave in order anyway, and so one connection cannot take more than its share. The next one waits until the
- * answer before it was sent, so that a peer who never reads cannot make answers pile up.
+ * A connection and its requests. Requests are served one by one: responses to pipelined requests must be sent in order
+ * anyway, and a single connection cannot take more than its share. The next request waits until the previous response
+ * has been sent, so responses cannot pile up for a peer that does not read.
  */
 export class Connection implements RequestConnection {
   readonly isMultiplexed = false;
-  /** What requests are read from; that of TLS when they are encrypted. */
+  /** The socket from which requests are read: the TLS socket if the connection is encrypted. */
   socket: Socket;
-  /** The other end, as the PROXY header names it where there is one. */
+  /** The other end, from the PROXY header if there is one. */
   peer: Peer;
   proxy: ProxySource | undefined;
-  /** Undefined while it speaks HTTP/1. */
+  /** Undefined for HTTP/1. */
   multiplexer: Multiplexer | undefined;
-  /** Requests answered so far. */
+  /** Number of requests answered so far. */
   answered = 0;
-  /** No further request can be read from it: those that wait are the last. */
+  /** No further requests can be read. The waiting ones are the last. */
   isUnreadable = false;
-  /** The answer to the current request is the last, whatever waits: bytes behind it may be no request at all. */
+  /**
+   * The current response is the last one, even if requests are waiting, since the bytes after it may not be a request.
+   */
   endsWithCurrent = false;
-  /** Its last answer was given: what else arrives on it must not be served (RFC 9112 9.6). */
+  /** The last response has been sent. Anything that arrives later must not be served (RFC 9112 9.6). */
   isOver = false;
   /** The request being served. */
   #current: PendingRequest | undefined;
-  /** The one that was answered last. */
+  /** The request answered last. */
   #previous: PendingRequest | undefined;
-  /** The one that arrived last. */
+  /** The request received last. */
   #latest: PendingRequest | undefined;
   readonly #accepted: Socket;
   readonly #waiting: PendingRequest[] = [];
@@ -97,40 +99,40 @@ export class Connection implements RequestConnection {
     this.peer = peer;
   }
 
-  /** A request is being served or waits. */
+  /** A request is being served or waiting. */
   get isBusy(): boolean {
     return this.#current !== undefined || this.#waiting.length > 0;
   }
 
-  /** Behind the request being served there is another. */
+  /** A request is waiting behind the current one. */
   get hasWaiting(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** The latest request may have meant the bytes behind it as its body. */
+  /** The bytes after the latest request may be meant as its body. */
   get isBodyUndeclared(): boolean {
     return this.#latest?.isBodyUndeclared === true;
   }
 
-  /** Bytes behind the head of the latest request may be its body. */
+  /** Bytes after the head of the latest request may be its body. */
   get mayHaveBody(): boolean {
     return this.#latest?.mayHaveBody === true;
   }
 
-  /** Whether the bytes that were read last begin with the head of a request. @param byteCount how many they were */
+  /** Returns whether the bytes read last start with the head of a request. @param byteCount their number */
   beginsHead(byteCount: number): boolean {
     return !this.isBusy && !this.mayHaveBody && this.socket.bytesRead - byteCount === this.#bytesReadWhenIdle;
   }
 
-  /** The latest request, when its body is still arriving. */
+  /** The latest request, if its body is still arriving. */
   get receiving(): PendingRequest | undefined {
     return this.#latest?.isReceived === false ? this.#latest : undefined;
   }
 
   /**
-   * Serves a request as soon as the answers to those before it were sent.
-   * @returns false when too many wait: the connection is cut. Pausing it would not stop Node's parser, which goes on
-   * with what it has read.
+   * Serves a request as soon as all earlier responses have been sent.
+   * @returns false if too many requests are waiting, in which case the connection is destroyed. Pausing it would not
+   * stop Node's parser, which continues with the data already read.
    */
   admit(request: PendingRequest): boolean {
     if (this.#waiting.length === MAX_PIPELINED) {
@@ -140,14 +142,17 @@ export class Connection implements RequestConnection {
     this.#latest = request;
     this.#waiting.push(request);
     if (this.#current === undefined && this.#waiting.length === 1) {
-      // It was read together with the request before it: other connections come first, whose turn a flood would take.
+      // It arrived together with the previous request. Other connections go first, so that a flood does not delay them.
       if (this.socket.bytesRead === this.#bytesReadWhenIdle) setImmediate(() => this.#goOn());
       else this.#goOn();
     }
     return true;
   }
 
-  /** The current request was answered: goes on with the next, unless that answer ended the connection. */
+  /**
+   * Reports that the current request was answered. Continues with the next one unless the response ended the
+   * connection.
+   */
   advance(isLast: boolean): void {
     this.answered += 1;
     this.#previous = this.#current;
@@ -161,7 +166,7 @@ export class Connection implements RequestConnection {
     this.#goOn();
   }
 
-  /** Requests are read from this socket from now on; none was read before. */
+  /** Reads requests from this socket from now on. No request has been read before. */
   continueOn(socket: Socket): void {
     this.socket = socket;
     this.#bytesReadWhenIdle = socket.bytesRead - socket.readableLength;
@@ -172,34 +177,34 @@ export class Connection implements RequestConnection {
     this.endsWithCurrent = true;
   }
 
-  /** Ends the connection at once, with all that waits on it. */
+  /** Destroys the connection immediately, including waiting requests. */
   cut(): void {
     this.drop();
     this.socket.destroy();
   }
 
-  /** Nothing more is served on it. */
+  /** Stops serving requests on this connection. */
   drop(): void {
     this.isOver = true;
     this.#waiting.length = 0;
   }
 
-  /** While the server closes: ends it unless a request is served, waits, or has begun to arrive. */
+  /** Called while the server closes. Destroys the connection unless a request is being served, waiting or arriving. */
   closeIfIdle(now: number, idleMs: number): void {
     if (this.multiplexer !== undefined) {
       this.multiplexer.announceEnd();
       this.multiplexer.sweep(now);
       return;
     }
-    // Its reader may be slower than its answer was made.
+    // The client may read the response more slowly than it was written.
     if (this.#previous?.isSent === false) this.#idleSince = now;
     const isSilent = this.socket.bytesRead === this.#bytesReadWhenIdle;
     if (!this.isBusy && isSilent && now - this.#idleSince > idleMs) this.socket.destroy();
   }
 
   /**
-   * Which connections are closed first when there are too many: lower first, and of equal ones the one that has been so for longer.
-   * Undefined while the service works for it.
+   * Determines which connections are closed first if there are too many: those with the lowest rank, oldest first.
+   * Undefined while a request is being processed.
    */
   get closingOrder(): { readonly rank: number; readonly since: number } | undefined {
     if (this.multiplexer !== undefined) {
@@ -211,7 +216,7 @@ export class Connection implements RequestConnection {
     return { rank: this.socket.bytesRead === this.#bytesReadWhenIdle ? 0 : 1, since };
   }
 
-  /** Resets the connection when its reader has taken nothing of an answer for 30 s. */
+  /** Resets the connection if the client has not read any part of a response for 30 s. */
   resetIfStuck(now: number): void {
     if (this.multiplexer !== undefined) {
       this.multiplexer.sweep(now);
@@ -227,8 +232,8 @@ export class Connection implements RequestConnection {
   }
 
   /**
-   * Makes the end of the connection wait until the peer has read the answer (RFC 9112 9.6): closing at once, with
-   * bytes of a refused body unread, would reset the connection and may take the answer with it.
+   * Delays the close until the peer has read the response (RFC 9112 9.6). An immediate close with unread bytes of a
+   * refused body would reset the connection, and the response could get lost.
    */
   lingerOnClose(): void {
     const { socket } = this;
@@ -239,13 +244,13 @@ export class Connection implements RequestConnection {
     };
   }
 
-  /** Only TCP can be reset, below TLS as well; a Unix socket is closed. */
+  /** Resets the TCP connection, also below TLS. Unix sockets cannot be reset and are closed. */
   #reset(): void {
     if (this.#accepted.remoteFamily === undefined) this.socket.destroy();
     else this.#accepted.resetAndDestroy();
   }
 
-  /** Serves the next request, now or once the answer before it was sent. */
+  /** Serves the next request, now or when the previous response has been sent. */
   #goOn(): void {
     if (this.#waiting.length === 0) return;
     if (this.#previous?.isSent === false) {

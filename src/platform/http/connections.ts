@@ -9,15 +9,15 @@ import type { ProxySource } from './proxy-header.ts';
 
 export type ConnectionLimits = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress'>;
 
-/** All connections of the server, within their bounds. */
+/** Tracks all connections of the server and enforces their limits. */
 export class Connections {
-  /** Connections that have come so far. */
+  /** Number of connections received so far. */
   accepted = 0;
   readonly #limits: ConnectionLimits;
   #proxies: TrustedProxies;
   readonly #bySocket = new Map<Socket, Connection>();
   readonly #countByAddress = new Map<string, number>();
-  /** What each connection is counted by; those of trusted peers are not. */
+  /** The key under which each connection is counted. Connections from trusted peers are not counted. */
   readonly #counted = new Map<Connection, string>();
   readonly #onExhausted: (limit: DescriptorLimit) => void;
   #descriptors: DescriptorLimit = measureDescriptors(0, UNLIMITED);
@@ -34,8 +34,8 @@ export class Connections {
   }
 
   /**
-   * Undefined when the connection exceeds a bound, or its peer is gone already; it is closed then.
-   * @param isLocal it came in by a Unix socket, and so has no address
+   * Registers a connection. Returns undefined and closes it if it exceeds a limit or its peer is already gone.
+   * @param isLocal whether it arrived on a Unix socket and therefore has no address
    */
   accept(socket: Socket, isLocal: boolean): Connection | undefined {
     this.accepted += 1;
@@ -56,8 +56,8 @@ export class Connections {
   }
 
   /**
-   * The PROXY header of a connection was read: from now on it counts as one of who is named there.
-   * @returns false when they have too many; it is closed then
+   * Applies the PROXY header of a connection: from now on it counts towards the client named there.
+   * @returns false if that client has too many connections, in which case this one is closed
    */
   identify(connection: Connection, header: ProxySource): boolean {
     connection.proxy = header;
@@ -73,14 +73,14 @@ export class Connections {
     return true;
   }
 
-  /** A connection goes on encrypted. */
+  /** Continues a connection on its TLS socket. */
   continueOn(connection: Connection, socket: Socket): void {
     this.#bySocket.delete(connection.socket);
     connection.continueOn(socket);
     this.#bySocket.set(socket, connection);
   }
 
-  /** Believes other proxies from now on, also on connections that are open. */
+  /** Replaces the trusted proxies, also for open connections. */
   trust(proxies: TrustedProxies): void {
     this.#proxies = proxies;
     for (const connection of this.#bySocket.values()) connection.peer = proxies.peer(connection.peer.address);
@@ -94,7 +94,7 @@ export class Connections {
     for (const connection of this.#bySocket.values()) connection.resetIfStuck(now);
   }
 
-  /** Tells the clients of all HTTP/2 connections to send no further requests. */
+  /** Asks the clients of all HTTP/2 connections not to send further requests. */
   announceEnd(): void {
     for (const connection of this.#bySocket.values()) connection.multiplexer?.announceEnd();
   }
@@ -108,7 +108,7 @@ export class Connections {
     for (const connection of this.#bySocket.values()) connection.socket.destroy();
   }
 
-  /** Closes the connections of least use when the process may open fewer files than it was thought. */
+  /** Closes the least useful connections if the process can open fewer files than before. */
   measureDescriptors(): void {
     this.#descriptors = measureDescriptors(this.#bySocket.size, this.#descriptors);
     for (let excess = this.#bySocket.size - this.#descriptors.connections; excess > 0; excess -= 1) {
@@ -120,7 +120,7 @@ export class Connections {
     return this.#bySocket.size < this.#descriptors.connections || this.#closeOne();
   }
 
-  /** Frees a slot for another connection. @returns false when the service works for all of them */
+  /** Makes room for another connection. @returns false if all of them are being served */
   #closeOne(): boolean {
     this.#onExhausted(this.#descriptors);
     let chosen: { readonly connection: Connection; readonly rank: number; readonly since: number } | undefined;
@@ -137,11 +137,11 @@ export class Connections {
     return chosen !== undefined;
   }
 
-  /** @returns false when the peer has as many as one may have */
+  /** @returns false if the peer has reached its limit */
   #countPeer(connection: Connection): boolean {
     const { peer } = connection;
     if (peer.isTrusted) return true;
-    // By network for IPv6: one customer holds a whole /64 (security S-180).
+    // IPv6 addresses count by network, since one customer controls a whole /64 (security S-180).
     const key = addressKey(peer.address);
     const count = this.#countByAddress.get(key) ?? 0;
     if (count >= this.#limits.maxConnectionsPerAddress) return false;
@@ -160,17 +160,19 @@ export class Connections {
   }
 }
 
-/** File descriptors for what else a process opens between two measurements: the database, files, look-ups of names. */
+/**
+ * File descriptors for everything else that the process opens between two measurements: database, files, name lookups.
+ */
 const HEADROOM = 32;
-/** Far from the limit nothing is counted. */
+/** Far from the limit, descriptors are not counted. */
 const FAR = 1024;
 const MIN_CONNECTIONS = 8;
 
-/** What the operating system lets this process keep open. */
+/** The operating system's limit on open files of this process. */
 export interface DescriptorLimit {
   /** Open files of any kind. */
   readonly openFiles: number;
-  /** Connections that fit next to everything else that is open. */
+  /** Number of connections that are possible besides the other open files. */
   readonly connections: number;
 }
 
@@ -180,9 +182,9 @@ const UNLIMITED: DescriptorLimit = {
 };
 
 /**
- * Measured, since the limit can be changed while the process runs, and since nothing tells when it is reached: Node.js
- * then takes connections and closes them without a word (security S-187). No limit where there is no `/proc`.
- * @param connections open ones. @param last what was measured before
+ * Measures the limit. It can change while the process runs, and Node.js does not report that it is reached: it accepts
+ * connections and closes them silently (security S-187). Without `/proc` there is no limit.
+ * @param connections number of open connections. @param last previous measurement
  */
 function measureDescriptors(connections: number, last: DescriptorLimit): DescriptorLimit {
   try {
@@ -194,7 +196,7 @@ function measureDescriptors(connections: number, last: DescriptorLimit): Descrip
     return { openFiles, connections: Math.max(MIN_CONNECTIONS, openFiles - others - HEADROOM) };
   } catch (error) {
     if (!isErrno(error, 'EMFILE', 'ENFILE')) return UNLIMITED;
-    // It takes a descriptor to measure, and all are used up: some connections have to go.
+    // Measuring requires a descriptor, and all of them are in use, so some connections must be closed.
     return { openFiles: last.openFiles, connections: Math.max(MIN_CONNECTIONS, connections - HEADROOM) };
   }
 }

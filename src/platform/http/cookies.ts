@@ -10,17 +10,17 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue | undefined };
 
-/** What one cookie is called and how long a browser keeps it. */
+/** Name and lifetime of a cookie. */
 export interface Cookie {
-  /** Goes out with the prefix of the service before it. */
+  /** Sent with the service's prefix. */
   readonly name: string;
-  /** `Max-Age`; without it the cookie ends with the browser. 400 days is the most that browsers keep (RFC 6265bis). */
+  /** `Max-Age`. Without it, the cookie expires when the browser closes. Browsers limit it to 400 days (RFC 6265bis). */
   readonly maxAgeSeconds?: number;
 }
 
 /**
- * The sealed cookies of the service: each value is a JSON document under AES-256-GCM, with a key of its own for each
- * name, so that one cookie's value is worth nothing in another.
+ * The encrypted cookies of the service. Each value is a JSON document sealed with AES-256-GCM. Each name has its own
+ * key, so the value of one cookie is useless in another.
  */
 export class Cookies {
   readonly #keys: KeyRing;
@@ -30,26 +30,26 @@ export class Cookies {
   readonly #attributes: string;
 
   /**
-   * @param options `prefix`: before every name, since the ports of a host share its cookies and names such as `session`
-   *   are defaults of web frameworks
+   * @param options `prefix`: prepended to every name, because all ports of a host share cookies, and web frameworks use
+   * names such as `session` by default
    */
   constructor(options: { keys: KeyRing; address: PublicAddress; log: Log; prefix: string }) {
     const { basePath, isHttps } = options.address;
     this.#keys = options.keys;
     this.#log = options.log;
     this.#prefix = options.prefix;
-    // Keeps other hosts from writing them.
+    // Prevents other hosts from setting the cookies.
     if (!isHttps) this.#securityPrefix = '';
     else this.#securityPrefix = basePath === '/' ? '__Host-' : '__Secure-';
     this.#attributes = `; Path=${basePath}; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`;
   }
 
-  /** The cookies of one request. @param header its `Cookie` header */
+  /** Returns the cookies of one request. @param header its `Cookie` header */
   jar(header: string | undefined): CookieJar {
     return new CookieJar(this, header);
   }
 
-  /** The document in one received value; undefined when it was not sealed by us under this name. */
+  /** Decrypts a received value. Returns undefined if we did not seal it under this name. */
   unseal(cookie: Cookie, value: string): { readonly document: unknown } | undefined {
     const opened = this.#keys.open(label(cookie), Buffer.from(value, 'base64url'));
     return opened === undefined ? undefined : { document: JSON.parse(opened.toString()) };
@@ -59,18 +59,18 @@ export class Cookies {
     this.#log.debug('http.cookie.invalid', 'a cookie could not be opened', { cookie: wireName });
   }
 
-  /** The value to send for a document. */
+  /** Encrypts a document for a cookie value. */
   seal(cookie: Cookie, document: JsonValue): string {
     return this.#keys.seal(label(cookie), JSON.stringify(document)).toString('base64url');
   }
 
-  /** A `Set-Cookie` value. */
+  /** Formats a `Set-Cookie` value. */
   serialize(wireName: string, sealed: string, maxAgeSeconds: number | undefined): string {
     const lifetime = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
     return `${wireName}=${sealed}${this.#attributes}${lifetime}`;
   }
 
-  /** A `Set-Cookie` value that deletes. */
+  /** Formats a `Set-Cookie` value that deletes the cookie. */
   serializeDeletion(wireName: string): string {
     return this.serialize(wireName, '', 0);
   }
@@ -79,15 +79,15 @@ export class Cookies {
     return this.#securityPrefix + this.#prefix + cookie.name;
   }
 
-  /** What the first version called it; read so that an upgrade signs nobody out. */
+  /** The name in the first version. Still read, so that an upgrade does not sign users out. */
   formerWireName(cookie: Cookie): string {
     return this.#securityPrefix + cookie.name;
   }
 }
 
 /**
- * What one request brought and what its answer changes. A cookie that cannot be opened counts as absent and is
- * deleted by the answer.
+ * The cookies received with a request, and the changes made by its response. A cookie that cannot be decrypted counts
+ * as absent, and the response deletes it.
  */
 export class CookieJar {
   readonly #cookies: Cookies;
@@ -100,7 +100,7 @@ export class CookieJar {
     this.#header = header;
   }
 
-  /** The document as received, or as set since; undefined when there is none that we wrote. */
+  /** Returns the document as received or as set since. Returns undefined if there is none that we wrote. */
   open(cookie: Cookie): unknown {
     if (!this.#documents.has(cookie.name)) this.#documents.set(cookie.name, this.#openReceived(cookie));
     return this.#documents.get(cookie.name);
@@ -119,7 +119,7 @@ export class CookieJar {
     this.#deleteFormer(cookie);
   }
 
-  /** `Set-Cookie` values of the answer. */
+  /** `Set-Cookie` values for the response. */
   changes(): string[] {
     return [...this.#changes.values()];
   }
@@ -130,16 +130,16 @@ export class CookieJar {
     if (received.length === 0) return this.#adoptFormer(cookie);
     const opened = received.flatMap((value) => this.#cookies.unseal(cookie, value) ?? []);
     if (opened.length < received.length) this.#cookies.reportInvalid(wireName);
-    // One of two that open may have been planted by a neighbouring host, and nothing tells which: neither counts.
-    // Nor is either deleted then, since that would remove ours and leave the other.
+    // If two values can be decrypted, a neighboring host may have planted one. They are indistinguishable, so both are
+    // ignored. They are not deleted either, since that would remove ours and leave the other.
     if (opened.length === 1) return opened[0]?.document;
     if (opened.length === 0) this.#delete(wireName);
     return undefined;
   }
 
   /**
-   * Copies a cookie under its former name to the present one. It stays until it is written the next time, so that
-   * instances of the version before understand the browser during an upgrade.
+   * Copies a cookie from its former name to the current one. The former cookie remains until the next write, so that
+   * instances of the previous version recognize the browser during an upgrade.
    */
   #adoptFormer(cookie: Cookie): unknown {
     const [former, another] = this.#openFormer(cookie);
@@ -152,7 +152,7 @@ export class CookieJar {
     if (this.#openFormer(cookie).length > 0) this.#delete(this.#cookies.formerWireName(cookie));
   }
 
-  // What does not open is another program's cookie on the same host, and not ours to delete.
+  // Values that cannot be decrypted belong to another program on the same host and must not be deleted.
   #openFormer(cookie: Cookie): { readonly value: string; readonly document: unknown }[] {
     return receivedValues(this.#header, this.#cookies.formerWireName(cookie)).flatMap((value) => {
       const opened = this.#cookies.unseal(cookie, value);

@@ -12,24 +12,23 @@ export interface DispatchSettings {
   readonly limits: HeadLimits;
   readonly formatOfPath: (path: string) => ErrorFormat;
   readonly inFlight: InFlight;
-  /** Where pages of a service on this machine are opened. */
+  /** Host to which page requests are redirected if the service runs on loopback. */
   readonly home: LocalHome | undefined;
-  /** Whether this route can be served at this moment. */
+  /** Whether this route can currently be served. */
   readonly isAvailable: (route: Route) => boolean;
 }
 
 const UNAVAILABLE_RETRY_SECONDS = 5;
 const NO_MATCH: Match = { kind: 'none' };
-/** Methods that no route has, refused as such where there is no route either. */
+/** Methods that no route supports. They are refused with 405 even if the path does not exist. */
 const UNSUPPORTED_METHODS = new Set(['CONNECT', 'TRACE', '_OTHER']);
-/** What the server as a whole answers. */
+/** The methods that the server supports in general. */
 const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
 
 /**
- * Finds the handler of a request and calls it. Refusals come in the order of their cost: head, load, path, method,
- * embedding.
- * @param isLagging the event loop is late: what people wait for gives way to what machines wait for (operations 9.4), unless
- *   hardly anything is under way, and it is the machine that has too much to do
+ * Finds and calls the handler of a request. Checks are ordered by cost: head, load, path, method, embedding.
+ * @param isLagging the event loop is slow: pages for users give way to requests from machines (operations 9.4), unless
+ * few requests are in flight and the machine itself is overloaded
  */
 export function dispatch(
   exchange: Exchange,
@@ -68,7 +67,7 @@ export function dispatch(
     const elsewhere = redirectHome(settings.home, route, exchange);
     if (elsewhere !== undefined) return elsewhere;
     exchange.startTimeLimit();
-    // One with a body waits for its turn once that has arrived.
+    // A request with a body takes its turn after the body has arrived.
     const turn = route.method !== 'GET' && exchange.mayHaveBody ? undefined : exchange.takeTurn();
     return turn === undefined ? route.handle(exchange) : turn.then(() => route.handle(exchange));
   }
@@ -84,18 +83,18 @@ export function dispatch(
   throw new LatchkeyError('not_found');
 }
 
-/** The prefix of a listener without its slash, as people type it. */
+/** Redirects from the listener's prefix without a trailing slash, as users type it. */
 function redirectBelow({ path, rawQuery }: Exchange): HttpResponse {
   return redirect(`${path}/${rawQuery === '' ? '' : `?${rawQuery}`}`);
 }
 
-/** One caller, unless the route says itself what becomes of several. */
+/** Rejects repeated `Authorization` headers unless the route handles them. */
 function judgeCaller({ isAuthorizationRepeated: isRepeated }: Exchange, match: Match): LatchkeyError | undefined {
   if (!isRepeated || (match.kind === 'route' && match.route.judgesRepeatedAuthorization === true)) return undefined;
   return new LatchkeyError('malformed_request');
 }
 
-/** A preflight, or a plain question for the methods of a path. */
+/** Answers a CORS preflight or a plain request for the methods of a path. */
 function answerOptions(exchange: Exchange, match: Match): HttpResponse {
   if (exchange.path === '*') return { status: 204, headers: { allow: SERVER_METHODS } };
   if (match.kind !== 'other-methods') throw new LatchkeyError('not_found');
@@ -107,9 +106,9 @@ function answerOptions(exchange: Exchange, match: Match): HttpResponse {
 }
 
 /**
- * Pages can't be loaded as frame, image, script or data by other sites (browser-flows 2.3), which could otherwise tell
- * from the outcome whether someone is signed in, or use up what the visitor's network may store (security S-181).
- * Refused before anything is read, stored or counted. Browsers that send no `Sec-Fetch-Dest` are served.
+ * Prevents other sites from loading pages as a frame, image, script or data (browser-flows 2.3). Otherwise they could
+ * detect from the result whether a user is signed in, or exhaust the limits of the visitor's network (security S-181).
+ * The check precedes all reads, writes and rate limits. Browsers that do not send `Sec-Fetch-Dest` are served.
  * @throws LatchkeyError `embedding_refused`
  */
 function requireEmbeddingAllowed(route: Route, request: EmbeddableRequest): void {
@@ -119,9 +118,9 @@ function requireEmbeddingAllowed(route: Route, request: EmbeddableRequest): void
   throw new LatchkeyError('embedding_refused');
 }
 
-/** A page of its own that a person opens, or data that a page of ours loads. */
+/** Returns whether the request is for a top-level page, or for data that one of our pages loads. */
 function isPage({ headers }: EmbeddableRequest): boolean {
-  // Another site can have any number of pages loaded in advance, without a person who opens them.
+  // Another site can make the browser prefetch any number of pages without user interaction.
   if (String(headers['sec-purpose'] ?? '').startsWith('prefetch')) return false;
   const destination = headers['sec-fetch-dest'];
   if (destination === undefined || destination === 'document') return true;

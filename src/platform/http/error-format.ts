@@ -3,31 +3,31 @@ import type { RequestContext } from './request-context.ts';
 import { type HttpResponse, json } from './response.ts';
 import type { ErrorFormat, Route } from './route.ts';
 
-/** A request that ended in an error, as far as a response may depend on it. */
+/** The parts of a failed request that its response may depend on. */
 export interface FailedRequest {
   /** `<METHOD>-<counter>`. */
   readonly requestId: string;
   readonly headers: RequestContext['headers'];
   readonly cookies: RequestContext['cookies'];
-  /** Path and query as received, when a GET route answers there: what a link back to this page needs. */
+  /** Path and query as received, for a link back to the page. Defined only if a GET route exists there. */
   readonly reopenHref: string | undefined;
 }
 
-/** Renders an error as the audience of a route expects it; never its cause, its details or its message. */
+/** Renders an error for the audience of a route. Never includes its cause, details or message. */
 export type RenderError = (error: LatchkeyError, failed: FailedRequest) => HttpResponse;
 
-/** What depends on the audience of a route or path. */
+/** Rules that depend on the audience of a route or path. */
 export interface ErrorFormatRules {
   readonly render: RenderError;
-  /** Who may read an error at a path that no route answers. */
+  /** CORS policy of errors on paths without a route. */
   readonly cors: NonNullable<Route['cors']>;
-  /** The error for a body that is not of the type that the route takes. */
+  /** The error for a body of the wrong media type. */
   readonly wrongBodyType: ErrorCode;
 }
 
 export type ErrorFormats = Readonly<Record<ErrorFormat, ErrorFormatRules>>;
 
-/** Headers of every error: those of the thrower win. */
+/** Returns the headers of an error response. Headers set by the thrower take precedence. */
 export function errorHeaders(error: LatchkeyError): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
@@ -35,20 +35,20 @@ export function errorHeaders(error: LatchkeyError): Record<string, string> {
   return headers;
 }
 
-/** What a developer reads about an error: the thrower's words, or else what always holds for the code. */
+/** Returns the error description for developers: the thrower's, or the default for the code. */
 export function describeForDevelopers(error: LatchkeyError, requestId: string): string | undefined {
-  // What broke is in the log under this reference, and nowhere else.
+  // The cause is only in the log, under this reference.
   if (error.code === 'internal') return `internal error, reference ${requestId}`;
   const description = error.description ?? ERRORS[error.code].description;
   return description === undefined ? undefined : plainDescription(description);
 }
 
-/** RFC 6749 5.2 lets a description hold printable ASCII without double quote and backslash. */
+/** RFC 6749 5.2 limits descriptions to printable ASCII without double quotes and backslashes. */
 export function plainDescription(description: string): string {
   return description.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?');
 }
 
-/** `{ error, error_description?, request_id }`: what a program gets that no standard tells what to expect. */
+/** Renders `{ error, error_description?, request_id }` for machine clients without a standard error format. */
 export function renderPlainJson(error: LatchkeyError, failed: FailedRequest): HttpResponse {
   return json(
     ERRORS[error.code].status,

@@ -2,8 +2,8 @@ import { ERRORS, type LatchkeyError } from '#platform/base/errors.ts';
 import { describeError, type Log } from '#platform/base/log.ts';
 
 /**
- * Logs what ended a request. Faults with their cause; refusals by their code at DEBUG: what an operator has to know of
- * one, only the code that refused can tell (`auth.refused`), and the request's own line tells the rest.
+ * Logs the error of a request. Faults are logged with their cause, refusals with their code at DEBUG. The code that
+ * refuses a request logs what operators need to know (`auth.refused`), and the request line contains the rest.
  */
 export function logError(log: Log, error: LatchkeyError): void {
   if (ERRORS[error.code].kind === 'fault') logFault(log, error);
@@ -13,6 +13,6 @@ export function logError(log: Log, error: LatchkeyError): void {
 function logFault(log: Log, fault: LatchkeyError): void {
   const { stack } = describeError(fault);
   if (fault.code === 'internal') log.error('error', fault.message, { ...fault.details, stack });
-  // Without a cause the service just had too much to do, and its request lines say so.
+  // Without a cause the service was just overloaded, which its request lines already show.
   else if (fault.cause !== undefined) log.warn('error', fault.message, { ...fault.details, stack });
 }

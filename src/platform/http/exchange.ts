@@ -20,7 +20,7 @@ import type { RouteTable } from './route-table.ts';
 import type { UntrustedProxies } from './untrusted-proxies.ts';
 import type { AddressRequest, Payer, WorkBudget } from './work-budget.ts';
 
-/** What every request of a server shares. */
+/** Settings shared by all requests of a server. */
 export interface ExchangeSettings {
   readonly cookies: Cookies;
   readonly errorFormats: ErrorFormats;
@@ -49,7 +49,7 @@ export interface ExchangeParts {
 
 const MAX_USER_AGENT_CHARACTERS = 512;
 
-/** One request on its way to one answer: what the server keeps of it, and the context that handlers see. */
+/** A request and its response: the server's state for it, and the context that handlers receive. */
 export class Exchange implements RequestContext, PendingRequest, CountedRequest, AddressRequest {
   readonly task: Task;
   readonly request: ReceivedRequest;
@@ -57,22 +57,22 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
   readonly connection: RequestConnection;
   readonly table: RouteTable;
   readonly body: RequestBody;
-  /** Path of the target as received, with the listener's prefix. */
+  /** Path of the target as received, including the listener's prefix. */
   readonly path: string;
   readonly rawQuery: string;
   route: Route | undefined;
   params: Readonly<Record<string, string>> = {};
-  /** How errors are rendered; the route's format once there is one. */
+  /** How errors are rendered. Replaced by the route's format once the route is known. */
   errorFormat: ErrorFormat = 'page';
   requester: Requester | undefined;
-  /** Bytes of the body of its answer. */
+  /** Size of the response body in bytes. */
   sentBytes = 0;
   graphqlOperation: GraphqlOperation | undefined;
   isAnswered = false;
   isInFlight = false;
   capacity: CountedRequest['capacity'];
   turnKey: string | undefined;
-  /** `performance.now()` by which the handler must have answered; time spent receiving the body does not count. */
+  /** The handler's deadline in terms of `performance.now()`. Time spent receiving the body does not count. */
   deadline = Number.POSITIVE_INFINITY;
   readonly #settings: ExchangeSettings;
   readonly #start: (exchange: Exchange) => void;
@@ -83,7 +83,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
   #client: ClientSource | undefined;
   #abort: AbortController | undefined;
   #payer: Payer | undefined;
-  /** It has waited for its turn, or need not. */
+  /** It has waited for its turn, or does not need to. */
   #hasTurn = false;
 
   constructor(parts: ExchangeParts) {
@@ -122,11 +122,11 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
   }
 
   get isSent(): boolean {
-    // Without socket: Node has taken it off the answer, and the next one may have it.
+    // When Node has detached the socket from the response, the next response can use it.
     return this.response.writableFinished && this.response.socket === null;
   }
 
-  /** Nobody is there any more to read the answer. */
+  /** The client is gone and cannot read the response. */
   get isAborted(): boolean {
     const { isMultiplexed, socket } = this.connection;
     return socket.destroyed || (isMultiplexed && this.response.closed);
@@ -180,7 +180,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
     return this.#cookies;
   }
 
-  /** `Set-Cookie` values for the answer. */
+  /** `Set-Cookie` values for the response. */
   get cookieChanges(): readonly string[] {
     return this.#cookies?.changes() ?? [];
   }
@@ -234,7 +234,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
     return this.#abort.signal;
   }
 
-  /** Of the handler. */
+  /** Starts the handler's time limit. */
   startTimeLimit(): void {
     const own = (this.route?.timeLimitSeconds ?? 0) * 1000;
     this.deadline = performance.now() + Math.max(this.#settings.handlerTimeoutMs, own);
@@ -258,7 +258,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
   }
 
   async readOptionalJson(): Promise<unknown> {
-    // A type without a body says nothing.
+    // Without a body, the media type is irrelevant.
     if (this.body.announcedBytes === 0) return undefined;
     const body = await this.#readJsonBody();
     return body.length === 0 ? undefined : parseJson(body);
@@ -270,13 +270,13 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
     if (options.isClaimed !== true) this.#payer = this.#payerOf(requester);
   }
 
-  /** Administrators and homeservers pay nothing: what they ask for has to be done. */
+  /** Administrators and homeservers are not charged: their requests must always be served. */
   #payerOf(requester: Requester): Payer {
     if (requester.kind === 'homeserver' || this.errorFormat === 'admin-json') return 'free';
     return requester.kind === 'user' ? 'account' : 'client';
   }
 
-  /** Of who pays; the address of who does not. */
+  /** Id of the payer, or the client address if there is none. */
   get #payerId(): string | undefined {
     const { requester } = this;
     if (this.#payer === undefined || requester === undefined) return this.clientAddress;
@@ -290,7 +290,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
 
   get isOfMachine(): boolean {
     if (this.request.headers.authorization !== undefined) return true;
-    // The credentials of a client may be in the body.
+    // A client's credentials may be in the body.
     const { errorFormat, method } = this.route ?? {};
     return method === 'POST' && (errorFormat === 'oauth-json' || errorFormat === 'chat-json');
   }
@@ -299,19 +299,19 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
     return this.isOfMachine || this.credentials !== undefined;
   }
 
-  /** Who only asks how the service does is answered whatever others at the address do. */
+  /** Health checks are answered regardless of other requests from the same address. */
   get #isAlwaysServed(): boolean {
     return this.route?.capacity === 'essential' && this.route.method === 'GET';
   }
 
-  /** @throws WorkUsedUp when the address has used up its work with requests of nobody in particular */
+  /** @throws WorkUsedUp if unauthenticated requests have used up the address's budget */
   requireAddress(): void {
     if (!this.#isAlwaysServed) this.#settings.work.requireAddress(this);
   }
 
   /**
-   * To be called once nothing of the request is missing.
-   * @returns undefined when it can go on at once, else what settles when it is its turn
+   * Call when the request has been received completely.
+   * @returns undefined if it can continue immediately, else a promise that resolves when it is its turn
    */
   takeTurn(): Promise<void> | undefined {
     if (this.#hasTurn || this.#isAlwaysServed) return undefined;
@@ -335,7 +335,7 @@ export class Exchange implements RequestContext, PendingRequest, CountedRequest,
     if (this.#payer !== undefined && id !== undefined) this.#settings.work.requirePayer(this.#payer, id);
   }
 
-  /** Has whoever asked pay for what the request has cost. */
+  /** Charges the requester for the cost of the request. */
   charge(): void {
     bankCurrentStretch();
     const { work } = this.#settings;

@@ -1,6 +1,6 @@
 /**
  * Parameters of a query string or a form body (`application/x-www-form-urlencoded`, UTF-8). An empty value counts as
- * absent (RFC 6749 3.1); a repeated name is remembered, since most parameters may be given once only.
+ * absent (RFC 6749 3.1). Repeated names are recorded, since most parameters must not be repeated.
  */
 export class FormParameters {
   readonly #values: ReadonlyMap<string, readonly string[]>;
@@ -10,7 +10,7 @@ export class FormParameters {
   }
 
   /**
-   * Decodes a query or form text. Undefined when it holds an invalid percent-encoding, invalid UTF-8, a NUL
+   * Decodes a query string or form. Returns undefined if it contains invalid percent-encoding, invalid UTF-8, a NUL
    * character, or more than `maxFields` fields.
    */
   static parse(text: string, maxFields = 100): FormParameters | undefined {
@@ -38,13 +38,13 @@ export class FormParameters {
     return new FormParameters(new Map(values));
   }
 
-  /** The first value; undefined when absent or empty. */
+  /** Returns the first value, or undefined if it is absent or empty. */
   get(name: string): string | undefined {
     const value = this.#values.get(name)?.[0];
     return value === '' ? undefined : value;
   }
 
-  /** Every value that is not empty, in order. */
+  /** Returns all non-empty values in order. */
   all(name: string): readonly string[] {
     return (this.#values.get(name) ?? []).filter((value) => value !== '');
   }
@@ -53,7 +53,7 @@ export class FormParameters {
     return this.get(name) !== undefined;
   }
 
-  /** Whether it is given without a value, which `get` and `all` do not tell from absence. */
+  /** Returns whether the name is present without a value, which `get` and `all` treat as absent. */
   isBlank(name: string): boolean {
     return this.#values.get(name)?.includes('') ?? false;
   }
@@ -62,7 +62,7 @@ export class FormParameters {
     return (this.#values.get(name)?.length ?? 0) > 1;
   }
 
-  /** The first name given more than once that is not among `allowed`. */
+  /** Returns the first repeated name that is not in `allowed`. */
   firstRepeated(allowed: ReadonlySet<string> = new Set()): string | undefined {
     for (const [name, values] of this.#values) if (values.length > 1 && !allowed.has(name)) return name;
     return undefined;

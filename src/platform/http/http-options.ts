@@ -2,7 +2,7 @@ import type { Cidr } from '#platform/base/ip-address.ts';
 import type { Secret } from '#platform/base/secret.ts';
 import type { WorkLimits } from './work-budget.ts';
 
-/** What the server needs to know of its place in the network. */
+/** Network configuration of the server. */
 export interface HttpOptions {
   readonly trustedProxies: readonly Cidr[];
   readonly clientIpHeader: 'x-forwarded-for' | 'forwarded' | 'none';
@@ -11,7 +11,7 @@ export interface HttpOptions {
   readonly listenVariables?: ListenVariables;
 }
 
-/** The listener resource that a route belongs to; a listener that does not mount it answers 404. */
+/** The listener resource that a route belongs to. Listeners that do not mount it answer 404. */
 export type Resource =
   | 'discovery'
   | 'human'
@@ -28,26 +28,26 @@ export interface ListenerOptions {
   readonly name: string;
   readonly resources: readonly { readonly name: Resource }[];
   readonly binds: readonly Bind[];
-  /** Starts with a slash and ends without one; undefined: resources are mounted at the root. */
+  /** Starts with a slash and ends without one. Undefined mounts resources at the root. */
   readonly prefix: string | undefined;
-  /** Connections are encrypted. */
+  /** Set if connections are encrypted. */
   readonly tls?: TlsOptions | undefined;
-  /** Every connection begins with a header of the PROXY protocol. */
+  /** Set if every connection starts with a PROXY protocol header. */
   readonly proxyProtocol?: ProxyProtocol | undefined;
 }
 
 export interface ProxyProtocol {
-  /** Peers that may connect, and those of Unix sockets; undefined: all of them. */
+  /** Peers that may connect, in addition to those on Unix sockets. Undefined allows all. */
   readonly from: readonly Cidr[] | undefined;
 }
 
 export interface TlsOptions {
-  /** PEM chain, the server's own certificate first. */
+  /** PEM chain, starting with the server's own certificate. */
   readonly certificate: Secret;
   readonly key: Secret;
-  /** `base64`: the key is DER, written in base64. */
+  /** `base64`: the key is base64-encoded DER. */
   readonly keyEncoding: 'utf8' | 'base64';
-  /** Of an encrypted key. */
+  /** Password of an encrypted key. */
   readonly password: Secret | undefined;
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
 }
@@ -55,36 +55,36 @@ export interface TlsOptions {
 export type Bind = TcpBind | SocketBind | InheritedBind;
 
 export interface TcpBind {
-  /** IP literal or a name, all of whose addresses are bound; undefined: every address, IPv6 and IPv4. */
+  /** IP address, or a host name of which all addresses are bound. Undefined binds every address, IPv6 and IPv4. */
   readonly host: string | undefined;
-  /** 0 picks a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
 }
 
 export interface SocketBind {
   /** Absolute path of a Unix socket. */
   readonly socket: string;
-  /** Permission bits; undefined: as the umask of the process leaves them. */
+  /** Permission bits. Undefined applies the umask of the process. */
   readonly mode: number | undefined;
 }
 
-/** A socket that the service manager listens on and passes to the process. */
+/** A listening socket passed by the service manager. */
 export interface InheritedBind {
-  /** Position among those that were passed, or the name of one. */
+  /** Index or name of the passed socket. */
   readonly inherited: number | string;
   readonly kind: 'tcp' | 'unix';
 }
 
-/** What a service manager says of the sockets that it passes (sd_listen_fds(3)), as in the environment. */
+/** Environment variables in which a service manager describes the sockets that it passes (sd_listen_fds(3)). */
 export interface ListenVariables {
-  /** The process that they are for; undefined: not said. */
+  /** The process for which the sockets are intended, if given. */
   readonly pid?: string | undefined;
   readonly count?: string | undefined;
   /** Separated by colons. */
   readonly names?: string | undefined;
 }
 
-/** What one server takes on at most, and how long it waits. */
+/** Limits and timeouts of one server. */
 export interface HttpLimits {
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
@@ -94,21 +94,21 @@ export interface HttpLimits {
   readonly handlerTimeoutSeconds: number;
   readonly keepAliveTimeoutSeconds: number;
   readonly maxRequestsPerConnection: number;
-  /** Requests that a connection of HTTP/2 may have open at once. */
+  /** Maximum number of concurrent requests per HTTP/2 connection. */
   readonly maxConcurrentStreams: number;
   readonly maxRequestLineBytes: number;
   readonly maxHeadersBytes: number;
   readonly maxBody: { readonly formBytes: number; readonly jsonBytes: number; readonly adminBytes: number };
   readonly maxInFlight: number;
-  /** Of one process, for each caller. */
+  /** Work budget per caller in one process. */
   readonly work: WorkLimits;
   readonly drainDelaySeconds: number;
   readonly shutdownTimeoutSeconds: number;
 }
 
-/** The address under which the service is reached from outside. */
+/** The public URL of the service. */
 export interface PublicAddress {
   readonly isHttps: boolean;
-  /** Begins and ends with `/`; also the path of cookies. */
+  /** Starts and ends with `/`. Also the path of cookies. */
   readonly basePath: string;
 }

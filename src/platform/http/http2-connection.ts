@@ -1,7 +1,7 @@
 /**
- * One HTTP/2 connection: node:http2 speaks the protocol, this keeps it within bounds (operations 9.1, security S-142).
- * Its requests are served side by side, each is an `Exchange` as any other. Frames that continue a head without end,
- * heads that are too large and streams beyond `max_concurrent_streams` are refused by node:http2 itself.
+ * An HTTP/2 connection. node:http2 implements the protocol, and this file enforces limits (operations 9.1, security
+ * S-142). Requests are served concurrently, each as an ordinary `Exchange`. node:http2 itself rejects endless
+ * CONTINUATION frames, oversized heads and streams beyond `max_concurrent_streams`.
  */
 import {
   constants,
@@ -18,28 +18,33 @@ import type { Speaker } from './opening.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
 
-/** Of streams that end by a reset, and of frames that ask for an acknowledgment; more end the connection. */
+/**
+ * Maximum number of reset streams, and of frames that require an acknowledgment, per window. More end the connection.
+ */
 const MAX_PER_WINDOW = 200;
 const WINDOW_MS = 10_000;
-/** Requests that were on their way when the end was announced are still served. */
+/** Requests already on their way when the end is announced are still served for this long. */
 const NOTICE_MS = 250;
-/** What is left of a connection that was closed is not waited for. */
+/** A closed connection is destroyed after this time. */
 const CLOSE_MS = 1000;
-/** Time for a peer who is cut off to read why. */
+/** Time for a disconnected peer to read the reason. */
 const LAST_WORD_MS = 100;
 const HIGHEST_STREAM = 2 ** 31 - 1;
-/** Pseudo-headers, and so many header fields that our own judgment answers those beyond its bound. */
+/**
+ * Enough for the pseudo-headers and the field limit plus some, so that requests slightly above the limit get our own
+ * response.
+ */
 const MAX_HEADER_PAIRS = 128;
-/** What each field counts besides its name and value (RFC 9113 6.5.2). */
+/** Overhead per field in the header list size (RFC 9113 6.5.2). */
 const FIELD_REST_BYTES = 32;
-/** A reader who takes no further slice of an answer for so long is given up. */
+/** A client that reads no further slice of a response for this long is disconnected. */
 const SLOW_READER_MS = 30_000;
 
 export interface Http2Options {
-  /** As they are now. */
+  /** The current limits. */
   limits(): Http2Limits;
   serve(connection: Http2Connection, request: Http2Request, response: Http2Response): void;
-  /** The peer did more than anybody needs to, or broke the protocol; the connection ends. */
+  /** Called when the peer exceeds a limit or violates the protocol. The connection ends. */
   report(reason: 'limit' | 'malformed', connection: Connection): void;
 }
 
@@ -52,7 +57,7 @@ type Http2Limits = Pick<
   | 'maxRequestLineBytes'
 >;
 
-/** Speaks HTTP/2 on connections whose peers chose it. */
+/** Serves HTTP/2 on connections whose peers chose it. */
 export function serveHttp2(options: Http2Options): Speaker {
   return (connection) => {
     connection.multiplexer = new Http2Connection(connection, options);
@@ -70,12 +75,12 @@ class Http2Connection implements RequestConnection, Multiplexer {
   readonly #options: Http2Options;
   readonly #resets = new Burst();
   readonly #acknowledged = new Burst();
-  /** With the time by which more of the answer must have been taken. */
+  /** Open streams, with the time by which the client must have read more of the response. */
   readonly #streams = new Map<ServerHttp2Stream, number>();
-  /** The peer has sent the settings that begin a connection. */
+  /** The peer has sent its initial settings. */
   #isGreeted = false;
   #idleSince = performance.now();
-  /** When the peer took a part of any answer. */
+  /** When the peer last read a part of any response. */
   #takenAt = performance.now();
   #endingSince: number | undefined;
 
@@ -98,11 +103,11 @@ class Http2Connection implements RequestConnection, Multiplexer {
       this.#count(this.#acknowledged);
     });
     session.on('error', () => {
-      // What follows from an end that was reported is not news.
+      // Errors that follow from a reported end are not reported again.
       if (!connection.isOver) options.report('malformed', connection);
       connection.drop();
     });
-    // The session waits for it, and only a server of node:tls says it of sockets that it has accepted.
+    // The session waits for this event, which only a node:tls server emits for the sockets that it accepts.
     connection.socket.emit('secureConnect');
   }
 
@@ -126,10 +131,10 @@ class Http2Connection implements RequestConnection, Multiplexer {
     return this.#idleSince;
   }
 
-  /** One of several requests is no reason to end it. */
+  /** One of several concurrent requests does not end the connection. */
   endAfterCurrent(): void {}
 
-  /** It ends with a frame that says which requests were served, and so does not need it. */
+  /** Not needed, since the connection ends with a frame that says which requests were served. */
   lingerOnClose(): void {}
 
   advance(isLast: boolean): void {
@@ -137,7 +142,7 @@ class Http2Connection implements RequestConnection, Multiplexer {
     if (isLast) this.announceEnd();
   }
 
-  /** Requests that are on their way are still served (RFC 9113 6.8). */
+  /** Requests already on their way are still served (RFC 9113 6.8). */
   announceEnd(): void {
     if (this.#endingSince !== undefined || this.#session.destroyed) return;
     this.#endingSince = performance.now();
@@ -158,7 +163,9 @@ class Http2Connection implements RequestConnection, Multiplexer {
     else if (!this.isBusy && now - Math.max(this.#endingSince, this.#idleSince) > CLOSE_MS) this.#connection.cut();
   }
 
-  /** Nobody takes this answer: the connection ends when nobody takes any other either. */
+  /**
+   * Handles a response that the client does not read. Ends the connection if the client reads no other response either.
+   */
   #giveUp(stream: ServerHttp2Stream, now: number): void {
     if (stream.closed || now - this.#takenAt > SLOW_READER_MS) this.#connection.cut();
     else stream.close(NGHTTP2_CANCEL);
@@ -181,13 +188,14 @@ class Http2Connection implements RequestConnection, Multiplexer {
       this.#takenAt = performance.now();
     });
     const response = new Http2Response(stream, request, (hasTaken) => this.#expectReading(stream, hasTaken));
-    // Once all that came with it was read: of requests that are reset in the same breath, nothing is begun (CVE-2023-44487).
+    // Waits until everything in the same packet has been read, so that requests that are reset at once are not started
+    // (CVE-2023-44487).
     setImmediate(() => {
       if (!response.closed && !this.#connection.isOver) this.#options.serve(this, request, response);
     });
   }
 
-  /** A part of an answer was given, which has to be read. */
+  /** Sets the deadline for reading the next part of a response. */
   #expectReading(stream: ServerHttp2Stream, hasTaken: boolean): void {
     const now = performance.now();
     if (hasTaken) this.#takenAt = now;
@@ -199,7 +207,7 @@ class Http2Connection implements RequestConnection, Multiplexer {
     this.#connection.drop();
     this.#options.report('limit', this.#connection);
     this.#session.goaway(NGHTTP2_ENHANCE_YOUR_CALM);
-    // At once it would take the frame with it that tells the reason.
+    // An immediate close would discard the frame that contains the reason.
     setTimeout(
       () => this.#session.destroy(new Error('too much at once'), NGHTTP2_ENHANCE_YOUR_CALM),
       LAST_WORD_MS,
@@ -207,7 +215,7 @@ class Http2Connection implements RequestConnection, Multiplexer {
   }
 }
 
-/** Tells when something has happened too often within the window. */
+/** Detects that an event occurs too often within the window. */
 class Burst {
   readonly #times: number[] = [];
   #next = 0;

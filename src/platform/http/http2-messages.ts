@@ -1,11 +1,11 @@
-/** One stream of HTTP/2 as the request and the response that the rest of the server knows. */
+/** Presents an HTTP/2 stream as the request and response types that the rest of the server uses. */
 import { type OutgoingHttpHeaders, validateHeaderValue } from 'node:http';
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { OutgoingResponse, ReceivedRequest } from './message.ts';
 
-/** For paths of CONNECT, which names a host only. */
+/** Path of CONNECT requests, which name only a host. */
 const NO_PATH = '*';
-/** So much of an answer at a time, so that its reader is seen to go on: 1 KiB a second at least. */
+/** Size of the parts in which a response is sent, to detect that the client reads at least 1 KiB a second. */
 const SLICE_BYTES = 32 * 1024;
 
 export class Http2Request implements ReceivedRequest {
@@ -16,7 +16,7 @@ export class Http2Request implements ReceivedRequest {
   readonly rawHeaders: readonly string[];
   readonly #stream: ServerHttp2Stream;
 
-  /** @param rawHeaders the pseudo-headers come first (RFC 9113 8.3) */
+  /** @param rawHeaders pseudo-headers come first (RFC 9113 8.3) */
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) {
     this.method = headers[':method'] ?? '';
     this.url = headers[':path'] ?? NO_PATH;
@@ -42,7 +42,7 @@ export class Http2Response implements OutgoingResponse {
   readonly #onSlice: (hasTaken: boolean) => void;
   #headers: OutgoingHttpHeaders = {};
 
-  /** @param onSlice called when the peer is given a part of the answer, and has taken the one before if there was one */
+  /** @param onSlice called when a part of the response is sent; `hasTaken`: the client has read the previous part */
   constructor(stream: ServerHttp2Stream, request: Http2Request, onSlice: (hasTaken: boolean) => void) {
     this.#stream = stream;
     this.#request = request;
@@ -65,7 +65,7 @@ export class Http2Response implements OutgoingResponse {
     if (!this.closed) this.#stream.additionalHeaders({ ':status': 100 });
   }
 
-  /** Nothing leaves before `end`. */
+  /** Sends nothing before `end`. */
   writeHead(status: number, headers: OutgoingHttpHeaders): void {
     for (const [name, value] of Object.entries(headers)) {
       for (const one of Array.isArray(value) ? value : [String(value)]) validateHeaderValue(name, one);
@@ -94,7 +94,7 @@ export class Http2Response implements OutgoingResponse {
   }
 
   #finish(): void {
-    // What is left of a refused body is not waited for (RFC 9113 8.1).
+    // Does not wait for the rest of a refused body (RFC 9113 8.1).
     if (!this.#request.complete) this.#stream.close();
   }
 

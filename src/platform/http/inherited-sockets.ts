@@ -1,4 +1,4 @@
-/** Sockets that a service manager listens on and passes to the process, as sd_listen_fds(3) describes it. */
+/** Listening sockets that a service manager passes to the process, as described in sd_listen_fds(3). */
 import { fstatSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -6,7 +6,7 @@ import type { HttpOptions, InheritedBind, ListenVariables } from './http-options
 
 const FIRST_DESCRIPTOR = 3;
 
-/** Those of this process, each to be used once. */
+/** The sockets passed to this process. Each can be used once. */
 export class InheritedSockets {
   readonly #variables: ListenVariables;
   readonly #taken = new Set<number>();
@@ -16,8 +16,8 @@ export class InheritedSockets {
   }
 
   /**
-   * The number of the descriptor that an entry of `binds` means.
-   * @throws ExitError 71 when it was not passed to this process, 78 when another entry has it
+   * Returns the descriptor number for an entry of `binds`.
+   * @throws ExitError 71 if it was not passed to this process, 78 if another entry uses it
    */
   take({ inherited }: InheritedBind): number {
     const { pid, names } = this.#variables;
@@ -36,9 +36,9 @@ export class InheritedSockets {
 }
 
 /**
- * Descriptors that a process passes on to those that serve for it, who find them under the same numbers. It holds them
- * open itself, so that they outlive each of the others.
- * @throws ExitError 71 or 78 as `take` does, 71 for one that is not open, 78 for one that is no socket
+ * Returns the descriptors that a process passes to its workers under the same numbers. It keeps them open, so that they
+ * outlive every worker.
+ * @throws ExitError 71 or 78 as `take` does, 71 if a descriptor is not open, 78 if it is not a socket
  */
 export function inheritedDescriptors(http: Pick<HttpOptions, 'listeners' | 'listenVariables'>): readonly number[] {
   const inherited = new InheritedSockets(http.listenVariables);
@@ -58,10 +58,10 @@ function isSocket({ inherited }: InheritedBind, descriptor: number): boolean {
   }
 }
 
-/** Throws `ExitError` 78 when a server listens on a socket of another kind than its entry says. */
+/** @throws ExitError 78 if the server's socket is of a different kind than its entry says */
 export function requireKind(server: Server, { inherited, kind }: InheritedBind): void {
   const address = server.address();
-  // A Unix socket that was passed has none.
+  // A passed Unix socket has no address.
   const found = typeof address === 'object' && address !== null ? 'tcp' : 'unix';
   if (found !== kind) throw otherKind({ inherited, kind });
 }

@@ -4,38 +4,42 @@ import { LatchkeyError } from '#platform/base/errors.ts';
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i;
 const MAX_DEPTH = 32;
 const MAX_MEMBERS = 256;
-/** What PostgreSQL stores in no text, and what has no UTF-8. */
+/** Characters that PostgreSQL cannot store or UTF-8 cannot encode. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is refused
 const UNSTORABLE = /[\u0000\p{Surrogate}]/u;
 
-/** In what a route differs from the others. */
+/** Deviations of a route from the defaults. */
 export interface JsonRules {
-  /** In place of `limits.max_body.json`. */
+  /** Overrides `limits.max_body.json`. */
   readonly maxBytes?: number;
-  /** Of one object, in place of 256. */
+  /** Maximum number of members per object. Defaults to 256. */
   readonly maxMembers?: number;
-  /** Of two members with one name the last counts, as its callers expect; otherwise such a body is refused. */
+  /**
+   * If a member is repeated, the last one counts, as the callers of such a route expect. Other routes reject the body.
+   */
   readonly allowsRepeatedMembers?: boolean;
-  /** Runs once the body has arrived: whoever has used up a limit is refused before the work of parsing. */
+  /**
+   * Runs when the body has arrived, so that callers who have reached a limit are refused before the work of parsing.
+   */
   readonly beforeParsing?: () => Promise<void>;
 }
 
-/** Also of documents that are JSON (RFC 6839 3.1); what it says of the encoding is left to the body itself. */
+/** Also matches types with a `+json` suffix (RFC 6839 3.1). Ignores the charset: the body itself is checked. */
 const CHAT_JSON_TYPE = /^application\/(?:[\w!#$&^.+-]{1,64}\+)?json\s*(?:;|$)/i;
 
-/** Whether a `Content-Type` is that of JSON in UTF-8. */
+/** Returns whether a `Content-Type` is JSON in UTF-8. */
 export function isJsonType(contentType: string | undefined): boolean {
   return contentType !== undefined && JSON_TYPE.test(contentType.trim());
 }
 
-/** The same as chat clients send it: without a type as well. */
+/** Does the same for chat clients, which may omit the type. */
 export function isChatJsonType(contentType: string | undefined): boolean {
   return contentType === undefined || CHAT_JSON_TYPE.test(contentType.trim());
 }
 
 /**
- * The value of a JSON body. Objects in it may have own members such as `__proto__`: read them by `Object.entries`.
- * Throws `not_json`, or `malformed_request` for JSON that is refused.
+ * Parses a JSON body. Objects may have own members such as `__proto__`, so read them with `Object.entries`. Throws
+ * `not_json`, or `malformed_request` for JSON that violates a rule.
  * @see security 3.10, RFC 8259
  */
 export function parseJson(
@@ -45,7 +49,8 @@ export function parseJson(
   if (!isUtf8(body)) throw notJson('the body is not UTF-8');
   const text = body.toString();
   const value = parsed(text);
-  // RFC 8259 4: programs differ in which of two members with one name counts, so that a check could see another one.
+  // RFC 8259 4: parsers differ in which of two members with the same name counts, so another program could see another
+  // one.
   const members = countMembers(value, 1, maxMembers);
   if (!allowsRepeatedMembers && members !== countColons(text)) throw malformed('a member is repeated');
   return value;
@@ -59,7 +64,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Members of all objects in a value, which is found to be within the bounds. */
+/** Counts the members of all objects in a value and enforces the limits. */
 function countMembers(value: unknown, depth: number, maxMembers: number): number {
   if (typeof value === 'string' && UNSTORABLE.test(value)) throw malformed('a text holds what is not a character');
   if (value === null || typeof value !== 'object') return 0;
@@ -74,7 +79,7 @@ function countMembers(value: unknown, depth: number, maxMembers: number): number
   );
 }
 
-/** Colons outside of strings: one for each member as it was written. */
+/** Counts the colons outside of strings: one for each member in the text. */
 function countColons(text: string): number {
   return text.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
 }

@@ -1,7 +1,6 @@
 /**
- * Makes a server listen on what one `binds` entry of a listener names: an IP address, each address of a host name, a
- * Unix socket, or a socket of the service manager. All functions throw `ExitError` 71 with the address and the system's
- * error.
+ * Makes a server listen on one `binds` entry of a listener: an IP address, all addresses of a host name, a Unix socket,
+ * or a socket from the service manager. All functions throw `ExitError` 71 with the address and the system's error.
  */
 import cluster from 'node:cluster';
 import { lookup } from 'node:dns/promises';
@@ -13,10 +12,10 @@ import { isErrno } from '#platform/base/system-errors.ts';
 import type { Bind, InheritedBind, SocketBind, TcpBind } from './http-options.ts';
 import { type InheritedSockets, nameOf, otherKind, requireKind } from './inherited-sockets.ts';
 
-/** Where a server listens, as the start-up line shows it. */
+/** The address of a server as shown at startup. */
 export interface BoundAddress {
   readonly listener: string;
-  /** `host:port`, IPv6 in brackets; `unix:` and the path of a socket. */
+  /** `host:port` with IPv6 in brackets, or `unix:` and the path of a socket. */
   readonly address: string;
   /** Undefined for a Unix socket. */
   readonly port: number | undefined;
@@ -25,11 +24,11 @@ export interface BoundAddress {
 interface ListenTarget {
   readonly host: string;
   readonly port: number;
-  /** Without it an IPv6 socket takes IPv4 as well. */
+  /** Without it, an IPv6 socket also accepts IPv4. */
   readonly ipv6Only: boolean;
 }
 
-/** Binds one server per address of an entry. Servers bound before a failing one stay with the caller, in `servers`. */
+/** Binds one server per address of an entry. If one fails, the servers already bound remain in `servers`. */
 export async function bind(
   listener: string,
   entry: Bind,
@@ -52,7 +51,7 @@ export async function bind(
   const bound: BoundAddress[] = [];
   for (const target of await targetsOf(entry)) {
     const server = createServer(false);
-    // Several addresses of one name share the port that the first of them was given.
+    // All addresses of a name use the port that the first of them received.
     const port = target.port === 0 ? (bound[0]?.port ?? 0) : target.port;
     const address = await listenOnAddress(server, { ...target, port });
     servers.push(server);
@@ -89,10 +88,10 @@ async function listenOnAddress(server: Server, target: ListenTarget): Promise<{ 
 const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL']);
 
 /**
- * Listens on a Unix socket. It is created under a temporary name, gets its permissions, and then replaces whatever
- * socket had the path: clients never see wrong permissions or a gap, and a stale socket does not matter. When the
- * server closes, the path is removed only if it is still this socket: a successor may have taken it over. Several
- * processes that serve together share one socket, which the first of them puts in place.
+ * Listens on a Unix socket. The socket is created under a temporary name, gets its permissions, and then replaces any
+ * socket at the path. So clients never see wrong permissions or a gap, and a stale socket does no harm. When the server
+ * closes, the path is removed only if it is still this socket, since a successor may have replaced it. Worker processes
+ * share one socket, which the first of them puts in place.
  */
 async function listenOnSocket(server: Server, bind: SocketBind): Promise<void> {
   const { socket: path, mode } = bind;
@@ -110,7 +109,7 @@ async function listenOnSocket(server: Server, bind: SocketBind): Promise<void> {
   }
 }
 
-/** Also throws `ExitError` 78 when the descriptor is something else than the entry says. */
+/** Also throws `ExitError` 78 if the descriptor is not of the kind that the entry says. */
 async function listenOnDescriptor(
   server: Server,
   bind: InheritedBind,
@@ -131,9 +130,9 @@ async function listenOnDescriptor(
 }
 
 /**
- * Begins to listen on a descriptor that this process holds itself. One of several processes would ask the first of them
- * instead, which closes the descriptor for good with the last of the others (docs/decisions/0027); Node.js has the option
- * `exclusive` against that, but not for descriptors, and asks nobody where it takes a process for the first.
+ * Listens on a descriptor that this process holds itself. A cluster worker would delegate to the primary, which closes
+ * the descriptor permanently with its last worker (docs/decisions/0027). The `exclusive` option of Node.js prevents
+ * that, but not for descriptors. Node.js does not delegate if it considers the process the primary.
  */
 function listenByItself(begin: () => Promise<void>): Promise<void> {
   const { isPrimary } = cluster;

@@ -1,4 +1,4 @@
-/** What the server needs of a request and of its response, whichever version of HTTP they are of. */
+/** The parts of a request and a response that the server needs, independent of the HTTP version. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -9,11 +9,11 @@ export interface ReceivedRequest {
   readonly url?: string | undefined;
   readonly httpVersion: string;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly rawHeaders: readonly string[];
-  /** Its body has arrived to the last byte. */
+  /** The body has been received completely. */
   readonly complete: boolean;
-  /** Why the parser refused it; undefined for a request that was read whole. */
+  /** Why the parser rejected it. Undefined for requests that were parsed completely. */
   readonly refusal?: 'malformed_request' | 'headers_too_large';
   on(event: 'data', listener: (chunk: Buffer) => void): unknown;
   on(event: 'close' | 'end' | 'error', listener: () => void): unknown;
@@ -27,7 +27,7 @@ export interface OutgoingResponse {
   readonly writableFinished: boolean;
   readonly socket: Socket | null;
   writeContinue(): void;
-  /** Throws for what a header must not contain. */
+  /** Throws if a header value is invalid. */
   writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
   end(body?: string | Buffer): unknown;
   once(event: 'close' | 'finish', listener: () => void): unknown;

@@ -1,4 +1,4 @@
-/** The server of node:http behind one bind, within our limits; where a listener has PROXY or TLS, `opening.ts` comes before it. */
+/** The node:http server behind one bind, with our limits. For listeners with PROXY or TLS, `opening.ts` comes first. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
 import type { Rejections } from './connection-warnings.ts';
@@ -22,18 +22,18 @@ export interface NodeServerOptions {
   readonly rejections: Rejections;
   /** Bound to a Unix socket. */
   readonly isLocal: boolean;
-  /** Undefined: requests begin at once. */
+  /** Undefined if requests start immediately. */
   readonly opening: Opening | undefined;
   receive(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void;
-  /** Undefined: HTTP/2 is not spoken. */
+  /** Undefined without HTTP/2. */
   readonly serveHttp2: Speaker | undefined;
-  /** Of a request that Node makes no response for. */
+  /** Handles a request for which Node creates no response. */
   receiveLast(connection: Connection, request: IncomingMessage): void;
 }
 
 export const MAX_SWEEP_MS = 1000;
 
-/** What Node.js itself heeds, for all connections from now on. */
+/** Returns the limits that Node.js itself enforces, for all connections from now on. */
 export function nodeLimits(limits: NodeLimits) {
   return {
     maxHeaderSize: limits.maxRequestLineBytes + limits.maxHeadersBytes,
@@ -43,20 +43,20 @@ export function nodeLimits(limits: NodeLimits) {
   };
 }
 
-/** It does not listen yet. */
+/** Creates a server that does not listen yet. */
 export function createNodeServer(options: NodeServerOptions): Server {
   const { connections, isLocal, opening, rejections } = options;
   const limits = nodeLimits(options.limits);
   const server = createServer({
     insecureHTTPParser: false,
-    // Judged by `judgeHead`, so that the refusal gets its line in the log.
+    // `judgeHead` checks this, so that the refusal is logged.
     requireHostHeader: false,
     ...limits,
     connectionsCheckingInterval: Math.min(MAX_SWEEP_MS, limits.headersTimeout / 4),
   });
-  // At `close` Node would cut off connections whose next request is on its way: `Connections.closeIdle` waits.
+  // On `close`, Node would close connections whose next request is on its way. `Connections.closeIdle` waits for them.
   server.closeIdleConnections = () => {};
-  // Node begins to read requests in its own listener, which waits here until a connection is open.
+  // Node starts reading requests in its own listener, which is deferred here until a connection is open.
   const readRequests = server.listeners('connection');
   if (opening !== undefined) server.removeAllListeners('connection');
   const speakers = new Map<string, Speaker>();

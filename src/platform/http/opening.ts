@@ -1,6 +1,6 @@
 /**
- * What comes before the first request of a connection: a header of the PROXY protocol, then the TLS handshake, both
- * within `limits.handshake_timeout`. A connection that does not bring them is closed without an answer.
+ * Handles what precedes the first request of a connection: a PROXY protocol header and the TLS handshake, both within
+ * `limits.handshake_timeout`. If they fail, the connection is closed without a response.
  */
 import { type SecureContext, TLSSocket } from 'node:tls';
 import { Networks } from '#platform/base/ip-address.ts';
@@ -11,24 +11,24 @@ import type { ListenerOptions } from './http-options.ts';
 import { parseProxyHeader } from './proxy-header.ts';
 import { openCertificate, type ServedCertificate } from './tls-pair.ts';
 
-/** Speaks one protocol on a connection that is open. */
+/** Serves one protocol on an open connection. */
 export type Speaker = (connection: Connection) => void;
 
 export interface OpeningOptions {
   readonly listener: Pick<ListenerOptions, 'proxyProtocol' | 'tls'>;
   readonly connections: Connections;
   readonly rejections: Rejections;
-  /** `limits.handshake_timeout` as it is now. */
+  /** The current `limits.handshake_timeout`. */
   timeoutMs(): number;
 }
 
 export class Opening {
   readonly #options: OpeningOptions;
-  /** Who may send a PROXY header; undefined: everybody. */
+  /** Networks that may send a PROXY header. Undefined allows all. */
   readonly #from: Networks | undefined;
   #certificate: ServedCertificate | undefined;
 
-  /** @throws Error when the certificate cannot be used */
+  /** @throws Error if the certificate cannot be used */
   constructor(options: OpeningOptions) {
     const { proxyProtocol, tls } = options.listener;
     this.#options = options;
@@ -36,20 +36,20 @@ export class Opening {
     this.#certificate = tls === undefined ? undefined : openCertificate(tls);
   }
 
-  /** That connections get now; undefined without TLS. */
+  /** The certificate for new connections. Undefined without TLS. */
   get certificate(): ServedCertificate | undefined {
     return this.#certificate;
   }
 
-  /** Connections from now on get this certificate. */
+  /** Uses this certificate for new connections. */
   useCertificate(certificate: ServedCertificate): void {
     if (this.#certificate !== undefined) this.#certificate = certificate;
   }
 
   /**
-   * Opens a connection and hands it to who speaks the protocol that its peer chose, unless it is closed before that.
-   * @param speakers by the name that ALPN has for the protocol (RFC 7301 6), the preferred one first; the last is
-   * also for peers who name none
+   * Opens a connection and passes it to the speaker of the protocol that its peer chose, unless it is closed before.
+   * @param speakers by ALPN protocol name (RFC 7301 6), in order of preference; the last one also serves peers that
+   * name none
    */
   begin(connection: Connection, speakers: ReadonlyMap<string, Speaker>): void {
     const { socket } = connection;
@@ -85,7 +85,7 @@ export class Opening {
     };
     const refuse = (): void => {
       end();
-      // Load balancers connect and leave, to see whether anybody is there.
+      // Load balancers connect and disconnect as a health check.
       if (received.length > 0) this.#reject(connection, 'proxy');
       else connection.cut();
     };
@@ -115,7 +115,7 @@ export class Opening {
     then: (protocol: string | undefined) => void,
   ): void {
     const { socket } = connection;
-    // As servers of node:tls have it: the end of the one is the end of the other.
+    // Like node:tls servers: when one side ends, so does the other.
     socket.allowHalfOpen = false;
     const secured = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: [...protocols] });
     let isEstablished = false;
@@ -124,7 +124,7 @@ export class Opening {
       this.#options.connections.continueOn(connection, secured);
       then(typeof secured.alpnProtocol === 'string' ? secured.alpnProtocol : undefined);
     });
-    // Where Node.js reports every failure of TLS.
+    // Node.js reports every TLS failure with this event.
     secured.on('_tlsError', () => {
       if (isEstablished) secured.destroy();
       else this.#reject(connection, 'tls');

@@ -1,6 +1,6 @@
 /**
- * How much the process has to do: the requests in flight, which are bounded, and the lag of the event loop, by which
- * less urgent requests are refused and the live probe fails.
+ * Measures the load of the process: the number of requests in flight, which is limited, and the event loop lag. A high
+ * lag causes less urgent requests to be refused and the liveness probe to fail.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -10,24 +10,24 @@ import type { Route } from './route.ts';
 
 type Capacity = NonNullable<Route['capacity']>;
 
-/** One for each eight that may be in flight, for each kind of route that has capacity of its own. */
+/** Extra capacity for each kind of route with reserved capacity, relative to the maximum in flight. */
 const KEPT_SHARE = 1 / 8;
 const MIN_KEPT = 8;
 
-/** More than the pages and files that the browser of one visitor asks for at once. */
+/** More than the pages and files that one visitor's browser requests at once. */
 const SEVERAL = 8;
 
-/** A request as it is counted. */
+/** A request that `InFlight` counts. */
 export interface CountedRequest {
-  /** It is counted right now. */
+  /** Whether it is currently counted. */
   isInFlight: boolean;
   readonly capacity: Capacity | undefined;
 }
 
 /**
- * The requests that the process works on, at most `limits.max_in_flight`. One whose body is still arriving is not
- * among them: it costs a connection and nothing else, so that clients that never send a body do not keep others out
- * (security S-176). Routes with capacity of their own are served beyond that, each kind up to its share.
+ * The requests being processed, at most `limits.max_in_flight`. Requests whose body is still arriving do not count:
+ * they cost only a connection, so clients that never send a body cannot lock out others (security S-176). Routes with
+ * reserved capacity are served beyond the limit, each kind up to its share.
  */
 export class InFlight {
   #max: number;
@@ -38,7 +38,7 @@ export class InFlight {
     this.#max = max;
   }
 
-  /** Those who are in stay, however many. */
+  /** Changes the limit. Requests already in flight are not affected. */
   set max(max: number) {
     this.#max = max;
   }
@@ -47,17 +47,17 @@ export class InFlight {
     return Math.max(MIN_KEPT, Math.ceil(this.#max * KEPT_SHARE));
   }
 
-  /** Further requests are refused, but for those with capacity of their own. */
+  /** Further requests are refused, except those with reserved capacity. */
   get isFull(): boolean {
     return this.#count >= this.#max;
   }
 
-  /** So many are worked on that a late event loop means too much to do, rather than a busy machine. */
+  /** Enough requests are in flight to be the cause of a slow event loop, rather than a busy machine. */
   get areSeveral(): boolean {
     return this.#count >= SEVERAL;
   }
 
-  /** Counts a request, once. Throws `overloaded` when there are too many. */
+  /** Counts a request once. Throws `overloaded` if there are too many. */
   enter(request: CountedRequest): void {
     if (request.isInFlight) return;
     const { capacity } = request;
@@ -68,7 +68,7 @@ export class InFlight {
     if (capacity !== undefined) this.#counts[capacity] += 1;
   }
 
-  /** Counts it no longer: it is over, or waits for its body. */
+  /** Stops counting a request that has ended or waits for its body. */
   leave(request: CountedRequest): void {
     if (!request.isInFlight) return;
     request.isInFlight = false;
@@ -77,10 +77,10 @@ export class InFlight {
   }
 }
 
-/** Refuses a request. @param reason for the metrics: too many are in flight, or the event loop lags */
+/** Creates the error for a refused request. @param reason for the metrics: too many in flight, or event loop lag */
 export function overloaded(reason: 'lagging' | 'overloaded'): LatchkeyError {
   metrics?.count('http_server_rejected_total', { reason });
-  // Spread out, so that those refused together do not come back together.
+  // Randomized, so that refused clients do not all return at the same time.
   return new LatchkeyError('overloaded', { retryAfterSeconds: 1 + ((randomBytes(1)[0] ?? 0) % 5) });
 }
 
@@ -88,11 +88,11 @@ const WINDOW_MS = 5000;
 const RESOLUTION_MS = 20;
 const LAGGING_MS = 500;
 const STALLED_MS = 10_000;
-/** Windows that the live probe looks back on: 30 s. */
+/** Number of windows that the liveness probe considers: 30 s. */
 const STALL_WINDOWS = 6;
 const NANOSECONDS_PER_MS = 1_000_000;
 
-/** How late the event loop gets to what is due, judged in windows of five seconds (operations 7.1, 9.4). */
+/** Measures the event loop lag in windows of five seconds (operations 7.1, 9.4). */
 export class EventLoopLag {
   readonly #histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout;
@@ -104,12 +104,12 @@ export class EventLoopLag {
     this.#timer = setInterval(() => this.#endWindow(), WINDOW_MS).unref();
   }
 
-  /** The 99th percentile of the last window was over half a second: pages give way to what machines wait for. */
+  /** The 99th percentile of the last window exceeded half a second: pages give way to requests from machines. */
   get isLagging(): boolean {
     return this.#percentile > LAGGING_MS;
   }
 
-  /** The event loop was blocked for over ten seconds within the last thirty. */
+  /** The event loop was blocked for more than ten seconds within the last thirty. */
   get isStalled(): boolean {
     return Math.max(this.#histogram.max / NANOSECONDS_PER_MS, ...this.#longest) > STALLED_MS;
   }

@@ -1,17 +1,23 @@
-/** Pages of a service on this machine have one host: cookies and forms of another one belong to another site. */
+/**
+ * Ensures that pages of a service on loopback use a single host, since cookies and forms of another host belong to
+ * another site.
+ */
 import { isLoopbackName, parseUrl } from '#platform/base/url.ts';
 import type { Exchange } from './exchange.ts';
 import { type HttpResponse, redirect } from './response.ts';
 import type { Route } from './route.ts';
 
-/** An address on loopback. */
+/** A loopback origin. */
 export interface LocalHome {
   readonly origin: string;
   readonly host: string;
   readonly port: number;
 }
 
-/** @param origin of the public base @returns undefined unless it is plain HTTP on loopback, where nobody rewrites hosts */
+/**
+ * @param origin of the public base @returns undefined unless it is plain HTTP on loopback, where no proxy rewrites
+ * hosts
+ */
 export function localHome(origin: string): LocalHome | undefined {
   const { host, hostname, port, protocol } = new URL(origin);
   if (protocol !== 'http:' || !isLoopbackName(hostname)) return undefined;
@@ -19,8 +25,8 @@ export function localHome(origin: string): LocalHome | undefined {
 }
 
 /**
- * A redirect to the same page at its own host. Only where the public base leads to this very port: a proxy on this
- * machine may rewrite `Host`, and would be redirected for ever.
+ * Redirects to the same page on the configured host. Applies only if the public base has this very port: a local proxy
+ * that rewrites `Host` would otherwise cause a redirect loop.
  */
 export function redirectHome(home: LocalHome | undefined, route: Route, exchange: Exchange): HttpResponse | undefined {
   if (home === undefined || route.errorFormat !== 'page' || exchange.method !== 'GET') return undefined;

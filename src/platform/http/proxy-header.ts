@@ -1,6 +1,6 @@
 /**
- * The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): the header with which a load balancer that
- * passes connections on says whose they are. Parsed here, without a socket; `opening.ts` reads it.
+ * Parser for the PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): the header with which a TCP load
+ * balancer passes on the client address. Works without a socket; `opening.ts` reads the bytes.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
@@ -10,14 +10,14 @@ export type ProxyHeader =
   | { readonly kind: 'invalid' }
   | ({ readonly kind: 'complete'; readonly length: number } & ProxySource);
 
-/** What a header says of a connection. */
+/** Contents of a header. */
 export interface ProxySource {
   readonly version: 1 | 2;
-  /** Undefined: it names nobody, so the peer of the socket counts. */
+  /** Undefined if the header names no client, in which case the peer of the socket counts. */
   readonly route: ProxiedRoute | undefined;
 }
 
-/** From the client to where it connected. */
+/** The client's address and the address to which it connected. */
 export interface ProxiedRoute {
   readonly source: Endpoint;
   readonly destination: Endpoint;
@@ -36,13 +36,13 @@ const V2_START = Buffer.from('\r\n\r\n\0\r\nQUIT\n');
 const MAX_V1_BYTES = 107;
 const MAX_V2_BYTES = 4096;
 
-/** Judges the first bytes of a connection; wrong ones at the first byte that cannot be right. */
+/** Parses the first bytes of a connection. Fails at the first byte that cannot be valid. */
 export function parseProxyHeader(bytes: Buffer): ProxyHeader {
   if (startsLike(bytes, V2_START)) return parseV2(bytes);
   return startsLike(bytes, V1_START) ? parseV1(bytes) : INVALID;
 }
 
-/** Whether `bytes` begin with `start`, as far as both go. */
+/** Returns whether `bytes` and `start` agree up to the length of the shorter one. */
 function startsLike(bytes: Buffer, start: Buffer): boolean {
   const length = Math.min(bytes.length, start.length);
   return bytes.subarray(0, length).equals(start.subarray(0, length));
@@ -53,7 +53,7 @@ function parseV1(bytes: Buffer): ProxyHeader {
   if (end === -1) return bytes.length >= MAX_V1_BYTES ? INVALID : INCOMPLETE;
   const header = { kind: 'complete', length: end + 2, version: 1 } as const;
   const [, protocol, ...rest] = bytes.toString('latin1', 0, end).split(' ');
-  // Whatever follows it is not read (2.1).
+  // The rest of the line is ignored (2.1).
   if (protocol === 'UNKNOWN') return { ...header, route: undefined };
   const [source = '', destination = '', sourcePort = '', destinationPort = '', ...more] = rest;
   const isAddress = protocol === 'TCP4' ? isIPv4 : protocol === 'TCP6' ? isPlainIPv6 : undefined;
@@ -71,7 +71,7 @@ function parseV1(bytes: Buffer): ProxyHeader {
   return { ...header, route };
 }
 
-/** Without a zone, which means nothing to another machine. */
+/** Rejects zones, which mean nothing to another machine. */
 function isPlainIPv6(text: string): boolean {
   return isIPv6(text) && !text.includes('%');
 }
@@ -80,15 +80,15 @@ function isPort(text: string): boolean {
   return /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 65_535;
 }
 
-/** Where the parts of version 2 are (2.2). */
+/** Byte offsets of the version 2 fields (2.2). */
 const COMMAND_AT = 12;
 const FAMILY_AT = 13;
 const LENGTH_AT = 14;
 const ADDRESSES_AT = 16;
-/** Version 2 in the upper half of the byte. */
+/** The upper half of the byte is version 2. */
 const LOCAL = 0x20;
 const PROXY = 0x21;
-/** Of no known family, over TCP or what is not known either. */
+/** Unspecified family, over TCP or an unspecified transport. */
 const UNSPECIFIED = [0x00, 0x01];
 const TCP_OVER_IPV4 = 0x11;
 const TCP_OVER_IPV6 = 0x21;
@@ -105,14 +105,14 @@ function parseV2(bytes: Buffer): ProxyHeader {
   if (bytes.length < length) return INCOMPLETE;
   const header = { kind: 'complete', length, version: 2 } as const;
   const family = bytes.readUInt8(FAMILY_AT);
-  // A receiver takes LOCAL whatever addresses come with it, and drops them (2.2).
+  // A receiver accepts LOCAL with any addresses and ignores them (2.2).
   if (command === LOCAL || UNSPECIFIED.includes(family)) return { ...header, route: undefined };
   const size = family === TCP_OVER_IPV4 ? IPV4_BYTES : family === TCP_OVER_IPV6 ? IPV6_BYTES : undefined;
   if (size === undefined || addressBytes < 2 * (size + PORT_BYTES)) return INVALID;
   return { ...header, route: readRoute(bytes.subarray(ADDRESSES_AT), size) };
 }
 
-/** Both addresses, then both ports. */
+/** Both addresses, followed by both ports. */
 function readRoute(bytes: Buffer, size: number): ProxiedRoute {
   const endpoint = (index: number): Endpoint => ({
     address: addressText(bytes.subarray(index * size, (index + 1) * size)),

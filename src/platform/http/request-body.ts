@@ -4,11 +4,11 @@ import { resumeTask, type Task } from '#platform/base/tasks.ts';
 import { FormParameters } from './form-parameters.ts';
 import type { ReceivedRequest } from './message.ts';
 
-/** Slower senders, once `SLOW_AFTER_MS` have passed, are cut off: they hold a connection for next to nothing. */
+/** After `SLOW_AFTER_MS`, slower senders are disconnected, since they occupy a connection at almost no cost. */
 const MIN_BYTES_PER_SECOND = 1024;
 const SLOW_AFTER_MS = 5000;
 
-/** The body of one request: read when a handler asks for it, each chunk a stretch of the request's task. */
+/** The body of one request. It is read on demand, and each chunk is a stretch of the request's task. */
 export class RequestBody {
   readonly #request: ReceivedRequest;
   readonly #task: Task;
@@ -22,27 +22,27 @@ export class RequestBody {
     this.#task = task;
   }
 
-  /** What is missing of it will not be waited for. */
+  /** The rest of the body will not be read. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
 
-  /** True while a handler waits for the rest of the body. */
+  /** A handler is waiting for the rest of the body. */
   get isBeingRead(): boolean {
     return this.#reject !== undefined;
   }
 
-  /** Bytes that the head announces; undefined when their number is not known beforehand. */
+  /** Body length according to the head. Undefined if it is not known in advance. */
   get announcedBytes(): number | undefined {
     const { headers, httpVersion } = this.#request;
     if (headers['transfer-encoding'] !== undefined) return undefined;
     const length = headers['content-length'];
-    // The frames of HTTP/2 say themselves where a body ends.
+    // HTTP/2 frames mark the end of the body.
     if (length === undefined && httpVersion === '2.0' && !this.#request.complete) return undefined;
     return Number(length ?? 0);
   }
 
-  /** The connection failed before the body was complete: each reader gets this, now or later. */
+  /** Reports that the connection failed before the body was complete. Current and later reads fail with this error. */
   fail(failure: LatchkeyError): void {
     this.#failure ??= failure;
     const reject = this.#reject;
@@ -52,9 +52,9 @@ export class RequestBody {
   }
 
   /**
-   * Fails the reading when the sender is too slow.
+   * Fails a pending read if the sender is too slow.
    * @param now `performance.now()`
-   * @param maxMs for the whole body, which Node.js itself heeds in HTTP/1 only
+   * @param maxMs for the whole body; Node.js enforces this only for HTTP/1
    */
   failIfSlow(now: number, maxMs: number): void {
     if (this.#reject === undefined) return;
@@ -64,8 +64,8 @@ export class RequestBody {
   }
 
   /**
-   * All bytes. Throws `body_too_large` without reading when the announced length exceeds `maxBytes`, else at the
-   * chunk that exceeds it, and `unsupported_media_type` for a compressed body.
+   * Reads the whole body. Throws `body_too_large` before reading if the declared length exceeds `maxBytes`, otherwise
+   * at the chunk that exceeds it. Throws `unsupported_media_type` for a compressed body.
    */
   read(maxBytes: number): Promise<Buffer> {
     const request = this.#request;
@@ -94,14 +94,14 @@ export class RequestBody {
           return;
         }
         chunks.push(chunk);
-        // Saves the stretch that the end event would begin.
+        // Saves the extra stretch of the end event.
         if (this.#receivedBytes === announced) complete();
       };
       request.on('data', (chunk: Buffer) => resumeTask(this.#task, () => receive(chunk)));
       request.on('end', () => {
         if (this.#receivedBytes !== announced && this.#reject !== undefined) resumeTask(this.#task, complete);
       });
-      // Without a listener the abort of the request would be an uncaught error; `close` follows it.
+      // Without a listener, an aborted request would be an uncaught error. `close` follows it.
       request.on('error', () => {});
       request.on('close', () => {
         if (!request.complete)
@@ -113,12 +113,12 @@ export class RequestBody {
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i;
 
-/** Whether a `Content-Type` is that of a form in UTF-8. */
+/** Returns whether a `Content-Type` is a form in UTF-8. */
 export function isFormType(contentType: string | undefined): boolean {
   return contentType !== undefined && FORM_TYPE.test(contentType.trim());
 }
 
-/** The fields of a form. Throws `malformed_request` for invalid UTF-8 or percent-encoding, NUL and too many fields. */
+/** Parses a form. Throws `malformed_request` for invalid UTF-8 or percent-encoding, NUL and too many fields. */
 export function parseForm(body: Buffer): FormParameters {
   const form = isUtf8(body) ? FormParameters.parse(body.toString()) : undefined;
   if (form === undefined) {
@@ -128,11 +128,11 @@ export function parseForm(body: Buffer): FormParameters {
 }
 
 const MAX_FIELD_CHARACTERS = 8192;
-/** A passkey's answer, the one field that may be larger. */
+/** A passkey response, the only field that may be larger. */
 const LARGE_FIELD = 'credential';
 const MAX_LARGE_FIELD_CHARACTERS = 32_768;
 
-/** The rules for forms of our own pages (browser-flows 1). Throws `malformed_request`. */
+/** Enforces the rules for forms of our own pages (browser-flows 1). Throws `malformed_request`. */
 export function requirePageForm(form: FormParameters): void {
   const repeated = form.firstRepeated();
   if (repeated !== undefined) throw new LatchkeyError('malformed_request', { description: 'a field is repeated' });

@@ -6,57 +6,63 @@ import type { CookieJar } from './cookies.ts';
 import type { FormParameters } from './form-parameters.ts';
 import type { JsonRules } from './json-body.ts';
 
-/** One request as handlers see it. */
+/** A request as handlers see it. */
 export interface RequestContext {
   readonly task: Task;
-  /** `GET`, `POST`, …; HEAD arrives as the GET it stands for. */
+  /** `GET`, `POST`, …; HEAD appears as GET. */
   readonly method: string;
-  /** Values of the path's `:name` parameters, percent-decoded. */
+  /** Percent-decoded values of the path's `:name` parameters. */
   readonly params: Readonly<Record<string, string>>;
-  /** Of the listener: begins with a slash and ends without one, or is empty. Addresses in an answer begin with it. */
+  /** The listener's prefix: empty, or with a leading and without a trailing slash. URLs in responses start with it. */
   readonly prefix: string;
-  /** The query string, parsed at first use. Throws `malformed_request` when it cannot be decoded. */
+  /** The query string, parsed on first use. Throws `malformed_request` if it cannot be decoded. */
   readonly query: FormParameters;
   /** The query string as received, without `?`. */
   readonly rawQuery: string;
   readonly headers: IncomingHttpHeaders;
-  /** Several `Authorization` headers, of which `headers` has the first; only routes that judge this get such a request. */
+  /**
+   * There are several `Authorization` headers, and `headers` contains the first. Only routes that handle this case
+   * receive such requests.
+   */
   readonly isAuthorizationRepeated: boolean;
-  /** Canonical text of the caller's address (operations 5.6); undefined behind a Unix socket without header. */
+  /** The client address in canonical form (operations 5.6). Undefined for a Unix socket without a header. */
   readonly clientAddress: string | undefined;
-  /** What the listener knows of the connection, for who looks for a fault in what is in front of it. */
+  /** Connection details for diagnosing reverse proxies and load balancers. */
   readonly connectionInfo: ConnectionInfo;
-  /** Cut to 512 characters; undefined when absent. */
+  /** Truncated to 512 characters. Undefined if absent. */
   readonly userAgent: string | undefined;
   readonly cookies: CookieJar;
-  /** Aborted when the client has left, or the answer was given: work that still waits for its turn is in vain. */
+  /** Aborted when the client disconnects or the response has been sent: work that is still queued is then useless. */
   readonly signal: AbortSignal;
   /**
-   * Asked right before something is written that the answer tells of, after a wait for another server. False: the
-   * request was answered, by its time limit, or the client has left, and nothing is to be written. True: from now on the
-   * answer is waited for, so that nothing is stored of what was answered 503.
+   * Call this after waiting for another server, right before writing anything that the response reports. False: the
+   * time limit has answered the request, or the client is gone, and nothing may be written. True: the time limit no
+   * longer applies, so a request with stored changes is never answered with 503.
    */
   beginWrite(): boolean;
   /**
-   * The body of an `application/x-www-form-urlencoded` request. Throws `unsupported_media_type`, `body_too_large` or
+   * Reads an `application/x-www-form-urlencoded` body. Throws `unsupported_media_type`, `body_too_large` or
    * `malformed_request` (invalid encoding, NUL, more than 100 fields).
    */
   readForm(): Promise<FormParameters>;
   /**
-   * The body of an `application/json` request; asked for once. Throws `unsupported_media_type`, `body_too_large`,
-   * `not_json` (invalid encoding or JSON) or `malformed_request` (NUL, lone surrogates, repeated members, too deep or
-   * too many of them).
+   * Reads an `application/json` body. Call it once. Throws `unsupported_media_type`, `body_too_large`, `not_json`
+   * (invalid encoding or JSON) or `malformed_request` (NUL, lone surrogates, repeated members, too many levels or
+   * members).
    */
   readJson(rules?: JsonRules): Promise<unknown>;
-  /** The same, or undefined when there is no body. */
+  /** Does the same, or returns undefined if there is no body. */
   readOptionalJson(): Promise<unknown>;
   /**
-   * The first call wins, except that `replace` (a request that signs someone in) always does. Whoever it is pays for the
-   * work of the request, unless they only claim to be it, as clients without a secret do.
+   * Sets the requester. The first call wins, unless `replace` is set (a request that signs a user in). The requester is
+   * charged for the work of the request, unless the identity is only claimed, as for clients without a secret.
    */
   setRequester(requester: Requester, options?: { readonly replace?: boolean; readonly isClaimed?: boolean }): void;
-  /** Called once the requester is known, before any work for them. Throws `rate_limited` when they have used up theirs. */
+  /**
+   * Call when the requester is known, before any work for them. Throws `rate_limited` if they have used up their
+   * budget.
+   */
   requireWork(): void;
-  /** What the line of the request names as its GraphQL operation. */
+  /** Sets the GraphQL operation in the request's log line. */
   setGraphqlOperation(operation: GraphqlOperation): void;
 }

@@ -7,18 +7,25 @@ const REGISTERED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELE
 const METHOD_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const MAX_LOGGED_METHOD_CHARACTERS = 32;
 
-/** The method in the log and in request ids: as received, cut at 32 characters; `-` for what is not a token. */
+/**
+ * Returns the method for logs and request ids: as received, truncated to 32 characters, or `-` if it is not a token.
+ */
 export function loggedMethod(method: string): string {
   if (REGISTERED_METHODS.has(method)) return method;
   return METHOD_TOKEN.test(method) ? method.slice(0, MAX_LOGGED_METHOD_CHARACTERS) : '-';
 }
 
-/** The method in metrics and spans, where a value that strangers choose would make a series of its own. */
+/**
+ * Returns the method for metrics and spans. Unknown methods share one value, so that clients cannot create time series.
+ */
 export function countedMethod(method: string): string {
   return REGISTERED_METHODS.has(method) ? method : '_OTHER';
 }
 
-/** Path and query of a request target as received; of an absolute one the authority is dropped (RFC 9112 3.2.2). */
+/**
+ * Splits a request target into path and query as received. Removes the authority of an absolute target (RFC 9112
+ * 3.2.2).
+ */
 export function splitTarget(target: string): { readonly path: string; readonly query: string } {
   const local = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '');
   const mark = local.indexOf('?');
@@ -29,14 +36,14 @@ export function splitTarget(target: string): { readonly path: string; readonly q
 export type HeadLimits = Pick<HttpLimits, 'maxRequestLineBytes' | 'maxHeadersBytes'>;
 
 const MAX_HEADER_FIELDS = 100;
-/** What a request line has besides its parts: two spaces, `HTTP/1.1` and the line end. */
+/** The rest of a request line: two spaces, `HTTP/1.1` and the line end. */
 const REQUEST_LINE_REST_BYTES = 12;
-/** What a header field has besides its parts: colon, blank and line end. */
+/** The rest of a header field: colon, space and line end. */
 const FIELD_REST_BYTES = 4;
 
 /**
- * What is wrong with the head of a request that the parser let through (operations 9.1, security S-149, S-150);
- * undefined when nothing is. The fields are counted here since Node drops those beyond its limit without a word.
+ * Validates a request head that the parser accepted (operations 9.1, security S-149, S-150). Returns undefined if it is
+ * valid. Counts the fields here, since Node silently drops those beyond its limit.
  */
 export function judgeHead(request: ReceivedRequest, limits: HeadLimits): LatchkeyError | undefined {
   const { method = '', url = '', rawHeaders, httpVersion, refusal } = request;
@@ -57,7 +64,7 @@ export function judgeHead(request: ReceivedRequest, limits: HeadLimits): Latchke
   const encoding = request.headers['transfer-encoding'];
   const isHostOk =
     httpVersion === '2.0' ? isAuthorityOk(request, hosts) : hosts === 1 || (hosts === 0 && httpVersion === '1.0');
-  // A body of two lengths, or of one that HTTP/1.0 does not know, is how a second request is smuggled past a proxy.
+  // Bodies with two lengths, or with an encoding that HTTP/1.0 does not define, enable request smuggling past a proxy.
   const isFramingOk =
     encoding === undefined ||
     (encoding.toLowerCase() === 'chunked' && httpVersion !== '1.0' && !('content-length' in request.headers));
@@ -67,8 +74,8 @@ export function judgeHead(request: ReceivedRequest, limits: HeadLimits): Latchke
 }
 
 /**
- * Whether a request names its caller several times: Node takes the first header and drops the others, a proxy may have
- * judged another one (RFC 9110 5.3).
+ * Returns whether there are several `Authorization` headers. Node uses the first one, but a proxy may have checked
+ * another one (RFC 9110 5.3).
  */
 export function isAuthorizationRepeated({ headers, rawHeaders }: ReceivedRequest): boolean {
   if (headers.authorization === undefined) return false;
@@ -81,8 +88,8 @@ export function isAuthorizationRepeated({ headers, rawHeaders }: ReceivedRequest
 }
 
 /**
- * Of HTTP/2, RFC 9113 8.3.1: one name of a host, or two that are the same, since a proxy may have judged the other one;
- * and a scheme of the web, since only for those the path has been looked at.
+ * HTTP/2, RFC 9113 8.3.1: requires a single host, or two that are equal, since a proxy may have checked the other one.
+ * Also requires a web scheme, since the path was validated only for those.
  */
 function isAuthorityOk({ headers }: ReceivedRequest, hosts: number): boolean {
   const { host, [':authority']: authority, [':scheme']: scheme } = headers;
@@ -95,7 +102,10 @@ function isWeb(scheme: string | string[] | undefined): boolean {
   return scheme === 'https' || scheme === 'http';
 }
 
-/** A path, an absolute address, or the asterisk that goes with OPTIONS (RFC 9112 3.2); CONNECT was given that too. */
+/**
+ * Accepts a path, an absolute URL, or the asterisk with OPTIONS (RFC 9112 3.2). CONNECT requests got an asterisk as
+ * well.
+ */
 function isTargetOk(method: string, target: string): boolean {
   if (target === '*') return method === 'OPTIONS' || method === 'CONNECT';
   return (target.startsWith('/') || /^https?:\/\//i.test(target)) && !target.includes('#');

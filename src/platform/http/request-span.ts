@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts';
 const MAX_PATH_CHARACTERS = 2048;
 const MAX_USER_AGENT_CHARACTERS = 256;
 
-/** The span of a request: what its line in the log says, and never the query string (operations 7.2). */
+/** The span of a request, with the contents of its log line. Never contains the query string (operations 7.2). */
 export function requestSpan(exchange: Exchange, status: number) {
   const { clientAddress, countedMethod: method, graphqlOperation, path, request, route, task } = exchange;
   const userAgent = request.headers['user-agent'];

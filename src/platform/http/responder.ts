@@ -21,11 +21,11 @@ export interface ResponderOptions {
   readonly headers: CommonHeaders;
   readonly address: PublicAddress;
   readonly maxRequestsPerConnection: number;
-  /** Every answer from now on is the last of its connection. */
+  /** Every response from now on is the last of its connection. */
   isClosing(): boolean;
 }
 
-/** Sends the one answer of each request, after its line in the log. */
+/** Sends the response of each request, after writing its log line. */
 export class Responder {
   readonly #options: ResponderOptions;
 
@@ -33,7 +33,7 @@ export class Responder {
     this.#options = options;
   }
 
-  /** Does nothing when the request was answered before: its handler had run out of time. */
+  /** Sends a response. Does nothing if the request was already answered because its handler timed out. */
   answer(exchange: Exchange, answer: HttpResponse): void {
     if (exchange.isAnswered) return;
     const { connection, request, response } = exchange;
@@ -41,7 +41,7 @@ export class Responder {
     const headers = this.#options.headers.complete(answer, { errorFormat, cors: this.#corsOf(exchange), setCookies });
     const isLast = this.#isLast(exchange);
     if (isLast && !connection.isMultiplexed) headers['connection'] = 'close';
-    // Throws for what a header must not contain, while nothing has been logged or sent yet.
+    // Throws for invalid header values, before anything is logged or sent.
     response.writeHead(answer.status, headers);
     exchange.isAnswered = true;
     exchange.sentBytes = answer.body?.length ?? 0;
@@ -50,7 +50,7 @@ export class Responder {
     try {
       this.#account(exchange, answer.status);
     } finally {
-      // The head is on its way: whatever fails here, the request gets its answer.
+      // The response head is written, so the response must be sent even if something fails here.
       response.end(request.method === 'HEAD' ? undefined : answer.body);
       if (isAborted) {
         this.#options.log.debug('http.server.aborted', 'the client was gone before the answer');
@@ -59,7 +59,7 @@ export class Responder {
     }
   }
 
-  /** Answers with whatever was thrown, in the error format of the request, and logs what an operator should know of it. */
+  /** Responds with a thrown error in the error format of the request, and logs what operators need to know. */
   answerFailure(exchange: Exchange, thrown: unknown): void {
     const { errorFormats, log } = this.#options;
     const error = reportFailure(log, thrown, exchange);
@@ -71,7 +71,7 @@ export class Responder {
     }
   }
 
-  /** Writes the line of the request, counts it, and ends its span. */
+  /** Writes the log line and the metrics of the request and ends its span. */
   #account(exchange: Exchange, status: number): void {
     const { request } = exchange;
     this.#options.log.request({
@@ -99,7 +99,7 @@ export class Responder {
     exchange.task.trace?.end(requestSpan(exchange, status));
   }
 
-  /** Who may read the response: as the route says, else as the format of the path does. */
+  /** Returns the CORS policy of the route, or that of the error format if there is no route. */
   #corsOf({ errorFormat, route }: Exchange): NonNullable<Route['cors']> {
     if (route !== undefined) return route.cors ?? 'none';
     return this.#options.errorFormats[errorFormat].cors;
@@ -107,11 +107,11 @@ export class Responder {
 
   #isLast({ body, connection, request }: Exchange): boolean {
     if (this.#options.isClosing() || connection.answered + 1 >= this.#options.maxRequestsPerConnection) return true;
-    // It goes on, whatever becomes of one of its requests.
+    // The connection continues regardless of individual requests.
     if (connection.isMultiplexed) return false;
     if (connection.endsWithCurrent || body.hasFailed) return true;
     if (connection.isUnreadable && !connection.hasWaiting) return true;
-    // What is left of a small body is read and dropped; more is not worth waiting for.
+    // The rest of a small body is read and discarded. For a larger one, closing the connection is cheaper.
     return !request.complete && (body.announcedBytes ?? Number.POSITIVE_INFINITY) > MAX_DRAINED_BODY_BYTES;
   }
 
@@ -129,10 +129,7 @@ export class Responder {
   }
 }
 
-/**
- * Returns what ended a request as an error that a format can render: anything that was not thrown on purpose becomes
- * `internal`, and logs it.
- */
+/** Converts and logs the error that ended a request. Everything that was not thrown deliberately becomes `internal`. */
 function reportFailure(log: Log, thrown: unknown, exchange: Exchange): LatchkeyError {
   const isUnexpected = !(thrown instanceof LatchkeyError) || thrown.code === 'internal';
   if (isUnexpected) failureReports?.report(thrown, { name: nameOf(exchange), task: exchange.task });
@@ -145,7 +142,7 @@ function reportFailure(log: Log, thrown: unknown, exchange: Exchange): LatchkeyE
   return thrown;
 }
 
-/** By the pattern of its route: a path is what somebody chose. */
+/** Names a request by its route pattern, since the path is chosen by the client. */
 function nameOf({ countedMethod: method, route }: Exchange): string {
   return `${method} ${route?.path ?? 'unmatched'}`;
 }

@@ -1,17 +1,17 @@
-/** Headers that the server adds to responses: security headers, those of CORS, cookies and the length. */
+/** Headers that the server adds to responses: security headers, CORS, cookies and length. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { HttpOptions } from './http-options.ts';
 import type { HttpResponse } from './response.ts';
 import type { ErrorFormat, Route } from './route.ts';
 
-/** Where an answer comes from, as far as its headers depend on it. */
+/** Origin of a response, as far as its headers depend on it. */
 export interface ResponseOrigin {
   readonly errorFormat: ErrorFormat;
   readonly cors: NonNullable<Route['cors']>;
   readonly setCookies: readonly string[];
 }
 
-/** Headers that every answer carries, no matter which code made it (security 3.5 to 3.7). */
+/** Headers of every response, whichever code creates it (security 3.5 to 3.7). */
 export class CommonHeaders {
   readonly #always: Headers;
   readonly #pageHeaders: Headers;
@@ -24,7 +24,7 @@ export class CommonHeaders {
     };
   }
 
-  /** The headers of an answer as they go out; those that it brings itself win. */
+  /** Returns the complete headers of a response. Headers set by the response itself take precedence. */
   complete(answer: HttpResponse, { errorFormat, cors, setCookies }: ResponseOrigin): OutgoingHttpHeaders {
     const headers: OutgoingHttpHeaders = {
       'cache-control': 'no-store',
@@ -38,7 +38,7 @@ export class CommonHeaders {
     }
     if (setCookies.length > 0) {
       headers['set-cookie'] = [...setCookies];
-      // A cache must not hand one browser's cookie to another.
+      // A cache must not serve one browser's cookie to another.
       headers['cache-control'] = 'no-store';
     }
     if (answer.status !== 204 && answer.status !== 304) headers['content-length'] = byteLength(answer.body);
@@ -64,19 +64,19 @@ const CALLER_HEADERS =
   'Authorization, Content-Type, Accept, Accept-Language, Content-Language, DPoP, X-Requested-With, traceparent, tracestate';
 const METHODS = {
   admin: 'GET, POST, PUT, DELETE, OPTIONS',
-  // The whole client API names the same ones, whether this service or the homeserver answers.
+  // The same for the whole client API, whether this service or the homeserver answers.
   chat: 'GET, POST, PUT, DELETE, OPTIONS',
   get: 'GET',
   'get-post': 'GET, POST',
   'get-put-delete': 'GET, PUT, DELETE',
   graphql: 'GET, POST, OPTIONS',
 } as const;
-/** A list of header names and nothing else, so that no byte of it can end the header it is repeated in. */
+/** Matches only a list of header names, so that the value cannot break out of the header in which it is echoed. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 
 /**
- * Headers that let a browser show the answer to code of any origin (security 3.7). Never with credentials, and the
- * origin asked for is never repeated, so that they need no `Vary`.
+ * Returns headers that let scripts from any origin read the response (security 3.7). Credentials are never allowed, and
+ * the requesting origin is never echoed, so `Vary` is not needed.
  */
 function corsHeaders(cors: Cors): Headers {
   if (cors === 'none') return NONE;
@@ -84,8 +84,7 @@ function corsHeaders(cors: Cors): Headers {
 }
 
 /**
- * Allows whatever header the code wants to send: tracing tools of browsers add their own, and none of them gives a
- * right to anything here.
+ * Allows all requested headers: tracing tools in browsers add their own, and no header grants any rights here.
  * @param asked `Access-Control-Request-Headers`
  */
 export function preflightHeaders(cors: Cors, asked: string | string[] | undefined): Headers {

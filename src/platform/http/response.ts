@@ -1,4 +1,4 @@
-/** A complete response. The body is built in memory; the request log is written before its first byte leaves. */
+/** A complete response. The body is built in memory. The log line is written before the first byte is sent. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -9,7 +9,7 @@ export type ResponseHeaders = HttpResponse['headers'];
 
 export const noStore = { 'cache-control': 'no-store' } as const;
 
-/** A JSON document; not cacheable unless `headers` say otherwise. */
+/** Creates a JSON response. Not cacheable unless `headers` say otherwise. */
 export function json(status: number, value: unknown, headers: ResponseHeaders = {}): HttpResponse {
   return {
     status,
@@ -18,12 +18,14 @@ export function json(status: number, value: unknown, headers: ResponseHeaders = 
   };
 }
 
-/** 303, so that the body of a POST is never repeated at the target; not cacheable unless `headers` say otherwise. */
+/**
+ * Redirects with 303, so that a POST body is never sent to the target. Not cacheable unless `headers` say otherwise.
+ */
 export function redirect(location: string, headers: ResponseHeaders = {}): HttpResponse {
   return { status: 303, headers: { location, ...noStore, ...headers } };
 }
 
-/** One short line of `text/plain`. */
+/** Creates a short one-line `text/plain` response. */
 export function plainText(status: number, text: string, headers: ResponseHeaders = {}): HttpResponse {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...noStore, ...headers }, body: text };
 }

@@ -4,20 +4,20 @@ import type { Route } from './route.ts';
 
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
-  /** The path exists for other methods; `allow` lists them. */
+  /** The path exists only for other methods, which `allow` lists. */
   | { readonly kind: 'other-methods'; readonly allow: readonly string[]; readonly routes: readonly Route[] }
   | { readonly kind: 'none' };
 
 const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** The routes that one listener mounts, below its prefix. Trailing and doubled slashes and case make other paths. */
+/** The routes that one listener mounts below its prefix. Trailing slashes, double slashes and case are significant. */
 export class RouteTable {
   readonly #router = findMyWay({ maxParamLength: 2048 });
-  /** Paths that are served at the origin itself as well, whatever the prefix. */
+  /** Paths that are also served at the origin, regardless of the prefix. */
   readonly #originPaths = new Set<string>();
   /** The name of the listener. */
   readonly listener: string;
-  /** Begins with a slash and ends without one; empty at the root. */
+  /** Starts with a slash and ends without one. Empty at the root. */
   readonly prefix: string;
 
   constructor(listener: string, routes: readonly Route[], resources: ReadonlySet<Resource>, prefix = '') {
@@ -30,13 +30,13 @@ export class RouteTable {
     }
   }
 
-  /** The path below the prefix; undefined when it is not below it. */
+  /** Returns the path relative to the prefix, or undefined if it is not below it. */
   relative(path: string): string | undefined {
     if (this.prefix === '' || this.#originPaths.has(path)) return path;
     return path.startsWith(`${this.prefix}/`) ? path.slice(this.prefix.length) : undefined;
   }
 
-  /** @param path below the prefix, as received; HEAD finds the GET it stands for */
+  /** @param path below the prefix, as received; HEAD matches GET routes */
   match(method: string, path: string): Match {
     const found = this.#find(method === 'HEAD' ? 'GET' : method, path);
     if (found !== undefined && !(method === 'HEAD' && found.route.headRefused === true)) return found;
@@ -47,16 +47,16 @@ export class RouteTable {
 
   #find(method: string, path: string): (Match & { kind: 'route' }) | undefined {
     const known = ROUTE_METHODS.find((candidate) => candidate === method);
-    // The router would take what follows a number sign for a query, and what does not begin with a slash for `/`.
+    // The router would treat a number sign as the start of a query, and a path without a leading slash as `/`.
     if (known === undefined || path.includes('#') || !path.startsWith('/')) return undefined;
     const found = this.#router.find(known, path);
-    // Also null for a path that cannot be decoded.
+    // Also null if the path cannot be decoded.
     if (found === null) return undefined;
     const route: Route = found.store;
     if (!isSpelledAs(route.path, path)) return undefined;
     const params: Record<string, string> = {};
     for (const [name, value] of Object.entries(found.params)) {
-      // The router takes `/consent/` for a consent page with an empty identifier.
+      // The router matches `/consent/` as a consent page with an empty identifier.
       if (value === '' && name !== '*') return undefined;
       params[name] = value ?? '';
     }
@@ -65,8 +65,8 @@ export class RouteTable {
 }
 
 /**
- * The router decodes what it compares. Here only parameters may be encoded, so that a path means one thing in the log,
- * in the rules of a proxy and to us (security S-152).
+ * Allows percent-encoding only in parameters, although the router decodes all of the path. So a path has the same
+ * meaning in the log, in proxy rules and here (security S-152).
  */
 function isSpelledAs(pattern: string, path: string): boolean {
   if (!path.includes('%')) return true;
@@ -76,7 +76,7 @@ function isSpelledAs(pattern: string, path: string): boolean {
     .every((segment, index) => segment.startsWith(':') || segment === '*' || segment === received[index]);
 }
 
-/** The router calls no handler here: it is only asked which route a path belongs to. */
+/** The router is used only to find the route of a path and never calls a handler. */
 function unused(): void {}
 
 function allowedMethods(routes: readonly Route[]): string[] {

@@ -2,52 +2,57 @@ import type { Resource } from './http-options.ts';
 import type { RequestContext } from './request-context.ts';
 import type { HttpResponse } from './response.ts';
 
-/** Who reads the answers of a route, and so how an error is rendered (`error-format.ts`). */
+/** The audience of a route's responses, which determines how errors are rendered (`error-format.ts`). */
 export type ErrorFormat = 'admin-json' | 'chat-json' | 'graphql-json' | 'oauth-json' | 'page' | 'plain-json';
 
-/** What decides on embedding may read of a request. */
+/** The parts of a request that an embedding decision may use. */
 export type EmbeddableRequest = Pick<RequestContext, 'headers' | 'query'>;
 
 /**
- * One address of the service. Features return a list of these from their `mount`; a handler returns its answer or
- * throws a `LatchkeyError`, which the route's error format renders.
+ * An endpoint of the service. Features return a list of routes from their `mount`. A handler returns a response or
+ * throws a `LatchkeyError`, which is rendered in the route's error format.
  */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the public base, with `:name` parameters: `/authorize/:grant_id`. A final `*` takes the rest as `*`. */
+  /**
+   * Below the public base, with `:name` parameters: `/authorize/:grant_id`. A final `*` matches the rest, available as
+   * `*`.
+   */
   readonly path: string;
   readonly resource: Resource;
-  /** The path belongs to the origin, not to the prefix of the listener; it has no parameters. */
+  /** The path is relative to the origin, not to the listener's prefix, and has no parameters. */
   readonly isAtOrigin?: boolean;
   readonly errorFormat: ErrorFormat;
-  /** Says itself what becomes of a request with several `Authorization` headers; elsewhere it is malformed. */
+  /** The route handles repeated `Authorization` headers itself. On other routes such a request is malformed. */
   readonly judgesRepeatedAuthorization?: boolean;
-  /** HEAD is answered as GET without a body unless the GET changes state. */
+  /** HEAD is answered like GET without a body, unless GET changes state. */
   readonly headRefused?: boolean;
-  /** It answers 405 with a page of its own, so that `Allow` does not list its method. */
+  /** It answers 405 with its own page, so `Allow` must not list its method. */
   readonly isRefusal?: boolean;
-  /** Machine routes that browser code of any origin may call; `public` ones are read by GET only. */
+  /** CORS policy: the methods with which scripts from any origin may call the route. Only for machine routes. */
   readonly cors?: 'none' | 'admin' | 'chat' | 'get' | 'get-post' | 'get-put-delete' | 'graphql';
   /**
-   * Whether other sites may embed it; a function decides by the request. `refused` is the default for routes that answer
-   * with pages.
+   * Whether other sites may embed it. A function decides per request. Defaults to `refused` for routes that serve
+   * pages.
    */
   readonly embedding?: 'refused' | 'allowed' | ((request: EmbeddableRequest) => boolean);
   /**
-   * Rules for the fields of its form. `page` (default for routes that answer with pages): none repeated, none over 8 KiB
-   * (`credential`: 32 KiB). `protocol` (default elsewhere): the handler judges, as RFC 6749 3.1 asks for answers of
-   * its own.
+   * Rules for form fields. `page` (default for routes that serve pages): no repeated fields, none over 8 KiB
+   * (`credential`: 32 KiB). `protocol` (default elsewhere): the handler decides, since RFC 6749 3.1 requires its own
+   * error responses.
    */
   readonly formRules?: 'page' | 'protocol';
-  /** Served also when `limits.max_in_flight` is reached: capacity is reserved for each kind (security S-176). */
+  /** Also served when `limits.max_in_flight` is reached. Capacity is reserved for each kind (security S-176). */
   readonly capacity?: 'essential' | 'sign-in';
-  /** For a handler that waits for another server: it gets so long, if `limits.handler_timeout` is shorter. */
+  /** Time limit of a handler that waits for another server, if it exceeds `limits.handler_timeout`. */
   readonly timeLimitSeconds?: number;
-  /** Served also when the event loop lags (operations 9.4). */
+  /** Also served when the event loop lags (operations 9.4). */
   readonly priority?: boolean;
-  /** Its answer depends on no time: served also while the clock of this machine may be wrong (security F-15). */
+  /**
+   * The response does not depend on the time, so it is also served while the system clock may be wrong (security F-15).
+   */
   readonly isTimeless?: true;
-  /** Loads what its first request would have to wait for. */
+  /** Loads in advance what the first request would otherwise wait for. */
   preload?(): Promise<void>;
   handle(context: RequestContext): HttpResponse | Promise<HttpResponse>;
 }

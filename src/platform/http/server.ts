@@ -1,15 +1,16 @@
 /**
- * The HTTP server: `node:http` with the limits of operations 9.1 around a table of routes. The way of a request:
+ * The HTTP server: `node:http` with the limits of operations 9.1 around a table of routes. Path of a request:
  *
- * 1. `listen.ts` binds the addresses; `connections.ts` accepts a connection or closes it when there are too many.
- * 2. `opening.ts` reads the PROXY header and sets up TLS where a listener has them, and hands the connection to who speaks its protocol.
- * 3. Node parses the head; what it cannot parse goes to `unreadable-requests.ts`.
+ * 1. `listen.ts` binds the addresses. `connections.ts` accepts a connection, or closes it if there are too many.
+ * 2. `opening.ts` reads the PROXY header and sets up TLS if the listener uses them. It then passes the connection to
+ *    the implementation of its protocol.
+ * 3. Node parses the head. Requests that it cannot parse go to `unreadable-requests.ts`.
  * 4. The request becomes an `Exchange` (`exchange.ts`, a `RequestContext` for handlers) and waits on its `Connection`
- *    until the responses before it were sent. `#begin` then gives it its number and its task.
- * 5. `dispatch.ts` judges the head (`request-head.ts`) and the load (`overload.ts`), finds the route
- *    (`route-table.ts`) and calls its handler, which reads the form if it needs it (`request-body.ts`).
- * 6. The handler returns an `HttpResponse` or throws; `responder.ts` renders an error in the format of the route.
- * 7. `responder.ts` completes the headers (`response-headers.ts`), writes the log line, and sends the response.
+ *    until all previous responses have been sent. `#begin` then assigns its number and its task.
+ * 5. `dispatch.ts` checks the head (`request-head.ts`) and the load (`overload.ts`), finds the route (`route-table.ts`)
+ *    and calls its handler, which reads the form if necessary (`request-body.ts`).
+ * 6. The handler returns an `HttpResponse` or throws. `responder.ts` renders errors in the format of the route.
+ * 7. `responder.ts` completes the headers (`response-headers.ts`), writes the log line and sends the response.
  */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -40,29 +41,31 @@ export interface HttpServerOptions extends ServingOptions {
   readonly tracing: Tracing;
 }
 
-/** A request that arrived on a listener. */
+/** A request received by a listener. */
 interface Received extends Pick<ExchangeParts, 'connection' | 'expectsContinue' | 'request' | 'response'> {
   readonly listener: string;
-  /** Called before it is served. */
+  /** Called before the request is served. */
   prepare?(): void;
 }
 
 const CLOSING_SWEEP_MS = 50;
-/** How long a server that stops looks for a pause in which it can stop listening. */
+/** Maximum time that a stopping server waits for a pause in which it can stop listening. */
 const MAX_PAUSE_SEARCH_MS = 2000;
 const PAUSE_CHECK_MS = 2;
-/** Checks without a request that make a pause; the longer it has looked, the fewer are enough. */
+/** Number of quiet checks that count as a pause. Decreases with the time spent waiting. */
 const PAUSE_CHECKS = 25;
 const MIN_PAUSE_CHECKS = 2;
-/** From then on the fewest are enough, and it looks all the time. */
+/** After this time the minimum number of checks is enough, and they run continuously. */
 const PATIENCE_MS = 500;
-/** While the server closes, a connection that stays idle this long has no request under way to us either. */
+/** While the server closes, a connection that is idle this long is assumed to have no request on its way. */
 const IDLE_WHEN_CLOSING_MS = 250;
-/** What one late sweep adds to that, as a multiple of its delay: clients on the same machine wait as long. */
+/**
+ * Factor by which the delay of a late sweep extends that time, since clients on the same machine are delayed as well.
+ */
 const IDLE_PER_DELAY = 4;
 const MAX_IDLE_WHEN_CLOSING_MS = 2000;
 const HANDLER_TIMEOUT_RETRY_SECONDS = 5;
-/** Refusals that wait; beyond it they cost a connection. */
+/** Maximum number of delayed refusals. Beyond it, the connection is closed instead. */
 const MAX_HELD = 1000;
 
 export class HttpServer {
@@ -75,20 +78,20 @@ export class HttpServer {
   readonly #inFlight: InFlight;
   readonly #work: WorkBudget;
   readonly #parts: ServerParts;
-  /** Requests being served with what they began with, those whose body is still arriving included. */
+  /** Requests being served, including those whose body is still arriving, with the settings from when they started. */
   readonly #served = new Map<Exchange, Serving>();
   readonly #servers: Server[] = [];
-  /** By the name of their listener. */
+  /** By listener name. */
   readonly #openings = new Map<string, Opening>();
   #serving: Serving;
   #sweeper: NodeJS.Timeout;
-  /** Every answer is the last of its connection. */
+  /** Every response is the last of its connection. */
   #isClosing = false;
   #answered = 0;
   #held = 0;
   #counter = 0;
 
-  /** Nothing listens until `listen`. */
+  /** The server does not listen until `listen` is called. */
   constructor(options: HttpServerOptions) {
     const { http, lag, limits, log, tracing } = options;
     this.#lag = lag;
@@ -106,10 +109,10 @@ export class HttpServer {
   }
 
   /**
-   * Makes what answers requests in another way. Listeners, but for their certificates, and the bounds on connections
-   * stay as they were.
-   * @throws Error when something of it cannot be used
-   * @returns what has every request from now on answered so; those that have begun end as they began
+   * Prepares new settings for answering requests. Listeners (except for their certificates) and connection limits stay
+   * unchanged.
+   * @throws Error if any setting cannot be used
+   * @returns a function that applies the settings to all new requests; current ones keep theirs
    */
   prepare(options: ServingOptions): () => void {
     const serving = new Serving(options, this.#parts);
@@ -131,9 +134,9 @@ export class HttpServer {
   }
 
   /**
-   * Connections from now on get the certificates of these listeners, found by their names; a listener that had none at
-   * the start goes on without.
-   * @throws Error when one cannot be used; nothing has changed then
+   * Applies the certificates of these listeners, matched by name, to new connections. Listeners that started without
+   * TLS stay without it.
+   * @throws Error if a certificate cannot be used, in which case nothing changes
    */
   reloadTls(listeners: readonly Pick<ListenerOptions, 'name' | 'tls'>[]): void {
     this.#prepareTls(listeners)();
@@ -149,34 +152,34 @@ export class HttpServer {
     };
   }
 
-  /** Until when (milliseconds since the epoch) the certificate of each listener is valid. */
+  /** Lists the expiry of each listener's certificate, in milliseconds since the epoch. */
   *listCertificates(): Iterable<{ readonly listener: string; readonly validTo: number }> {
     for (const [listener, { certificate }] of this.#openings) {
       if (certificate !== undefined) yield { listener, validTo: certificate.validTo };
     }
   }
 
-  /** Requests being served right now. */
+  /** Number of requests being served. */
   get served(): number {
     return this.#served.size;
   }
 
-  /** Private addresses that sent a forwarding header and are not trusted. */
+  /** Private addresses that sent a forwarding header without being trusted proxies. */
   get untrustedProxies(): readonly string[] {
     return this.#serving.untrustedProxies.addresses;
   }
 
-  /** The listener and method of each of them. */
+  /** Lists the listener and method of each request being served. */
   *listServed(): Iterable<{ readonly listener: string; readonly method: string }> {
     for (const { countedMethod: method, table } of this.#served.keys()) yield { listener: table.listener, method };
   }
 
-  /** New requests are refused, all of them or those that can wait. */
+  /** Whether new requests are refused: all of them, or the less urgent ones. */
   get isOverloaded(): boolean {
     return this.#inFlight.isFull || (this.#inFlight.areSeveral && this.#lag.isLagging);
   }
 
-  /** Binds all listeners. Throws `ExitError` 71, with nothing left bound, when one fails. */
+  /** Binds all listeners. If one fails, throws `ExitError` 71 with nothing left bound. */
   async listen(): Promise<BoundAddress[]> {
     const bound: BoundAddress[] = [];
     try {
@@ -198,8 +201,8 @@ export class HttpServer {
   }
 
   /**
-   * Tells clients to use other connections: `Connection: close` with each answer, GOAWAY on HTTP/2. The server still
-   * listens, so that nobody is turned away who comes back to this instance.
+   * Tells clients to use other connections: `Connection: close` with each response, GOAWAY on HTTP/2. The server keeps
+   * listening, so that clients returning to this instance are served.
    */
   drain(): void {
     this.#isClosing = true;
@@ -207,8 +210,9 @@ export class HttpServer {
   }
 
   /**
-   * Drains, stops listening, lets requests in flight end and closes each connection after its answer (operations 8.5).
-   * @returns `forced` when connections had to be destroyed after `graceMs`
+   * Drains, stops listening, lets the requests in flight finish and closes each connection after its response
+   * (operations 8.5).
+   * @returns `forced` if connections had to be destroyed after `graceMs`
    */
   async close(graceMs: number): Promise<'clean' | 'forced'> {
     this.drain();
@@ -227,16 +231,16 @@ export class HttpServer {
   }
 
   /**
-   * Until a moment in which nobody connects: the kernel resets connections that nobody has accepted when the listener
-   * closes, and a client that was just answered is the most likely to open one. A pause is counted in checks: on a busy
-   * machine time passes in which neither this process nor its clients run.
+   * Waits for a moment without new connections. When the listener closes, the kernel resets connections that have not
+   * been accepted, and clients that just received a response are the most likely to open one. A pause is measured in
+   * checks rather than time: on a busy machine, time passes without this process or its clients running.
    */
   async #untilPause(graceMs: number): Promise<void> {
     const from = performance.now();
     let quietChecks = this.#connections.count === 0 ? PAUSE_CHECKS : 0;
     let activity = this.#activity;
     for (;;) {
-      // Whoever has connected by now is accepted first.
+      // First accepts all connections that are already pending.
       await afterPendingEvents();
       quietChecks = activity === this.#activity ? quietChecks + 1 : 0;
       activity = this.#activity;
@@ -248,7 +252,7 @@ export class HttpServer {
     }
   }
 
-  /** A number that changes with every connection and every answer. */
+  /** A number that changes with every connection and every response. */
   get #activity(): number {
     return this.#connections.accepted + this.#answered;
   }
@@ -267,12 +271,12 @@ export class HttpServer {
   }
 
   async #closeIdle(now: number, idleMs: number): Promise<void> {
-    // On a busy machine what a client has sent may wait to be read for longer than a connection may be idle.
+    // On a busy machine, data from a client may remain unread for longer than the idle time.
     await afterPendingEvents();
     this.#connections.closeIdle(now, idleMs);
   }
 
-  /** Ends every connection at once, answered or not. */
+  /** Destroys all connections immediately. */
   destroyConnections(): void {
     this.#connections.destroyAll();
   }
@@ -285,7 +289,7 @@ export class HttpServer {
   }
 
   async #http2Of(listener: string): Promise<Speaker> {
-    // Costs time and memory at the start, and is spoken over TLS only.
+    // Loaded only with TLS, since HTTP/2 requires TLS here and the module costs time and memory at startup.
     const { serveHttp2 } = await import('./http2-connection.ts');
     return serveHttp2({
       limits: () => this.#serving.limits,
@@ -312,11 +316,11 @@ export class HttpServer {
     const connection = this.#connections.of(request.socket);
     if (connection === undefined || connection.isOver) return;
     if (connection.admit(this.#exchange({ listener, request, response, connection, expectsContinue }))) return;
-    // Not on behalf of the request that is being served on it.
+    // Logged outside of the task of the request being served on the connection.
     resumeTask(undefined, () => this.#rejections.report('limit', undefined, connection.peer.address));
   }
 
-  /** A request that Node makes no response for; nothing can follow it on its connection. */
+  /** Serves a request for which Node creates no response. It is the last one on its connection. */
   #receiveLast(listener: string, connection: Connection, request: IncomingMessage): void {
     const { socket } = connection;
     const response = new ServerResponse(request);
@@ -327,7 +331,7 @@ export class HttpServer {
     connection.admit(this.#exchange({ listener, request, response, connection, expectsContinue: false, prepare }));
   }
 
-  /** A request as it is served, with what is in force at its arrival. */
+  /** Creates the exchange of a request, with the settings in force at its arrival. */
   #exchange({ listener, prepare, request, response, connection, expectsContinue }: Received): Exchange {
     const serving = this.#serving;
     const task = this.#newTask(request, connection.peer.isTrusted);
@@ -347,7 +351,7 @@ export class HttpServer {
   }
 
   #begin(exchange: Exchange, serving: Serving): void {
-    // Numbered only now: of what waited on a connection that was cut, no line and no number remains.
+    // Numbered only now, so that requests discarded with their connection leave neither a log line nor a gap.
     this.#counter += 1;
     exchange.task.id = `${exchange.loggedMethod}-${this.#counter}`;
     this.#served.set(exchange, serving);
@@ -369,7 +373,7 @@ export class HttpServer {
     }
   }
 
-  /** Slows down a caller that goes on after a refusal, which costs little, but not nothing. */
+  /** Slows down a caller that continues after a refusal, since even refusals cost something. */
   async #hold(exchange: Exchange): Promise<void> {
     if (this.#held >= MAX_HELD) {
       exchange.connection.endAfterCurrent();
@@ -397,7 +401,10 @@ export class HttpServer {
     this.#connections.measureDescriptors();
   }
 
-  /** The handler took too long. It runs on until it next asks for something, and its answer comes too late. */
+  /**
+   * Answers a request whose handler took too long. The handler runs until its next operation, and its result is
+   * discarded.
+   */
   #expire(exchange: Exchange, { responder }: Serving): void {
     exchange.deadline = Number.POSITIVE_INFINITY;
     exchange.task.isOver = true;
@@ -406,14 +413,14 @@ export class HttpServer {
   }
 }
 
-/** The server for these routes; nothing listens until `listen`. */
+/** Creates the server for these routes. It does not listen until `listen` is called. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   return new HttpServer(options);
 }
 
 /**
- * Until connections and bytes that the kernel holds have been taken from it. The first immediate may come before the
- * event loop asks the kernel again, the second comes after.
+ * Waits until the connections and bytes pending in the kernel have been received. The first immediate may run before
+ * the event loop polls the kernel, the second one runs after.
  */
 function afterPendingEvents(): Promise<void> {
   return outside(new Promise((resolve) => setImmediate(() => setImmediate(resolve))));

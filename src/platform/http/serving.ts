@@ -1,6 +1,6 @@
 /**
- * What requests are answered with: routes, rules, error formats and limits. A reload of the configuration replaces it
- * as a whole (operations 8.6); a request keeps the one that it began with.
+ * The settings with which requests are answered: routes, rules, error formats and limits. A configuration reload
+ * replaces them as a whole (operations 8.6). A request keeps the settings with which it started.
  */
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import { TrustedProxies } from './client-address.ts';
@@ -24,9 +24,9 @@ export interface ServingOptions {
   readonly limits: ServerLimits;
   readonly address: PublicAddress & { readonly origin: string };
   readonly isAvailable: DispatchSettings['isAvailable'];
-  /** The error format of a path that no route answers. */
+  /** Returns the error format for a path without a route. */
   readonly formatOfPath: (path: string) => ErrorFormat;
-  /** Headers of all responses of routes whose error format is `page`. */
+  /** Headers of all responses of routes with the error format `page`. */
   readonly pageHeaders: Readonly<Record<string, string>>;
   readonly cookies: Cookies;
   readonly errorFormats: ErrorFormats;
@@ -50,12 +50,12 @@ export type ServerLimits = Pick<
   | 'work'
 >;
 
-/** What outlives a reload. */
+/** Parts that survive a reload. */
 export interface ServerParts {
   readonly log: LogWriter;
   readonly inFlight: InFlight;
   readonly work: WorkBudget;
-  /** The server closes: every answer is the last of its connection. */
+  /** The server is closing: every response is the last of its connection. */
   isClosing(): boolean;
 }
 
@@ -103,7 +103,7 @@ export class Serving {
     );
   }
 
-  /** The routes of a listener. */
+  /** Returns the routes of a listener. */
   tableOf(listener: string): RouteTable {
     const table = this.#tables.get(listener);
     if (table === undefined) throw new Error(`there is no listener ${listener}`);

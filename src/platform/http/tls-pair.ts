@@ -1,4 +1,4 @@
-/** The certificate of a listener with its key (operations 1.7.3): what is wrong with a pair, and the context that serves it. */
+/** A listener's certificate and key (operations 1.7.3): validation of the pair, and the TLS context that uses it. */
 import { constants, type KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { parsePrivateKey } from '#platform/base/private-keys.ts';
@@ -6,22 +6,22 @@ import type { TlsOptions } from './http-options.ts';
 
 export interface PairProblem {
   readonly part: 'certificate' | 'key' | 'password';
-  /** Shows nothing of the key. */
+  /** Reveals nothing about the key. */
   readonly message: string;
 }
 
-/** A pair as it is configured, its secrets in the clear. */
+/** A certificate and key as configured, in plain text. */
 export interface TlsPair {
-  /** The certificate of the server and those between it and a root, in PEM. */
+  /** PEM chain: the server's certificate and the intermediate ones. */
   readonly certificate: string;
-  /** PEM text, or the bytes of DER. */
+  /** PEM text or DER bytes. */
   readonly key: Buffer;
   readonly password: string | undefined;
 }
 
 const CERTIFICATES = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
 
-/** Forward secrecy and authenticated encryption only, which HTTP/2 asks for as well (RFC 9113 9.2.2). */
+/** Only ciphers with forward secrecy and authenticated encryption, as HTTP/2 also requires (RFC 9113 9.2.2). */
 const CIPHERS = [
   ...['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'],
   ...['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
@@ -29,7 +29,7 @@ const CIPHERS = [
   ...['ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'],
 ].join(':');
 
-/** What keeps a pair from being used; undefined when nothing does. Expired ones can be used. */
+/** Checks whether a pair can be used. Returns undefined if it can. Expired certificates are accepted. */
 export function judgePair(pair: TlsPair): PairProblem | undefined {
   const [leaf] = parseChain(pair.certificate) ?? [];
   if (leaf === undefined) return { part: 'certificate', message: 'not a chain of certificates in PEM' };
@@ -49,7 +49,7 @@ export function judgePair(pair: TlsPair): PairProblem | undefined {
     contextOf(pair.certificate, key, 'TLSv1.2');
     return undefined;
   } catch (error) {
-    // For example a key that is too short for the TLS library. Its message names neither of them.
+    // For example, the key may be too short for the TLS library. Its message does not say which of the two is wrong.
     return {
       part: 'certificate',
       message: `cannot be used: ${error instanceof Error ? error.message : String(error)}`,
@@ -57,26 +57,26 @@ export function judgePair(pair: TlsPair): PairProblem | undefined {
   }
 }
 
-/** A certificate as connections get it. */
+/** A certificate ready for use by connections. */
 export interface ServedCertificate {
   readonly context: SecureContext;
   /** Milliseconds since the epoch. */
   readonly validTo: number;
 }
 
-/** @throws Error when the pair cannot be used, which `judgePair` says beforehand */
+/** @throws Error if the pair cannot be used, which `judgePair` detects beforehand */
 export function openCertificate(tls: TlsOptions): ServedCertificate {
   return { context: createTlsContext(tls), validTo: Date.parse(leafOf(tls.certificate).validTo) };
 }
 
-/** @throws Error when the pair cannot be used, which `judgePair` says beforehand */
+/** @throws Error if the pair cannot be used, which `judgePair` detects beforehand */
 function createTlsContext({ certificate, key, keyEncoding, password, minVersion }: TlsOptions): SecureContext {
   const parsed = parsePrivateKey(Buffer.from(key.reveal(), keyEncoding), password?.reveal());
   if (parsed === undefined) throw new Error('the key cannot be read');
   return contextOf(certificate.reveal(), parsed, minVersion);
 }
 
-/** The certificate of the server itself. @param certificate a chain that `judgePair` found right */
+/** Returns the server's own certificate. @param certificate a chain that `judgePair` accepted */
 export function leafOf(certificate: TlsOptions['certificate']): X509Certificate {
   return new X509Certificate(certificate.reveal());
 }
@@ -88,7 +88,7 @@ function contextOf(cert: string, key: KeyObject, minVersion: TlsOptions['minVers
     ciphers: CIPHERS,
     honorCipherOrder: true,
     minVersion,
-    // A client could have the server compute again and again.
+    // A client could otherwise make the server repeat the handshake computation.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   });
 }

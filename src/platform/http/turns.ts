@@ -1,14 +1,14 @@
 /**
- * Requests that wait so that others are served as before (security 4.17): those of one address beyond a few at a time,
- * and all of an address that has used much work lately. They begin one after another, the addresses in turn, with a
- * pause after each that is longer than the event loop was busy with it.
+ * A queue for requests that must not slow down other clients (security 4.17): those of an address with several requests
+ * in progress, and all requests of an address that has recently used much work. They start one by one, alternating
+ * between addresses. After each, a pause follows that is longer than the time for which it kept the event loop busy.
  */
 import { resumeTask, type Task } from '#platform/base/tasks.ts';
 
-/** A request that takes turns. */
+/** A request that may be queued. */
 export interface TurnTaker {
   readonly task: Task;
-  /** What it is counted by while it is under way without having waited. */
+  /** The key under which it is counted while it runs without having been queued. */
   turnKey: string | undefined;
 }
 
@@ -17,22 +17,24 @@ interface Waiter {
   readonly begin: () => void;
 }
 
-/** Of one address at once. Further ones wait, those of a visitor who opens a page for a few milliseconds. */
+/**
+ * Maximum number of concurrent requests per address. When a visitor opens a page, further ones wait a few milliseconds.
+ */
 const MAX_AT_ONCE = 3;
-/** Of one address; a further one is not worth waiting for. */
+/** Maximum queue length per address. Further requests are refused. */
 const MAX_WAITING_OF_ONE = 200;
 const MAX_WAITING = 2000;
-/** The longest that the event loop is kept free of them after one. */
+/** Maximum pause after a queued request. */
 const MAX_PAUSE_MS = 1000;
-/** One that takes longer waits for something else than the event loop. */
+/** A request that takes longer is waiting for something other than the event loop. */
 const MAX_TURN_MS = 20;
 
 export class Turns {
-  /** The processors' share of the time that JavaScript ran, as tasks are timed by the clock. */
+  /** Share of JavaScript time during which the process had a CPU, since tasks measure wall-clock time. */
   readonly #share: () => number;
   readonly #running = new Map<string, number>();
   readonly #waiting = new Map<string, Waiter[]>();
-  /** Those that waited and have not ended, with the time of the event loop that they had used before. */
+  /** Queued requests that have started but not ended, with the event loop time that they had used before. */
   readonly #begun = new Map<TurnTaker, number>();
   #waitingCount = 0;
   #mayBeginAt = 0;
@@ -43,7 +45,9 @@ export class Turns {
     this.#share = share;
   }
 
-  /** Has a request begin at once. @returns false when so many of its address are under way that it has to wait */
+  /**
+   * Starts a request immediately. @returns false if its address has too many requests in progress, so that it must wait
+   */
   begin(key: string, taker: TurnTaker): boolean {
     const count = this.#running.get(key) ?? 0;
     if (count >= MAX_AT_ONCE) return false;
@@ -52,7 +56,7 @@ export class Turns {
     return true;
   }
 
-  /** Resolves when it is the turn of this request; undefined when too many wait already. */
+  /** Resolves when it is the request's turn. Returns undefined if the queue is full. */
   wait(key: string, taker: TurnTaker): Promise<void> | undefined {
     const line = this.#waiting.get(key) ?? [];
     if (line.length >= MAX_WAITING_OF_ONE || this.#waitingCount >= MAX_WAITING) return undefined;
@@ -64,7 +68,7 @@ export class Turns {
     });
   }
 
-  /** A request is over, whether or not it has taken a turn. */
+  /** Ends a request, whether or not it was queued. */
   end(taker: TurnTaker): void {
     const { turnKey: key } = taker;
     if (key !== undefined) {
@@ -96,7 +100,7 @@ export class Turns {
     this.#latest = undefined;
     for (const [key, line] of this.#waiting) {
       const waiter = line.shift();
-      // Other addresses come first.
+      // Moves the address behind the others.
       this.#waiting.delete(key);
       if (line.length > 0) this.#waiting.set(key, line);
       if (waiter === undefined) continue;
@@ -111,8 +115,8 @@ export class Turns {
 }
 
 /**
- * For how long the event loop is kept free for others after it was busy for so long. Behind a short one hardly anybody
- * waits, so twice the time is enough; behind a long one all others do, so that those come seldom.
+ * Returns how long the event loop stays free for other requests. After a short request few others wait, so twice its
+ * time is enough. After a long one all others wait, so long ones must be rare.
  */
 function pauseAfter(busyMs: number): number {
   return Math.min(MAX_PAUSE_MS, busyMs * Math.max(2, (busyMs * busyMs) / 4));

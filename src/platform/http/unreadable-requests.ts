@@ -9,7 +9,7 @@ import type { RejectionReason, Rejections } from './connection-warnings.ts';
 import type { Connections } from './connections.ts';
 import type { ReceivedRequest } from './message.ts';
 
-/** What the parser tells of a connection it gave up. */
+/** The parser's error for a connection that it gave up on. */
 export interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
@@ -18,13 +18,13 @@ export interface ParserError extends NodeJS.ErrnoException {
 export interface UnreadableRequestsOptions {
   readonly connections: Connections;
   readonly rejections: Rejections;
-  /** Answers a request that Node gives no response object for, after those that wait before it. */
+  /** Answers a request for which Node creates no response object, after the waiting requests before it. */
   serve(connection: Connection, request: IncomingMessage): void;
 }
 
 /**
- * What arrives on a connection and never reaches a route: broken, unfinished, or by a method that nobody serves. It is
- * the last of its connection, and is answered after the requests before it.
+ * Handles requests that never reach a route: malformed, incomplete, or with a method that Node does not support. Such a
+ * request is the last on its connection and is answered after the requests before it.
  */
 export class UnreadableRequests {
   readonly #options: UnreadableRequestsOptions;
@@ -33,13 +33,13 @@ export class UnreadableRequests {
     this.#options = options;
   }
 
-  /** The parser failed, a time limit passed, or the peer is gone. */
+  /** Called when parsing fails, a timeout expires, or the peer is gone. */
   onClientError(error: ParserError, stream: Duplex): void {
     const connection = stream instanceof Socket ? this.#options.connections.of(stream) : undefined;
-    // It closes by itself once the last answer has left.
+    // The connection closes on its own once the last response has been sent.
     if (connection?.isOver === true) return;
     if (connection === undefined || connection.isUnreadable) {
-      // What is being answered is all that is still wanted of it.
+      // Only the responses in progress are still needed.
       if (connection?.isBusy !== true) stream.destroy();
       return;
     }
@@ -47,7 +47,7 @@ export class UnreadableRequests {
     const rejection = rejectionOf(error.code);
     const { receiving } = connection;
     if (receiving?.isAnswered === false) {
-      // It is the body of a request that was handed over already: its own line tells what became of it.
+      // The bytes belong to the body of a request that was already passed on. Its own log line shows the outcome.
       receiving.failBody(new LatchkeyError(rejection?.status === 408 ? 'request_timeout' : 'malformed_request'));
     } else if (rejection === undefined || receiving !== undefined) {
       stream.destroy();
@@ -56,25 +56,25 @@ export class UnreadableRequests {
     }
   }
 
-  /** Node hands CONNECT to no request handler. */
+  /** Node does not pass CONNECT to a request handler. */
   onConnect(request: IncomingMessage): void {
     const connection = this.#options.connections.of(request.socket);
     if (connection === undefined) return;
-    // Node has taken its own listeners off the socket.
+    // Node has removed its own listeners from the socket.
     connection.socket.on('error', () => {});
     if (connection.isOver) {
       connection.socket.destroySoon();
       return;
     }
     connection.isUnreadable = true;
-    // Not what a tunnel would lead to, which is not a path of ours (operations 5.1).
+    // Replaces the tunnel's destination, which is not a path of this service (operations 5.1).
     request.url = '*';
     this.#options.serve(connection, request);
   }
 
   #reject(connection: Connection, error: ParserError, rejection: Rejection): void {
     const { code, rawPacket, bytesParsed = 0 } = error;
-    // What follows a POST of no declared length is rather its body than a request by a method of its own.
+    // Bytes after a POST without a declared length are more likely its body than a request with an unknown method.
     const isUnknownMethod = code === 'HPE_INVALID_METHOD' && rawPacket !== undefined && !connection.isBodyUndeclared;
     const request = isUnknownMethod ? readUnknownMethod(connection.socket, rawPacket, bytesParsed) : undefined;
     if (request !== undefined) {
@@ -82,9 +82,9 @@ export class UnreadableRequests {
       return;
     }
     const { reason, refusal, status } = rejection;
-    // Without a byte it was opened in advance, as browsers do, and never needed.
+    // A connection without any data was opened in advance, as browsers do, and never used.
     const isSilent = reason === 'header_timeout' && connection.socket.bytesRead === 0;
-    // Not on behalf of a request that came in the same packet.
+    // Logged outside of the task of a request that arrived in the same packet.
     resumeTask(undefined, () => {
       if (isSilent) this.#options.rejections.reportSilent(connection.peer.address);
       else this.#options.rejections.report(reason, status, connection.peer.address);
@@ -94,7 +94,7 @@ export class UnreadableRequests {
   }
 }
 
-/** Takes the place in the queue of a connection of bytes that could not be read as a request. */
+/** Represents bytes that could not be parsed as a request in the queue of a connection. */
 class RawRefusal implements PendingRequest {
   readonly isAnswered = false;
   readonly isReceived = true;
@@ -115,24 +115,24 @@ class RawRefusal implements PendingRequest {
     this.#connection.drop();
   }
 
-  /** Nothing follows it. */
+  /** No request follows. */
   onceSent(): void {}
 
-  /** It has none. */
+  /** There is no body. */
   failBody(): void {}
 }
 
 interface Rejection {
   readonly reason: RejectionReason;
   readonly status: number;
-  /** As what the request is answered; undefined while its head is unfinished. */
+  /** The error with which the request is answered. Undefined while its head is incomplete. */
   readonly refusal?: Refusal;
 }
 
-/** Undefined when the connection broke off. */
+/** Returns undefined if the connection was lost. */
 function rejectionOf(code: string | undefined): Rejection | undefined {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { reason: 'header_timeout', status: 408 };
-  // The first bytes that a peer sends who knows that HTTP/2 is spoken (RFC 9113 3.4).
+  // The connection preface of a client that assumes HTTP/2 (RFC 9113 3.4).
   if (code === 'HPE_PAUSED_H2_UPGRADE') return { reason: 'http2', status: 400, refusal: 'malformed_request' };
   if (code === 'HPE_HEADER_OVERFLOW') {
     return { reason: 'header_overflow', status: 431, refusal: 'headers_too_large' };
@@ -143,14 +143,14 @@ function rejectionOf(code: string | undefined): Rejection | undefined {
 
 const HEAD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,1024}) (\S{1,8192}) HTTP\/1\.([01])\r\n((?:[^\r\n]*\r\n)*?)\r\n/;
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*(.*?)[ \t]*$/;
-/** What an answer to such a request can depend on; of the others only the number counts. */
+/** The fields that a response to such a request can depend on. The others are only counted. */
 const JOINED_FIELDS = new Set(['accept', 'accept-language', 'forwarded', 'x-forwarded-for']);
 const SINGLE_FIELDS = new Set(['user-agent', 'traceparent']);
 
 /**
- * Reads the request that Node's parser refused only because it does not know the method, so that it can be answered
- * as any other; undefined when its bytes are not a whole head.
- * @param parsedBytes where in `packet` the parser stopped, within the method
+ * Parses a request that Node's parser rejected only for its unknown method, so that it can be answered like any other.
+ * Returns undefined if the bytes are not a complete head.
+ * @param parsedBytes position in `packet` at which the parser stopped, within the method
  */
 function readUnknownMethod(socket: Socket, packet: Buffer, parsedBytes: number): IncomingMessage | undefined {
   const start = packet.lastIndexOf('\n', Math.max(0, parsedBytes - 1)) + 1;
@@ -163,7 +163,7 @@ function readUnknownMethod(socket: Socket, packet: Buffer, parsedBytes: number):
 
 type Refusal = Extract<ErrorCode, 'malformed_request' | 'headers_too_large'>;
 
-/** A request that the parser refused, with what could be read of it. */
+/** A request that the parser rejected, with the parts that could be read. */
 class RefusedRequest extends IncomingMessage implements ReceivedRequest {
   readonly refusal: Refusal;
 
@@ -174,16 +174,16 @@ class RefusedRequest extends IncomingMessage implements ReceivedRequest {
 }
 
 const HEAD_END = '\r\n\r\n';
-/** More of a head is never read: Node gives up there by the default limits. */
+/** No more of a head is ever read: with the default limits, Node gives up at this size. */
 const MAX_READ_BYTES = 24 * 1024;
 const FIRST_LINE =
   /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,1024})(?: ([^ \r\n]{1,8192})(?: HTTP\/(\d\.\d)(?=\r?\n))?|(?=[\r\n]|$))/;
-/** What the log says for a part of the request line that could not be read. */
+/** Logged in place of parts of the request line that could not be read. */
 const UNREAD = '-';
 
 /**
- * Reads what can be read of the method, target, version and the fields that the log needs. Nothing is read where the
- * bytes may belong to a body or to a header field, which never reach the log (operations 5.10).
+ * Extracts the method, target, version and the fields needed for the log as far as possible. Reads nothing if the bytes
+ * may belong to a body or a header field, which must never reach the log (operations 5.10).
  */
 function readRefused(connection: Connection, error: ParserError, refusal: Refusal): IncomingMessage {
   const { bytesParsed = 0, code, rawPacket = Buffer.alloc(0) } = error;
@@ -194,14 +194,14 @@ function readRefused(connection: Connection, error: ParserError, refusal: Refusa
   const isHead = former === -1 ? connection.beginsHead(rawPacket.length) : !connection.mayHaveBody;
   const text = isHead ? rawPacket.toString('latin1', start, start + MAX_READ_BYTES) : '';
   const [, method = UNREAD, target = UNREAD, version = ''] = FIRST_LINE.exec(text) ?? [];
-  // Only the lines that the parser has seen, the one that it refused included.
+  // Only the lines that the parser has seen, including the rejected one.
   const refused = text.indexOf('\n', bytesParsed - start);
   const lines = text.slice(0, refused === -1 ? undefined : refused + 1).split(/\r?\n/);
   if (version !== '') addFields(request, lines.slice(1));
   return complete(request, method, method === 'CONNECT' ? '*' : target, version);
 }
 
-/** @returns false when a line is not a header field: those before it were added */
+/** @returns false if a line is not a header field; the fields before it have been added */
 function addFields(request: IncomingMessage, lines: readonly string[]): boolean {
   for (const line of lines) {
     const [, name = '', value = ''] = FIELD.exec(line) ?? [];
@@ -223,7 +223,7 @@ function complete(request: IncomingMessage, method: string, target: string, vers
   return request;
 }
 
-/** Answers on a connection on which no request could be read, and ends it. */
+/** Answers on a connection without a readable request, and closes it. */
 function answerRaw(socket: Socket, status: number): void {
   if (!socket.writable) {
     socket.destroy();

@@ -4,8 +4,8 @@ import type { Log } from '#platform/base/log.ts';
 const MAX_ADDRESSES = 16;
 
 /**
- * Private addresses that sent a forwarding header without being trusted: most likely reverse proxies whose address is
- * missing in `http.trusted_proxies`. All of their clients then share the limits of one address.
+ * Private addresses that sent a forwarding header without being trusted. They are probably reverse proxies missing in
+ * `http.trusted_proxies`. All of their clients then share the limits of one address.
  */
 export class UntrustedProxies {
   readonly #log: Log;
@@ -13,7 +13,7 @@ export class UntrustedProxies {
   readonly #private = new Networks(PRIVATE_NETWORKS);
   readonly #addresses = new Set<string>();
 
-  /** @param trusted empty: the operator trusts nobody, so nothing is reported */
+  /** @param trusted if empty, the operator trusts no proxies, and nothing is reported */
   constructor(log: Log, trusted: readonly Cidr[]) {
     this.#log = log;
     this.#trusted = trusted;
@@ -23,10 +23,10 @@ export class UntrustedProxies {
     return [...this.#addresses];
   }
 
-  /** Writes one line for each address. @param address of a peer that is not trusted and sent the header */
+  /** Logs each address once. @param address of an untrusted peer that sent the header */
   report(address: string, header: string): void {
     if (this.#trusted.length === 0 || this.#addresses.has(address) || this.#addresses.size === MAX_ADDRESSES) return;
-    // Anybody on the internet can send the header; advice to trust them would be wrong.
+    // Any client on the internet can send the header, so advice to trust it would be wrong.
     if (!this.#private.has(address)) return;
     this.#addresses.add(address);
     this.#log.warn(
@@ -37,7 +37,7 @@ export class UntrustedProxies {
   }
 }
 
-/** The line of the section `http` that also trusts an address. */
+/** Returns the line for the `http` section that additionally trusts an address. */
 export function trustLine(trusted: readonly Cidr[], address: string): string {
   const entries = [...trusted.map(networkText), address];
   return `trusted_proxies: [${entries.map((entry) => (entry.includes(':') ? `"${entry}"` : entry)).join(', ')}]`;

@@ -1,9 +1,9 @@
 /**
- * What requests cost, in one bucket for all routes (security 4.17): the processor time of their task, and the bytes sent.
- * An address pays for requests in which nobody proves who they are, and an account or a client for its own. The requests
- * of an address that uses much wait for each other. Whoever has used up a bucket is refused before any work.
+ * Limits the cost of requests with one budget for all routes (security 4.17). A request costs the CPU time of its task
+ * plus the bytes sent. Unauthenticated requests are charged to their address, others to their account or client.
+ * Requests of a heavily used address are queued. Callers with an empty budget are refused before any work.
  *
- * It is kept in memory, since processor time is a resource of one process.
+ * The budgets are in memory, since CPU time is a resource of one process.
  */
 import { performance } from 'node:perf_hooks';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -13,9 +13,9 @@ import { metrics } from '#platform/base/metrics.ts';
 import { randomBytes } from '#platform/base/random.ts';
 import { Turns, type TurnTaker } from './turns.ts';
 
-/** A bucket that holds so much work, and gets so much back each second. */
+/** A token bucket: its capacity in work, and its refill per second. */
 export interface WorkLimit {
-  /** 0: there is no limit. */
+  /** 0 disables the limit. */
   readonly burstMs: number;
   readonly perSecondMs: number;
 }
@@ -26,28 +26,34 @@ export interface WorkLimits {
   readonly perClient: WorkLimit;
 }
 
-/** Who pays for a request once they have proved who they are; `free` pays nothing. */
+/** Who is charged for an authenticated request. `free` is never charged. */
 export type Payer = 'account' | 'client' | 'free';
 
-/** One mebibyte sent counts as so much processor time. */
+/** CPU time that one mebibyte sent counts as. */
 const MS_PER_MEBIBYTE = 10;
 const MEBIBYTE = 1024 * 1024;
-/** What an address with an empty bucket may use for requests with credentials, which may belong to somebody else there. */
+/**
+ * What an address with an empty bucket may still use for requests with credentials, which may belong to another user
+ * there.
+ */
 const RESERVED_SHARE = 1 / 4;
-/** Requests of an address that has used so much wait for their turn. */
+/** Requests of an address that has used this much are queued. */
 const BUSY_MS = 50;
-/** The same where the bucket is small. */
+/** The same as a share of a small bucket. */
 const MAX_BUSY_SHARE = 1 / 4;
 const SWEEP_AFTER = 1000;
 const QUIET_MS = 60_000;
 const MAX_PROVEN = 10_000;
-/** Requests with credentials that have proved somebody before and prove nobody now; the next one counts as any other. */
+/**
+ * Maximum number of consecutive requests with previously valid credentials that fail to authenticate. Further ones are
+ * treated like any other.
+ */
 const MAX_UNPROVEN_USES = 50;
-/** Whoever is refused again within that time has to wait as long for the answer. */
+/** A caller that is refused again within this time waits this long for the response. */
 export const REFUSAL_HOLD_MS = 1000;
 const MAX_KEYS = 1000;
 
-/** Work that was used, which leaks away by the share of the limit. */
+/** Used work, which drains at the limit's refill rate. */
 interface Used {
   ms: number;
   /** `performance.now()` of the last change. */
@@ -56,9 +62,9 @@ interface Used {
   refusedAt: number;
 }
 
-/** A bucket is used up. */
+/** The budget is used up. */
 export class WorkUsedUp extends LatchkeyError {
-  /** The caller was refused just before, and does not heed it. */
+  /** The caller was refused just before and did not wait. */
   readonly isRepeated: boolean;
 
   constructor(retryAfterSeconds: number, isRepeated: boolean) {
@@ -67,12 +73,12 @@ export class WorkUsedUp extends LatchkeyError {
   }
 }
 
-/** A request as its address pays for it. */
+/** A request for the purpose of charging its address. */
 export interface AddressRequest extends TurnTaker {
   readonly clientAddress: string | undefined;
-  /** The header by which somebody may prove who they are. */
+  /** The header that may authenticate the requester. */
   readonly credentials: string | undefined;
-  /** A program sent it, by which many may be served. */
+  /** It was sent by a program that may serve many users. */
   readonly isOfMachine: boolean;
   /** It may turn out to belong to an account or a client. */
   readonly mayBeProven: boolean;
@@ -81,7 +87,7 @@ export interface AddressRequest extends TurnTaker {
 class Buckets {
   readonly #used = new Map<string, Used>();
   #limit: WorkLimit;
-  /** Some bucket may be used so far that it matters; so long as none is, nothing has to be looked up. */
+  /** Whether any bucket may be used enough to matter. While false, lookups are skipped. */
   isAnyBusy = false;
   #sweepAt = SWEEP_AFTER;
 
@@ -105,7 +111,7 @@ class Buckets {
     const { burstMs, perSecondMs } = this.#limit;
     if (burstMs === 0) return;
     const used = this.#used.get(key);
-    // What a flood had under way when its bucket ran dry does not shut it for longer.
+    // Requests already in progress when the bucket becomes empty do not extend the refusal.
     const max = burstMs * (1 + 2 * RESERVED_SHARE);
     if (used === undefined) {
       const never = Number.NEGATIVE_INFINITY;
@@ -124,7 +130,10 @@ class Buckets {
     return used !== undefined && leaked(used, this.#limit.perSecondMs, now) > this.#busyMs;
   }
 
-  /** For how many seconds a key gets nothing; 0: it has work left. @param reserve share of the bucket that it may use beyond it */
+  /**
+   * Returns for how many seconds a key is refused, 0 if it has budget left. @param reserve additional share of the
+   * bucket that it may use
+   */
   secondsShut(key: string, reserve: number, now: number): number {
     const { burstMs, perSecondMs } = this.#limit;
     if (burstMs === 0) return 0;
@@ -134,7 +143,7 @@ class Buckets {
     return excess > 0 ? excess / perSecondMs : 0;
   }
 
-  /** Notes a refusal. @returns whether one came shortly before */
+  /** Records a refusal. @returns whether another one occurred shortly before */
   refuse(key: string, now: number): boolean {
     const used = this.#used.get(key);
     if (used === undefined) return false;
@@ -143,7 +152,7 @@ class Buckets {
     return isRepeated;
   }
 
-  /** Whether a refusal of this key is worth a line. */
+  /** Returns whether to log a refusal of this key. */
   isWorthTelling(key: string, now: number): boolean {
     const used = this.#used.get(key);
     if (used === undefined || now - used.toldAt < QUIET_MS) return false;
@@ -166,8 +175,8 @@ class Buckets {
 const MEASURED_EVERY_MS = 1000;
 
 /**
- * How much of the time in which JavaScript ran the process had a processor. Tasks are timed by the clock, and on a machine
- * with too much to do callers must not pay for what other programs do.
+ * Measures during how much of the JavaScript time the process had a CPU. Tasks measure wall-clock time, and on an
+ * overloaded machine callers must not be charged for other programs.
  */
 class ProcessorShare {
   #value = 1;
@@ -188,14 +197,14 @@ class ProcessorShare {
   }
 }
 
-/** Whom the line of a refusal names. */
+/** The caller named in the log line of a refusal. */
 interface Named {
   readonly address?: string;
   readonly account?: string;
   readonly client?: string;
 }
 
-/** The budgets of a process. */
+/** The work budgets of a process. */
 export class WorkBudget {
   readonly #log: Log;
   readonly #addresses: Buckets;
@@ -203,7 +212,10 @@ export class WorkBudget {
   readonly #clients: Buckets;
   readonly #processorShare = new ProcessorShare();
   readonly #turns = new Turns(() => this.#processorShare.read(performance.now()));
-  /** Digests of headers, with how often they proved nobody since; a collision would only have a request judged by its route. */
+  /**
+   * Digests of credentials, with the number of failed uses since they last authenticated a caller. A collision would
+   * only exempt a request from the limits of its address.
+   */
   readonly #proven = new Map<number, number>();
   readonly #keys = new Map<string, string>();
   readonly #seed = randomBytes(4).readUInt32LE();
@@ -215,7 +227,7 @@ export class WorkBudget {
     this.#clients = new Buckets(limits.perClient);
   }
 
-  /** What was used up to now counts on. */
+  /** Keeps the work used so far. */
   set limits(limits: WorkLimits) {
     this.#addresses.limit = limits.perAddress;
     this.#accounts.limit = limits.perAccount;
@@ -223,10 +235,10 @@ export class WorkBudget {
   }
 
   /**
-   * Charges a request that was answered.
-   * @param payer undefined: nobody has proved who they are, and their address pays
-   * @param id of the payer, or the address; undefined: it is behind a Unix socket whose proxy does not tell it, where all
-   *   callers would share one
+   * Charges an answered request.
+   * @param payer undefined if the requester is not authenticated, in which case the address is charged
+   * @param id of the payer, or the address; undefined for a Unix socket whose proxy does not send it, since all callers
+   * would share one budget
    */
   charge(payer: Payer | undefined, id: string | undefined, cpuMs: number, bytes: number): void {
     if (id === undefined || payer === 'free') return;
@@ -237,7 +249,7 @@ export class WorkBudget {
     buckets.charge(payer === undefined ? this.#keyOf(id) : id, ms, now);
   }
 
-  /** Headers with which somebody has proved who they are: a flood at their address is not theirs. */
+  /** Remembers credentials that authenticated a caller, so that a flood from the same address does not affect them. */
   remember(credentials: string): void {
     if (this.#addresses.isUnlimited) return;
     const digest = digestOf(credentials, this.#seed);
@@ -251,7 +263,10 @@ export class WorkBudget {
     }
   }
 
-  /** A request at a busy address belongs to somebody who has proved who they are. What proves nobody any more is forgotten. */
+  /**
+   * Returns whether a request at a busy address has known credentials. Forgets those that no longer authenticate a
+   * caller.
+   */
   #isProven(credentials: string | undefined): boolean {
     if (credentials === undefined) return false;
     const digest = digestOf(credentials, this.#seed);
@@ -272,28 +287,28 @@ export class WorkBudget {
   }
 
   /**
-   * Has a request wait while its address has too much under way, or has used much lately.
-   * @returns undefined when it can go on at once
-   * @throws WorkUsedUp when too many wait
+   * Queues a request if its address has too many requests in progress or has recently used much work.
+   * @returns undefined if it can continue immediately
+   * @throws WorkUsedUp if the queue is full
    */
   takeTurn(request: AddressRequest): Promise<void> | undefined {
     const { clientAddress: address, credentials, isOfMachine } = request;
     if (address === undefined || this.#addresses.isUnlimited) return undefined;
     const mayBeBusy = this.#addresses.isAnyBusy;
-    // A server that asks for many users is no flood, until it turns out to be.
+    // A server that sends requests for many users is not a flood, as long as it does not use too much.
     if (!mayBeBusy && isOfMachine) return undefined;
     const key = this.#keyOf(address);
     const isBusy = mayBeBusy && this.#addresses.isBusy(key, performance.now());
     if (!isBusy && (isOfMachine || this.#turns.begin(key, request))) return undefined;
     if (this.#isProven(credentials)) return undefined;
-    // Neither stands behind a flood of the other.
+    // Programs and browsers at one address have separate queues, so that neither waits for a flood of the other.
     const line = isOfMachine ? `${key} machine` : key;
     const turn = this.#turns.wait(line, request);
     if (turn === undefined) throw this.#refusal(this.#addresses, key, 1, { address });
     return turn;
   }
 
-  /** A request is over that may have taken a turn. */
+  /** Ends a request that may have been queued. */
   endTurn(request: AddressRequest): void {
     this.#turns.end(request);
   }
@@ -307,7 +322,7 @@ export class WorkBudget {
     if (seconds > 0) throw this.#refusal(buckets, id, seconds, { [payer]: id });
   }
 
-  /** IPv6 addresses take time to parse. */
+  /** Cached, since parsing IPv6 addresses is slow. */
   #keyOf(address: string): string {
     if (!address.includes(':')) return address;
     const known = this.#keys.get(address);
@@ -338,7 +353,7 @@ export class WorkBudget {
   }
 }
 
-/** Two halves of 26 bits, by the method of FNV-1a: nothing of the header can be read from them. */
+/** Combines two halves of 26 bits, computed like FNV-1a. The header cannot be recovered from them. */
 function digestOf(text: string, seed: number): number {
   let [high, low] = [seed, ~seed];
   for (let index = 0; index < text.length; index += 1) {
