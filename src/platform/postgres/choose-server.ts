@@ -1,20 +1,21 @@
 /**
- * Which of several servers a connection is made to: the one that was right before, else the first that fits in the order
- * of the address. A server that is silent holds up nothing: after half a second the next one is asked as well.
+ * Chooses one of several servers for a connection: the one that last worked, otherwise the first suitable one in the
+ * order of the configuration. An unresponsive server causes no long delay, since the next one is tried after half a
+ * second.
  */
 import type { Client } from 'pg';
 import { type ConnectionTarget, describeServer, type ServerAddress } from './database-options.ts';
 import { codeOf, reasonOf } from './failures.ts';
 
-/** After this long without an answer the next server is asked too. */
+/** After this time without a response, the next server is tried as well. */
 const STAGGER_MS = 500;
 
-/** The server that each target was last connected to. */
+/** The server to which each target was last connected. */
 const lastChosen = new WeakMap<ConnectionTarget, ServerAddress>();
 
-/** Every server of the address refused, did not answer, or takes no writes. */
+/** All configured servers refused the connection, did not respond, or are read-only. */
 class NoServerFits extends Error {
-  /** That of the first failure, by which the operator is given a hint. */
+  /** Code of the first failure, which determines the hint for the operator. */
   readonly code: string | undefined;
 
   constructor(reasons: readonly string[], code: string | undefined) {
@@ -26,7 +27,7 @@ class NoServerFits extends Error {
 
 /**
  * Connects to one server of the target.
- * @param attempt connects to one, and refuses it when it does not fit
+ * @param attempt connects to one server, and fails if the server is unsuitable
  */
 export function chooseServer(
   target: ConnectionTarget,

@@ -1,6 +1,6 @@
 /**
- * Opens single connections to the server, or to one of several: with or without TLS, repeatedly while a server is still starting, and with a
- * check that Latchkey can run on it.
+ * Opens individual connections to a server, or to one of several, with or without TLS. Retries while a server is
+ * starting, and checks that Latchkey can run on it.
  */
 
 import { Socket, type SocketConnectOpts } from 'node:net';
@@ -15,34 +15,33 @@ import { type ConnectionTarget, describeTarget, type ServerAddress, type SslOpti
 import { adviceOn, codeOf, MissingPassword, reasonOf } from './failures.ts';
 import { RolePassword } from './role-password.ts';
 
-/** TLS options of the driver; false: no TLS. */
+/** TLS options of the driver, or false for no TLS. */
 type TlsChoice = false | TlsOptions;
 
 export interface ConnectOptions {
   readonly connection: ConnectionTarget;
   readonly applicationName: string;
-  /** Sends statements without waiting for the answers to those before. */
+  /** Sends statements without waiting for the results of earlier ones. */
   readonly isPipelined?: boolean;
 }
 
-/** Longest time for one attempt, name look-up and authentication included. */
+/** Timeout for one attempt, including name lookup and authentication. */
 const ATTEMPT_TIMEOUT_MS = 3_000;
 /**
- * Silence after which the operating system asks whether the other side is still there; ten unanswered questions, one a
- * second, end the connection. Firewalls then see traffic, and do not forget it: by default the first question would come
- * after two hours.
+ * Idle time before the operating system sends TCP keep-alive probes. Ten unanswered probes, one per second, end the
+ * connection. The probes also keep firewalls from dropping idle connections. The default would be two hours.
  */
 const KEEP_ALIVE_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 const OLDEST_VERSION = 15;
 
-/** A connected client of the driver. */
+/** Connects and returns a client of the driver. */
 export function connect(options: ConnectOptions): Promise<Client> {
   return chooseServer(options.connection, (server) => connectTo(options, server));
 }
 
-/** The TLS modes `allow` and `prefer` have a second choice, which is tried when the first fails. */
+/** The TLS modes `allow` and `prefer` have an alternative that is tried if the first attempt fails. */
 async function connectTo(options: ConnectOptions, server: ServerAddress): Promise<Client> {
   const { password, ssl } = options.connection;
   const [first, second] = tlsChoices(server, ssl);
@@ -67,9 +66,11 @@ interface FailedAttempt {
   readonly isEncrypted: boolean;
 }
 
-/** Neither with TLS nor without. A server for TLS only says nothing but that at the second attempt. */
+/**
+ * Both attempts failed, with and without TLS. A TLS-only server reports only that it requires TLS in the second one.
+ */
 class BothRefused extends Error {
-  /** That of the attempt which says what is wrong. */
+  /** Code of the attempt that reveals the actual problem. */
   readonly code: string | undefined;
 
   constructor(first: FailedAttempt, second: FailedAttempt) {
@@ -82,12 +83,12 @@ class BothRefused extends Error {
   }
 }
 
-/** `invalid_authorization_specification`, as for connections that no line of pg_hba.conf admits. */
+/** `invalid_authorization_specification`, for example for connections that pg_hba.conf does not allow. */
 const NOT_ADMITTED = '28000';
 
 /**
- * Connects at the start of a command and repeats failed attempts, since the server may be starting too. The first
- * failure is logged at once, so that the operator sees a wrong address before the time is over.
+ * Connects at the start of a command, with retries, since the server may be starting as well. The first failure is
+ * logged immediately, so that the operator notices a wrong address before the timeout.
  * @throws ExitError 69 after `timeoutSeconds` without success
  */
 export async function connectWithRetries(options: ConnectOptions, timeoutSeconds: number, log: Log): Promise<Client> {
@@ -116,8 +117,8 @@ export async function connectWithRetries(options: ConnectOptions, timeoutSeconds
 }
 
 /**
- * Refuses a server that Latchkey cannot run on.
- * @throws ExitError 69 for a server older than PostgreSQL 15, another encoding than UTF-8, or a read-only database
+ * Rejects a server on which Latchkey cannot run.
+ * @throws ExitError 69 for a server older than PostgreSQL 15, an encoding other than UTF-8, or a read-only database
  */
 export async function checkServer(client: Client): Promise<void> {
   const { rows } = await client.query<{ version: number; encoding: string; readOnly: boolean }>(`
@@ -142,7 +143,7 @@ export async function checkServer(client: Client): Promise<void> {
     throw new ExitError(ExitCode.unavailable, 'the database is read-only; connect to the primary server');
 }
 
-/** The server answers, and is not what `sessionAttributes` asks for. */
+/** The server responds but does not satisfy `sessionAttributes`. */
 class UnsuitableServer extends Error {}
 
 async function connectOnce(
@@ -174,9 +175,9 @@ async function connectOnce(
     ...(ssl !== false && options.connection.ssl?.isDirect === true && { sslnegotiation: 'direct' as const }),
   });
   const checkBinding = channelBinding === 'require' ? requireChannelBinding(client) : undefined;
-  // Counts are numbers in JavaScript; no count comes near the largest exact integer.
+  // Parses counts as JavaScript numbers. They never approach the largest safe integer.
   client.setTypeParser(types.builtins.INT8, Number);
-  // Without a listener, an error after the attempt was given up would end the process.
+  // Without a listener, an error after the attempt was abandoned would end the process.
   client.on('error', () => {});
   let isAsked = false;
   for (const method of PASSWORD_REQUESTS) client.connection.on(method, () => (isAsked = true));
@@ -196,8 +197,8 @@ const PLAIN_REQUESTS = ['authenticationCleartextPassword', 'authenticationMD5Pas
 const PASSWORD_REQUESTS = ['authenticationSASL', ...PLAIN_REQUESTS] as const;
 
 /**
- * Ends the connection before the password is proven in any other way than to the holder of the certificate (RFC 5802 6).
- * @returns throws when the server let the role in without
+ * Ends the connection unless the password is proven only to the holder of the certificate (RFC 5802 6).
+ * @returns a check that throws if the server did not require channel binding
  */
 function requireChannelBinding({ connection }: Client): () => void {
   let isBound = false;
@@ -216,7 +217,7 @@ function requireChannelBinding({ connection }: Client): () => void {
   };
 }
 
-/** The driver names port and host, or the path of a socket, and has no option for the look-up. */
+/** Adds our host name lookup, for which the driver has no option. The driver passes port and host, or a socket path. */
 class NamedSocket extends Socket {
   override connect(target: SocketConnectOpts | number | string, host?: string | (() => void)): this {
     if (typeof target === 'string') return super.connect(target);
@@ -225,7 +226,7 @@ class NamedSocket extends Socket {
   }
 }
 
-/** Ends a new connection whose server falls silent during `work`, which then fails. */
+/** Ends a new connection whose server stops responding during `work`, which then fails. */
 export async function inTime<T>(client: Client, work: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => client.connection.stream.destroy(), ATTEMPT_TIMEOUT_MS);
   try {
@@ -255,7 +256,7 @@ function tlsChoices(server: ServerAddress, ssl: SslOptions | undefined): readonl
 }
 
 function tlsOptions(ssl: SslOptions): TlsOptions {
-  // As in libpq, `require` with a CA checks the certificate too.
+  // As in libpq, `require` with a CA also verifies the certificate.
   const isVerified = ssl.mode.startsWith('verify-') || (ssl.mode === 'require' && ssl.ca !== undefined);
   return {
     rejectUnauthorized: isVerified,

@@ -7,27 +7,30 @@ export interface ConnectionSetOptions {
   /** Opens and prepares one connection, and calls `ended` when it ends. */
   readonly open: (ended: (connection: Connection, reason: unknown) => void) => Promise<Connection>;
   readonly max: number;
-  /** Kept open when idle. */
+  /** Number of connections kept open when idle. */
   readonly min: number;
   readonly idleTimeoutMs: number | null;
   readonly maxLifetimeMs: number | null;
-  /** A connection without a due answer for this long is lost: the server ends statements earlier. */
+  /**
+   * A connection with an overdue response is considered lost after this time. The server's timeout ends statements
+   * earlier.
+   */
   readonly silenceMs: number;
   readonly lossLog: LossLog;
   readonly opened: (connection: Connection) => void;
   readonly refused: (reason: unknown) => void;
-  /** Whether another connection is needed now; called after a loss and after a failed attempt. */
+  /** Whether another connection is needed now. Called after a lost connection and after a failed attempt. */
   readonly needsConnection: () => boolean;
 }
 
 const FIRST_PAUSE_MS = 100;
-/** Short, so that the service works again within five seconds after the database does. */
+/** Short, so that the service recovers within five seconds of the database. */
 const MAX_PAUSE_MS = 1_000;
 const RENEWAL_INTERVAL_MS = 1_000;
 
 /**
- * The open connections of one pool. Opens more on demand, replaces lost ones, and closes those that are idle for too
- * long, too old or silent.
+ * The open connections of one pool. Opens connections on demand, replaces lost ones, and closes those that are idle for
+ * too long, too old or unresponsive.
  */
 export class ConnectionSet {
   readonly #options: ConnectionSetOptions;
@@ -41,7 +44,7 @@ export class ConnectionSet {
     this.#options = options;
   }
 
-  /** Open connections, including retired ones that still have statements to answer. */
+  /** Open connections, including retired ones with statements in progress. */
   all(): Iterable<Connection> {
     return this.#connections.keys();
   }
@@ -50,7 +53,7 @@ export class ConnectionSet {
     return this.#connections.size;
   }
 
-  /** Starts to open one more, unless the set is full or pauses after a failed attempt. */
+  /** Starts opening a connection, unless the set is full or pauses after a failed attempt. */
   grow(): void {
     if (this.#isClosed || this.#retry !== undefined) return;
     if (this.#connections.size + this.#opening >= this.#options.max) return;
@@ -77,7 +80,10 @@ export class ConnectionSet {
     if (this.#options.needsConnection()) this.grow();
   }
 
-  /** Only once another one is there: it is good, and the server may not be found any more, or let nobody in. */
+  /**
+   * Called only when a replacement is open. Until then the old connection is kept, since the server may have become
+   * unreachable or refuse new connections.
+   */
   #retireOneThatIsTooOld(): void {
     const now = performance.now();
     for (const [connection, { retireAt }] of this.#connections) {
@@ -87,7 +93,7 @@ export class ConnectionSet {
     }
   }
 
-  /** @param tookMs how long the attempt took: one that was not answered has been a pause already */
+  /** @param tookMs duration of the attempt, which counts towards the pause */
   #refused(reason: unknown, tookMs: number): void {
     this.#opening -= 1;
     if (this.#isClosed) return;
@@ -108,14 +114,14 @@ export class ConnectionSet {
   }
 
   /**
-   * Closes or replaces connections that are due; called each second.
-   * @returns whether the server owes an answer for too long
+   * Closes or replaces connections that are due. Called once a second.
+   * @returns whether a response from the server is overdue
    */
   sweep(now: number): boolean {
     const { idleTimeoutMs, silenceMs, min } = this.#options;
     let remaining = this.#connections.size;
     let isSilent = false;
-    // One at a time: a full set gives up a good connection for the next one, of which there may be none.
+    // One at a time, because a full set gives up a working connection before its replacement is open, which may fail.
     let mayReplace = this.#opening === 0 && ![...this.#connections.keys()].some(({ isRetired }) => isRetired);
     for (const [connection, { retireAt }] of this.#connections) {
       const quietMs = now - connection.lastActiveAt;
@@ -141,7 +147,7 @@ export class ConnectionSet {
     return isSilent;
   }
 
-  /** The server was silent on one connection: a request that took another one to it would wait as long. */
+  /** Called when the server did not respond on one connection: requests on its other connections would wait as long. */
   distrustAll(): void {
     for (const connection of [...this.#connections.keys()]) {
       if (connection.inFlight > 0 || connection.isLent) connection.retire();
@@ -150,8 +156,8 @@ export class ConnectionSet {
   }
 
   /**
-   * Replaces the connections to a server that takes no writes. Those that are new stay: one that was just made would be
-   * replaced by its like, again and again.
+   * Replaces the connections to a server that has become read-only. New connections are kept, since their replacements
+   * could end at the same server, again and again.
    */
   leaveServer(): void {
     const now = performance.now();
@@ -160,7 +166,7 @@ export class ConnectionSet {
     }
   }
 
-  /** Replaces every connection, since their prepared statements no longer match the schema. */
+  /** Replaces all connections, because their prepared statements no longer match the schema. */
   retireAll(): void {
     for (const connection of [...this.#connections.keys()]) connection.retire();
   }
@@ -171,7 +177,7 @@ export class ConnectionSet {
     await Promise.all([...this.#connections.keys()].map((connection) => connection.close()));
   }
 
-  /** Up to 10 % earlier or later, so that connections opened together do not end together. */
+  /** Varied by up to 10%, so that connections opened together do not end together. */
   #retirementTime(connection: Connection): number {
     const { maxLifetimeMs } = this.#options;
     if (maxLifetimeMs === null) return Number.POSITIVE_INFINITY;
@@ -179,10 +185,10 @@ export class ConnectionSet {
   }
 }
 
-/** Least time between two log lines of one kind: a server that stops ends every connection at once. */
+/** Minimum time between two log lines of one kind, since a server that stops ends all connections at once. */
 const LOG_INTERVAL_MS = 5_000;
 
-/** Logs lost and refused connections, once for each burst. Shared by the sets of a process. */
+/** Logs lost and refused connections, once per burst. Shared by all sets of a process. */
 export class LossLog {
   readonly #log: Log;
   readonly #writtenAt = new Map<string, number>();
@@ -200,7 +206,7 @@ export class LossLog {
     this.#write('the database cannot be reached; trying again', reason, adviceOn(reason));
   }
 
-  /** Which of several servers a connection was made to. */
+  /** Logs to which of several servers a connection was made. */
   reached(server: string): void {
     if (server === this.#server) return;
     this.#server = server;

@@ -1,11 +1,11 @@
 import type { Queryable } from './database.ts';
 import { type NoParameters, statement } from './statement.ts';
 
-/** Facts about a database for its operator. */
+/** Information about a database for its operator. */
 export interface DatabaseFacts {
   readonly serverVersion: string;
   readonly sizeBytes: number;
-  /** The ten largest, with the planner's estimate of their rows; null before the first estimate. */
+  /** The ten largest tables, with the planner's estimate of their row count. Null before the first estimate. */
   readonly largestTables: readonly {
     readonly name: string;
     readonly estimatedRows: number | null;

@@ -1,61 +1,64 @@
-/** What the program says about its database: where it is, how many connections to keep, and how long to wait for it. */
+/** Database configuration: address, number of connections and timeouts. */
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
 import type { RolePassword } from './role-password.ts';
 
 export interface ServerAddress {
-  /** Host name, or the directory of a Unix socket when it begins with `/`. */
+  /** Host name, or the directory of a Unix socket if it starts with `/`. */
   readonly host?: string;
   readonly port?: number;
 }
 
-/** As libpq's `target_session_attrs`, but for those that only standbys have: the service writes. */
+/** Like libpq's `target_session_attrs`, without the values for standbys, because the service writes. */
 export const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'] as const;
 export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
-/** As libpq's `channel_binding`: whether the password is proven to the server of this TLS connection only. */
+/** Like libpq's `channel_binding`: whether the password is bound to the TLS connection of the server. */
 export const CHANNEL_BINDINGS = ['disable', 'prefer', 'require'] as const;
 type ChannelBinding = (typeof CHANNEL_BINDINGS)[number];
 
-/** As libpq's `ssl_min_protocol_version`; Node.js speaks no older ones. */
+/** Like libpq's `ssl_min_protocol_version`. Node.js does not support older versions. */
 export const TLS_VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
 type TlsVersion = (typeof TLS_VERSIONS)[number];
 
-/** Where a PostgreSQL server is and who connects to it. Absent parts follow libpq: `PGHOST` and so on, then defaults. */
+/**
+ * Address and credentials of a PostgreSQL server. Missing parts are filled in as in libpq: from `PGHOST` and so on,
+ * then with defaults.
+ */
 export interface ConnectionTarget extends ServerAddress {
-  /** Servers that stand in for the first; see `choose-server.ts`. */
+  /** Alternatives to the first server. See `choose-server.ts`. */
   readonly otherServers?: readonly ServerAddress[];
-  /** Which server will do; `any` when absent. */
+  /** Required type of server. Defaults to `any`. */
   readonly sessionAttributes?: SessionAttributes;
   readonly user?: string;
   readonly password?: string | RolePassword;
   readonly database?: string;
   readonly ssl?: SslOptions;
   readonly channelBinding?: ChannelBinding;
-  /** Longest time for one attempt to connect; 3 seconds when absent. */
+  /** Timeout for one connection attempt. Defaults to 3 seconds. */
   readonly attemptSeconds?: number;
-  /** Precedes the name of the process in the server's list of sessions. */
+  /** Prefix of the process name in the server's list of sessions. */
   readonly applicationName?: string;
   /** Command-line options for each session. */
   readonly options?: string;
 }
 
-/** As libpq's `sslmode`. */
+/** Like libpq's `sslmode`. */
 export const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type SslMode = (typeof SSL_MODES)[number];
 
 export interface SslOptions {
   readonly mode: SslMode;
-  /** PEM; the system's store when absent. */
+  /** PEM. Defaults to the system's certificate store. */
   readonly ca?: string;
   readonly certificate?: string;
   readonly key?: string;
   readonly minVersion?: TlsVersion;
-  /** TLS begins at once (libpq's `sslnegotiation=direct`). */
+  /** Starts with a TLS handshake (libpq's `sslnegotiation=direct`). */
   readonly isDirect?: boolean;
 }
 
-/** The address without its password, for messages. */
+/** Returns the address without the password, for messages. */
 export function describeTarget(target: ConnectionTarget): string {
   const places = [target, ...(target.otherServers ?? [])].map(describeServer);
   return `database ${target.database ?? target.user ?? 'postgres'} on ${places.join(' or ')}`;
@@ -65,39 +68,39 @@ export function describeServer({ host = 'localhost', port = 5432 }: ServerAddres
   return host.startsWith('/') ? host : `${host}:${port}`;
 }
 
-/** How connections to PostgreSQL are made and limited. */
+/** Connection settings and limits for PostgreSQL. */
 export interface DatabaseOptions {
   readonly connection: ConnectionTarget;
   readonly log: Log;
-  /** Compared with the server's clock by `skewMs`. */
+  /** `skewMs` compares it with the server's clock. */
   readonly clock: Clock;
   /**
-   * The kind of connection pooler in front of the server. With `transaction` the server connection may change after
-   * each transaction, so statements have no names and settings are sent with each transaction.
+   * The kind of connection pooler in front of the server. With `transaction`, the server connection may change after
+   * each transaction, so statements are unnamed and settings are sent with each transaction.
    */
   readonly pooler?: 'none' | 'session' | 'transaction';
-  /** Upper limit of the connections of this process, shared and exclusive together. */
+  /** Maximum number of connections of this process, shared and exclusive ones together. */
   readonly maxConnections?: number;
-  /** Connections kept open when idle. */
+  /** Number of connections kept open when idle. */
   readonly minConnections?: number;
-  /** Total time for attempts to connect at start. */
+  /** Total time for connection attempts at startup. */
   readonly connectTimeoutSeconds?: number;
-  /** Longest wait for a connection. */
+  /** Maximum time to wait for a connection. */
   readonly acquireTimeoutSeconds?: number;
-  /** Idle connections are closed after this time; null: never. */
+  /** Idle connections are closed after this time. Null disables it. */
   readonly idleTimeoutSeconds?: number | null;
-  /** Connections are replaced after this time, 10 % more or less; null: never. */
+  /** Connections are replaced after this time, varied by up to 10%. Null disables it. */
   readonly maxLifetimeSeconds?: number | null;
   readonly statementTimeoutSeconds?: number;
   /** Statements that take longer are logged as `db.slow`. */
   readonly slowStatementSeconds?: number;
-  /** How many callers may wait for a connection at the same time. */
+  /** Maximum number of callers waiting for a connection. */
   readonly maxWaiters?: number;
   /** Shown in the server's list of sessions. */
   readonly applicationName?: string;
 }
 
-/** The defaults of the `database` settings. */
+/** Defaults of the `database` settings. */
 const DEFAULTS = {
   pooler: 'none',
   maxConnections: 10,
@@ -121,8 +124,8 @@ export function completeOptions(options: DatabaseOptions): CompleteDatabaseOptio
 const MAX_SHARED = 8;
 
 /**
- * How many of the connections are shared; the rest are exclusive. Eight pipelined connections are enough for what one
- * process can send. A limit of one connection leaves none to share.
+ * Returns the number of shared connections. The others are exclusive. Eight pipelined connections are enough for what
+ * one process can send. With a limit of one connection, none is shared.
  */
 export function sharedCount(maxConnections: number): number {
   return Math.min(MAX_SHARED, Math.ceil(maxConnections * 0.6), maxConnections - 1);

@@ -1,59 +1,59 @@
-/** What modules know of the database: where statements are sent, and transactions. `open-database.ts` implements it. */
+/** The database interface for other modules: statements and transactions. `open-database.ts` implements it. */
 import type { Statement } from './statement.ts';
 
-/** Where statements can be sent: the pool for single autocommit ones, or a transaction. */
+/** Accepts statements: the pool for single autocommit statements, or a transaction. */
 export interface Queryable {
-  /** All rows. */
+  /** Returns all rows. */
   rows<Row, Parameters extends object>(statement: Statement<Row, Parameters>, parameters: Parameters): Promise<Row[]>;
-  /** The first row, or undefined. */
+  /** Returns the first row, or undefined. */
   first<Row, Parameters extends object>(
     statement: Statement<Row, Parameters>,
     parameters: Parameters,
   ): Promise<Row | undefined>;
-  /** The number of rows affected. */
+  /** Returns the number of affected rows. */
   execute<Row, Parameters extends object>(
     statement: Statement<Row, Parameters>,
     parameters: Parameters,
   ): Promise<number>;
 }
 
-/** A transaction opened by `Database.transaction`; operations that write several rows ask for one. */
+/** A transaction opened by `Database.transaction`. Operations that write several rows require one. */
 export interface Transaction extends Queryable {
   readonly isTransaction: true;
 }
 
 export interface TransactionOptions {
   /**
-   * `work` has no effect outside the transaction, so it may run again, up to three times, when the server ends the
-   * transaction for a deadlock or a serialization failure.
+   * `work` has no effect outside the transaction, so it can be repeated, up to three times, if the server rolls the
+   * transaction back for a reason such as a deadlock or a serialization failure.
    */
   readonly isRepeatable?: boolean;
 }
 
 /**
- * The database as the domain sees it. Statements sent here directly run on shared pipelined connections, each its
- * own transaction; `transaction` has a connection of its own.
+ * The database as the domain sees it. Statements sent here directly run on shared pipelined connections, each in its
+ * own transaction. `transaction` reserves a connection.
  *
- * Throws `LatchkeyError` `temporarily_unavailable` when no connection is available, when the server is out of resources
- * or read-only, or when the outcome of a write is unknown; `StatementError` (`failures.ts`) when a statement is refused
- * for its content. Statements that only read are sent again when their connection is lost.
+ * Throws `LatchkeyError` `temporarily_unavailable` if no connection is available, if the server is out of resources or
+ * read-only, or if the outcome of a write is unknown. Throws `StatementError` (`failures.ts`) if the server rejects a
+ * statement for its content. Read-only statements are retried if their connection is lost.
  */
 export interface Database extends Queryable {
   readonly isTransaction: false;
   /**
-   * Runs `work` between BEGIN and COMMIT; any throw rolls back. Resolves only after the server confirmed the commit.
-   * Inside, use only the given transaction: another connection would wait for this one's locks.
+   * Runs `work` between BEGIN and COMMIT. Any error rolls back. Resolves only after the server has confirmed the
+   * commit. Within `work`, use only the given transaction: another connection would wait for its locks.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
-/** A database that can make work depend on a statement. */
+/** A database that can make work conditional on a statement. */
 export interface GuardingDatabase extends Database {
   /**
-   * The same database for work that counts only when `guard` is accepted: the first statement that is sent there goes
-   * in one group with it, and so in one round trip and one transaction. When either is refused, neither takes effect; the
-   * guard then goes with the next one.
-   * @param constraint by which the server refuses the guard: `GuardRefused` is thrown then
+   * Returns the same database for work that takes effect only if `guard` is accepted. The guard is sent in one group
+   * with the first statement, in the same round trip and transaction. If the server rejects either, neither takes
+   * effect, and the guard is sent with the next statement.
+   * @param constraint with which the server rejects the guard; `GuardRefused` is thrown in that case
    */
   guardedBy<Parameters extends object>(
     guard: Statement<never, Parameters>,
@@ -62,32 +62,32 @@ export interface GuardingDatabase extends Database {
   ): GuardedDatabase;
 }
 
-/** Of one piece of work; see `GuardingDatabase.guardedBy`. */
+/** The database for one guarded unit of work. See `GuardingDatabase.guardedBy`. */
 export interface GuardedDatabase extends Database {
-  /** The guard took effect. */
+  /** The guard has taken effect. */
   readonly isSettled: boolean;
-  /** Sends the guard by itself unless it took effect. */
+  /** Sends the guard on its own, unless it has already taken effect. */
   settle(): Promise<void>;
 }
 
-/** The database as the running program sees it: what its health check, metrics and shutdown need as well. */
+/** The database of the running process, with functions for health checks, metrics and shutdown. */
 export interface OpenDatabase extends GuardingDatabase {
-  /** Rejects when the database does not answer within two seconds; callers within a second share one answer. */
+  /** Rejects if the database does not respond within two seconds. Calls within one second share a result. */
   ping(): Promise<void>;
   /**
-   * How far the server's clock is ahead of the process clock, in ms; logs `db.skew` beyond five seconds, unless
-   * `isQuiet`.
+   * Returns how far the server's clock is ahead of the process clock, in ms. Logs `db.skew` beyond five seconds, unless
+   * `isQuiet` is set.
    */
   skewMs(options?: { readonly isQuiet?: boolean }): Promise<number>;
   statistics(): DatabaseStatistics;
-  /** Lets running statements finish, then closes every connection. */
+  /** Waits for running statements, then closes all connections. */
   close(): Promise<void>;
 }
 
 export interface DatabaseStatistics {
   readonly open: number;
-  /** Connections with unanswered statements, or reserved by a transaction. */
+  /** Connections with statements in progress, or reserved by a transaction. */
   readonly busy: number;
-  /** Callers that wait for a connection. */
+  /** Callers waiting for a connection. */
   readonly waiting: number;
 }

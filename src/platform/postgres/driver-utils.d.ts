@@ -1,7 +1,7 @@
-/** The driver's own module for parameters, which its published types leave out. */
+/** The driver's internal module for parameters, which its published types omit. */
 declare module 'pg/lib/utils.js' {
   const utils: {
-    /** A parameter as it goes to the server; throws for what has no text. */
+    /** Encodes a parameter for the server. Throws if it has no text form. */
     prepareValue(value: unknown): string | Buffer | null;
   };
   export default utils;

@@ -1,11 +1,10 @@
-/** What can go wrong with a statement: how the driver's errors are read, and the error that callers get. */
+/** Interprets the driver's errors and defines the errors that callers receive. */
 import { DatabaseError } from 'pg';
 import { LatchkeyError } from '#platform/base/errors.ts';
 
 /**
- * The server refused a statement; nothing of it took effect. Contains neither parameters nor row values: the parts of
- * the server's message that may show them (its detail, and the message of data errors) are left out, since errors are
- * logged.
+ * The server rejected a statement, which had no effect. Contains neither parameters nor row values, since errors are
+ * logged. The parts of the server's message that may show them are omitted: its detail, and the message of data errors.
  */
 export class StatementError extends Error {
   /** Five characters, PostgreSQL manual appendix A. */
@@ -23,7 +22,7 @@ export class StatementError extends Error {
   }
 }
 
-/** The connection ended before the answer arrived: whether the statement took effect is unknown. */
+/** The connection was lost before the result arrived, so the outcome of the statement is unknown. */
 export class ConnectionLost extends Error {
   constructor(label: string, reason: string) {
     super(`connection lost during statement ${label}: ${reason}`);
@@ -31,7 +30,10 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** The guard of a piece of work was refused. No `StatementError`: it says nothing of the statement it went with. */
+/**
+ * The server rejected the guard of a unit of work. Not a `StatementError`, since the statement sent with it was not at
+ * fault.
+ */
 export class GuardRefused extends Error {
   constructor() {
     super('the guard was refused');
@@ -39,7 +41,7 @@ export class GuardRefused extends Error {
   }
 }
 
-/** Whether an insert or update met an existing key; `constraint` names the one that is expected. */
+/** Returns whether an insert or update violated a unique constraint, or the given one. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return (
     error instanceof StatementError &&
@@ -48,44 +50,48 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   );
 }
 
-/** Whether a row that was about to be stored refers to one that is gone. */
+/** Returns whether a new row references a row that no longer exists. */
 export function isMissingReference(error: unknown): boolean {
   return error instanceof StatementError && error.sqlState === '23503';
 }
 
-/** A serialization failure or deadlock, which the server resolved by ending this transaction; it may be repeated. */
+/**
+ * Returns whether the server rolled the transaction back for a serialization failure or deadlock. It can be retried.
+ */
 export function isConflict(error: unknown): boolean {
   return error instanceof StatementError && (error.sqlState === '40001' || error.sqlState === '40P01');
 }
 
-/** Another transaction held a row or table lock for too long. */
+/** Returns whether another transaction held a row or table lock for too long. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof StatementError && error.sqlState === '55P03';
 }
 
-/** `cached plan must not change result type`: the schema changed after the statement was prepared. */
+/** Returns whether the schema changed after the statement was prepared (`cached plan must not change result type`). */
 export function isStalePlan(error: unknown): boolean {
   return error instanceof StatementError && error.sqlState === '0A000';
 }
 
-/** The server does not know the name of the prepared statement, so it did not run it. */
+/** Returns whether the server did not run the statement because it does not know its name. */
 export function isUnknownName(error: unknown): boolean {
   return error instanceof StatementError && error.sqlState === '26000';
 }
 
-/** The server takes no writes (any more): another one may have taken its place. Nothing took effect. */
+/**
+ * Returns whether the statement failed because the server is read-only, for example after a failover. It had no effect.
+ */
 export function isReadOnlyServer(error: unknown): boolean {
   return error instanceof StatementError && error.sqlState === '25006';
 }
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** The error for callers while the database cannot serve them. */
+/** Creates the error for callers while the database is unavailable. */
 export function unavailable(description: string, cause?: unknown): LatchkeyError {
   return new LatchkeyError('temporarily_unavailable', { description, retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
 }
 
-/** The error for a request whose time limit has answered for it. */
+/** Creates the error for a request that was already answered by its time limit. */
 export function tooLate(): LatchkeyError {
   return unavailable('The request took too long.');
 }
@@ -95,9 +101,9 @@ const UNAVAILABLE = /^(08(?!P01)|53|58|25006|40001|40P01|55P03|57014|57P|0A000|2
 const INVALID_TEXT = /^(22021|22P05)$/;
 
 /**
- * The error a caller gets: `temporarily_unavailable` when it passes by itself or an operator can fix it (connection,
- * resources, disk full, read-only mode, time-outs, conflicts), `malformed_request` for text that no column can store (a
- * zero byte), any other error unchanged.
+ * Converts an error for callers: `temporarily_unavailable` if it is temporary or an operator can fix it (connection,
+ * resources, disk full, read-only mode, timeouts, conflicts), `malformed_request` for text that no column can store (a
+ * zero byte). Other errors stay unchanged.
  */
 export function toCallersError(error: unknown): unknown {
   if (error instanceof ConnectionLost) return unavailable('The outcome is unknown.', error);
@@ -111,9 +117,9 @@ export function toCallersError(error: unknown): unknown {
 const ENDS_SESSION = /^(08(?!P01)|57P0[1235]|25P0[34])/;
 
 /**
- * Turns what the driver reports into a `StatementError` or `ConnectionLost`; any other error
- * (a parameter that it cannot encode) is returned unchanged.
- * @param lostReason why the connection ended, when it did
+ * Converts a driver error to a `StatementError` or `ConnectionLost`. Other errors (for a parameter that cannot be
+ * encoded) are returned unchanged.
+ * @param lostReason why the connection ended, if it did
  */
 export function readFailure(label: string, error: unknown, lostReason: unknown): unknown {
   if (error instanceof DatabaseError) {
@@ -123,30 +129,33 @@ export function readFailure(label: string, error: unknown, lostReason: unknown):
   return isUnusable(error) ? new ConnectionLost(label, reasonOf(error)) : error;
 }
 
-/** PgBouncer says that it lost its server as a protocol violation, which is fatal there and an error of ours elsewhere. */
+/** PgBouncer reports a lost server connection as a fatal protocol violation, which would otherwise be a bug of ours. */
 function endsSession({ code = '', severity }: DatabaseError): boolean {
   return ENDS_SESSION.test(code) || severity === 'FATAL' || severity === 'PANIC';
 }
 
-/** Whether the driver refuses the query because its connection ended, or nobody listened for that end. */
+/** Returns whether the driver rejected the query because its connection had ended, possibly unnoticed. */
 function isUnusable(error: unknown): boolean {
   return error instanceof Error && /is not queryable$|^Connection terminated/.test(error.message);
 }
 
-/** A short reason for the log. For a refused `localhost` Node throws several errors in one that has no message. */
+/**
+ * Returns a short reason for the log. If `localhost` refuses connections, Node throws several errors in one without a
+ * message.
+ */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return reasonOf(error.errors[0]);
   if (error instanceof DatabaseError) return `${error.message} (${error.code ?? 'no code'})`;
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Of the system or the server (SQLSTATE). */
+/** Returns the code of a system error or the SQLSTATE. */
 export function codeOf(error: unknown): string | undefined {
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Which disk is full; begins with a full stop. Sorts and the like are written apart from tables where that is set. */
+/** Says which disk is full, starting with a period. Temporary files can be on another disk than tables. */
 function diskAdvice({ code, message }: DatabaseError): string {
   if (code !== '53100') return '';
   return /pgsql_tmp|temporary file/.test(message)
@@ -156,14 +165,14 @@ function diskAdvice({ code, message }: DatabaseError): string {
 
 const MISSING_PRIVILEGE = '42501';
 
-/** The role may not do something; an operator has to grant it. */
+/** Returns whether the role lacks a privilege, which an operator has to grant. */
 export function isMissingPrivilege(error: unknown): boolean {
   return error instanceof StatementError
     ? error.sqlState === MISSING_PRIVILEGE
     : error instanceof DatabaseError && error.code === MISSING_PRIVILEGE;
 }
 
-/** What to grant; begins with a full stop. */
+/** Says which privilege to grant, starting with a period. */
 export function privilegeAdvice({ code, message }: Pick<DatabaseError, 'code' | 'message'>): string {
   if (code !== MISSING_PRIVILEGE) return '';
   const [, schema] = /^permission denied for schema (\S+)$/.exec(message) ?? [];
@@ -172,12 +181,12 @@ export function privilegeAdvice({ code, message }: Pick<DatabaseError, 'code' | 
     : `. ${grantText({ schema, role: 'ROLE' })}`;
 }
 
-/** Since PostgreSQL 15 nobody but the owner of a database creates tables in its schema `public`. */
+/** Since PostgreSQL 15, only the owner of a database can create tables in its `public` schema by default. */
 export function grantText({ role, schema }: { readonly role: string; readonly schema: string }): string {
   return `Run "grant usage, create on schema ${schema} to ${role}" in this database as an administrator, or make ${role} the owner of the database.`;
 }
 
-/** The server asks for a password, and there is none. */
+/** The server asks for a password, but none is configured. */
 export class MissingPassword extends Error {
   readonly code = 'NO_PASSWORD';
 
@@ -187,12 +196,12 @@ export class MissingPassword extends Error {
   }
 }
 
-/** The server refused a connection for its password. */
+/** Returns whether the server rejected the password. */
 export function isWrongPassword(error: unknown): boolean {
   return codeOf(error) === '28P01';
 }
 
-/** What to do where a connection was refused; begins with a full stop. */
+/** Says how to fix a refused connection, starting with a period. */
 export function adviceOn(error: unknown): string {
   switch (codeOf(error)) {
     case 'ECONNREFUSED':

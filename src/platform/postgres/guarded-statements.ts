@@ -7,7 +7,7 @@ import type { AnyStatement, Statement } from './statement.ts';
 export interface Guard {
   readonly statement: AnyStatement;
   readonly parameters: object;
-  /** The unique constraint by which the server refuses it; no other statement meets that one. */
+  /** The unique constraint with which the server rejects it. No other statement may violate that constraint. */
   readonly constraint: string;
 }
 
@@ -19,13 +19,13 @@ interface GuardedStatementsOptions {
   ) => Promise<T>;
 }
 
-/** Sends a guard in one group with the first statement that is sent here; what follows waits for that one. */
+/** Sends a guard in one group with the first statement. Later statements wait for the result. */
 export class GuardedStatements implements GuardedDatabase {
   readonly isTransaction = false;
   readonly #options: GuardedStatementsOptions;
   readonly #guard: Guard;
   #isSettled = false;
-  /** The end of the last attempt, in whatever way. */
+  /** Resolves when the last attempt ends, whether or not it succeeds. */
   #attempt: Promise<void> = Promise.resolve();
 
   constructor(options: GuardedStatementsOptions, guard: Guard) {
@@ -74,7 +74,7 @@ export class GuardedStatements implements GuardedDatabase {
     return await this.#inTurn(() => this.#options.send(made, parameters, this.#isSettled ? undefined : this.#guard));
   }
 
-  /** One after the other, so that nothing is done while it is open whether the guard holds. */
+  /** Sends statements one by one, so that nothing is done before the result of the guard is known. */
   async #inTurn<T>(send: () => Promise<T>): Promise<T> {
     const sending = this.#attempt.then(send);
     this.#attempt = sending.then(

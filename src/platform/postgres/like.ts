@@ -1,7 +1,4 @@
-/**
- * The pattern of `like` for texts that contain this one, whose signs of a pattern stand for themselves. For columns in
- * lower case.
- */
+/** Returns the `like` pattern for texts that contain this one, with its wildcards escaped. For lowercase columns. */
 export function containing(text: string): string {
   return `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
 }

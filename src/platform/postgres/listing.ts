@@ -1,37 +1,37 @@
 /**
- * Lists of whole tables with filters of which each call names some. One generic plan does not fit all of them (decision
- * 0007), so there is a statement for each set of filters that is asked for, made when it is first needed.
+ * Lists of whole tables with optional filters. A single generic plan does not suit all combinations (decision 0007), so
+ * each combination in use has its own statement, created on first use.
  */
 import { toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from './database.ts';
 import { type Page, type PageWindow, selectedColumns } from './page.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** What a statement takes as a parameter. */
+/** Parameter types of a statement. */
 export type FilterValue = string | boolean | Date | readonly string[];
 
 export interface ListingDefinition<Filters> {
-  /** SQL expressions by the name of their column; `id` orders the list. */
+  /** SQL expressions by column name. `id` determines the order of the list. */
   readonly columns: Readonly<Record<string, string>> & { readonly id: string };
   readonly from: string;
-  /** What is in the list at all; undefined: everything. */
+  /** Condition that limits the list. Undefined includes all rows. */
   readonly where?: string;
   /**
-   * Condition of each filter, whose value is the parameter of the same name; or a condition for each of the few values
-   * that it can have, where indexes hold only the rows of one of them.
+   * Condition of each filter, with the filter's value as the parameter of the same name. Alternatively one condition
+   * per value, for filters with few values and indexes that contain only the rows of one value.
    */
   readonly filters: { readonly [Name in keyof Filters]: Condition };
 }
 
 type Condition = string | Readonly<Record<string, string>>;
 
-/** Values of the filters that a call names. */
+/** Values of the filters that a call uses. */
 export type Chosen<Filters> = { readonly [Name in keyof Filters]?: FilterValue | undefined };
 
 type ChosenValues = Readonly<Record<string, FilterValue>>;
 type Parameters = Record<string, FilterValue | number | null>;
 
-/** Conditions for both values of a filter, of which one holds where the other does not. */
+/** Returns the conditions of a boolean filter: the condition and its negation. */
 export function eitherWay(condition: string): Readonly<Record<'true' | 'false', string>> {
   return { true: condition, false: `not (${condition})` };
 }
@@ -39,7 +39,7 @@ export function eitherWay(condition: string): Readonly<Record<'true' | 'false', 
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** @template Row its columns */
+/** @template Row the columns of the list */
 export class Listing<Row extends { readonly id: string }, Filters extends object> {
   readonly #label: string;
   readonly #definition: ListingDefinition<Filters>;
@@ -51,7 +51,7 @@ export class Listing<Row extends { readonly id: string }, Filters extends object
     this.#columns = selectedColumns(definition.columns);
   }
 
-  /** A page in the order of creation. Index of the filter with the identifier, or the primary key. */
+  /** Reads a page in order of creation. Uses the index of the filter and the identifier, or the primary key. */
   async page(
     queryable: Queryable,
     filters: Chosen<Filters>,
@@ -62,7 +62,7 @@ export class Listing<Row extends { readonly id: string }, Filters extends object
       ...chosen,
       after: after === undefined ? LOWEST : toUuid(after),
       before: before === undefined ? HIGHEST : toUuid(before),
-      // One more tells whether the list goes on.
+      // One extra row shows whether the list continues.
       limit: size + 1,
     });
     const items = rows.slice(0, size);
@@ -115,7 +115,7 @@ export class Listing<Row extends { readonly id: string }, Filters extends object
     return [where, ...this.#conditions(chosen).map(({ sql }) => sql)].map((sql) => `(${sql})`).join(' and ');
   }
 
-  /** `value` where the condition is that of one value. */
+  /** `value` is set if the condition depends on the value. */
   #conditions(chosen: ChosenValues): { name: string; sql: string; value?: string }[] {
     return Object.entries<Condition>(this.#definition.filters).flatMap(([name, condition]) => {
       if (!(name in chosen)) return [];
@@ -127,7 +127,7 @@ export class Listing<Row extends { readonly id: string }, Filters extends object
     });
   }
 
-  /** In the order of the definition, so that one set has one statement. */
+  /** Sorts the filters as in the definition, so that each combination has a single statement. */
   #chosen(filters: Chosen<Filters>): ChosenValues {
     const given = new Map(Object.entries<FilterValue | undefined>(filters));
     const chosen: Record<string, FilterValue> = {};

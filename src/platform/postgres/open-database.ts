@@ -1,4 +1,4 @@
-/** The database of a process: its pools, its statements and transactions, health check and clock check. */
+/** The database of a process: pools, statements, transactions, health check and clock check. */
 import { outside } from '#platform/base/tasks.ts';
 import { checkServer, connectWithRetries } from './connect.ts';
 import type { DatabaseStatistics, GuardedDatabase, OpenDatabase, Transaction, TransactionOptions } from './database.ts';
@@ -23,8 +23,8 @@ const clockStatement = statement<{ now: number }, NoParameters>(
 );
 
 /**
- * Connects to PostgreSQL, with retries until `connectTimeoutSeconds` are over, and checks that it can be used.
- * @throws ExitError 69 when it cannot be reached or cannot be used (`checkServer`)
+ * Connects to PostgreSQL, with retries for up to `connectTimeoutSeconds`, and checks that the server is suitable.
+ * @throws ExitError 69 if it cannot be reached or is unsuitable (`checkServer`)
  */
 export async function openDatabase(given: DatabaseOptions): Promise<OpenDatabase> {
   const options = completeOptions(given);

@@ -1,26 +1,27 @@
-/** Rows that belong to people, by their identifiers. */
+/** Finds rows that belong to users by their identifiers. */
 import { toUuid, type Ulid, type UserId } from '#platform/base/ids.ts';
 import type { Queryable } from './database.ts';
 import type { Statement } from './statement.ts';
 
-/** Whose rows are found; `anybody`: administrators see all. */
+/** The owner whose rows are found. `anybody` finds all rows, for administrators. */
 export type Owner = UserId | 'anybody';
 
 /** Parameters of a statement with the condition `areOwned`. */
 export interface OwnedParams {
   readonly ids: readonly string[];
-  /** Null: anybody. */
+  /** Null stands for all owners. */
   readonly owner: string | null;
 }
 
-/** Condition of a statement. @param id and @param owner columns */
+/** Returns the condition of a statement. @param id and @param owner columns */
 export function areOwned(id: string, owner: string): string {
   return `${id} = any(:ids::uuid[]) and (:owner::uuid is null or ${owner} = :owner::uuid)`;
 }
 
 /**
- * The rows with these identifiers, in the same order; undefined where there is none, or where it is somebody else's.
- * @param others further parameters of the statement
+ * Returns the rows with these identifiers in the same order, and undefined for rows that do not exist or belong to
+ * another user.
+ * @param others additional parameters of the statement
  */
 export async function findOwned<Row extends { readonly id: string }, Others extends object>(
   queryable: Queryable,

@@ -1,15 +1,15 @@
 /**
- * Pages of lists in the order of their identifiers, which is that of creation: read from either end, from behind one
- * identifier up to before another. One statement reads the pages of any number of owners.
+ * Pages of lists sorted by identifier, which is the order of creation. A page starts at either end, and can be limited
+ * by identifiers before and after it. One statement reads the pages of any number of owners.
  */
 import { toUuid, type Ulid } from '#platform/base/ids.ts';
 import type { Queryable } from './database.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** Which part of a list. */
+/** Selects a part of a list. */
 export interface PageWindow {
   readonly size: number;
-  /** The last ones of the list; they keep its order. */
+  /** Selects the last items of the list. Their order does not change. */
   readonly isFromEnd: boolean;
   readonly after: Ulid | undefined;
   readonly before: Ulid | undefined;
@@ -21,17 +21,17 @@ export interface Page<Item> {
   readonly hasNext: boolean;
 }
 
-/** A table that holds items of the list. */
+/** A table that contains items of the list. */
 export interface ListedTable {
-  /** SQL expressions by the name of their column; `id` is the one that orders the list. */
+  /** SQL expressions by column name. `id` determines the order of the list. */
   readonly columns: Readonly<Record<string, string>> & { readonly id: string };
   readonly from: string;
-  /** Condition with filters as parameters; `owner.id` is whose list it is. */
+  /** Condition with filters as parameters. `owner.id` is the owner of the list. */
   readonly where: string;
 }
 
 interface OwnersParams {
-  /** Each of them once. */
+  /** Without duplicates. */
   readonly owners: readonly string[];
 }
 
@@ -48,7 +48,7 @@ interface EdgeRow {
   readonly item_id: string | null;
 }
 
-/** What reads a list. @template Row its columns; @template Filters parameters of its conditions */
+/** The statements that read a list. @template Row its columns; @template Filters parameters of its conditions */
 export interface ListStatements<Row, Filters extends object> {
   readonly forward: Statement<Row & EdgeRow, Filters & WindowParams>;
   readonly backward: Statement<Row & EdgeRow, Filters & WindowParams>;
@@ -57,12 +57,12 @@ export interface ListStatements<Row, Filters extends object> {
 
 const LOWEST = `'00000000-0000-0000-0000-000000000000'`;
 const HIGHEST = `'ffffffff-ffff-ffff-ffff-ffffffffffff'`;
-/** What GraphQL and JavaScript agree on. */
+/** The largest integer that GraphQL supports. */
 const MAX_TOTAL = 2_147_483_647;
 
 /**
- * The statements of a list.
- * @param tables whose columns have the same names and types in the same order
+ * Creates the statements of a list.
+ * @param tables with columns of the same names and types in the same order
  */
 export function listStatements<Row, Filters extends object>(
   label: string,
@@ -80,7 +80,7 @@ export function listStatements<Row, Filters extends object>(
   };
 }
 
-/** Columns of a `ListedTable`, for statements that read its items otherwise. */
+/** Returns the columns of a `ListedTable`, for other statements that read its items. */
 export function selectedColumns(columns: ListedTable['columns'], names = Object.keys(columns)): string {
   return names.map((name) => `${columns[name]} as ${name}`).join(', ');
 }
@@ -108,7 +108,7 @@ function pageSql(tables: readonly ListedTable[], order: 'asc' | 'desc'): string 
     left join lateral (${items.length === 1 ? items[0] : merged}) item on true`;
 }
 
-/** The page of each of the owners, in the same order. */
+/** Reads the page of each owner, in the same order. */
 export async function readPages<Row, Filters extends object>(
   queryable: Queryable,
   statements: ListStatements<Row, Filters>,
@@ -124,7 +124,7 @@ export async function readPages<Row, Filters extends object>(
       owners: ids,
       after: after === undefined ? null : toUuid(after),
       before: before === undefined ? null : toUuid(before),
-      // One more tells whether the list goes on.
+      // One extra row shows whether the list continues.
       limit: size + 1,
     },
   );
@@ -140,7 +140,7 @@ export async function readPages<Row, Filters extends object>(
   });
 }
 
-/** How many items the list of each owner has, in the same order. */
+/** Counts the items in the list of each owner, in the same order. */
 export async function countLists<Row, Filters extends object>(
   queryable: Queryable,
   statements: ListStatements<Row, Filters>,
@@ -152,7 +152,7 @@ export async function countLists<Row, Filters extends object>(
   return ids.map((id) => rows.find((row) => row.owner_id === id)?.total ?? 0);
 }
 
-/** The joins of a statement promise no order. */
+/** Needed because joins do not guarantee an order. */
 function compare(one: EdgeRow, other: EdgeRow, isFromEnd: boolean): number {
   const order = (one.item_id ?? '') < (other.item_id ?? '') ? -1 : 1;
   return isFromEnd ? -order : order;

@@ -1,8 +1,8 @@
 import { isWrongPassword } from './failures.ts';
 
 /**
- * The password of the role, which may be replaced while connections are open. The server may have the new one before or
- * after: until it has taken it, the one that it took last is tried as well.
+ * The password of the database role, which can be replaced while connections are open. The server may change it earlier
+ * or later. Until the server accepts the new password, the last accepted one is tried as well.
  */
 export class RolePassword {
   #current: string;
@@ -12,7 +12,7 @@ export class RolePassword {
     this.#current = password;
   }
 
-  /** For connections from now on. @returns puts the former one back */
+  /** Sets the password for new connections. @returns a function that restores the previous one */
   replaceWith(password: string): () => void {
     const former = this.#current;
     this.#current = password;
@@ -21,7 +21,7 @@ export class RolePassword {
     };
   }
 
-  /** @param connect fails with the error of the server when it refuses the password */
+  /** @param connect fails with the server's error if the password is rejected */
   async use<T>(connect: (password: string) => Promise<T>): Promise<T> {
     const [current, accepted] = [this.#current, this.#accepted];
     try {

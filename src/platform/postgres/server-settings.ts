@@ -1,16 +1,16 @@
 import type { Queryable } from './database.ts';
 import { type NoParameters, statement } from './statement.ts';
 
-/** How a server is set up, for the operator. */
+/** Configuration of a server, for the operator. */
 export interface ServerSettings {
   /** For example 15. */
   readonly majorVersion: number;
-  /** Connections that ordinary accounts may have, all programs together. */
+  /** Maximum number of connections of ordinary roles, over all programs. */
   readonly maxConnections: number;
-  /** Processes of this service that are connected. */
+  /** Number of connected processes of this service. */
   readonly instances: number;
   readonly hasDataChecksums: boolean;
-  /** What is committed survives a crash of the machine. */
+  /** Committed changes survive a crash of the machine. */
   readonly isDurable: boolean;
 }
 

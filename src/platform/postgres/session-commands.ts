@@ -1,33 +1,32 @@
 /**
- * The commands that the connections need besides the registered statements: settings of a new session, and BEGIN,
- * COMMIT and ROLLBACK. Behind a transaction pooler no command has a name, and the settings are sent again with each
- * transaction.
+ * Commands that connections need besides the registered statements: settings of a new session, and BEGIN, COMMIT and
+ * ROLLBACK. Behind a transaction pooler, all commands are unnamed, and the settings are sent with each transaction.
  */
 import type { Client } from 'pg';
 import type { CompleteDatabaseOptions } from './database-options.ts';
 import type { Command } from './query.ts';
 import { type AnyStatement, parameterValues } from './statement.ts';
 
-/** How statements and transactions are sent: with or without names. */
+/** How statements and transactions are sent: named or unnamed. */
 export interface Dialect {
-  /** BEGIN, and the time-outs where they are sent with each transaction; sent together with the first statement. */
+  /** BEGIN, and the timeouts if they are sent with each transaction. Sent together with the first statement. */
   readonly begin: readonly Command[];
   readonly commit: Command;
   readonly rollback: Command;
   readonly toCommand: (statement: AnyStatement, parameters: object) => Command;
 }
 
-/** Time-outs that the server enforces for one kind of connection. */
+/** Timeouts that the server enforces for one kind of connection. */
 export interface SessionSettings {
   readonly statementTimeoutMs: number;
-  /** Longest wait for a row or table lock. */
+  /** Maximum wait for a row or table lock. */
   readonly lockTimeoutMs: number;
 }
 
-/** Longest pause between two statements of a transaction: a process that hangs must not keep its locks. */
+/** Maximum pause between two statements of a transaction, so that a hanging process does not keep its locks. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
-/** Longest wait of a transaction for a lock. */
+/** Maximum time that a transaction waits for a lock. */
 export const TRANSACTION_LOCK_MS = 3_000;
 
 /** Prepared on each connection, except behind a transaction pooler. */
@@ -35,7 +34,7 @@ const BEGIN = transactionCommand('begin');
 const COMMIT = transactionCommand('commit');
 const ROLLBACK = transactionCommand('rollback');
 
-/** The lock time-out is short: everything sent later on the shared connection waits as well. */
+/** The lock timeout is short, since all later statements on the shared connection wait as well. */
 export function sharedSettings(options: CompleteDatabaseOptions): SessionSettings {
   return { statementTimeoutMs: options.statementTimeoutSeconds * 1000, lockTimeoutMs: 1_000 };
 }
@@ -45,14 +44,18 @@ export function exclusiveSettings(options: CompleteDatabaseOptions): SessionSett
 }
 
 /**
- * Prepares a new connection. Start-up parameters are not used for this, since poolers refuse them.
+ * Prepares a new connection. Does not use startup parameters, because poolers reject them.
  *
- * Plans are generic, that is, made once for all parameters. They use an index even where a table is so small that a
- * sequential scan would be cheaper: a plan lives as long as its connection, and the table may grow in that time. The
- * test of the plans checks these plans. For statements that do need a sequential scan, servers before 18 then estimate
- * such high costs that they would compile the statement and start parallel workers, which takes a second and more. A
- * role or database with `synchronous_commit = off` is overruled, since an answer promises that its changes are stored.
- * @returns how many milliseconds the server takes for a statement
+ * Plans are generic: created once for all parameters. They use an index even if a table is so small that a sequential
+ * scan would be cheaper, because a plan lasts as long as its connection, and the table may grow. The test of the plans
+ * checks these plans.
+ *
+ * For statements that do require a sequential scan, servers before 18 then estimate very high costs. They would compile
+ * the statement and start parallel workers, which takes more than a second, so both are disabled.
+ *
+ * A role's or database's `synchronous_commit = off` is overridden, since a response promises that its changes are
+ * stored.
+ * @returns the server's response time for a statement, in milliseconds
  */
 export async function prepareSession(client: Client, settings: SessionSettings): Promise<number> {
   await client.query(`
@@ -73,7 +76,7 @@ export async function prepareSession(client: Client, settings: SessionSettings):
   return quickestMs;
 }
 
-/** The time-outs as one command that is sent before a statement or transaction, for use behind a transaction pooler. */
+/** Returns a command with the timeouts, to be sent before a statement or transaction behind a transaction pooler. */
 export function localSettings(settings: SessionSettings): Command {
   const values = {
     statement_timeout: settings.statementTimeoutMs,
@@ -84,7 +87,7 @@ export function localSettings(settings: SessionSettings): Command {
   return { label: 'db.settings', name: undefined, text: `select ${calls.join(', ')}`, params: [] };
 }
 
-/** How transactions and statements are sent with the configured pooler. */
+/** Returns how transactions and statements are sent with the configured pooler. */
 export function dialectOf(options: CompleteDatabaseOptions): Dialect {
   if (options.pooler !== 'transaction') {
     return { begin: [BEGIN], commit: COMMIT, rollback: ROLLBACK, toCommand: namedCommand };

@@ -1,4 +1,4 @@
-/** Transactions: BEGIN with the first statement, a COMMIT that is checked, and a retry of those declared repeatable. */
+/** Transactions: BEGIN with the first statement, a checked COMMIT, and retries of those declared repeatable. */
 import { LatchkeyError } from '#platform/base/errors.ts';
 import { currentTask } from '#platform/base/tasks.ts';
 import { type Connection, settleInTask } from './connection.ts';
@@ -12,7 +12,7 @@ import type { AnyStatement, Statement } from './statement.ts';
 
 const MAX_RETRIES = 3;
 
-/** Runs transactions, each on a connection of its own that is always returned to the pool. */
+/** Runs transactions, each on a reserved connection that is always returned to the pool. */
 export class Transactions {
   readonly #pool: ConnectionPool;
   readonly #dialect: Dialect;
@@ -36,7 +36,7 @@ export class Transactions {
       } catch (error) {
         if (isStalePlan(error)) this.#remedies.renewConnections();
         if (isReadOnlyServer(error)) this.#remedies.leaveServer();
-        // A caller that has waited for a lock in full does not wait again: others need the connection.
+        // A caller that has used up the wait for a lock does not wait again, since others need the connection.
         const isLocked = isLockTimeout(error) && performance.now() - startedAt < TRANSACTION_LOCK_MS;
         const isUndone = isConflict(error) || isLocked || isStalePlan(error) || isReadOnlyServer(error);
         const mayRepeat = options.isRepeatable === true && isUndone;
@@ -63,7 +63,7 @@ export class Transactions {
   }
 }
 
-/** One transaction on a connection that it has to itself. */
+/** One transaction on a reserved connection. */
 class OpenTransaction implements Transaction {
   readonly isTransaction = true;
   readonly #connection: Connection;
@@ -98,9 +98,9 @@ class OpenTransaction implements Transaction {
   }
 
   /**
-   * Commits, and checks the server's answer: after a failed statement COMMIT succeeds, but as a ROLLBACK.
-   * @throws LatchkeyError `internal` when the caller ignored a failed statement, `temporarily_unavailable` when the
-   *   request was answered by its time limit, `ConnectionLost` when the outcome is unknown
+   * Commits and checks the server's response: after a failed statement, COMMIT succeeds but rolls back.
+   * @throws LatchkeyError `internal` if the caller ignored a failed statement, `temporarily_unavailable` if the request
+   * was already answered by its time limit, `ConnectionLost` if the outcome is unknown
    */
   async commit(): Promise<void> {
     requireInTime();
@@ -115,7 +115,7 @@ class OpenTransaction implements Transaction {
     });
   }
 
-  /** Never throws: a connection on which the rollback fails is closed, which rolls back as well. */
+  /** Never throws. If the rollback fails, the connection is closed, which rolls back as well. */
   async rollback(): Promise<void> {
     const wasUsed = this.#state === 'begun';
     this.#state = 'ended';

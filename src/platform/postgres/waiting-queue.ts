@@ -1,7 +1,7 @@
 import { metrics } from '#platform/base/metrics.ts';
 import { unavailable } from './failures.ts';
 
-/** How many callers wait for a connection, over all queues of one database. */
+/** Number of callers waiting for a connection, over all queues of one database. */
 export interface WaitingGauge {
   waiting: number;
 }
@@ -14,12 +14,12 @@ export interface WaitingLimits {
 interface Waiter<T> {
   readonly serve: (value: T) => void;
   readonly refuse: (error: unknown) => void;
-  /** `performance.now()`. */
+  /** In terms of `performance.now()`. */
   readonly since: number;
   readonly timer: NodeJS.Timeout;
 }
 
-/** Callers that wait for a connection, first come, first served, with a limit on their number and time. */
+/** Callers waiting for a connection in FIFO order, with limits on their number and waiting time. */
 export class WaitingQueue<T> {
   readonly #limits: WaitingLimits;
   readonly #gauge: WaitingGauge;
@@ -35,14 +35,14 @@ export class WaitingQueue<T> {
     return this.#waiters.size;
   }
 
-  /** Sets why connections cannot be opened now, undefined once they can; becomes the `cause` of rejections. */
+  /** Sets why connections cannot be opened, or undefined once they can. Used as the `cause` of rejections. */
   setProblem(problem: unknown): void {
     this.#lastProblem = problem;
   }
 
   /**
-   * Calls exactly one of the two, outside any stretch: `refuse` with `temporarily_unavailable` when the queue is full
-   * or the wait too long.
+   * Calls exactly one of the two functions, outside any stretch: `refuse` with `temporarily_unavailable` if the queue
+   * is full or the wait takes too long.
    */
   add(serve: (value: T) => void, refuse: (error: unknown) => void): void {
     if (this.#gauge.waiting >= this.#limits.maxWaiters) {
@@ -62,7 +62,7 @@ export class WaitingQueue<T> {
     this.#waiters.add(waiter);
   }
 
-  /** Serves the caller that waits longest; false when nobody waits. */
+  /** Serves the caller that has waited longest. Returns false if no caller is waiting. */
   serveNext(value: T): boolean {
     const [waiter] = this.#waiters;
     if (waiter === undefined) return false;
@@ -71,7 +71,7 @@ export class WaitingQueue<T> {
     return true;
   }
 
-  /** Refuses every caller that waits. */
+  /** Refuses all waiting callers. */
   refuseAll(error: unknown): void {
     for (const waiter of [...this.#waiters]) {
       this.#remove(waiter);

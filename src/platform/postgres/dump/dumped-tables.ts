@@ -1,4 +1,4 @@
-/** Which tables a dump holds, in the order of their names. */
+/** Selects the tables of a dump, sorted by name. */
 import type { Client } from 'pg';
 
 export interface DumpedTable {
@@ -6,7 +6,7 @@ export interface DumpedTable {
   readonly columns: readonly string[];
 }
 
-/** A table as statements name it. */
+/** A table with its names quoted for use in statements. */
 export interface QuotedTable extends DumpedTable {
   readonly quotedName: string;
   readonly quotedColumns: readonly string[];
@@ -14,11 +14,11 @@ export interface QuotedTable extends DumpedTable {
 
 export interface TableChoice {
   readonly dumped: readonly QuotedTable[];
-  /** Unlogged tables, whose rows a crash may lose at any time, and those that the caller does not want. */
+  /** Unlogged tables, whose rows may be lost in a crash, and tables that the caller excludes. */
   readonly leftOut: readonly string[];
 }
 
-/** Reads the tables of the current schema. Sequences have no place in a dump: the schema has none. */
+/** Lists the tables of the current schema. Dumps do not support sequences, because the schema has none. */
 export async function listTables(client: Client, unwanted: readonly string[]): Promise<TableChoice> {
   const { rows } = await client.query<QuotedTable & { isUnlogged: boolean }>(`
     select c.relname::text as name, format('%I.%I', current_schema(), c.relname) as "quotedName",
@@ -40,8 +40,8 @@ export async function listTables(client: Client, unwanted: readonly string[]): P
 }
 
 /**
- * Dates, intervals and numbers are written and read in one way, whatever the role or the database has set: a dump made
- * with days before months would be restored with both exchanged. As `pg_dump` sets it.
+ * Fixes the text format of dates, intervals and numbers, whatever the role's or database's settings are. Otherwise a
+ * dump made with days before months could be restored with both exchanged. `pg_dump` uses the same settings.
  */
 export const DUMP_SETTINGS = `set local datestyle = 'ISO'; set local intervalstyle = 'postgres';
   set local timezone = 'UTC'; set local extra_float_digits = 3`;

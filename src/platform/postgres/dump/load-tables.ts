@@ -1,14 +1,14 @@
-/** Fills an empty, migrated database with the rows of a dump, in one transaction. */
+/** Loads the rows of a dump into an empty, migrated database, in one transaction. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { DUMP_SETTINGS, type DumpedTable, listTables, type QuotedTable } from './dumped-tables.ts';
 
-/** The dump and the database do not belong together. */
+/** The dump does not match the database. */
 export class LoadProblem extends Error {}
 
-/** Rows are there already. */
+/** The database already contains rows. */
 export class NotEmpty extends Error {}
 
 export interface FilledTable extends DumpedTable {
@@ -17,18 +17,18 @@ export interface FilledTable extends DumpedTable {
 
 export interface Load {
   readonly tables: readonly FilledTable[];
-  /** What was left out of the dump. */
+  /** Tables excluded from the dump. */
   readonly unwanted: readonly string[];
-  /** The content of a table, called once for each in their order. */
+  /** Reads the content of a table. Called once per table, in order. */
   read(table: FilledTable): AsyncIterable<Buffer>;
-  /** Last statements of the transaction. */
+  /** Runs the last statements of the transaction. */
   finish(client: Client): Promise<void>;
 }
 
 /**
- * Everything or nothing. Foreign keys are dropped before and made again afterwards, which checks all rows at once.
- * @param client of its own, as the owner of the tables
- * @throws LoadProblem when tables, columns or numbers of rows differ; NotEmpty
+ * Loads everything or nothing. Foreign keys are dropped first and recreated at the end, which checks all rows at once.
+ * @param client a dedicated connection as the owner of the tables
+ * @throws LoadProblem if tables, columns or row counts differ; NotEmpty
  */
 export async function loadTables(client: Client, load: Load): Promise<void> {
   await client.query('begin');
@@ -47,14 +47,14 @@ export async function loadTables(client: Client, load: Load): Promise<void> {
     const { command } = await client.query('commit');
     if (command !== 'COMMIT') throw new Error(`the server answered COMMIT with ${command}`);
   } catch (error) {
-    // When the connection is lost, the server rolls back by itself.
+    // If the connection is lost, the server rolls back on its own.
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
   await client.query('analyze');
 }
 
-/** The tables of the database in the order of the dump, with its columns. */
+/** Returns the database's tables in the order of the dump, with the dump's columns. */
 async function targetsOf(client: Client, { tables, unwanted }: Load): Promise<readonly QuotedTable[]> {
   const there = (await listTables(client, unwanted)).dumped;
   const names = tables.map(({ name }) => name);

@@ -1,23 +1,23 @@
-/** A database as it was at one moment, table by table, in the text format of COPY. */
+/** Reads a consistent snapshot of a database, table by table, in the text format of COPY. */
 import type { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { DUMP_SETTINGS, listTables, type QuotedTable, type TableChoice } from './dumped-tables.ts';
 
-/** Where tables that are read are cut: what is in memory does not grow with them. */
+/** Tables are split into parts of this size, so memory use does not depend on table sizes. */
 export const MAX_PART_BYTES = 8 * 1024 * 1024;
 const LINE_END = 0x0a;
 
-/** A piece of a table, cut anywhere. */
+/** A part of a table, split at an arbitrary byte. */
 export interface TablePart {
   readonly content: Buffer;
-  /** That end in it. */
+  /** Number of rows that end in this part. */
   readonly rows: number;
 }
 
 /**
- * Begins a transaction that sees one moment. Its locks keep migrations from the tables, since a change of a table shows
- * through to older snapshots.
- * @param client of its own; ending it ends the transaction
+ * Begins a transaction with a consistent snapshot. Its locks block migrations, since older snapshots also see changes
+ * to a table's definition.
+ * @param client a dedicated connection; ending it ends the transaction
  */
 export async function beginSnapshot(client: Client, unwanted: readonly string[]): Promise<TableChoice> {
   const tables = await listTables(client, unwanted);
@@ -25,7 +25,7 @@ export async function beginSnapshot(client: Client, unwanted: readonly string[])
   await client.query(`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
     ${DUMP_SETTINGS}`);
   const names = tables.dumped.map(({ quotedName }) => quotedName);
-  // Before the first query, which decides the moment.
+  // Runs before the first query, which creates the snapshot.
   if (names.length > 0) await client.query(`lock table ${names.join(', ')} in access share mode`);
   return tables;
 }
@@ -50,7 +50,7 @@ export async function* readTable(client: Client, table: QuotedTable): AsyncGener
   if (heldBytes > 0) yield partOf(held);
 }
 
-/** In this format a line end within a value is written as `\n`, so each one that is there ends a row. */
+/** The text format writes line breaks in values as `\n`, so every actual line break ends a row. */
 function partOf(pieces: readonly Buffer[]): TablePart {
   const content = Buffer.concat(pieces);
   let rows = 0;

@@ -1,4 +1,4 @@
-/** Applies one migration: in a transaction, or, when it builds indexes concurrently, statement by statement. */
+/** Applies one migration: in a transaction, or statement by statement if it builds indexes concurrently. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, DatabaseError } from 'pg';
 import type { Clock } from '#platform/base/clock.ts';
@@ -10,14 +10,14 @@ import { nameOf } from './migration-state.ts';
 
 export const FIRST_PAUSE_MS = 250;
 export const MAX_PAUSE_MS = 5_000;
-/** Prefix of the keys of `server_state` that the jobs of back-fills write when they are done. */
+/** Prefix of the `server_state` keys that backfill jobs write when they are done. */
 const BACKFILL_DONE = 'backfill:';
 const CREATE_INDEX = /^create (?:unique )?index concurrently ([a-z0-9_]+) on /;
 const DROP_INDEX = /^drop index concurrently if exists [a-z0-9_]+$/;
 
 /**
- * Applies one migration and writes its row in `schema_migrations`. Waits for locks in short attempts.
- * @throws ExitError 1 when it fails or its back-fill is not done, 75 when it cannot get its locks before `deadline`
+ * Applies one migration and inserts its row into `schema_migrations`. Waits for locks in short attempts.
+ * @throws ExitError 1 if it fails or its backfill is not done, 75 if it cannot get its locks before `deadline`
  */
 export async function applyWithRetries(
   client: Client,
@@ -53,7 +53,9 @@ export async function pauseUntil(pauseMs: number, deadline: number, problem: str
   await pause(Math.min(pauseMs, leftMs));
 }
 
-/** One transaction. The lock time-out is short, since all other traffic would queue behind a waiting ALTER TABLE. */
+/**
+ * Runs in one transaction. The lock timeout is short, since all other queries would queue behind a waiting ALTER TABLE.
+ */
 async function apply(client: Client, migration: Migration, clock: Clock): Promise<number> {
   const startedAt = performance.now();
   await client.query('begin');
@@ -66,13 +68,13 @@ async function apply(client: Client, migration: Migration, clock: Clock): Promis
     if (command !== 'COMMIT') throw new Error(`the server answered COMMIT with ${command}`);
     return durationMs;
   } catch (error) {
-    // When the connection is lost, the server rolls back by itself.
+    // If the connection is lost, the server rolls back on its own.
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
 }
 
-/** The row is written last: if the process dies before, the next one finds the indexes and only writes the row. */
+/** Inserts the row last. If the process dies before, the next one finds the indexes and only inserts the row. */
 async function applyConcurrently(
   client: Client,
   migration: Migration,
@@ -95,7 +97,7 @@ async function record(client: Client, migration: Migration, clock: Clock, durati
   );
 }
 
-/** The version before must have filled in the rows that the new schema no longer allows to be incomplete. */
+/** Requires that the previous version has completed the rows that the new schema's constraints would reject. */
 async function requireBackfill(client: Client, migration: Migration): Promise<void> {
   if (migration.backfill === undefined) return;
   const { rowCount } = await client.query('select from server_state where key = $1', [
@@ -114,11 +116,11 @@ function isLockProblem(error: unknown): boolean {
 }
 
 /**
- * Builds or drops indexes without blocking writers. PostgreSQL allows that only outside a transaction, so each statement
- * can be repeated: an existing index is kept, and an invalid one, which an interrupted build leaves, is dropped and built
- * again.
- * @param lockTimeoutMs longest wait for transactions that began earlier; no other session waits behind it
- * @throws Error when a statement is of neither kind
+ * Builds or drops indexes without blocking writes. PostgreSQL allows that only outside a transaction, so each statement
+ * must be repeatable. An existing index is kept. An invalid one, left behind by an interrupted build, is dropped and
+ * rebuilt.
+ * @param lockTimeoutMs maximum wait for older transactions; no other session waits behind it
+ * @throws Error if a statement is of neither kind
  */
 async function runIndexStatements(client: Client, text: string, lockTimeoutMs: number): Promise<void> {
   const statements = text

@@ -1,4 +1,4 @@
-/** Brings a database to the schema of this program, or reports how far it is. */
+/** Migrates a database to the schema of this program, or reports its status. */
 import { type Client, DatabaseError } from 'pg';
 import type { Clock } from '#platform/base/clock.ts';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
@@ -11,39 +11,39 @@ import { readMigrations } from './migration-files.ts';
 import { CREATE_SCHEMA_MIGRATIONS, type MigrationState, nameOf, readState } from './migration-state.ts';
 
 export interface MigrateOptions {
-  /** A direct connection, not one through a transaction pooler: the lock belongs to the session. */
+  /** A direct connection, not one through a transaction pooler, because the lock belongs to the session. */
   readonly connection: ConnectionTarget;
   /** Directory of the numbered SQL files. */
   readonly directory: string | URL;
   readonly log: Log;
   readonly clock: Clock;
   readonly connectTimeoutSeconds?: number;
-  /** Longest wait for another process that migrates, and for locks of running statements. */
+  /** Maximum wait for another migrating process, and for locks of running statements. */
   readonly timeoutSeconds?: number;
-  /** Only lists what is pending. */
+  /** Only lists pending migrations. */
   readonly check?: boolean;
-  /** Versions to stop at: others stay pending, and must not have been applied. */
+  /** Versions to apply. Others stay pending, and must not have been applied already. */
   readonly only?: readonly number[];
-  /** Called under the lock before a contraction of a database that has been in use. */
+  /** Called, while the lock is held, before a contraction of a database that is already in use. */
   readonly beforeContraction?: (() => Promise<void>) | undefined;
 }
 
 export interface MigrateResult {
-  /** Names like `0001-foundation`, in the order they were applied now. */
+  /** Names such as `0001-foundation`, in the order in which they were applied now. */
   readonly applied: readonly string[];
   readonly pending: readonly string[];
 }
 
 const CONNECT_TIMEOUT_SECONDS = 30;
 const TIMEOUT_SECONDS = 600;
-/** Key of the advisory lock; any fixed number serves. */
+/** Key of the advisory lock: an arbitrary fixed number. */
 const LOCK = '7810217731184421153';
 
 /**
- * Brings the database to the schema of this program, each migration in one transaction, except those that build indexes
- * concurrently. Of several processes one migrates; the others wait and find nothing left to do.
- * @throws ExitError 1 when the database is not ours to migrate or a migration failed, 69 when it cannot be reached, 75
- *   when another process migrates, or holds locks, for too long
+ * Migrates the database to the schema of this program. Each migration runs in a transaction, unless it builds indexes
+ * concurrently. If several processes start this, one migrates, and the others wait and find nothing left to do.
+ * @throws ExitError 1 if the database belongs to another program or a migration failed, 69 if it cannot be reached, 75
+ * if another process migrates, or holds locks, for too long
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   const migrations = readMigrations(options.directory);
@@ -63,7 +63,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     if (problem !== undefined) throw new ExitError(ExitCode.unavailable, problem);
     await lock(client, deadline, options.log);
     await client.query(CREATE_SCHEMA_MIGRATIONS);
-    // Read again: another process may have migrated while this one waited.
+    // Read again, since another process may have migrated while this one was waiting.
     const { applied, pending } = await readState(client, migrations);
     const wanted = pending.filter(isWanted);
     const isContracted = wanted.some(({ kind }) => kind === 'contract');
@@ -76,11 +76,11 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
 }
 
 interface MigrationStatus extends MigrationState {
-  /** Why pending migrations cannot be applied, and what to grant. */
+  /** Why pending migrations cannot be applied, and which privilege to grant. */
   readonly problem: string | undefined;
 }
 
-/** What is applied, pending and unknown. Throws as `migrate` does. */
+/** Returns the applied, pending and unknown migrations. Throws as `migrate` does. */
 export async function migrationStatus(options: MigrateOptions): Promise<MigrationStatus> {
   const migrations = readMigrations(options.directory);
   return await withClient(options, async (client) => {
@@ -113,12 +113,12 @@ async function withClient<T>(options: MigrateOptions, work: (client: Client) => 
     if (!(error instanceof DatabaseError) || !isMissingPrivilege(error)) throw error;
     throw new ExitError(ExitCode.unavailable, `${reasonOf(error)}${privilegeAdvice(error)}`, { cause: error });
   } finally {
-    // Ends the session, and so releases the lock.
+    // Ends the session, which releases the lock.
     await client.end();
   }
 }
 
-/** Polls, since a session that waits for the lock would block `create index concurrently` of another. */
+/** Polls, because a session that waits for the lock would block `create index concurrently` in another one. */
 async function lock(client: Client, deadline: number, log: Log): Promise<void> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     const { rows } = await client.query<{ locked: boolean }>(`select pg_try_advisory_lock(${LOCK}) as locked`);

@@ -1,24 +1,26 @@
-/** The numbered SQL files: how their name and first line are read. */
+/** Reads the numbered SQL migration files, including their names and first lines. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sha256 } from '#platform/base/secret.ts';
 
-/** `expand`: adds something, older programs still run. `contract`: removes something that older programs may use. */
+/**
+ * `expand`: adds something, and older programs still work. `contract`: removes something that older programs may use.
+ */
 export type MigrationKind = 'expand' | 'contract';
 
-/** A numbered file `NNNN-name.sql`; never edited after its release. */
+/** A numbered file `NNNN-name.sql`. Never edited after its release. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
   readonly kind: MigrationKind;
   /** Programs whose newest migration is older than this cannot run on the new schema. */
   readonly minReader: number;
-  /** Builds indexes while the service runs: outside a transaction, statement by statement. */
+  /** Builds indexes while the service is running: outside a transaction, statement by statement. */
   readonly isConcurrent: boolean;
-  /** The back-fill that has to be done before, by the name that its job records. */
+  /** Name of the backfill that must be done first, as its job records it. */
   readonly backfill: string | undefined;
-  /** SHA-256 of the text, in hexadecimal. */
+  /** SHA-256 of the text in hexadecimal. */
   readonly checksum: string;
   readonly text: string;
 }
@@ -27,9 +29,12 @@ const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/;
 const FIRST_LINE = /^-- (expand|contract)( concurrently)?(?: min_reader=(\d+))?(?: after=([a-z0-9-]+))?$/;
 
 /**
- * Reads every migration of a directory, in order. The first line of each gives its kind; `concurrently` when it builds
- * indexes on tables that may be large; `min_reader`, by default 0 for an expansion and its own number for a contraction;
- * and `after=NAME` when a back-fill has to be done before.
+ * Reads all migrations of a directory in order. The first line of each contains:
+ *
+ * - its kind
+ * - `concurrently` if it builds indexes on tables that may be large
+ * - `min_reader`, by default 0 for an expansion and its own number for a contraction
+ * - `after=NAME` if a backfill must be done first
  */
 export function readMigrations(directory: string | URL): Migration[] {
   const path = directory instanceof URL ? fileURLToPath(directory) : directory;
@@ -46,7 +51,7 @@ export function readMigrations(directory: string | URL): Migration[] {
 }
 
 function readMigration(fileName: string, content: string): Migration {
-  // A checkout may have changed the line ends; the checksum must not depend on them.
+  // A checkout may have changed the line breaks, and the checksum must not depend on them.
   const text = content.replaceAll('\r\n', '\n');
   const [, number, name] = FILE_NAME.exec(fileName) ?? [];
   const [, kind, concurrently, minReader, backfill] = FIRST_LINE.exec(text.slice(0, text.indexOf('\n'))) ?? [];

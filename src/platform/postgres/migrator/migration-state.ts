@@ -1,4 +1,4 @@
-/** Which migrations a database has had, by its table `schema_migrations`, compared with those of this program. */
+/** Compares the migrations applied to a database, from its table `schema_migrations`, with those of this program. */
 import { type Client, DatabaseError } from 'pg';
 import { ExitCode, ExitError } from '#platform/base/errors.ts';
 import type { Queryable } from '../database.ts';
@@ -20,7 +20,7 @@ export interface AppliedMigration {
 export interface MigrationState {
   readonly applied: readonly AppliedMigration[];
   readonly pending: readonly Migration[];
-  /** Applied by a newer program; harmless for this one. */
+  /** Applied by a newer program, and compatible with this one. */
   readonly unknown: readonly AppliedMigration[];
 }
 
@@ -42,8 +42,8 @@ const listVersions = statement<{ version: number; min_reader: number }, NoParame
 
 /**
  * Compares the database with the migrations of this program.
- * @throws ExitError 1 when the database is newer than this program can read, contains a migration whose text was changed,
- *   or belongs to another program
+ * @throws ExitError 1 if the database is too new for this program, contains a migration with a different text, or
+ * belongs to another program
  */
 export async function readState(client: Client, migrations: readonly Migration[]): Promise<MigrationState> {
   const applied = await readApplied(client);
@@ -76,8 +76,8 @@ export function nameOf(migration: { readonly version: number; readonly name: str
 }
 
 /**
- * Whether the schema still fits this running program: another version may have migrated the database in the meantime,
- * or an operator may have restored an older backup.
+ * Returns whether the schema still fits this running program. Another version may have migrated the database in the
+ * meantime, or an operator may have restored an older backup.
  */
 export async function isSchemaUsable(database: Queryable, directory: string | URL): Promise<boolean> {
   const ours = readMigrations(directory).map(({ version }) => version);
@@ -88,7 +88,7 @@ export async function isSchemaUsable(database: Queryable, directory: string | UR
   return isReadable && ours.every((version) => versions.has(version));
 }
 
-/** In their order. The table has to be there. */
+/** Lists the applied migrations in order. The table must exist. */
 export async function listApplied(client: Client): Promise<AppliedMigration[]> {
   const { rows } = await client.query<AppliedMigration>(`
     select version, name, kind, min_reader as "minReader", checksum,
@@ -120,7 +120,10 @@ async function readApplied(client: Client): Promise<AppliedMigration[]> {
   }
 }
 
-/** In one statement, so that a concurrent migration is seen complete or not at all. Tables of extensions do not count. */
+/**
+ * Uses a single statement, so that a concurrent migration is seen completely or not at all. Ignores tables of
+ * extensions.
+ */
 async function readTables(client: Client): Promise<{ schema: string; tables: readonly string[] }> {
   const { rows } = await client.query<{ role: string; schema: string | null; tables: string[] }>(`
     select quote_ident(current_user) as role, current_schema() as schema, coalesce(array_agg(c.relname::text order by c.relname), '{}') as tables
