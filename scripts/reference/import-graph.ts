@@ -16,7 +16,7 @@ export async function importGraphPage(root: string): Promise<string> {
 
 Generated from the source by dependency-cruiser; do not edit by hand. An arrow leads from the importing folder to the
 imported one; imports of types count, tests do not. The ranks that limit imports are in
-[Architecture](architecture.md#who-may-import-whom).
+[Architecture](architecture.md#import-rules).
 
 ## Folders of \`src\`
 
