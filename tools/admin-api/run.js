@@ -1,6 +1,6 @@
 /**
- * Schemathesis sends the admin API what its description allows and what it does not, as an administrator and as
- * nobody; every answer has to be one that the description has.
+ * Runs Schemathesis against the admin API with valid and invalid requests, as an administrator and without a token.
+ * Every response must match the API description.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,22 +14,25 @@ import { PASSWORD, settings } from '../browser/settings.js';
 
 const [schemathesis = 'st'] = process.argv.slice(2);
 const EXAMPLES = '20';
-/** The same requests at each run. */
+/** Fixed, so that every run sends the same requests. */
 const SEED = '20261124';
-/** Rules between parameters, and what is only known to the service, no schema says: such requests may be refused. */
+/**
+ * Excluded, because a schema cannot express rules between parameters or facts that only the service knows. Valid
+ * requests may therefore be rejected.
+ */
 const LEFT_OUT = 'positive_data_acceptance';
 
 const OWN_END = 'finishOAuth2Session';
 
 const folder = mkdtempSync(join(tmpdir(), 'latchkey-admin-api-'));
-// Run by root, the database has an account of its own, which has to get there.
+// As root, the database runs under a different account, which needs access.
 chmodSync(folder, 0o711);
 const latchkey = await Latchkey.start(folder, 'admin-api', adminSettings());
 try {
   for (const username of ['amira', 'bruno', 'cleo']) {
     await latchkey.command(['manage', 'register-user', '--yes', '--password-file', '-', username], PASSWORD);
   }
-  // Until it was ready, whoever asked was told so.
+  // Requests before readiness get 503, so these lines are skipped.
   const linesOfStart = latchkey.logLines().length;
   const code = await probe(await accessToken());
   const faults = latchkey
@@ -65,7 +68,10 @@ async function accessToken() {
   return access_token;
 }
 
-/** All operations but that which ends the session of the token, then that one. @returns the worse exit code */
+/**
+ * Runs all operations except the one that ends the token's session, then that one.
+ * @returns the worse exit code
+ */
 async function probe(token) {
   const others = await run(token, ['--exclude-operation-id', OWN_END]);
   const end = await run(token, ['--include-operation-id', OWN_END]);

@@ -1,7 +1,10 @@
-/** Access tokens that an application gets for itself, and what an API answers to them. */
+/** Access tokens of client applications, and the responses of APIs to them. */
 import assert from 'node:assert/strict';
 
-/** @param parameters `scope` and `resource`. @returns an access token by client credentials */
+/**
+ * @param parameters `scope` and `resource`
+ * @returns an access token from the client credentials grant
+ */
 export async function clientToken(latchkey, { clientId, clientSecret }, parameters) {
   const credentials = [clientId, clientSecret].map(encodeURIComponent).join(':');
   const response = await fetch(`${latchkey.base}oauth2/token`, {
@@ -14,7 +17,7 @@ export async function clientToken(latchkey, { clientId, clientSecret }, paramete
   return answer.access_token;
 }
 
-/** @returns the status of the answer to a request with a bearer token */
+/** @returns the status of the response to a request with a bearer token */
 export async function statusWith(address, token) {
   const response = await fetch(address, { headers: { authorization: `Bearer ${token}` } });
   await response.arrayBuffer();

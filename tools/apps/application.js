@@ -6,28 +6,28 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const START_LIMIT_MS = 180_000;
 
-// Whatever ends this process, the programs that it started end with it.
+// Child processes, which end with this process in any case.
 const running = new Set();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** An application as a process of its own, on a port that it was registered with. */
+/** An application in a separate process, on its registered port. */
 export class Application {
-  /** Where it is, without a trailing slash. */
+  /** Base URL without a trailing slash. */
   base;
-  /** The client that it says it is. */
+  /** Its client ID. */
   clientId;
-  /** The secret of that client. */
+  /** Its client secret. */
   clientSecret;
-  /** What its operator types. */
+  /** Settings from its operator. */
   settings;
   #child;
   #output;
 
   /**
    * @param definition see `applications.js`
-   * @param settings what its operator types: `ISSUER`, `CLIENT_ID`, `CLIENT_SECRET`, `PORT`, and `FOLDER` for its files
+   * @param settings from its operator: `ISSUER`, `CLIENT_ID`, `CLIENT_SECRET`, `PORT`, and `FOLDER` for its files
    */
   static async start(definition, settings) {
     const application = new Application();
@@ -37,7 +37,7 @@ export class Application {
     application.clientSecret = settings.CLIENT_SECRET;
     mkdirSync(settings.FOLDER, { recursive: true, mode: 0o755 });
     const [command, ...args] = await definition.command(settings);
-    // A file and no pipe, so that Apache can open it by the name of its standard error.
+    // A file rather than a pipe, so that Apache can open it through the name of its standard error.
     application.#output = join(settings.FOLDER, 'output.log');
     const output = openSync(application.#output, 'a');
     application.#child = spawn(command, args, {
@@ -52,7 +52,7 @@ export class Application {
     return application;
   }
 
-  /** Everything that it printed. */
+  /** Its complete output. */
   get said() {
     return readFileSync(this.#output, 'utf8');
   }

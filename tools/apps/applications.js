@@ -1,6 +1,6 @@
 /**
- * The applications: unmodified libraries and servers with the settings of their manuals. Each is given an issuer, a
- * client id and a secret as environment variables, and answers `/me` with the `sub`, `name` and `email` it learned.
+ * The applications: unmodified libraries and servers configured as in their manuals. Each gets an issuer, a client ID
+ * and a secret as environment variables, and returns `sub`, `name` and `email` of the user at `/me`.
  */
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -108,7 +108,7 @@ export const applications = [
       await debianPackages(['ruby', 'ruby-sinatra', 'ruby-webrick', 'ruby-omniauth-openid-connect'], file);
       return ['ruby', 'app.rb'];
     },
-    // In development it raises an exception instead of redirecting to /auth/failure.
+    // In development mode it raises an exception instead of redirecting to /auth/failure.
     settings: () => ({ RACK_ENV: 'production' }),
     enter: byButton,
     refusal: /access_denied/,
@@ -120,12 +120,12 @@ export const applications = [
     command: async ({ FOLDER }) => {
       await debianPackages(['apache2', 'libapache2-mod-auth-openidc'], '/usr/lib/apache2/modules/mod_auth_openidc.so');
       const folder = join(import.meta.dirname, 'mod-auth-openidc');
-      // Its own account may not get to where this repository is.
+      // Its account may have no access to this repository.
       cpSync(join(folder, 'site'), join(FOLDER, 'site'), { recursive: true });
       return ['/usr/sbin/apache2', '-D', 'FOREGROUND', '-f', join(folder, 'httpd.conf')];
     },
     me: '/me/',
-    // This version takes an error with `iss` (RFC 9207) for the answer of a page that chooses providers.
+    // This version mistakes an error response with `iss` (RFC 9207) for the response of a provider discovery page.
     refusal: /SSO to this module without specifying a "target_link_uri"/,
     enter: (page, base) => page.goto(`${base}/me/`),
     checks: groupChecks,

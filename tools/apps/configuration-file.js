@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A copy of a configuration file in the folder of the application, with its `${NAME}` replaced by the settings. */
+/** Copies a configuration file into the application's folder, with `${NAME}` replaced by its settings. */
 export function configurationFile(path, settings) {
   const text = readFileSync(join(import.meta.dirname, path), 'utf8');
   const own = join(settings.FOLDER, path.split('/').at(-1));

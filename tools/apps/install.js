@@ -1,4 +1,4 @@
-/** Installs what the applications need beyond npm, once; an installation that fails fails their checks. */
+/** Installs dependencies outside npm once. A failed installation fails the checks that need it. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,10 @@ import { promisify } from 'node:util';
 
 const here = import.meta.dirname;
 
-/** Python with the packages of `requirements.txt`. @returns the interpreter */
+/**
+ * Installs Python with the packages of `requirements.txt`.
+ * @returns the interpreter
+ */
 export async function python() {
   const requirements = join(here, 'requirements.txt');
   const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
@@ -23,21 +26,27 @@ export async function python() {
   return program;
 }
 
-/** Builds a Go program with exactly the modules of its `go.sum`. @returns the program */
+/**
+ * Builds a Go program with exactly the modules of its `go.sum`.
+ * @returns the program
+ */
 export async function goProgram(name) {
   const program = join(goFolder(), name);
   await run('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd: join(here, name) });
   return program;
 }
 
-/** Installs a released Go program, such as `example.org/program@v1.2.3`. @returns the program */
+/**
+ * Installs a released Go program, such as `example.org/program@v1.2.3`.
+ * @returns the program
+ */
 export async function releasedGoProgram(name, release) {
   const folder = goFolder();
   await run('go', ['install', release], { env: { ...process.env, GOBIN: folder } });
   return join(folder, name);
 }
 
-/** Where the Go module cache has the files of a module. */
+/** Returns the folder of a module in the Go module cache. */
 export async function goModuleFolder(name, module) {
   const { stdout } = await run('go', ['list', '-mod=readonly', '-m', '-f', '{{.Dir}}', module], {
     cwd: join(here, name),
@@ -45,7 +54,10 @@ export async function goModuleFolder(name, module) {
   return stdout.trim();
 }
 
-/** Builds a Java program with Maven. @returns its archive */
+/**
+ * Builds a Java program with Maven.
+ * @returns its archive
+ */
 export async function javaProgram(name) {
   const folder = join(tmpdir(), `latchkey-apps-java-${name}`);
   await run('mvn', ['-q', '-B', 'package', `-Dbuild.folder=${folder}`], { cwd: join(here, name) });
@@ -58,7 +70,7 @@ function goFolder() {
   return folder;
 }
 
-/** Installs Debian packages when a file of theirs is not there. */
+/** Installs Debian packages if one of their files is missing. */
 export async function debianPackages(names, file) {
   if (existsSync(file)) return;
   await run('apt-get', ['update', '-qq']);
@@ -67,8 +79,8 @@ export async function debianPackages(names, file) {
 }
 
 /**
- * Runs a program to its end; throws what it printed when it fails. Others go on meanwhile: an installation takes minutes,
- * after which a connection that nobody watched is found closed by whoever uses it next.
+ * Runs a program to its end, and throws its output if it fails. Asynchronous, because an installation takes minutes:
+ * while the event loop is blocked, the closing of idle connections goes unnoticed.
  */
 export async function run(command, args, options = {}) {
   try {

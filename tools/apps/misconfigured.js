@@ -1,11 +1,13 @@
-/** Applications whose operator made a mistake: the application, the page or the log has to tell which. */
+/** Applications with a configuration mistake: the application, the page or the log must show what is wrong. */
 import assert from 'node:assert/strict';
 import { applications } from './applications.js';
 import { decide, signIn, textAt } from './person.js';
 
 /**
- * @param name of the application and its mistake; @param mistake what differs: `settings` of the application, made of the
- * issuer, or its `client` in the configuration of Latchkey; @param checks a claim and its check
+ * @param name of the application and its mistake
+ * @param mistake what differs: `settings` of the application, computed from the issuer, or its `client` in the
+ * configuration of Latchkey
+ * @param checks pairs of a claim and its check
  */
 function withMistake(folder, name, mistake, ...checks) {
   const application = applications.find((one) => one.folder === folder);
@@ -96,7 +98,7 @@ export const misconfigured = [
   ),
 ];
 
-/** @returns what the application shows then */
+/** @returns what the application then shows */
 async function signInAndConsent(page, application, latchkey) {
   await page.goto(`${application.base}/login`);
   await signIn(page, latchkey.base);
@@ -105,7 +107,7 @@ async function signInAndConsent(page, application, latchkey) {
   return await page.innerText('body');
 }
 
-/** The last line of the log that tells why a request of an application was refused. */
+/** Returns the last log line with the reason for a rejected request of an application. */
 function refusal(latchkey, { clientId }) {
   return (
     latchkey.logLines().findLast((line) => / auth\.refused /.test(line) && line.includes(` client=${clientId}`)) ?? ''

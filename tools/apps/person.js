@@ -1,10 +1,10 @@
-/** A person in Chromium, at the pages of Latchkey. */
+/** A user in Chromium, on the pages of Latchkey. */
 import assert from 'node:assert/strict';
 
 export const PERSON = { username: 'amira', name: 'Amira Okafor', email: 'amira@example.org' };
 export const PASSWORD = 'plum granite lantern 47';
 
-/** The identifier of the account, as the log tells it. */
+/** Returns the user ID from the log. */
 export function subjectOf(latchkey) {
   const pattern = new RegExp(`requester=user:(\\w+)\\(${PERSON.username}\\)`);
   const [, subject] =
@@ -16,7 +16,7 @@ export function subjectOf(latchkey) {
   return subject;
 }
 
-/** Types name and password at the login form. */
+/** Enters username and password in the sign-in form. */
 export async function signIn(page, base) {
   await page.waitForURL((url) => url.href.startsWith(`${base}login`));
   await page.locator('[name=username]').fill(PERSON.username);
@@ -24,13 +24,19 @@ export async function signIn(page, base) {
   await page.locator('main form:has([name=password]) button[type=submit]').last().click();
 }
 
-/** Answers the consent page. @param button its `value`: `consent` or `cancel` */
+/**
+ * Submits the consent page.
+ * @param button its `value`: `consent` or `cancel`
+ */
 export async function decide(page, base, button) {
   await page.waitForURL((url) => url.href.startsWith(`${base}consent/`));
   await page.locator(`main button[value="${button}"]`).click();
 }
 
-/** A page of an application, once the browser is back there. @returns its text */
+/**
+ * Waits until the browser is back at the application, and opens one of its pages.
+ * @returns its text
+ */
 export async function textAt(page, base, path) {
   await page.waitForURL((url) => url.href.startsWith(base));
   const shown = await page.innerText('body');

@@ -1,4 +1,4 @@
-/** Real applications sign a person in with the built program, their browser is Chromium. */
+/** Real applications sign a user in with the built program, in Chromium. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { signInChecks } from './sign-in-checks.js';
 import { slowApplications } from './slow-applications.js';
 
 const LIMIT_MS = 30 * 60_000;
-// It has characters that libraries encode in different ways, such as those of Base64.
+// Contains characters that libraries encode differently, such as those of Base64.
 const CLIENT_SECRET = 'a+secret/of%41least&16;characters==';
 
 setTimeout(() => {
@@ -38,7 +38,7 @@ if (wanted.length === 0) throw new Error(`no application has a name that holds $
 
 const checks = new Checks();
 const folder = mkdtempSync(join(tmpdir(), 'latchkey-apps-'));
-// Run by root, the database and Apache have accounts of their own, which have to get there.
+// As root, the database and Apache run under different accounts, which need access.
 chmodSync(folder, 0o711);
 const browser = await launchChromium();
 const publisher = await startPublisher(folder);
@@ -64,7 +64,7 @@ const clients = entries.map(({ definition, settings }) => ({
     : { client_auth_method: 'client_secret_basic', client_secret: CLIENT_SECRET }),
   ...definition.client?.(settings),
 }));
-/** Every definition may add to these settings of Latchkey. */
+/** Every definition may extend these settings of Latchkey. */
 const collected = (member) => entries.flatMap(({ definition, settings }) => definition[member]?.(settings) ?? []);
 const configuration = {
   clients: [...clients, ...collected('furtherClients')],
@@ -115,7 +115,7 @@ async function checkApplication(checks, definition, settings) {
   }
 }
 
-/** A failure tells what the person saw last, and the ends of both logs. */
+/** A failure reports the last page, and the ends of both logs. */
 async function inBrowser(application, work) {
   const context = await browser.newContext({ locale: 'en' });
   const page = await context.newPage();

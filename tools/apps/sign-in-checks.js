@@ -1,8 +1,11 @@
-/** What every application does that signs people in on its server. */
+/** Checks of every application that signs users in on its server. */
 import assert from 'node:assert/strict';
 import { decide, PERSON, signIn, subjectOf, textAt } from './person.js';
 
-/** @param definition of the application. @returns pairs of a claim and its check */
+/**
+ * @param definition of the application
+ * @returns pairs of a claim and its check
+ */
 export function signInChecks({ enter = (page, base) => page.goto(`${base}/login`), me = '/me', refusal }) {
   return [
     [
@@ -32,7 +35,7 @@ export function signInChecks({ enter = (page, base) => page.goto(`${base}/login`
   ];
 }
 
-/** The errors that the browser takes from Latchkey to an application, from now on. */
+/** Collects error responses that the browser carries from Latchkey to an application. */
 function errorAnswers(page, { base }) {
   const answers = [];
   page.on('request', (request) => {

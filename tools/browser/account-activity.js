@@ -14,10 +14,10 @@ const OF_A_LATER_VERSION = {
   ...{ ip: null, userAgent: null, session: null, client: null, subject: null },
 };
 
-/** Identifiers are in the order of time, which lists follow. Expects `at`, and a number `n`. */
+/** Expression for an ID. IDs sort by time, and lists use that order. Expects a time `at` and a number `n`. */
 export const ID_AT = `(lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || left(md5(n::text), 20))::uuid`;
 
-/** Reads what happened in the account: all of it, some of it, and page by page. */
+/** Views the account activity: all events, filtered events, and page by page. */
 export async function lookAtActivity({ page, latchkey, username }) {
   await latchkey.sql(
     `insert into audit_events (id, kind, user_id, detail, ip, created_at)
@@ -36,7 +36,7 @@ export async function lookAtActivity({ page, latchkey, username }) {
   await checkWithAxe(page);
 
   await activate(page, page.getByRole('link', { name: 'Ways to sign in' }));
-  // The password was set when the account was made, which is the first of these events.
+  // The password was set with the registration, which is the first event.
   await page.getByText('Service 19', { exact: true }).waitFor();
   assert.equal(await page.locator('.filters [aria-current]').innerText(), 'Ways to sign in');
   await activate(page, page.getByRole('link', { name: 'Older' }));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 
 /**
- * Presses Enter once for each answer that the service could give to this operation, and looks for what the page says of
- * it. Answers that are hard to bring about are made up; the service does not hear of these requests.
- * @param answers by what the page shows: the data of the answer, or the code of an error without data
+ * Presses Enter once for each possible response to this operation, and checks the message on the page. Responses that
+ * are hard to provoke are mocked, so those requests do not reach the service.
+ * @param answers by message: the data of the response, or the code of an error without data
  */
 export async function answering(page, operation, answers) {
   for (const [text, answer] of Object.entries(answers)) {
@@ -13,14 +13,17 @@ export async function answering(page, operation, answers) {
         : { data: answer };
     await answerInPlace(page, operation, { body });
     await page.keyboard.press('Enter');
-    // The text may be there from before; the next press would come to nothing while an answer is waited for.
+    // An earlier message may still be visible; pressing Enter while a request is pending would be ignored.
     await page.waitForFunction(() => globalThis.madeAnswers === 1 && !document.querySelector('[aria-busy=true]'));
     await expectText(page, text);
   }
   await answerInPlace(page, operation, undefined);
 }
 
-/** From now on the page gets this answer to the operation. @param answer `body`, `status`, `headers`; undefined: the real one */
+/**
+ * Mocks the response to the operation from now on.
+ * @param answer `body`, `status`, `headers`; undefined: the real one
+ */
 export async function answerInPlace(page, operation, answer) {
   await page.evaluate(
     ([name, made]) => {

@@ -15,7 +15,10 @@ export const APPLICATION_OPERATIONS = [
 
 const OTHERS = 7;
 
-/** Takes access away from an application, and has another one ask again, among more than a page holds of either. */
+/**
+ * Revokes the access of one application and the consent of another, with more entries than one page shows in both
+ * lists.
+ */
 export async function revokeApplications({ page, latchkey, username }) {
   await page.goto(`${latchkey.base}account/sessions`);
   await activate(page, page.getByRole('link', { name: 'Applications' }));
@@ -37,7 +40,7 @@ export async function revokeApplications({ page, latchkey, username }) {
   await latchkey.sql('delete from oauth2_consents');
 }
 
-/** Others first, then the application of the configuration, which is signed in twice. */
+/** Other applications first, then the one of the configuration, which has two sessions. */
 const CONNECT = `
   with others as (
     insert into oauth2_clients (id, is_static, metadata, created_at)
@@ -57,7 +60,7 @@ const CONNECT = `
   select c.id, u.id, c.id, array['openid', 'email'], now() - c.age, now() - c.age
     from users u, clients c where u.username = $1`;
 
-/** Six and two. */
+/** Pages of six and two. */
 async function lookThrough(page, section) {
   assert.equal(await cards(section), 6);
   await activate(page, section.getByRole('button', { name: 'Older' }));
@@ -90,7 +93,7 @@ async function takeAccess({ page, latchkey, username, connected, allowed }) {
   await button.waitFor({ state: 'detached' });
   await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   assert.deepEqual(new Set(await liveSessions(latchkey, username)), new Set([false]), 'those of the others go on');
-  // What had been allowed to it went, too.
+  // Its consent was revoked too.
   assert.equal(await allowed.getByRole('link', { name: 'Harbour Chat' }).count(), 0);
 }
 
@@ -122,7 +125,7 @@ async function cards(section) {
   return await section.locator('.session').count();
 }
 
-/** For each of them, whether it is one of the application of the configuration. */
+/** Returns, for each session, whether it belongs to the application of the configuration. */
 async function liveSessions(latchkey, username) {
   const live = `select c.is_static from oauth2_sessions s join oauth2_clients c on c.id = s.client_id
                   join users u on u.id = s.user_id where u.username = $1 and s.finished_at is null`;

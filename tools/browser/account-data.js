@@ -9,7 +9,7 @@ import { PASSWORD } from './settings.js';
 /** Operations of this page (account-graphql 7.5). */
 export const DATA_OPERATIONS = ['DataExportList', 'StartDataExport'];
 
-/** Asks for an archive of the data of the account, waits for it on the page, and downloads it. */
+/** Requests an archive of the account's data, waits for it on the page, and downloads it. */
 export async function takeDataAlong({ page, base }) {
   await page.goto(`${base}account/`);
   await page.getByRole('heading', { level: 2, name: 'Your data' }).waitFor();
@@ -41,7 +41,7 @@ export async function takeDataAlong({ page, base }) {
   await checkWithAxe(page);
 }
 
-/** The person comes back to the page; nothing is sent by itself. */
+/** The user returns to the page; nothing is submitted automatically. */
 async function proveAgain(page, base) {
   const extensions = { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account', maxAge: 600 };
   await answerInPlace(page, 'StartDataExport', { body: { errors: [{ message: 'made up', extensions }], data: null } });

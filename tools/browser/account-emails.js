@@ -15,7 +15,7 @@ export const EMAIL_OPERATIONS = [
   'VerifyEmail',
 ];
 
-/** Adds two addresses by the codes of mails, is told of one that others have, and removes one again. */
+/** Adds two addresses with mailed codes, is notified of one that another account has, and removes one. */
 export async function changeEmails({ page, latchkey, mails, username }) {
   await page.getByText('Your account has no e-mail address.').waitFor();
   await beginToAdd(page, latchkey, username);
@@ -54,7 +54,7 @@ async function beginToAdd(page, latchkey, username) {
   assert.deepEqual(await emailsOf(latchkey, username), [], 'no address before the code');
 }
 
-/** With the second code: the first one does not work any more. */
+/** Uses the second code, because the first one is no longer valid. */
 async function proveAddress(page, mails) {
   const first = codeIn(await mails.next());
   const field = page.getByLabel('Code from the mail');
@@ -80,7 +80,7 @@ async function proveAddress(page, mails) {
     await expectRefused(page, page, 'Code from the mail', 'This code is not right, or not valid any more.');
   }
   await checkWithAxe(page);
-  // As people read it aloud.
+  // With a space, as users may type it.
   await typeInto(page, field, `${second.slice(0, 3)} ${second.slice(3)}`);
   const proved = page.url();
   await page.keyboard.press('Enter');
@@ -95,7 +95,7 @@ async function proveAddress(page, mails) {
   assert.match(page.url(), /\/account\/$/, 'nobody else has it');
 }
 
-/** Somebody else has the address, which is told to those alone who read its mails. */
+/** Another account has the address; only the recipient of its mails learns this. */
 async function findTaken({ page, latchkey, mails }) {
   await latchkey.sql(
     `insert into user_emails (id, user_id, email, email_key, created_at)
@@ -166,7 +166,7 @@ async function removeAddress(page, latchkey, username) {
   assert.equal((await emailsOf(latchkey, username)).includes(email), false);
 }
 
-/** Until now it is the oldest address. */
+/** Until now the oldest address is primary. */
 async function choosePrimary(page, latchkey, username) {
   const primary = page.locator('.row', { has: page.locator('.badge') });
   assert.match(await primary.innerText(), /^lotte@mail\.example\s+Primary/);
@@ -198,7 +198,7 @@ async function openDialog(page) {
   return dialog;
 }
 
-/** Sends the form; the error stands at its field, which has the focus. */
+/** Submits the form; the error is shown at its field, which has the focus. */
 async function expectRefused(page, place, label, error) {
   await page.keyboard.press('Enter');
   await place.getByRole('alert').getByText(error).waitFor();
@@ -216,7 +216,7 @@ async function heading(page, title) {
   await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
 }
 
-/** The next mail to this address: other addresses of the account are told of changes. */
+/** Returns the next mail to this address, because other addresses of the account get notices. */
 async function mailTo(mails, address) {
   for (;;) {
     const mail = await mails.next();

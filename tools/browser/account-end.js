@@ -7,13 +7,16 @@ import { PASSWORD } from './settings.js';
 
 const ACTION = 'account/?action=org.chat.account_deactivate';
 
-/** People whom a chat client sends to the account area end their account there, all by keyboard (account-graphql 8.4). */
+/**
+ * Users whom a chat client sends to the account area deactivate their account there, by keyboard alone (account-graphql
+ * 8.4).
+ */
 export async function endAccounts({ browser, latchkey, homeserver, withPassword, withoutPassword }) {
   await endWithPassword({ browser, latchkey, homeserver, username: withPassword });
   await endWithoutPassword({ browser, latchkey, homeserver, username: withoutPassword });
 }
 
-/** Somebody who is not signed in, and changes their mind twice. */
+/** A user who is not signed in, and cancels twice. */
 async function endWithPassword({ browser, latchkey, homeserver, username }) {
   const { base } = latchkey;
   await withPage(browser, async (page, troubles) => {
@@ -35,7 +38,7 @@ async function endWithPassword({ browser, latchkey, homeserver, username }) {
     await page.keyboard.press('Space');
     await tabTo(page, password(dialog));
     await page.keyboard.type('n');
-    // At once: the button does not work yet.
+    // Too early: the button is still disabled.
     await page.keyboard.press('Enter');
     assert.equal(await dialog.getByRole('alert').count(), 0);
     await page.keyboard.type('ot the password');
@@ -61,7 +64,7 @@ async function endWithPassword({ browser, latchkey, homeserver, username }) {
   });
 }
 
-/** What the service may answer in place of what was asked for; nothing ends by that. */
+/** Possible error responses; none of them deactivates the account. */
 async function refuse(page, dialog) {
   await typeInto(page, password(dialog), PASSWORD);
   await ready(dialog);
@@ -73,7 +76,7 @@ async function refuse(page, dialog) {
   await checkWithAxe(page);
 }
 
-/** The box is ticked on return, the password is not kept, and nothing is sent. */
+/** On return, the box is checked, the password is not kept, and nothing is submitted. */
 async function proveAgain(page, dialog, base) {
   const extensions = { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account', maxAge: 600 };
   await answerInPlace(page, 'DeactivateUser', { body: { errors: [{ message: 'made up', extensions }], data: null } });
@@ -89,7 +92,7 @@ async function proveAgain(page, dialog, base) {
   assert.equal(await password(dialog).inputValue(), '');
 }
 
-/** Somebody who is signed in, and has no password to confirm with: the whole user id is typed in its place. */
+/** A signed-in user without a password, who types the complete user ID instead. */
 async function endWithoutPassword({ browser, latchkey, homeserver, username }) {
   await withPage(browser, async (page, troubles) => {
     await page.goto(`${latchkey.base}account/`);
@@ -141,7 +144,7 @@ async function ready(dialog) {
   await until(async () => await button(dialog).isEnabled());
 }
 
-/** By Enter in the field, where the focus is, once the button works. */
+/** Presses Enter in the focused field once the button is enabled. */
 async function send(page, dialog) {
   await ready(dialog);
   await page.keyboard.press('Enter');

@@ -13,12 +13,12 @@ import { press, tabTo, typeInto } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
 import { PASSWORD } from './settings.js';
 
-/** So browsers call themselves; the service calls this one Firefox. */
+/** A user agent that the service displays as Firefox. */
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 const NEW_PASSWORD = 'seven purple walruses sing quietly';
 
-/** What the log has to name, each once or more often (account-graphql 6). */
+/** Operations that the log must contain at least once (account-graphql 6). */
 const OPERATIONS = [
   ...ACTIVITY_OPERATIONS,
   ...APPLICATION_OPERATIONS,
@@ -44,8 +44,8 @@ const OPERATIONS = [
 ];
 
 /**
- * A person looks after an account by keyboard alone: takes the data along, changes e-mail addresses, names sessions, signs out another browser,
- * a chat client and this browser, and changes the password.
+ * A user manages an account by keyboard alone: downloads the data, changes email addresses, names sessions, signs out
+ * another browser, a chat client and this browser, and changes the password.
  */
 export async function lookAfterAccount({ browser, latchkey, mails, username }) {
   const { base } = latchkey;
@@ -58,7 +58,7 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
     const troubles = watch(page);
     const heard = await hearAnnouncements(page);
     await signIn(page, base, username);
-    // Before there is an address that would be told by mail.
+    // Before there is an address that would be notified.
     await takeDataAlong({ page, base });
     await changeEmails({ page, latchkey, mails, username });
     await meetTroubles({ page, base });
@@ -82,7 +82,7 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
       ...{ page, latchkey, username },
       signIn: () => signIn(page, base, username),
       signInElsewhere: async () => {
-        // What is left of the session that was ended would be answered with a page that says so.
+        // The leftover cookies of the ended session would lead to a page that reports its end.
         await other.clearCookies();
         await signIn(await other.newPage(), base, username);
       },
@@ -95,7 +95,7 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
     await press(page, dialog.getByRole('button', { name: 'Sign out' }));
     await page.waitForURL(/\/login\?kind=manage_account/);
     heard.check(ANNOUNCED.account);
-    // So Chromium tells of answers that were made up.
+    // Chromium logs these errors for mocked responses.
     assert.deepEqual(
       troubles.filter((text) => !/status of (?:404|503)/.test(text)),
       [],
@@ -121,7 +121,7 @@ async function signIn(page, base, username) {
   await heading(page, 'Profile');
 }
 
-/** Goes to another page of the area, which the focus and the title follow. */
+/** Navigates to another page of the area; focus and title must follow. */
 async function follow(page, link, title) {
   await tabTo(page, link);
   await page.keyboard.press('Enter');
@@ -160,7 +160,7 @@ async function signOutFirefox(page) {
   await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
 }
 
-/** By the address that a chat client sends people to: nothing ends before they said so. */
+/** Opens the URL that a chat client sends users to. Nothing ends before the user confirms. */
 async function signOutChatClient(page, base) {
   await page.goto(`${base}account/?action=org.chat.session_end&device_id=OLDPHONE&other=dropped`);
   const dialog = page.getByRole('dialog');
@@ -175,7 +175,7 @@ async function signOutChatClient(page, base) {
   assert.equal(await page.getByRole('button', { name: /^Sign out/ }).count(), 0);
 }
 
-/** First with a wrong password, then with two new ones that differ, then as it should be. */
+/** First with a wrong password, then with two different new passwords, then correctly. */
 async function changePassword(page, base) {
   await follow(page, page.getByRole('link', { name: 'Change your password' }), 'Change your password');
   await typeInto(page, field(page, 'Current password'), 'not the password');
@@ -200,7 +200,7 @@ function field(page, name) {
   return page.getByRole('textbox', { name, exact: true });
 }
 
-/** Where nothing is paid for, the page leads to the profile, and the way back not to it again. */
+/** Without plan management, the page redirects to the profile, and the back button does not return to it. */
 async function lookForPlan(page, base) {
   await page.goto(`${base}account/sessions`);
   await heading(page, 'Where you are signed in');
@@ -211,12 +211,12 @@ async function lookForPlan(page, base) {
   await heading(page, 'Where you are signed in');
 }
 
-/** The service cannot be reached for a moment. */
+/** The service is unreachable for a short time. */
 async function lookAtMissing(page, base) {
   await page.goto(`${base}account/sessions`);
   await heading(page, 'Where you are signed in');
   await page.getByText('You are not signed in to any application.').waitFor();
-  // How many there are is asked for after the list is shown.
+  // The count is requested after the list is shown.
   const browsers = page.getByRole('link', { name: '1 browser is signed in' });
   await browsers.waitFor();
   await page.route('**/graphql', (route) => route.fulfill({ status: 503, body: '{"errors":[]}' }));
@@ -230,7 +230,7 @@ async function lookAtMissing(page, base) {
   assert.equal(await page.getByRole('alert').count(), 0);
 }
 
-/** Every operation of the journey is in the log under its name. */
+/** Checks that the log names every operation of the journey. */
 export function checkOperations(log, operations = OPERATIONS) {
   const named = new Set(log.flatMap((line) => / graphql\.operation\.name=(\w+)/.exec(line)?.[1] ?? []));
   assert.deepEqual(

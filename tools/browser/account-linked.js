@@ -10,7 +10,7 @@ import { blockFonts } from './upstream-services.js';
 /** Operations of this page (account-graphql 7.3). */
 export const LINKED_OPERATIONS = ['LinkableProviderList', 'LinkedAccountList', 'UnlinkUpstreamAccount'];
 
-/** Links an account at another service, is told why it cannot be unlinked, and unlinks it. */
+/** Links an account at another service, sees why it cannot be unlinked, and unlinks it. */
 export async function linkAndUnlink({ browser, latchkey, username }) {
   await withPage(browser, async (page, troubles) => {
     await blockFonts(page);

@@ -1,25 +1,25 @@
-/** How soon the account area shows what people came for (account-graphql 8.8, performance 2). */
+/** Measures how fast the account area shows its main content (account-graphql 8.8, performance 2). */
 import assert from 'node:assert/strict';
 import { heading, signIn } from './account-steps.js';
 import { say } from './checks.js';
 
 const PAGES = [
   { path: 'account/', title: 'Profile', maxRequests: 8 },
-  // What it shares with other pages comes in files of its own.
+  // Code shared with other pages is in separate files.
   { path: 'account/sessions', title: 'Where you are signed in', maxRequests: 12 },
 ];
 const CPU_SLOWDOWN = 4;
-/** "Fast 3G": latency in milliseconds, throughput in bytes a second. */
+/** "Fast 3G": latency in milliseconds, throughput in bytes per second. */
 const FAST_3G = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 };
 const VISITS = {
   'first visit from this machine': { isFirst: true, network: undefined, maxMs: 1_000 },
   'second visit by fast 3G': { isFirst: false, network: FAST_3G, maxMs: 2_500 },
 };
-/** The machine has other work: the fastest visit counts. */
+/** The fastest visit counts, because the machine may be busy. */
 const TRIES = 5;
 const MAX_QUESTIONS = 2;
 
-/** Measures each page in each kind of visit, on a processor that is made slower. */
+/** Measures each page in each kind of visit, with CPU throttling. */
 export async function checkPaint(checks, { browser, base, username }) {
   for (const { path, title, maxRequests } of PAGES) {
     for (const [name, visit] of Object.entries(VISITS)) {
@@ -42,7 +42,7 @@ export async function checkPaint(checks, { browser, base, username }) {
   }
 }
 
-/** In a browser of its own, in which nothing is kept yet. */
+/** In a separate browser with an empty cache. */
 async function measure({ browser, base, username, path, title, isFirst, network }) {
   const context = await browser.newContext({ locale: 'en' });
   try {
@@ -67,7 +67,7 @@ async function measure({ browser, base, username, path, title, isFirst, network 
     });
     const answered = [];
     devtools.on('Network.responseReceived', ({ response: { url }, timestamp }) => {
-      // Icons of the style are no requests.
+      // Inline icons of the stylesheet are not requests.
       if (!url.startsWith('data:')) answered.push({ url, atMs: (timestamp - startedAt) * 1000 });
     });
     let bytes = 0;
@@ -89,14 +89,17 @@ async function measure({ browser, base, username, path, title, isFirst, network 
   }
 }
 
-/** Runs in the page before its scripts: when the first answer is shown, in milliseconds after the navigation began. */
+/**
+ * Runs in the page before its scripts: records when the main content appears, in milliseconds after the start of the
+ * navigation.
+ */
 function rememberContent() {
   addEventListener('account-content-shown', () => {
     globalThis.contentShownAt ??= performance.now();
   });
 }
 
-/** Runs in the page: the last candidate, in milliseconds after the navigation began. */
+/** Runs in the page: returns the time of the last candidate, in milliseconds after the start of the navigation. */
 function largestPaint() {
   return new Promise((resolve) => {
     new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime)).observe({

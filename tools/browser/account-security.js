@@ -9,7 +9,8 @@ export const SECURITY_OPERATIONS = ['EndAllSessions', 'SecurityOverview'];
 
 /**
  * Signs out another browser, then everything.
- * @param signIn signs in again and leads to the profile; @param signInElsewhere does so in another browser
+ * @param signIn signs in and opens the profile
+ * @param signInElsewhere does so in another browser
  */
 export async function signOutEverywhere({ page, latchkey, username, signIn, signInElsewhere }) {
   const { base } = latchkey;
@@ -74,7 +75,7 @@ export async function signOutEverywhere({ page, latchkey, username, signIn, sign
   assert.equal(await page.getByRole('button', { name: 'Sign out everywhere' }).count(), 0);
 }
 
-/** The person comes back to what they had chosen; nothing is sent by itself. */
+/** The user's choices are restored on return; nothing is submitted automatically. */
 async function proveAgain(page, base) {
   const extensions = { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account', maxAge: 600 };
   await answerInPlace(page, 'EndAllSessions', { body: { errors: [{ message: 'made up', extensions }], data: null } });

@@ -7,7 +7,7 @@ import { checkWithAxe } from './pages/examine.js';
 /** Operations of these pages (account-graphql 6). */
 export const SESSION_OPERATIONS = ['EndOAuth2Session', 'OAuth2Client', 'SetCompatSessionName', 'SetOAuth2SessionName'];
 
-/** Names the sessions of an application and of a chat client, looks at the application, and signs out of it. */
+/** Names the sessions of an application and of a chat client, views the application's details, and signs out of it. */
 export async function nameSessions({ page, latchkey, username }) {
   const { base } = latchkey;
   await latchkey.sql(

@@ -5,7 +5,7 @@ import { press, typeInto } from './keyboard.js';
 import { checkWithAxe } from './pages/examine.js';
 import { PASSWORD } from './settings.js';
 
-/** What pages show when something does not go as it should (account-graphql 8.1, 8.4). */
+/** Checks what pages show in case of errors (account-graphql 8.1, 8.4). */
 export async function meetTroubles({ page, base }) {
   await beTooFast(page, base);
   await outliveUpgrade(page, base);
@@ -18,7 +18,7 @@ const TOO_MANY = {
   body: { errors: [{ message: 'made up', extensions: { code: 'RATE_LIMITED' } }] },
 };
 
-/** A page says when to try again, and a form keeps what was typed. */
+/** A page shows when to retry, and a form keeps its input. */
 async function beTooFast(page, base) {
   await page.goto(`${base}account/`);
   await activate(page, page.getByRole('button', { name: 'Change your display name' }));
@@ -47,7 +47,7 @@ async function beTooFast(page, base) {
   await page.locator('.list-tools').waitFor();
 }
 
-/** The files of a page that is opened later are gone: loading everything again may help, and is tried once. */
+/** The files of a lazy page are gone. A reload may help, and is tried once. */
 async function outliveUpgrade(page, base) {
   await page.goto(`${base}account/`);
   await page.locator('.fact-list').waitFor();
@@ -78,7 +78,7 @@ async function outliveUpgrade(page, base) {
   await page.unroute('**/assets/account-*.js', serve);
 }
 
-/** Whoever has to show that it is them comes back to what they had typed; a password is not kept, nothing is sent. */
+/** After a reauthentication the input is restored; a password is not kept, and nothing is submitted. */
 async function proveAgain(page, base) {
   await page.goto(`${base}account/`);
   await activate(page, page.getByRole('button', { name: 'Add an address' }));

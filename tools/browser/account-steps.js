@@ -1,11 +1,11 @@
-/** What people do in several journeys through the account area. */
+/** Steps shared by several journeys through the account area. */
 import { watch } from './journey.js';
 import { press, tabTo, typeInto } from './keyboard.js';
 import { PASSWORD } from './settings.js';
 
 const LIMIT_MS = 60_000;
 
-/** In a browser of their own. `work` gets the page, and a list of what goes wrong in it. */
+/** Opens a separate browser. `work` gets the page, and a list of its errors. */
 export async function withPage(browser, work) {
   const context = await browser.newContext({ locale: 'en' });
   const page = await context.newPage();
@@ -30,7 +30,7 @@ export async function heading(page, title) {
   await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
 }
 
-/** Follows a link or presses a button that is not there yet, without waiting for what comes of it. */
+/** Waits for a link or button and activates it, without waiting for the result. */
 export async function activate(page, locator) {
   await locator.waitFor();
   await tabTo(page, locator);

@@ -15,7 +15,7 @@ export const TOTP_OPERATIONS = [
   'TotpStatus',
 ];
 
-/** Sets an authenticator app up by its link, keeps the recovery codes, makes others, and removes the app. */
+/** Sets up an authenticator app by its link, saves the recovery codes, regenerates them, and removes the app. */
 export async function setUpApp({ page, base, username }) {
   await page.goto(`${base}account/security`);
   await activate(page, page.getByRole('link', { name: 'Set up an authenticator app' }));
@@ -64,7 +64,10 @@ export async function setUpApp({ page, base, username }) {
   await remove(page);
 }
 
-/** The page goes on only when the person says that the codes are kept. @returns what was downloaded */
+/**
+ * The page continues only after the user confirms that the codes are saved.
+ * @returns the downloaded text
+ */
 async function keepCodes(page, username) {
   const shown = await page.locator('.recovery-codes code').allInnerTexts();
   assert.equal(shown.length, 10);
@@ -118,7 +121,7 @@ async function remove(page) {
   await page.getByRole('link', { name: 'Set up an authenticator app' }).waitFor();
 }
 
-/** What an app shows now that knows the secret, in base 32 (RFC 6238). */
+/** Returns the current code of an app with this base32 secret (RFC 6238). */
 export function codeOfApp(secret) {
   const bits = [...secret].map((digit) =>
     'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(digit).toString(2).padStart(5, '0'),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 
 /**
- * Changes that users can make in the account area, by the journey that makes them. Each has to be said by an element with
- * the role `status`: screen readers do not notice that something else on the page is different.
+ * Changes that users can make in the account area, by the journey that makes them. Each must be announced by an element
+ * with the role `status`, because screen readers do not notice other changes on the page.
  */
 export const ANNOUNCED = {
   account: [
@@ -32,7 +32,7 @@ export const ANNOUNCED = {
   recovery: ['RecoverPassword'],
 };
 
-/** They ask for a proof or lead to another page, and change nothing yet. */
+/** They require a proof or lead to another page, and change nothing yet. */
 export const UNANNOUNCED = ['ResendRecoveryEmail', 'StartPasskeyRegistration', 'StartTotpEnrolment'];
 
 const SUCCESSES = new Set([
@@ -41,14 +41,14 @@ const SUCCESSES = new Set([
 ]);
 
 /**
- * Listens to the changes that are made on a page, and to what the page says of them. Call it before the page is opened.
- * @param page that of a user in the account area
+ * Records the changes made on a page, and its announcements. Call it before the page is opened.
+ * @param page of a user in the account area
  */
 export async function hearAnnouncements(page) {
   const heard = [];
   await page.exposeBinding('announced', (_, text) => heard.push({ text }));
   await page.addInitScript(tellOfAnnouncements);
-  // Another document: nothing could have been said on the one before.
+  // A new document: the previous one could not have announced anything.
   page.on('load', () => heard.push({ text: 'another document' }));
   page.on('response', async (response) => {
     const name = mutationOf(response.request());
@@ -60,7 +60,7 @@ export async function hearAnnouncements(page) {
     entry.isSuccess = answer?.status === undefined ? data != null : SUCCESSES.has(answer.status);
   });
   return {
-    /** @param expected the changes that have to be made by now */
+    /** @param expected the changes that must have been made */
     check: (expected) => {
       const made = heard.filter(({ isSuccess }) => isSuccess).map(({ mutation }) => mutation);
       const silent = heard.flatMap(({ mutation, isSuccess }, index) => {

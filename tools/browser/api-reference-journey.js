@@ -9,7 +9,7 @@ const APPEARANCES = ['light', 'dark'].flatMap((colorScheme) =>
   [1280, 390].map((width) => ({ colorScheme, viewport: { width, height: 900 } })),
 );
 
-/** The reference as it opens, with operations open, with a response, and with the dialog for sign-in. */
+/** Checks the reference in its initial state, with open operations, with a response, and with the sign-in dialog. */
 export async function examineReference({ browser, base }) {
   const context = await browser.newContext({ locale: 'en', reducedMotion: 'reduce' });
   try {
@@ -17,7 +17,7 @@ export async function examineReference({ browser, base }) {
     await page.goto(`${base}api/doc/`);
     await page.locator('.opblock').last().waitFor();
     await examine(page);
-    // Of the others nothing else is seen, and axe takes a second for them each time.
+    // The other operations look the same, and axe takes a second for them each time.
     await page.locator('.operation-filter-input').fill('user');
     await page.locator('.opblock-tag[data-tag=server]').waitFor({ state: 'detached' });
     const operations = ['user-listUsers', 'user-createUser', 'user-email-deleteUserEmail'].map((id) =>
@@ -42,11 +42,11 @@ export async function examineReference({ browser, base }) {
   }
 }
 
-/** Looks at the page in every appearance. */
+/** Checks the page in every appearance. */
 async function examine(page) {
   for (const appearance of APPEARANCES) {
     await appear(page, appearance);
-    // Its script follows the browser.
+    // Its script follows the browser's color scheme.
     await page.waitForFunction(
       (isDark) => document.documentElement.classList.contains('dark-mode') === isDark,
       appearance.colorScheme === 'dark',
@@ -57,7 +57,7 @@ async function examine(page) {
   }
 }
 
-/** Somebody without a mouse opens the dialog for sign-in and closes it, opens an operation, and calls it. */
+/** By keyboard alone: opens and closes the sign-in dialog, opens an operation, and calls it. */
 export async function callByKeyboard({ browser, base }) {
   const context = await browser.newContext({ locale: 'en', reducedMotion: 'reduce' });
   try {
@@ -112,7 +112,7 @@ export async function callFromReference({ browser, base, username }) {
   }
 }
 
-/** An answer to a request that the page did not make gives it no token. */
+/** A response to a request that the page did not send gives it no token. */
 export async function refuseForeignAnswers({ browser, base }) {
   const clientId = await registerReference(base);
   const context = await browser.newContext({ locale: 'en' });
@@ -133,7 +133,7 @@ export async function refuseForeignAnswers({ browser, base }) {
   }
 }
 
-/** A page elsewhere that opens the callback learns nothing of the answer. */
+/** A page of another origin that opens the callback cannot read the response. */
 export async function hideAnswerFromOthers({ browser, base }) {
   const context = await browser.newContext({ locale: 'en' });
   try {
@@ -150,7 +150,7 @@ export async function hideAnswerFromOthers({ browser, base }) {
     }, `${base}api/doc/oauth2-callback?code=secret&state=x`);
     const window = await opened;
     if (!window.isClosed()) await window.waitForEvent('close');
-    // A message of its own comes after any that was sent before.
+    // Messages arrive in order, so this one comes after any earlier message.
     await page.evaluate(() => postMessage('own', '*'));
     await page.waitForFunction(() => document.title.endsWith('"own"'));
     assert.equal(await page.title(), 'got:"own"');
@@ -159,7 +159,7 @@ export async function hideAnswerFromOthers({ browser, base }) {
   }
 }
 
-/** Fills in the form of the scheme, and does what is to be done in the window that opens. */
+/** Fills in the form of the security scheme, and runs `inWindow` in the window that opens. */
 async function authorize(page, clientId, inWindow) {
   await page.locator('.auth-wrapper > .authorize').click();
   const form = page.locator('.auth-container', { hasText: 'authorizationCode' });
@@ -186,7 +186,7 @@ async function listUsers(page) {
   return await answer.innerText();
 }
 
-/** As a program that an administrator registers for it. */
+/** As an administrator's script registers it. */
 async function registerReference(base) {
   const answer = await fetch(`${base}oauth2/registration`, {
     method: 'POST',

@@ -1,8 +1,8 @@
-/** Files and settings of an operator who wants the pages to look like the rest of their site. */
+/** Files and settings of an operator who customizes the look of the pages. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** @param ink of the letters. A script that ran would be seen by its mark on the window. */
+/** @param ink color of the letters. If its script ran, it would leave a mark on the window. */
 function wordmark(ink) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 176 48">
   <script>globalThis.logoRan = true</script>
@@ -13,7 +13,7 @@ function wordmark(ink) {
 `;
 }
 
-/** @param folder that the files are written to */
+/** @param folder for the files */
 export function branding(folder) {
   const place = (name, content) => {
     const path = join(folder, name);
@@ -39,7 +39,7 @@ const PAGE = `<div class="{{ page_class }}">
 </div>
 `;
 
-/** @returns a directory with a template of pages */
+/** @returns a directory with a page template */
 export function templates(folder) {
   const directory = join(folder, 'templates');
   mkdirSync(directory);

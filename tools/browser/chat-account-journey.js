@@ -9,8 +9,8 @@ const KEYS = ['BgpQ6XxG1wN2ZqMNq0o0c7uYV1m4lJ7oQ2d6ZtVtqgA', 'CgpQ6XxG1wN2ZqMNq0
 const CLIENT = '_chat/client/v3/';
 
 /**
- * Chat clients send a person who is not signed in to the account area, all by keyboard: one to sign out another device
- * (chat-compat 18.3, I-18), and one to let it replace its keys (I-19).
+ * Chat clients send a signed-out user to the account area, all by keyboard: one to sign out another device (chat-compat
+ * 18.3, I-18), and one to allow a key reset (I-19).
  */
 export async function obeyChatClients({ browser, base, homeserver, username }) {
   const lost = await ChatClient.signIn(base, homeserver, username, 'LOSTPHONE');
@@ -44,7 +44,7 @@ async function signOutDevice(browser, base, username) {
   });
 }
 
-/** The client opens the address in a window, and goes on when that says that it is done. */
+/** The client opens the URL in a window, and continues when that reports success. */
 async function allowReset(browser, client, address, username) {
   await withPage(browser, async (opener) => {
     await opener.goto(client.ownPage);
@@ -72,7 +72,7 @@ async function allowReset(browser, client, address, username) {
   });
 }
 
-/** What a client asks by itself: the service for a token, the homeserver for everything else. */
+/** Requests of a client: a token from the service, everything else from the homeserver. */
 class ChatClient {
   #homeserver;
   #userId;
@@ -93,7 +93,7 @@ class ChatClient {
     return new ChatClient(homeserver, await answer.json());
   }
 
-  /** Of another origin than the service. */
+  /** On a different origin than the service. */
   get ownPage() {
     return `${this.#homeserver.endpoint}${CLIENT}versions`;
   }

@@ -5,9 +5,9 @@ import { ssoAddress } from './pages/chat-sso.js';
 import { PASSWORD } from './settings.js';
 
 /**
- * A chat client sends a person to the browser to make an account, and signs them in with the token that comes back; all by
- * keyboard. Later another client does, and they go back to a page that is over.
- * @returns the request lines that the service has to log for it, in order
+ * A chat client sends a user to the browser to register, and signs in with the returned token, all by keyboard. Later
+ * another client does the same, and the user goes back to an expired page.
+ * @returns the request lines that the service must log, in order
  */
 export async function signInToChat({ browser, base, relyingParty, javaScriptEnabled, username }) {
   const context = await browser.newContext({ javaScriptEnabled, locale: 'en' });
@@ -17,7 +17,7 @@ export async function signInToChat({ browser, base, relyingParty, javaScriptEnab
     const client = new ChatClient(base);
     assert.deepEqual(await client.waysToSignIn(), ['m.login.password', 'm.login.sso', 'm.login.token']);
 
-    // The client has an address with a query and a fragment, which it needs again.
+    // The client's URL has a query and a fragment, which must be preserved.
     const waiting = `${relyingParty.callback}?room=%2Fa+b#/home`;
     await page.goto(ssoAddress({ base }, waiting, { action: 'register' }));
     await register(page, username);
@@ -57,7 +57,10 @@ async function register(page, username) {
   await pressEnter(page);
 }
 
-/** @param isHasty the button is pressed twice. @returns where the browser comes to the client */
+/**
+ * @param isHasty press the button twice
+ * @returns the URL of the client that the browser reaches
+ */
 async function agree(page, relyingParty, username, isHasty = false) {
   const main = await page.getByRole('main').innerText();
   assert.ok(main.includes(`Sign in to http://${new URL(relyingParty.callback).host}?`), main);
@@ -71,7 +74,7 @@ async function agree(page, relyingParty, username, isHasty = false) {
   return await answer;
 }
 
-/** What a client asks of the service by itself. */
+/** Direct requests of a client to the service. */
 class ChatClient {
   #address;
 

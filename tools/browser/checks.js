@@ -1,15 +1,18 @@
 import { inspect } from 'node:util';
 
-/** Above so many groups with a failure it is not the machine. */
+/** With more failed groups, the machine is not the cause. */
 const MAX_REPEATS = 5;
 
-/** Counts what holds and what does not; a failure is told at once and does not end the run. */
+/** Counts passed and failed checks. A failure is printed immediately and does not end the run. */
 export class Checks {
   #passed = 0;
   #failures = [];
   #repeats = 0;
 
-  /** @param work throws when the claim does not hold. @returns whether it holds */
+  /**
+   * @param work throws if the claim does not hold
+   * @returns whether it holds
+   */
   async that(claim, work) {
     try {
       await work();
@@ -22,9 +25,9 @@ export class Checks {
   }
 
   /**
-   * Runs checks that belong together, and once more by themselves where one does not hold, since a machine that is busy
-   * with other work can be too slow for a step. What fails twice fails; what failed once is told.
-   * @param work is given where to count, and begins anew when it runs again
+   * Runs a group of checks, and repeats the group alone if one fails, because a busy machine can be too slow for a
+   * step. A second failure counts; a first failure is only reported.
+   * @param work receives the counter, and starts from scratch when repeated
    */
   async group(name, work) {
     const first = await Checks.#attempt(name, work);
@@ -38,7 +41,10 @@ export class Checks {
     this.#failures.push(...counted.#failures);
   }
 
-  /** Prints the closing line. @returns the exit code */
+  /**
+   * Prints the summary.
+   * @returns the exit code
+   */
   close() {
     for (const claim of this.#failures) say(`FAILED: ${claim}`);
     say(`${this.#passed} passed, ${this.#failures.length} failed`);

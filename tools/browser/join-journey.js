@@ -6,10 +6,10 @@ import { PASSWORD } from './settings.js';
 const STEP = '/register/steps/[0-9A-HJKMNP-TV-Z]{26}';
 
 /**
- * A person makes an account with an e-mail address, by keyboard alone: mistypes the code, asks for another one, and is
- * signed in with the one of the second mail.
- * @param token what the service asks for besides; undefined: nothing
- * @returns the mails that came
+ * A user registers with an email address, by keyboard alone: mistypes the code, requests another one, and is signed in
+ * with the code of the second mail.
+ * @param token registration token, if required
+ * @returns the received mails
  */
 export async function joinByMail({ browser, latchkey, mails, javaScriptEnabled, locale, username, token }) {
   const { base } = latchkey;
@@ -29,7 +29,7 @@ export async function joinByMail({ browser, latchkey, mails, javaScriptEnabled, 
     assert.equal(await page.locator('[role=status][data-notice=code_sent]').count(), 1, 'a code was sent');
     const second = await mails.next();
     const code = codeIn(second, username);
-    // As people read it aloud.
+    // With a space, as users may type it.
     await typeInto(page, page.locator('input[name=code]'), `${code.slice(0, 3)} ${code.slice(3)}`);
     await pressEnter(page);
 
@@ -70,7 +70,7 @@ async function begin(page, base, username) {
   await pressEnter(page);
 }
 
-/** Not the right one at first. */
+/** Enters a wrong token first. */
 async function showToken(page, token) {
   expectStep(page, 'token');
   await typeInto(page, page.locator('input[name=token]'), `not-${token}`);
@@ -88,7 +88,7 @@ async function mistypeCode(page, code) {
   await expectRejected(page, 'input[name=code]');
 }
 
-/** The error has the focus, and the input waits for another try. */
+/** The error has the focus, and the input allows another try. */
 async function expectRejected(page, input) {
   const alert = page.getByRole('alert');
   assert.ok(await alert.evaluate((element) => element === document.activeElement), 'the errors have the focus');
@@ -96,7 +96,7 @@ async function expectRejected(page, input) {
   assert.equal(await page.locator(input).getAttribute('aria-invalid'), 'true');
 }
 
-/** @returns the code, which subject, text and HTML tell alike */
+/** @returns the code, which is the same in subject, text and HTML */
 function codeIn(mail, username) {
   assert.ok(mail.headers.to.includes(addressOf(username)), `for ${username}: ${mail.headers.to}`);
   const [code] = /\b\d{6}\b/.exec(mail.subject) ?? assert.fail(`no code in ${mail.subject}`);
@@ -114,7 +114,7 @@ async function emailsOf(latchkey, username) {
   return (await latchkey.sql(own, [username])).map(({ email }) => email);
 }
 
-/** With the password of the first page. */
+/** With the password from the first page. */
 async function signInAgain(page, base, username) {
   await page.goto(base);
   await press(page, page.locator('form[action="/logout"] button'));

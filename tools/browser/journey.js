@@ -4,9 +4,9 @@ import { CLIENT_ID } from './relying-party.js';
 import { PASSWORD } from './settings.js';
 
 /**
- * A person makes an account, signs in to an application and out again, by keyboard alone; the application does what
- * applications do with its tokens.
- * @returns the request lines that the service has to log for it, in order
+ * A user registers, signs in to an application and signs out, by keyboard alone. The application uses its tokens as
+ * usual.
+ * @returns the request lines that the service must log, in order
  */
 export async function travel({ browser, base, relyingParty, colorScheme, javaScriptEnabled, username }) {
   const context = await browser.newContext({ colorScheme, javaScriptEnabled, locale: 'en' });
@@ -36,7 +36,7 @@ export async function travel({ browser, base, relyingParty, colorScheme, javaScr
   }
 }
 
-/** What a browser complains of: errors of scripts and everything on its console, such as a refused policy. */
+/** Collects script errors and all console messages, such as policy violations. */
 export function watch(page) {
   const troubles = [];
   page.on('pageerror', (error) => troubles.push(`page error: ${error.message}`));
@@ -61,7 +61,7 @@ async function register(page, base, username, hasScript) {
   assert.match(await page.getByRole('main').innerText(), new RegExp(`${username} of the Harbour`));
 }
 
-/** The meter knows the password as strong, without sending it anywhere. */
+/** The meter rates the password as strong, without sending it anywhere. */
 async function checkStrength(page, hasScript) {
   if (!hasScript) {
     assert.equal(await page.getByRole('meter').count(), 0);
@@ -109,7 +109,7 @@ async function consent(page, relyingParty) {
   return await answer;
 }
 
-/** What was agreed to once is not asked again; this time the answer comes as a form. */
+/** A consent is remembered. This time the response uses `form_post`. */
 async function returnByForm(page, relyingParty, hasScript) {
   const { address, redeem } = await relyingParty.begin({ response_mode: 'form_post' });
   const answer = relyingParty.nextAnswer();

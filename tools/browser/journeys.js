@@ -1,4 +1,4 @@
-/** What people do from end to end, each part with services and a database of its own. */
+/** End-to-end journeys of users, each with separate services and a database. */
 import assert from 'node:assert/strict';
 import { endAccounts } from './account-end.js';
 import { checkOperations, lookAfterAccount } from './account-journey.js';
@@ -35,7 +35,7 @@ import { linkAndReturn, registerThere } from './upstream-journey.js';
 import { UpstreamProvider } from './upstream-provider.js';
 import { redirectUris, suggestingService, unaskedService } from './upstream-services.js';
 
-/** Signs up, in and out, from an application and from a chat client. */
+/** Registers, signs in and out, from an application and from a chat client. */
 export async function checkJourneys(checks, { browser, folder, relyingParty }) {
   const latchkey = await Latchkey.start(folder, 'journeys', settings(relyingParty.callback));
   await relyingParty.discover(latchkey.base);
@@ -90,7 +90,7 @@ export async function checkApiReference(checks, { browser, folder, relyingParty 
   }
 }
 
-/** Looks after an account in the account area. */
+/** Manages an account in the account area. */
 export async function checkAccountJourney(checks, { browser, folder, relyingParty }) {
   const mails = await MailServer.listen();
   const latchkey = await Latchkey.start(folder, 'account', accountSettings(relyingParty.callback, mails.settings));
@@ -108,7 +108,7 @@ export async function checkAccountJourney(checks, { browser, folder, relyingPart
   }
 }
 
-/** Looks at the clock in the account area of somebody with a few sessions. */
+/** Measures the account area of a user with a few sessions. */
 export async function checkFirstPaint(checks, { browser, folder, relyingParty }) {
   const latchkey = await Latchkey.start(folder, 'paint', accountSettings(relyingParty.callback, { transport: 'file' }));
   const username = 'wilma';
@@ -123,7 +123,7 @@ export async function checkFirstPaint(checks, { browser, folder, relyingParty })
   }
 }
 
-/** Comes to the account area from chat clients. */
+/** Opens the account area from chat clients. */
 export async function checkChatAccountJourney(checks, { browser, folder, relyingParty }) {
   const { startStandInHomeserver } = await loadTypeScript('test/support/stand-in-homeserver/stand-in-homeserver.ts');
   const secret = 'shared-secret-of-the-journey';
@@ -174,7 +174,7 @@ export async function checkLinkedAccounts(checks, { browser, folder, relyingPart
   }
 }
 
-/** Passkeys of a person. Browsers make them for a name, not for an address. */
+/** Passkeys of a user. Browsers create them for a host name, not for an IP address. */
 export async function checkPasskeys(checks, { browser, folder, relyingParty, pictures }) {
   const plain = settings(relyingParty.callback);
   const required = { ...plain, account: { ...plain.account, second_factor: 'required' } };
@@ -229,7 +229,7 @@ export async function checkUpstreamJourneys(checks, { browser, folder, relyingPa
   }
 }
 
-/** Sets a new password by a mail. */
+/** Resets the password by mail. */
 export async function checkRecovery(checks, { browser, folder, relyingParty, pictures }) {
   const mails = await MailServer.listen();
   const email = mails.settings;
@@ -261,7 +261,7 @@ export async function checkRecovery(checks, { browser, folder, relyingParty, pic
   }
 }
 
-/** Registers elsewhere without a question but for the address. */
+/** Registers through another service without any prompt, except to verify the address. */
 export async function checkUnasked(checks, { browser, folder, relyingParty }) {
   const mails = await MailServer.listen();
   const upstream = await UpstreamProvider.start();
@@ -289,7 +289,10 @@ export async function checkUnasked(checks, { browser, folder, relyingParty }) {
   }
 }
 
-/** Makes an account with a code of a mail. @param isByInvitation and a registration token */
+/**
+ * Registers with a mailed code.
+ * @param isByInvitation also requires a registration token
+ */
 export async function checkJoining(checks, { browser, folder, relyingParty, pictures }, isByInvitation) {
   const mails = await MailServer.listen();
   const name = isByInvitation ? 'joining-by-invitation' : 'joining';
@@ -313,7 +316,7 @@ export async function checkJoining(checks, { browser, folder, relyingParty, pict
       await checks.that(`a person joins with a code of a mail (${how})`, async () => {
         arrived = await joinByMail({ browser, latchkey, mails, locale, javaScriptEnabled, username, token });
       });
-      // Both mails, and those of all others, look the same.
+      // Both mails look the same, and so do those of the other runs.
       const [mail] = isByInvitation || !javaScriptEnabled ? [] : arrived;
       if (mail === undefined) continue;
       const picture = `verification-${locale}`;

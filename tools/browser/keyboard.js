@@ -1,7 +1,7 @@
 const MAX_STOPS = 60;
 
 /**
- * Presses Tab until the element has the focus, as a person without a mouse does.
+ * Presses Tab until the element has the focus, like a keyboard user.
  * @param atStop runs after each press
  */
 export async function tabTo(page, locator, atStop = undefined) {
@@ -14,20 +14,20 @@ export async function tabTo(page, locator, atStop = undefined) {
   throw new Error(`the keyboard does not reach ${locator}`);
 }
 
-/** Types into an input in place of what is there. */
+/** Replaces the value of an input by typing. */
 export async function typeInto(page, locator, text) {
   await tabTo(page, locator);
   await page.keyboard.press('Control+A');
   await page.keyboard.type(text);
 }
 
-/** Presses a button or a link, and waits for the page that it leads to. */
+/** Activates a button or a link, and waits for the next page. */
 export async function press(page, locator) {
   await tabTo(page, locator);
   await pressEnter(page);
 }
 
-/** Enter in an input sends its form. */
+/** Presses Enter in an input, which submits its form. */
 export async function pressEnter(page) {
   const isLoaded = page.waitForEvent('load');
   await page.keyboard.press('Enter');

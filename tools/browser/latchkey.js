@@ -3,7 +3,7 @@ import pg from 'pg';
 import { freePort } from '../../test/support/free-port.js';
 import { Program, stopProcess, untilHealthy } from '../../test/support/program.js';
 
-// Whatever ends this process, the programs that it started end with it.
+// Child processes, which end with this process in any case.
 const running = new Set();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGTERM');
@@ -11,7 +11,7 @@ process.on('exit', () => {
 
 const START_TIMEOUT_MS = 60_000;
 
-/** The built program as its users run it, on the embedded database of a folder that several may share. */
+/** The built program as operators run it, on the embedded database of a folder that several instances may share. */
 export class Latchkey {
   /** `http.public_base`, with a trailing slash. */
   base;
@@ -19,7 +19,7 @@ export class Latchkey {
   #environment;
   #program;
   #child;
-  /** Resolves when the whole log is read. */
+  /** Resolves when the whole log has been read. */
   #closed;
   #log = '';
 
@@ -45,22 +45,25 @@ export class Latchkey {
     return latchkey;
   }
 
-  /** Every line of the log so far. */
+  /** All log lines so far. */
   logLines() {
     return this.#log.split('\n').slice(0, -1);
   }
 
-  /** Runs a command of the program to its end. @returns what it printed */
+  /**
+   * Runs a command of the program to its end.
+   * @returns its output
+   */
   async command(args, input) {
     return await this.#program.run(args, input);
   }
 
-  /** Runs one statement on the service's database, for what time or an administrator would do. */
+  /** Runs one statement on the service's database, to simulate the passage of time or an administrator. */
   async sql(text, values = []) {
     return await this.#query({ user: 'latchkey', database: 'latchkey' }, [[text, values]]);
   }
 
-  /** What happens while the database takes no connections. */
+  /** Runs `work` while the database accepts no connections. */
   async withoutDatabase(work) {
     const administrator = { user: 'latchkey_admin', database: 'postgres' };
     await this.#query(administrator, [
@@ -74,7 +77,10 @@ export class Latchkey {
     }
   }
 
-  /** Asks it to end. @returns its exit code */
+  /**
+   * Stops it gracefully.
+   * @returns its exit code
+   */
   async stop() {
     const code = await stopProcess(this.#child);
     await this.#closed;

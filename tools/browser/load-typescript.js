@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** Loads a file of TypeScript with what it imports. @param path below the checkout */
+/**
+ * Imports a TypeScript file with its dependencies.
+ * @param path below the checkout
+ */
 export async function loadTypeScript(path) {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(`../../${path}`, import.meta.url))],

@@ -8,7 +8,7 @@ import { APPEARANCES, appear, checkWidth, checkWithAxe } from './pages/examine.j
 
 const WAIT_MS = 30_000;
 
-/** A mail server on loopback, and the mails that it took. */
+/** A mail server on loopback that records the received mails. */
 export class MailServer {
   #server;
   #mails = [];
@@ -30,7 +30,7 @@ export class MailServer {
     return { transport: 'smtp', hostname: '127.0.0.1', port, mode: 'plain', from: 'Harbour <noreply@example.org>' };
   }
 
-  /** The next mail that was not asked for yet. */
+  /** Returns the next unread mail. */
   async next() {
     const { readMail } = await loadTypeScript('test/support/read-mail.ts');
     const deadline = performance.now() + WAIT_MS;
@@ -55,7 +55,7 @@ export class MailServer {
   }
 }
 
-/** Shows a mail as a program for mails would, in every appearance, and looks for what people could not read. */
+/** Renders a mail like a mail client, in every appearance, and checks that it is readable. */
 export async function examineMail({ browser, mail, name, pictures }) {
   const context = await browser.newContext();
   try {

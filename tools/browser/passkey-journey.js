@@ -5,7 +5,7 @@ import { ANNOUNCED, hearAnnouncements } from './announcements.js';
 import { watch } from './journey.js';
 import { checkWithAxe } from './pages/examine.js';
 
-/** As the authenticator of a telephone: its keys are on other devices as well, and it knows its holder. */
+/** Simulates the authenticator of a phone: its keys sync to other devices, and it verifies the user. */
 const AUTHENTICATOR = {
   protocol: 'ctap2',
   transport: 'internal',
@@ -17,10 +17,7 @@ const AUTHENTICATOR = {
   defaultBackupState: true,
 };
 
-/**
- * A person adds a passkey, signs in with it, proves again with it who they are, uses it after the password where that is
- * not enough, and removes it.
- */
+/** A user adds a passkey, signs in with it, reauthenticates with it, uses it as a second factor, and removes it. */
 export async function usePasskeys({ browser, latchkey, username, pictures, restart }) {
   let { base } = latchkey;
   const context = await browser.newContext({ locale: 'en' });
@@ -29,7 +26,7 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
   const heard = await hearAnnouncements(page);
   const devtools = await context.newCDPSession(page);
   await devtools.send('WebAuthn.enable');
-  // It is touched at once, so that a page that proposes passkeys goes on by itself.
+  // It responds immediately, so that a page with passkey autofill continues automatically.
   await devtools.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
   await page.addInitScript(() => {
     if (location.hash === '#unasked') PublicKeyCredential.isConditionalMediationAvailable = async () => false;
@@ -68,12 +65,12 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
     assert.deepEqual((await newest(latchkey, username)).kinds, ['passkey', 'passkey']);
     await signOut(page);
 
-    // Proposed for the username: nothing is pressed.
+    // Autofill for the username: no button is pressed.
     await page.goto(`${base}login?kind=change_password`);
     await page.waitForURL(/\/account\/password\/change$/);
     await signOut(page);
 
-    // The same passkey, since the name of the service stays.
+    // The same passkey, because the host name stays the same.
     await page.goto('about:blank');
     const strict = await restart();
     base = strict.base;
@@ -116,12 +113,12 @@ async function remove(page, base) {
   await page.getByRole('button', { name: 'Remove Blue telephone' }).waitFor({ state: 'detached' });
 }
 
-/** The sign-in page that a button leads to would propose the passkey, and it is touched at once. */
+/** The sign-in page behind a button would offer the passkey, and the authenticator would respond immediately. */
 async function signOut(page) {
   await page.context().clearCookies();
 }
 
-/** The session that the person has opened last. */
+/** Returns the user's newest session. */
 async function newest(latchkey, username) {
   const [row] = await latchkey.sql(
     `select s.acr, s.amr,

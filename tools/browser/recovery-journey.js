@@ -5,8 +5,8 @@ import { PASSWORD } from './settings.js';
 const NEW_PASSWORD = 'seven purple walruses sing quietly';
 
 /**
- * A person who forgot the password sets a new one by the link of a mail, by keyboard alone, and signs in with it.
- * @returns the mails that came
+ * A user resets a forgotten password with the link of a mail, by keyboard alone, and signs in with the new one.
+ * @returns the received mails
  */
 export async function recover({ browser, base, mails, username, locale = 'en' }) {
   const context = await browser.newContext({ locale });

@@ -4,9 +4,9 @@ import * as oidc from 'openid-client';
 export const CLIENT_ID = '01JD3Q5Z8W2N4K6M7P9R0S1T2V';
 export const CLIENT_SECRET = 'a-secret-of-at-least-16-characters';
 
-/** An application that signs people in with an unmodified openid-client, its callback on a port of its own. */
+/** An application that signs users in with an unmodified openid-client, with its callback on a separate port. */
 export class RelyingParty {
-  /** Where the answers of the service come to. */
+  /** Redirect URI for responses of the service. */
   callback;
   #server;
   #configuration;
@@ -26,12 +26,15 @@ export class RelyingParty {
 
   async discover(issuer) {
     const secret = oidc.ClientSecretBasic(CLIENT_SECRET);
-    // The second one makes it check the signature of ID tokens, which it may leave out on a TLS connection.
+    // The second option verifies the signature of ID tokens, which is optional on a TLS connection.
     const execute = [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks];
     this.#configuration = await oidc.discovery(new URL(issuer), CLIENT_ID, undefined, secret, { execute });
   }
 
-  /** A new request. @returns where to send the browser, and what redeems the answer */
+  /**
+   * Starts a new request.
+   * @returns where to send the browser, and a function that redeems the response
+   */
   async begin(parameters = {}) {
     const verifier = oidc.randomPKCECodeVerifier();
     const state = oidc.randomState();
@@ -50,7 +53,7 @@ export class RelyingParty {
     return { address: address.href, redeem };
   }
 
-  /** The next request to the callback, as openid-client takes it: an address, or for a form a `Request`. */
+  /** Returns the next request to the callback for openid-client: a URL, or a `Request` for a form. */
   nextAnswer() {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -89,7 +92,7 @@ export class RelyingParty {
   }
 }
 
-/** The application itself; below `/frame` it shows another page in a frame. */
+/** The application itself; below `/frame` it embeds another page. */
 function pageOf({ pathname, searchParams }) {
   const content =
     pathname === '/frame' ? `<iframe src="${searchParams.get('src')}"></iframe>` : '<h1>Back in Harbour Chat</h1>';

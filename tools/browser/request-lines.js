@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { loadTypeScript } from './load-typescript.js';
 
-/** Requests that are not part of the journey itself; browser and application make any number of them. */
+/** Requests that are not part of the journey itself; browser and application send any number of them. */
 const NOT_IN_JOURNEY = /^\/(?:health|(?:assets|client-logos)\/.*|\.well-known\/.*|oauth2\/keys\.json)$/;
 
 /**
- * Holds the request lines of a log against the expression of the service's own tests, and against what was done.
+ * Compares the request lines of a log with the pattern of the service's tests, and with the expected requests.
  * @param expected method, path (a regular expression), status and requester of each request, in order
  */
 export async function checkRequestLines(log, expected) {
-  // The one copy of the expression is with the tests; it throws for a line that does not match.
+  // The tests contain the only copy of the pattern; it throws for a line that does not match.
   const { parseRequestLine: parse } = await loadTypeScript('test/support/log-expression.ts');
   const lines = log.filter((line) => line.includes(' http.server.response ')).map(parse);
   const told = lines

@@ -1,6 +1,5 @@
 /**
- * The journeys of a person in a real browser against the built program, and every page under a magnifying glass; two
- * parts at a time.
+ * Runs user journeys in a real browser against the built program, and examines every page; two parts run in parallel.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +25,7 @@ import { RelyingParty } from './relying-party.js';
 const LIMIT_MS = 40 * 60_000;
 const LANES = 2;
 
-/** Those that are timed are asked for by their flag alone, on a machine without other work. */
+/** Timed journeys run only by their flag, on an otherwise idle machine. */
 const JOURNEYS = [
   { name: 'account', flag: '--account', check: checkAccountJourney },
   { name: 'journeys', check: checkJourneys },
@@ -43,10 +42,10 @@ const JOURNEYS = [
 ];
 
 /**
- * `--short`: everything, but pages in fewer languages; `--quick`: the journeys alone; `--mails`: those with mails;
- * `--upstream`: those through another service; `--account`: those of the account area; `--admin`: that of the admin API;
- * `--passkeys`: those with passkeys; `--paint`: how soon pages of the account area show something; a word: the pages alone
- * whose names hold it.
+ * `--short`: everything, but pages in fewer languages; `--quick`: only journeys; `--mails`: journeys with mails;
+ * `--upstream`: journeys through another service; `--account`: the account area; `--admin`: the admin API;
+ * `--passkeys`: passkeys; `--paint`: time until pages of the account area show content; a word: only pages whose names
+ * contain it.
  */
 const [only] = process.argv.slice(2);
 const isShort = only === '--short';
@@ -76,7 +75,7 @@ async function work() {
   }
 }
 
-/** What is to be done, that which takes longest first. */
+/** The selected parts, slowest first. */
 function parts() {
   const journeys = JOURNEYS.filter(
     ({ flag, isTimed }) => only === flag || (isTimed !== true && (isWhole || only === '--quick')),
@@ -87,7 +86,7 @@ function parts() {
     ? Array.from({ length: LANES }, (_, share) => ({ only: word, isShort, share, shares: LANES }))
     : [];
   return [
-    // A page that fails is examined once more by itself.
+    // A failed page is examined once more alone.
     ...shares.map((which) => ({
       name: `pages ${which.share + 1} of ${LANES}`,
       run: () => inPlace((place) => checkEveryPage(checks, place, which)),
@@ -99,10 +98,10 @@ function parts() {
   ];
 }
 
-/** Gives work a folder for its services, and an application that people sign in to. */
+/** Provides a folder for services, and an application that users sign in to. */
 async function inPlace(work) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-browser-'));
-  // Run by root, the database has an account of its own, which has to get there.
+  // As root, the database runs under a different account, which needs access.
   chmodSync(folder, 0o711);
   const relyingParty = await RelyingParty.listen();
   try {

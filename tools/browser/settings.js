@@ -1,18 +1,21 @@
 import { CLIENT_ID, CLIENT_SECRET } from './relying-party.js';
 
-/** The password of every account; long enough for the strictest rules. */
+/** The password of every account, long enough for the strictest rules. */
 export const PASSWORD = 'plum granite lantern 47';
 
-/** Of a browser from which nobody may let an application in. */
+/** A browser in which users cannot authorize a client. */
 export const BANNED_USER_AGENT = 'Banned Browser/1.0';
 
-/** Where people manage what they pay for. Nobody answers there but the test. */
+/** URL of the plan management page, which the test mocks. */
 export const PLAN = 'https://plans.harbour.example/manage';
 
-/** A scope of a resource server: shown as it is, and without a place to break it. */
+/** A scope of a resource server: shown verbatim, without an opportunity for a line break. */
 export const LONG_SCOPE = 'urn:example:a-very-long-scope-of-somebody-that-has-no-place-to-break:read';
 
-/** A configuration in which everything that a page may show is there. @param callback of the relying party */
+/**
+ * A configuration with everything that a page may show.
+ * @param callback of the relying party
+ */
 export function settings(callback) {
   const plenty = { burst: 1000, per_second: 10 };
   return {
@@ -25,7 +28,7 @@ export function settings(callback) {
         client_uri: 'https://app.harbour.example/',
         policy_uri: 'https://app.harbour.example/privacy',
         tos_uri: 'https://app.harbour.example/terms',
-        // Nobody answers there, so the logo is a letter.
+        // There is no server, so the logo is an initial.
         logo_uri: 'http://127.0.0.1:1/logo.png',
         redirect_uris: [callback],
       },
@@ -46,7 +49,7 @@ export function settings(callback) {
       tos_uri: 'https://example.org/terms',
       imprint: 'Run by the Harbour Cooperative, Quay Street 1, Example Town',
     },
-    // All browsers are at one address.
+    // All browsers share one address.
     limits: { work: { per_address: { burst: 0 } } },
     rate_limiting: {
       login: { per_ip: plenty, per_account: { burst: 5, per_second: 0.01 } },
@@ -63,7 +66,7 @@ export function chatSettings(callback, { serverName, endpoint }, secret) {
   return { ...settings(callback), homeserver: { kind: 'synapse', homeserver: serverName, endpoint, secret } };
 }
 
-/** The same with e-mail addresses, which accounts need; what mails hold comes out of the database. */
+/** The same with required email addresses; the content of mails is read from the database. */
 export function pageSettings(callback) {
   const open = settings(callback);
   const account = { ...open.account, password_registration_email_required: true };
@@ -76,14 +79,17 @@ export function pageSettings(callback) {
   return { ...open, account, experimental, rate_limiting: { ...open.rate_limiting, email_authentication } };
 }
 
-/** The service of `pageSettings` with a mail server. @param isByInvitation accounts need a registration token, too */
+/**
+ * The service of `pageSettings` with a mail server.
+ * @param isByInvitation accounts also need a registration token
+ */
 export function joinSettings(callback, email, isByInvitation) {
   const open = pageSettings(callback);
   const account = { ...open.account, password_registration_token_required: isByInvitation };
   return { ...open, account, email };
 }
 
-/** The service of `settings` with a mail server, where people have much to change in a short time. */
+/** The service of `settings` with a mail server, and limits for many changes in a short time. */
 export function accountSettings(callback, email) {
   const open = settings(callback);
   const plenty = { burst: 1000, per_second: 10 };
@@ -93,7 +99,7 @@ export function accountSettings(callback, email) {
   return { ...open, email, rate_limiting: { ...open.rate_limiting, email_authentication, graphql, login } };
 }
 
-/** The service of `settings` without passwords: nobody can sign in or make an account. */
+/** The service of `settings` without passwords: users can neither sign in nor register. */
 export function closedSettings(callback) {
   const open = settings(callback);
   return {
@@ -107,19 +113,23 @@ export function closedSettings(callback) {
   };
 }
 
-/** The service of `settings` where everybody has to have a second factor. */
+/** The service of `settings` with a mandatory second factor. */
 export function strictSettings(callback) {
   const open = settings(callback);
   return { ...open, account: { ...open.account, second_factor: 'required' } };
 }
 
-/** The service of `settings` with puzzles of a service. */
+/** The service of `settings` with the CAPTCHA of a service. */
 export function captchaSettings(callback, service) {
   const captcha = { service, site_key: 'site-key', secret_key: 'secret-key', on: ['register', 'recover', 'login'] };
   return { ...settings(callback), captcha };
 }
 
-/** The service of `settings` in other colors, by invitation. @param brand settings of the section; @param templates directory */
+/**
+ * The service of `settings` in other colors, by invitation.
+ * @param brand settings of the section
+ * @param templates directory
+ */
 export function brandedSettings(callback, brand, templates) {
   const open = settings(callback);
   const account = { ...open.account, password_registration_token_required: true };
@@ -136,14 +146,14 @@ export function brandedSettings(callback, brand, templates) {
   return { ...open, account, branding: brand, templates: { path: templates }, upstream_oauth2: { providers } };
 }
 
-/** The service of `upstreamSettings` with a mail server, and without terms: nobody has to be asked anything. */
+/** The service of `upstreamSettings` with a mail server, and without terms, so that no prompt is needed. */
 export function unaskedSettings(callback, providers, email) {
   const open = upstreamSettings(callback, providers);
   const { tos_uri: _, ...branding } = open.branding;
   return { ...open, branding, email };
 }
 
-/** The service of `settings` with other services to sign in with. */
+/** The service of `settings` with sign-in providers. */
 export function upstreamSettings(callback, providers) {
   return { ...settings(callback), upstream_oauth2: { providers } };
 }

@@ -7,9 +7,10 @@ import { blockFonts } from './upstream-services.js';
 const STEP = '/register/steps/[0-9A-HJKMNP-TV-Z]{26}';
 
 /**
- * A person whose account is made without a question signs in at another service, and is signed in here. Where that
- * service has not proven the address, a code of a mail comes in between.
- * @param login as whom; @param mails undefined: no mail is to come
+ * A user signs in at another service, and an account is created here without a prompt. If that service has not verified
+ * the address, a mailed code comes in between.
+ * @param login user at the other service
+ * @param mails undefined: no mail is expected
  */
 export async function registerUnasked({ browser, latchkey, mails, javaScriptEnabled, login }) {
   const context = await browser.newContext({ javaScriptEnabled, locale: 'en' });

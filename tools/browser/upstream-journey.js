@@ -6,8 +6,8 @@ import { signInAtProvider } from './upstream-provider.js';
 import { blockFonts, UPSTREAM_IDS } from './upstream-services.js';
 
 /**
- * An application sends a person to make an account, who does so with one that they have at another service.
- * @returns the request lines that the service has to log for it, in order
+ * A client sends a user to register, who does so with an account at another service.
+ * @returns the request lines that the service must log, in order
  */
 export async function registerThere({ browser, relyingParty, javaScriptEnabled, username }) {
   return await inBrowser({ browser, javaScriptEnabled }, async (page) => {
@@ -23,7 +23,7 @@ export async function registerThere({ browser, relyingParty, javaScriptEnabled, 
     assert.match(await page.getByRole('main').innerText(), new RegExp(`${username}\\.berg@mail\\.example`));
     const takesName = page.getByRole('checkbox', { name: 'Show this name to others' });
     assert.ok(await takesName.isChecked());
-    // Without scripts also without the name: the next step asks for one.
+    // Without scripts, also without the name: the next step asks for one.
     if (!javaScriptEnabled) await tick(page, takesName);
     await tick(page, page.getByRole('checkbox', { name: /I accept/ }));
     await pressEnter(page);
@@ -44,7 +44,7 @@ export async function registerThere({ browser, relyingParty, javaScriptEnabled, 
 }
 
 /**
- * A person who is signed in links an account that they have at another service, and signs in with that from then on.
+ * A signed-in user links an account at another service, and then signs in with it.
  * @returns the request lines
  */
 export async function linkAndReturn({ browser, base, javaScriptEnabled, username }) {
@@ -62,7 +62,7 @@ export async function linkAndReturn({ browser, base, javaScriptEnabled, username
     assert.equal(page.url(), base);
     await press(page, page.getByRole('button', { name: 'Sign out' }));
 
-    // Still signed in at the other service, which asks nothing.
+    // Still signed in at the other service, which does not prompt.
     await press(page, page.getByRole('link', { name: 'Continue with Quayside Club' }));
     if (!javaScriptEnabled) await press(page, page.getByRole('button', { name: 'Continue' }));
     await page.waitForURL(base);

@@ -1,6 +1,6 @@
 /**
- * npm's `oidc-provider` as the other service that people sign in with. It runs in a process of its own, on the Node.js
- * that it asks for; its own pages of development ask who somebody is, and believe it.
+ * npm's `oidc-provider` as the sign-in provider. It runs in a separate process, on the Node.js version that it
+ * requires. Its development pages ask for a username and accept any.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ export class UpstreamProvider {
     return provider;
   }
 
-  /** What the configuration of a service says of it. */
+  /** Returns its entry in the configuration of a service. */
   settings(id, more = {}) {
     return {
       id,
@@ -42,7 +42,7 @@ export class UpstreamProvider {
     };
   }
 
-  /** From then on it knows the service. */
+  /** Registers the service as a client. */
   async register(redirectUris) {
     this.#child.send({ redirectUris });
     await once(this.#child, 'message');
@@ -53,7 +53,7 @@ export class UpstreamProvider {
   }
 }
 
-/** Signs in at the pages of the provider, as whoever one likes: `nadia.berg`, or with an address of their own. */
+/** Signs in at the pages of the provider with any name, such as `nadia.berg`, or with an email address. */
 export async function signInAtProvider(page, login) {
   await page.locator('[name=login]').fill(login);
   await page.locator('[name=password]').fill('x');
@@ -90,7 +90,7 @@ async function serve() {
   process.send({ port });
 }
 
-/** What it says of somebody: all of it follows from what they signed in with. */
+/** Returns the claims of a user, all derived from the login. */
 function claimsOf(login) {
   const [username] = login.split('@');
   const words = username.split('.').map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`);

@@ -1,16 +1,18 @@
-/** The services that people sign in with: one program stands for all, but one that nobody can reach. */
+/** The sign-in providers: one program acts as all of them, except one that is unreachable. */
 export const UPSTREAM_IDS = {
   there: '01HZX7T3Q8V3M5N6P7R8S9T0AB',
   away: '01HZX7T3Q8V3M5N6P7R8S9T0AC',
-  /** Decides what people are called here. */
+  /** Determines the names of users here. */
   deciding: '01HZX7T3Q8V3M5N6P7R8S9T0AD',
-  /** Nobody registers without an address, and it tells none. */
+  /** Registration requires an address, and this provider returns none. */
   silent: '01HZX7T3Q8V3M5N6P7R8S9T0AE',
-  /** Makes no accounts; gives people the one with their name, unless it is somebody else's there. */
+  /**
+   * Creates no accounts; links users to the account with their name, unless it is already linked to another user there.
+   */
   linking: '01HZX7T3Q8V3M5N6P7R8S9T0AF',
-  /** Neither makes accounts nor lets people link theirs. */
+  /** Allows neither registration nor linking. */
   closed: '01HZX7T3Q8V3M5N6P7R8S9T0AG',
-  /** Makes accounts without a question. */
+  /** Creates accounts without a prompt. */
   unasked: '01HZX7T3Q8V3M5N6P7R8S9T0AH',
 };
 
@@ -22,12 +24,12 @@ const SUGGESTED = {
 };
 const FORCED = { localpart: { action: 'force' }, displayname: { action: 'force' }, email: { action: 'force' } };
 
-/** One that suggests everything; the only one of the journeys. */
+/** A provider that suggests all attributes; the only one in the journeys. */
 export function suggestingService(upstream) {
   return upstream.settings(UPSTREAM_IDS.there, { claims_imports: { ...SUGGESTED, account_name } });
 }
 
-/** To sign in there is to register. */
+/** Signing in there registers the user. */
 export function unaskedService(upstream) {
   return upstream.settings(UPSTREAM_IDS.unasked, {
     claims_imports: {
@@ -39,7 +41,7 @@ export function unaskedService(upstream) {
   });
 }
 
-/** Those of the pages. */
+/** The providers for the pages. */
 export function upstreamServices(upstream) {
   const { deciding, silent, linking, closed, away } = UPSTREAM_IDS;
   return [
@@ -60,12 +62,12 @@ export function upstreamServices(upstream) {
   ];
 }
 
-/** Where they send people back to. */
+/** Returns their redirect URIs. */
 export function redirectUris(base) {
   return Object.values(UPSTREAM_IDS).map((id) => `${base}upstream/callback/${id}`);
 }
 
-/** To one of them, whose pages ask for a font from the internet. */
+/** Navigates to one of them; its pages request a font from the internet, which is blocked. */
 export async function leaveFor(page, { upstreamBase }, id = UPSTREAM_IDS.there) {
   await blockFonts(page);
   await page.goto(`${upstreamBase}upstream/authorize/${id}`);

@@ -24,7 +24,7 @@ const config = {
 };
 
 const app = express();
-// What its manual writes as '/auth/*', which Express 5 spells so.
+// The manual has '/auth/*', which is written this way in Express 5.
 app.use(/^\/auth\/(.*)/, ExpressAuth(config));
 app.get('/me', async (request, response) => {
   const session = await getSession(request, config);

@@ -27,7 +27,7 @@ const auth = betterAuth({
   ],
 });
 
-// What `authClient.signIn.social` does in the browser.
+// Equivalent of `authClient.signIn.social` in the browser.
 const START_PAGE = `<button>Sign in with Latchkey</button>
 <script>
   document.querySelector('button').onclick = async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { decide, PERSON, signIn } from '../person.js';
 
 const CALLBACK = 'http://program.example/callback';
-/** As dex has it in its configuration. */
+/** As in the configuration of dex. */
 const BELA = { email: 'bela@example.org', password: 'password', username: 'bela' };
 
 export function dexChecks() {
@@ -20,7 +20,7 @@ export function dexChecks() {
     [
       'a person signs in with Latchkey to a program that uses dex, which learns name and email address',
       async ({ page, application, latchkey }) => {
-        // Nobody answers there; what the browser asks for is enough.
+        // There is no server at this URL; the browser's request is enough.
         const request = page.waitForRequest((asked) => asked.url().startsWith(CALLBACK));
         await enter(page, application);
         await signIn(page, latchkey.base);
@@ -48,7 +48,7 @@ export function dexChecks() {
   ];
 }
 
-/** The sign-in of a program at dex, with Latchkey. */
+/** Signs in to a client of dex through Latchkey. */
 async function enter(page, { base }) {
   const query = new URLSearchParams({
     client_id: 'program',
@@ -61,7 +61,10 @@ async function enter(page, { base }) {
   await page.getByRole('link', { name: 'Log in with Latchkey' }).click();
 }
 
-/** What the program does with the code. @returns the claims of the ID token */
+/**
+ * Redeems the code like the client.
+ * @returns the claims of the ID token
+ */
 async function redeem({ base }, address) {
   const response = await fetch(`${base}/dex/token`, {
     method: 'POST',

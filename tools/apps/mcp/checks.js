@@ -1,4 +1,4 @@
-/** MCP clients that register themselves or publish a document, sign a person in and call a tool of the MCP server. */
+/** MCP clients that register or publish a metadata document, sign a user in, and call a tool of the MCP server. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';

@@ -1,10 +1,10 @@
-/** An MCP client with the SDK for TypeScript, as its manual shows it. Prints what a browser has to open, then the answer. */
+/** An MCP client with the TypeScript SDK, as in its manual. Prints the URL for the browser, then the result. */
 import { createServer } from 'node:http';
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-/** @see OAuth Client ID Metadata Document; without one the client registers itself */
+/** @see OAuth Client ID Metadata Document; without one the client registers dynamically */
 const [, , serverUrl, clientMetadataUrl] = process.argv;
 
 let answer;

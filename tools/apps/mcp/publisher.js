@@ -1,4 +1,7 @@
-/** Publishes what an MCP client is (OAuth Client ID Metadata Document), on loopback under a name that Latchkey is told. */
+/**
+ * Publishes the metadata of an MCP client (OAuth Client ID Metadata Document) on loopback, under a name that only
+ * Latchkey resolves.
+ */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PERSON, signIn } from '../person.js';
 import { signInChecks } from '../sign-in-checks.js';
 
-/** The person has agreed to the scopes in one of those before. */
+/** The user has already consented to the scopes in one of the earlier checks. */
 export function groupChecks(definition) {
   return [
     ...signInChecks(definition),

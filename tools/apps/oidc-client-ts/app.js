@@ -1,4 +1,4 @@
-/** The single-page application of its guide; this process only hands out its files. */
+/** The single-page application of its guide. This process only serves its files. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
@@ -14,12 +14,12 @@ const library = fileURLToPath(
 );
 const app = express();
 app.get('/oidc-client-ts.js', (_request, response) => response.sendFile(library));
-// What only the checks need: the object behind the buttons.
+// Exposes the object behind the buttons to the checks.
 app.get('/page.js', (_request, response) => response.type('js').send(`${script}window.manager = manager;\n`));
 app.use((_request, response) => response.type('html').send(block('html')));
 app.listen(PORT, '127.0.0.1');
 
-/** The first block of a language in the guide. */
+/** Returns the first code block of a language in the guide. */
 function block(language) {
   const [, text] = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(guide) ?? [];
   if (text === undefined) throw new Error(`the guide has no ${language}`);

@@ -1,4 +1,4 @@
-/** What a page without a server of its own does; every call goes from the browser to another origin. */
+/** Checks of a page without a backend: the browser sends every request, cross-origin. */
 import assert from 'node:assert/strict';
 import { decide, PERSON, signIn, subjectOf } from '../person.js';
 
@@ -35,7 +35,7 @@ export function singlePageChecks() {
         const after = await tokens(page);
         assert.notEqual(after.access_token, before.access_token);
         assert.notEqual(after.id_token, before.id_token);
-        // The library keeps what it learned first, so the token itself is read.
+        // The library keeps the first profile, so the check reads the token itself.
         assert.equal(claimsOf(after.id_token).name, PERSON.name);
       },
     ],
@@ -53,7 +53,7 @@ export function singlePageChecks() {
     [
       'on another site its frame is told login_required, and its refresh token renews',
       async ({ page, application, latchkey }) => {
-        // The same server under a name that browsers take for another site.
+        // The same server under a name that browsers treat as another site.
         await signInAtPage(page, { base: application.base.replace('localhost', '127.0.0.1') }, latchkey);
         const refusal = await page.evaluate(() =>
           globalThis.manager.signinSilent({ forceIframeAuth: true }).catch(({ error }) => error),
@@ -106,7 +106,7 @@ async function openPage(page, { base }) {
   await page.waitForFunction(() => globalThis.manager !== undefined);
 }
 
-/** @returns the claims that the page has got */
+/** @returns the claims that the page received */
 async function signInAtPage(page, application, latchkey) {
   await openPage(page, application);
   await page.getByRole('button', { name: 'Sign in' }).click();

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { until } from '../../cluster/processes.js';
 import { decide, PERSON, signIn } from '../person.js';
 
-/** Users who sign in here read their mail there, without a password for the mail server. */
+/** Checks that users who sign in here can read their mail there, without a password for the mail server. */
 export function mailChecks() {
   return [
     [
@@ -54,14 +54,14 @@ async function enter(page, { base }) {
   await page.getByRole('link', { name: 'Latchkey' }).click();
 }
 
-/** @returns what IMAP says of the token, sent as XOAUTH2: `OK` or `NO` */
+/** @returns the IMAP response to the token, sent as XOAUTH2: `OK` or `NO` */
 async function authenticate({ settings }, username, token) {
   const credentials = Buffer.from(`user=${username}\u0001auth=Bearer ${token}\u0001\u0001`).toString('base64');
   const socket = connect(Number(settings.IMAP_PORT), '127.0.0.1');
   try {
     socket.write(`a AUTHENTICATE XOAUTH2 ${credentials}\r\n`);
     for await (const line of createInterface({ input: socket })) {
-      // A refusal comes with a challenge first, which is answered with nothing.
+      // A rejection starts with a challenge, which gets an empty response.
       if (line.startsWith('+')) socket.write('\r\n');
       const [tag, answer] = line.split(' ');
       if (tag === 'a') return answer;

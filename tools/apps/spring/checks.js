@@ -40,7 +40,7 @@ export function springChecks(definition) {
         for (const one of [right, await token(other), `${right}x`]) {
           statuses.push(await statusWith(`${application.base}/${kind}`, one));
         }
-        // The introspection endpoint knows the tokens of both APIs; that of the other one lacks the scope.
+        // The introspection endpoint accepts tokens of both APIs; those of the other API lack the scope.
         assert.deepEqual(statuses, expected);
       },
     ]),

@@ -1,4 +1,4 @@
-/** The sign-in of a chat client by its homeserver, to the end: until the client holds an access token of Synapse. */
+/** Signs a chat client in through its homeserver, until the client holds an access token of Synapse. */
 import assert from 'node:assert/strict';
 import { decide, PERSON, signIn } from '../person.js';
 
@@ -44,7 +44,10 @@ async function startAt(page, { base }, client) {
   await page.goto(`${base}/_matrix/client/v3/login/sso/redirect/oidc-latchkey?${query}`);
 }
 
-/** What a chat client does with the login token that it is given. @returns the answer with its access token */
+/**
+ * Redeems the login token like a chat client.
+ * @returns the response with its access token
+ */
 async function redeem(application, client, address) {
   const { origin, pathname, searchParams } = new URL(address);
   assert.equal(origin + pathname, client);

@@ -4,7 +4,7 @@ import { LONG_SCOPE, PASSWORD, PLAN } from '../settings.js';
 import { answering } from './area-steps.js';
 import { crowd, signInAtHome } from './steps.js';
 
-/** Pages of the account area. Each is there when what it asked for is shown. */
+/** Pages of the account area. A page is ready when it shows the result of its queries. */
 export const accountPages = [
   { name: 'account-profile', reach: (page, site) => open(page, site, '', '.fact-list') },
   { name: 'account-emails', reach: (page, site) => withEmails(site, 8, () => open(page, site, '', '.pages button')) },
@@ -280,7 +280,7 @@ export const accountPages = [
   },
 ];
 
-/** Of a client that registered itself, or published what it is at an address. */
+/** Opens the details of a dynamically registered client, or of one with a published metadata document. */
 async function openUnverifiedClient(page, site, documentUrl) {
   const [{ id }] = await site.latchkey.sql(
     `insert into oauth2_clients (id, is_static, metadata, created_at, document_url)
@@ -319,7 +319,10 @@ async function beginTotp(page, site) {
   await page.locator('.qr-code').waitFor();
 }
 
-/** What is seen while `bo` has an authenticator app: set up after the sign-in, which would ask for it. */
+/**
+ * Opens a page while `bo` has an authenticator app. It is added after the sign-in, which would otherwise ask for a
+ * code.
+ */
 async function withApp(page, site, path, work) {
   await open(page, site, path, 'main h2');
   await site.latchkey.sql(
@@ -337,12 +340,12 @@ async function withApp(page, site, path, work) {
   await site.latchkey.sql('delete from user_recovery_codes');
 }
 
-/** By an account action. */
+/** Uses an account action. */
 async function openDeactivation(page, site, field = '#password') {
   await open(page, site, '?action=org.chat.account_deactivate', `dialog ${field}`);
 }
 
-/** While the page takes the account for one that has none. */
+/** Runs `work` while the page sees an account without a password. */
 async function withoutPassword(page, work) {
   const address = '**/graphql';
   const answer = async (route) => {
@@ -379,7 +382,7 @@ async function beginProof(page, site) {
   await page.locator('#code').waitFor();
 }
 
-/** What happens while `bo` has so many addresses. */
+/** Runs `work` while `bo` has this number of addresses. */
 async function withEmails({ latchkey }, count, work) {
   await latchkey.sql(
     `insert into user_emails (id, user_id, email, email_key, created_at)
@@ -391,7 +394,7 @@ async function withEmails({ latchkey }, count, work) {
   await latchkey.sql(`delete from user_emails where email like $1`, [`%.${ADDRESS}`]);
 }
 
-/** What happens while there is an archive of the data of `bo`, or one is made or could not be. */
+/** Runs `work` while a data archive of `bo` exists, is being created, or has failed. */
 async function withExport({ latchkey }, { bytes, hasFailed = false }, work) {
   const [{ id }] = await latchkey.sql(
     `insert into data_exports (id, user_id, created_at, archive, size_bytes, ready_at, failed_at, expires_at)
@@ -438,7 +441,7 @@ const ABOUT_APPLICATIONS = [
 ];
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
-/** What happens while the account of `bo` has events of every kind, from both families of addresses. */
+/** Runs `work` while the account of `bo` has events of every kind, with IPv4 and IPv6 addresses. */
 async function withEvents({ latchkey }, work) {
   const added = await latchkey.sql(
     `insert into audit_events (id, kind, user_id, client_id, detail, ip, user_agent, created_at)
@@ -456,14 +459,14 @@ async function withEvents({ latchkey }, work) {
   await latchkey.sql('delete from audit_events where id = any($1)', [added.map(({ id }) => id)]);
 }
 
-/** Of the application on the page, which is in one list or in both. */
+/** Opens the revocation dialog of the application on the page, which is in one list or in both. */
 async function askToRevoke(page, site, list) {
   await open(page, site, 'applications', '.section + .section .session');
   await page.locator('.section').nth(list).locator('.button-quiet').click();
   await page.locator('dialog .button-danger').waitFor();
 }
 
-/** What happens while `bo` uses an application and has allowed it much. */
+/** Runs `work` while `bo` uses an application with many granted scopes. */
 async function withConsent(site, work) {
   const scopes = `{openid,email,urn:mas:graphql:*,urn:matrix:client:device:AAAA,${LONG_SCOPE}}`;
   const [{ id }] = await site.latchkey.sql(
@@ -486,7 +489,7 @@ async function withConsent(site, work) {
 
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** The form in which the account API writes ids. */
+/** Returns an ID in the format of the account API. */
 function ulid(uuid) {
   let rest = BigInt(`0x${uuid.replaceAll('-', '')}`);
   let text = '';
@@ -494,7 +497,7 @@ function ulid(uuid) {
   return text;
 }
 
-/** On the service with providers. */
+/** Opens the linked accounts on the service with providers. */
 async function openLinked(page, site, username = 'amira', shown = '.session .button') {
   await signInAtHome(page, { base: site.upstreamBase }, username);
   await page.goto(`${site.upstreamBase}account/linked-accounts`);
@@ -504,7 +507,10 @@ async function openLinked(page, site, username = 'amira', shown = '.session .but
 
 const STRANGER = 'https://stranger.example/';
 
-/** The page in the frame says how high it is. One of another origin in it, and the page around it, say so in vain. */
+/**
+ * The framed page reports its height. Messages from a nested frame of another origin and from the outer page must be
+ * ignored.
+ */
 async function openPlan(page, site) {
   const answer = (text) => (route) =>
     route.fulfill({

@@ -1,7 +1,7 @@
-/** What several pages of the account area are reached by. */
+/** Steps to reach several pages of the account area. */
 import assert from 'node:assert/strict';
 
-/** What comes last is there. */
+/** Waits until the last part of the page is shown. */
 export async function shown(page) {
   await page.locator('.foot a').first().waitFor();
   await page.locator('main h1').waitFor();
@@ -15,19 +15,19 @@ export async function press(page) {
   await page.locator('main form button[type=submit]').click();
 }
 
-/** These fields are said to be wrong, and no others. */
+/** Checks that exactly these fields are marked as invalid. */
 export async function wrong(page, names) {
   await page.locator(`#${names[0]}[aria-invalid]`).waitFor();
   const found = await page.locator('[aria-invalid]').evaluateAll((all) => all.map(({ id }) => id));
   assert.deepEqual(found, names);
 }
 
-/** Has an operation answered with data of the test. */
+/** Mocks the response to an operation. */
 export async function answering(page, operation, data, work) {
   await replying(page, operation, { status: 200, json: { data } }, work);
 }
 
-/** Has an operation refused by a limit. */
+/** Mocks a rate limit error for an operation. */
 export async function limiting(page, operation, work) {
   const error = { message: 'rate limited', extensions: { code: 'RATE_LIMITED', retryAfter: 120 } };
   await replying(page, operation, { status: 200, json: { data: null, errors: [error] } }, work);

@@ -9,7 +9,7 @@ const EVERYTHING = [
 
 const LONG_NAME = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
 
-/** Pages on which a person decides about a request of an application, and what it may end with. */
+/** Pages where a user decides about a client's request, and its possible results. */
 export const authorizationPages = [
   { name: 'consent', reach: (page, site) => arrive(page, site, 'amira') },
   {
@@ -110,7 +110,7 @@ export const authorizationPages = [
   },
   {
     name: 'form-post',
-    // It would send the form at once.
+    // It would submit the form immediately.
     isScriptWithheld: true,
     reach: async (page, site) => {
       await arrive(page, site, 'amira', { response_mode: 'form_post' });
@@ -153,7 +153,10 @@ export const authorizationPages = [
   },
 ];
 
-/** Presses the main button. @returns the address of the page on which it stood */
+/**
+ * Presses the primary button.
+ * @returns the URL of its page
+ */
 async function decide(page) {
   const address = page.url();
   await send(page, {}, '[value=consent]');
@@ -166,14 +169,14 @@ async function expire(page, site, parameters) {
   await page.reload();
 }
 
-/** Parameters of a request that names the account that it is for. */
+/** Returns parameters of a request for a specific account. */
 function expecting(value) {
   return { claims: JSON.stringify({ id_token: { sub: { value } } }) };
 }
 
 const ID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** An id of a column as the protocol writes it: 26 digits of 5 bits. */
+/** Returns a database ID in the format of the protocol: 26 digits of 5 bits. */
 function idText(uuid) {
   const number = BigInt(`0x${uuid.replaceAll('-', '')}`);
   return Array.from({ length: 26 }, (_, place) => ID_DIGITS[Number((number >> BigInt(5 * (25 - place))) & 31n)]).join(
@@ -183,7 +186,10 @@ function idText(uuid) {
 
 let registered = 0;
 
-/** A client that nobody at the service has set up. @returns its identifier */
+/**
+ * Adds a dynamically registered client.
+ * @returns its client ID
+ */
 async function selfRegisteredClient(site, name) {
   registered += 1;
   const uuid = `00000000-0000-0000-0000-${registered.toString(16).padStart(12, '0')}`;
@@ -191,7 +197,10 @@ async function selfRegisteredClient(site, name) {
   return idText(uuid);
 }
 
-/** One whose metadata document was read a moment ago. @returns its address */
+/**
+ * Adds a client whose metadata document was just fetched.
+ * @returns its URL
+ */
 async function publishedClient(site, name) {
   registered += 1;
   const url = `https://applications.${'harbour'.repeat(5)}.example/clients/${registered}.json`;

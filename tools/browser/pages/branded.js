@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PASSWORD } from '../settings.js';
 
-/** Pages of a service with a logo, a favicon and an accent color of its own. */
+/** Pages of a service with a custom logo, favicon and accent color. */
 export const brandedPages = [
   { name: 'branded-index', reach: (page, { brandedBase }) => page.goto(brandedBase) },
   { name: 'branded-login', reach: (page, { brandedBase }) => page.goto(`${brandedBase}login`) },
@@ -21,7 +21,7 @@ export const brandedPages = [
   },
 ];
 
-/** The logo and the colors of both themes are there, and a drawing that is opened by itself runs nothing. */
+/** Checks the logo and the colors of both themes, and that an SVG opened directly runs no script. */
 export async function checkBrand(browser, { brandedBase }) {
   for (const [colorScheme, logo, button] of [
     ['light', /\/assets\/logo-[0-9a-f]{8}\.svg$/, 'rgb(138, 28, 124)'],

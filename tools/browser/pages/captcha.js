@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { send } from './steps.js';
 
-/** What the script of each service makes of a page: frames and files from where the service has them, each once. */
+/** What the script of each service adds to a page: frames and files from the service's hosts, each once. */
 export const SERVICES = {
   cloudflare_turnstile: { origin: 'https://challenges.cloudflare.com', loads: [] },
   recaptcha_v2: { origin: 'https://www.recaptcha.net', loads: [['script', 'https://www.gstatic.com/recaptcha/x.js']] },
@@ -15,7 +15,7 @@ export const SERVICES = {
   },
 };
 
-/** Pages with a puzzle, whose service answers within the browser: nothing leaves the machine. */
+/** Pages with a CAPTCHA. The browser mocks the CAPTCHA service, so nothing leaves the machine. */
 export const captchaPages = [
   {
     name: 'login-captcha',
@@ -36,7 +36,7 @@ export const captchaPages = [
   },
 ];
 
-/** The policy of the pages lets in what each service needs, and the puzzle is there. */
+/** Checks that the Content-Security-Policy allows what each service needs, and that the CAPTCHA is shown. */
 export async function checkCaptchas(browser, { captchaBases }) {
   for (const service of Object.keys(SERVICES)) {
     const base = captchaBases[service];
@@ -56,7 +56,7 @@ export async function checkCaptchas(browser, { captchaBases }) {
   }
 }
 
-/** Opens a page and waits for its puzzle and all that this loads. */
+/** Opens a page and waits for its CAPTCHA and everything that it loads. */
 async function solve(page, service, address) {
   await answerFor(page, service);
   await page.goto(address);
@@ -64,7 +64,7 @@ async function solve(page, service, address) {
   assert.ok(await page.locator('[data-captcha-missing]').isHidden());
 }
 
-/** Types wrong passwords until the form of a sign-in has a puzzle. */
+/** Enters wrong passwords until the sign-in form has a CAPTCHA. */
 async function failToSignIn(page, service, base) {
   await answerFor(page, service);
   const puzzle = page.locator('.captcha-widget');
@@ -75,7 +75,7 @@ async function failToSignIn(page, service, base) {
   assert.equal(await puzzle.count(), 1);
 }
 
-/** In place of the servers of the service. */
+/** Mocks the servers of the service. */
 async function answerFor(page, service) {
   const { origin, loads } = SERVICES[service];
   const isOfService = ({ protocol }) => protocol === 'https:';
@@ -95,7 +95,7 @@ function answerTo(request, origin, loads) {
   return { contentType: 'application/json', headers: CORS, body: '{}' };
 }
 
-/** Runs in the page, in place of the script of a service. */
+/** Runs in the page, in place of the service's script. */
 function runWidget({ origin, loads }) {
   const widget = globalThis.document.querySelector('.captcha-widget');
   const isCompact = widget.dataset.size === 'compact';

@@ -2,12 +2,12 @@ import { crowd, send, signIn } from './steps.js';
 
 const HARBOUR = 'https://chat.harbour.example/signed-in';
 
-/** Pages of a chat client that sends a person to the browser, and what they may end with. */
+/** Pages for users sent by a chat client, and their possible results. */
 export const chatSsoPages = [
   { name: 'sso-sign-in', reach: (page, site) => page.goto(ssoAddress(site, HARBOUR)) },
   { name: 'sso', reach: (page, site) => arriveFromChat(page, site, HARBOUR) },
   {
-    // As long as a name gets, and not encrypted.
+    // With a name of maximum length, and without encryption.
     name: 'sso-unprotected',
     reach: (page, site) =>
       arriveFromChat(page, site, `http://${'a-long-name-of-a-host.'.repeat(8)}bücher.example:8443/`),
@@ -52,7 +52,10 @@ export const chatSsoPages = [
   },
 ];
 
-/** Where a chat client sends a person. @param redirectUrl where it waits for them */
+/**
+ * Returns the URL where a chat client sends a user.
+ * @param redirectUrl where it waits for the user
+ */
 export function ssoAddress({ base }, redirectUrl, more = {}) {
   return `${base}_chat/client/v3/login/sso/redirect?${new URLSearchParams({ redirectUrl, ...more })}`;
 }

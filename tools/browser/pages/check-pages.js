@@ -35,7 +35,7 @@ const PAGES = [
   ...brandedPages,
 ];
 
-// Axe takes long: each scheme and each width once in each direction.
+// Axe is slow: each color scheme and each width is checked once in each text direction.
 const [BRIGHT_WIDE, BRIGHT_NARROW, DARK_WIDE, DARK_NARROW] = APPEARANCES;
 
 const NORMAL = { colorScheme: 'light', viewport: { width: 1280, height: 800 } };
@@ -47,7 +47,7 @@ const PICTURES = [
   ['narrow', NARROW],
 ];
 
-/** Pages with much text, or many words on little room. */
+/** Pages with long texts, or many words in little space. */
 const LATIN_SAMPLE = new Set([
   'login-to-application',
   'register-refused',
@@ -66,11 +66,13 @@ const LATIN_SAMPLE = new Set([
 ]);
 
 /**
- * Reaches every page of the service and examines it in every appearance; then once more in German, whose words are
- * long, and in Arabic, which is written from right to left. A sample is looked at in Spanish and French. In the short form
- * a page is examined in German or in Arabic, in turns, and the sample is left out.
- * @param site where the services and the relying party are; @param only part of the names of the pages to visit;
- * @param share which of so many equal parts of them; @param pictures folder for screenshots, where they are wanted
+ * Opens every page of the service and checks it in every appearance; then also in German, which has long words, and in
+ * Arabic, which is written from right to left. A sample is checked in Spanish and French. The short form checks each
+ * page in either German or Arabic, alternating, and skips the sample.
+ * @param site the services and the relying party
+ * @param only part of the names of the pages to visit
+ * @param share which of this number of equal parts
+ * @param pictures folder for screenshots, if wanted
  */
 export async function checkPages(checks, browser, site, { only = '', share, shares, isShort, pictures }) {
   if (share === 0) {
@@ -93,7 +95,7 @@ export async function checkPages(checks, browser, site, { only = '', share, shar
   }
 }
 
-/** Besides English. */
+/** In addition to English. */
 function languagesOf({ name }) {
   return ['de', ...(LATIN_SAMPLE.has(name) ? ['es', 'fr'] : []), 'ar'];
 }
@@ -125,7 +127,7 @@ async function checkPage(checks, browser, site, entry, languages, picture) {
   }
 }
 
-/** @param withAxe appearances that axe looks at, which takes long */
+/** @param withAxe appearances that axe checks, which is slow */
 async function checkAppearances(checks, page, name, withAxe) {
   for (const appearance of APPEARANCES) {
     await checks.that(`${name}: ${appearance.colorScheme}, ${appearance.viewport.width} px`, async () => {
@@ -148,12 +150,12 @@ async function checkFrame(browser, { base, relyingParty }) {
   }
 }
 
-/** Opens a browser of its own for a page, goes there, checks that this is the page, and examines it. */
+/** Opens a separate browser, navigates to a page, verifies that it is this page, and examines it. */
 async function visit(checks, browser, locale, entry, site, examine) {
   const context = await browser.newContext({
     locale,
     ...(entry.userAgent !== undefined && { userAgent: entry.userAgent }),
-    // Without transitions, so that no color is examined half-way to another one.
+    // Without transitions, so that no color is checked halfway through a change.
     reducedMotion: 'reduce',
   });
   try {
@@ -174,14 +176,14 @@ async function visit(checks, browser, locale, entry, site, examine) {
 }
 
 const NO_SCRIPT = { contentType: 'text/javascript', body: '' };
-// So Chromium tells of the status of an error page.
+// Chromium logs the status of an error page like this.
 const STATUS = /^Failed to load resource: the server responded with a status of \d/;
 
-/** The last page that was loaded, and what the browser complained of on the way, such as a refused policy. */
+/** Records the last loaded page, and browser errors on the way, such as policy violations. */
 function watch(page) {
   const seen = { response: undefined, troubles: [] };
   page.on('response', (response) => {
-    // A page in a frame is somebody else's.
+    // A framed page belongs to a third party.
     const isOwn = response.frame() === page.mainFrame();
     if (isOwn && response.request().isNavigationRequest()) seen.response = response;
   });

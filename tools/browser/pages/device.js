@@ -2,7 +2,7 @@ import { CLIENT_ID, CLIENT_SECRET } from '../relying-party.js';
 import { BANNED_USER_AGENT } from '../settings.js';
 import { crowd, send, signInAtHome } from './steps.js';
 
-/** Pages on which a person enters the code of a device and decides about it, and what it may end with. */
+/** Pages where a user enters a device code and decides about it, and their possible results. */
 export const devicePages = [
   { name: 'device-link', reach: (page, { base }) => page.goto(`${base}link`) },
   {
@@ -91,7 +91,7 @@ export const devicePages = [
   },
 ];
 
-/** @returns the address that the device shows, with its code */
+/** @returns the URL with the code that the device shows */
 async function askForCode({ base }, scope = 'openid profile') {
   const response = await fetch(`${base}oauth2/device`, {
     method: 'POST',
@@ -102,7 +102,7 @@ async function askForCode({ base }, scope = 'openid profile') {
   return address;
 }
 
-/** As far as the page that asks. */
+/** Navigates to the consent page. */
 async function enter(page, site, username, scope) {
   await signInAtHome(page, site, username);
   await page.goto(await askForCode(site, scope));

@@ -15,7 +15,11 @@ import { SERVICES as CAPTCHA_SERVICES } from './captcha.js';
 import { checkPages } from './check-pages.js';
 import { linkAccounts } from './upstream-sign-in.js';
 
-/** Examines every page. @param part of the names of the pages; @param share which of so many parts of them */
+/**
+ * Examines every page.
+ * @param part of the names of the pages
+ * @param share which of this number of parts
+ */
 export async function checkEveryPage(checks, { browser, folder, relyingParty, pictures }, which) {
   const latchkey = await Latchkey.start(folder, 'pages', pageSettings(relyingParty.callback));
   const closed = await Latchkey.start(folder, 'closed', closedSettings(relyingParty.callback));
@@ -27,7 +31,7 @@ export async function checkEveryPage(checks, { browser, folder, relyingParty, pi
     puzzles.set(service, await Latchkey.start(folder, service, captchaSettings(relyingParty.callback, service)));
   const captchaBases = Object.fromEntries([...puzzles].map(([service, { base }]) => [service, base]));
   const upstream = await UpstreamProvider.start();
-  // The last one: they have one database, in which those without providers switch them off.
+  // Started last: the services share a database, and those without providers disable the providers.
   const linkedSettings = upstreamSettings(relyingParty.callback, upstreamServices(upstream));
   const linked = await Latchkey.start(folder, 'upstream', linkedSettings);
   try {

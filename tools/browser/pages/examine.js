@@ -4,13 +4,13 @@ import { createRequire } from 'node:module';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What the title of a page with errors begins with. */
+/** Prefix of the title of a page with errors. */
 const TITLES_OF_ERRORS = { en: 'Error: ', de: 'Fehler: ', es: 'Error: ', fr: 'Erreur : ', ar: 'خطأ: ' };
 
 const NARROW = { width: 320, height: 640 };
 const WIDE = { width: 1280, height: 900 };
 
-/** Every way in which a page is shown in one language. */
+/** All appearances of a page in one language. */
 export const APPEARANCES = ['light', 'dark'].flatMap((colorScheme) =>
   [WIDE, NARROW].map((viewport) => ({ colorScheme, viewport })),
 );
@@ -20,13 +20,13 @@ export async function appear(page, { colorScheme, viewport }) {
   await page.emulateMedia({ colorScheme });
 }
 
-/** Nothing found by any rule of axe, nor anything that it leaves for a person to judge. */
+/** Checks that no rule of axe reports a violation or an item for manual review. */
 export async function checkWithAxe(page) {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
   const found = await page.evaluate(async () => {
     const { violations, incomplete } = await globalThis.axe.run(document, {
       resultTypes: ['violations', 'incomplete'],
-      // What is in a frame is somebody else's.
+      // Framed content belongs to a third party.
       iframes: false,
       rules: { 'target-size': { enabled: true }, 'frame-tested': { enabled: false } },
     });
@@ -35,11 +35,11 @@ export async function checkWithAxe(page) {
   assert.deepEqual(found, []);
 }
 
-/** Nothing to the side of the window, and no text that its own box cuts off (WCAG 2.2 1.4.10). */
+/** Checks that nothing overflows the window horizontally, and that no box clips its text (WCAG 2.2 1.4.10). */
 export async function checkWidth(page) {
   const wide = await page.evaluate(() => {
     const root = document.documentElement;
-    // An input scrolls what is typed into it; a line of text has no box of its own.
+    // Inputs scroll their value, and inline text has no box.
     const boxes = [...document.querySelectorAll('body *:not(input)')].filter((element) => {
       return getComputedStyle(element).display !== 'inline';
     });
@@ -53,10 +53,13 @@ export async function checkWidth(page) {
   assert.deepEqual(wide, []);
 }
 
-/** Tab reaches everything that can be used, each with a ring of at least 2 px, within the window (2.1.1, 2.4.7). */
+/**
+ * Checks that Tab reaches every interactive element, each with a focus ring of at least 2 px within the window (2.1.1,
+ * 2.4.7).
+ */
 export async function checkFocus(page) {
   const usable = await page.evaluate(() => {
-    // Of a page behind an open question, nothing can be used.
+    // Behind an open dialog, the page is inert.
     const place = document.querySelector('dialog[open]') ?? document;
     const controls = 'a[href], button:enabled, summary, input:not([type=hidden]), textarea, [tabindex="0"]';
     const candidates = [...place.querySelectorAll(controls)];
@@ -74,14 +77,14 @@ export async function checkFocus(page) {
   assert.equal(await page.evaluate(() => globalThis.reached.size), usable, 'the keyboard reaches everything');
 }
 
-/** The element with the focus, unless a ring of at least 2 px shows it within the window (2.4.7). */
+/** Returns the focused element unless it has a ring of at least 2 px within the window (2.4.7). */
 export async function unseenFocus(page) {
   return await page.evaluate(() => {
     const element = document.activeElement;
     if (element === null || element === document.body) return undefined;
-    // Chromium stops at a question that is higher than the window, so that the keys scroll it.
+    // Chromium makes a dialog focusable if it is taller than the window, so that the keyboard can scroll it.
     if (element instanceof HTMLDialogElement) return undefined;
-    // What has the focus in a frame is somebody else's.
+    // A focused element in a frame belongs to a third party.
     if (element instanceof HTMLIFrameElement) return undefined;
     globalThis.reached?.add(element);
     const { outlineStyle, outlineWidth } = getComputedStyle(element);
@@ -101,9 +104,9 @@ function isFocused(id) {
 }
 
 /**
- * One heading, a title that says whether the form was rejected, and nothing inline (browser-flows 2.3, 12.2). In the
- * account area the first wrong field has the focus, and the title names the page (account-graphql 8.7).
- * @param allowed what the policy of this page has besides that of all pages
+ * Checks for one heading, a title that shows whether the form was rejected, and no inline code (browser-flows 2.3,
+ * 12.2). In the account area the first invalid field has the focus, and the title names the page (account-graphql 8.7).
+ * @param allowed additions of this page to the common Content-Security-Policy
  */
 export async function checkDocument(page, response, locale, allowed = '') {
   const document = await page.evaluate(() => ({
@@ -134,7 +137,7 @@ export async function checkDocument(page, response, locale, allowed = '') {
   const title = await page.title();
   assert.match(title, / – example\.org$/);
   if (document.isArea) {
-    // Its forms are not loaded again: the message is read out, and the first wrong field gets the focus.
+    // Its forms do not reload the page: the message is announced, and the first invalid field gets the focus.
     if (document.firstWrong !== undefined) await page.waitForFunction(isFocused, document.firstWrong);
   } else {
     assert.equal(document.isAlertFocused, document.hasAlert, 'the errors have the focus');

@@ -7,7 +7,7 @@ const PATH = 'account/password/change';
 const OWN = `select id from users where username = 'faro'`;
 const NEW_PASSWORD = 'seven purple walruses sing quietly';
 
-/** Pages on which a signed-in person changes the own password. */
+/** Pages where a signed-in user changes the password. */
 export const passwordChangePages = [
   { name: 'password-change', reach: open },
   {

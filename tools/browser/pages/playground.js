@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { signInAtHome } from './steps.js';
 
-/** The page for trying documents of the API. */
+/** The page to try API documents. */
 export const playgroundPages = [{ name: 'playground', allowed: "'unsafe-inline'", reach: tryDocuments }];
 
-/** Runs a document as who is signed in, then by a token in a header; reads the schema. No policy is in the way. */
+/**
+ * Runs a document as the signed-in user, then with a token in a header; reads the schema. The Content-Security-Policy
+ * blocks nothing.
+ */
 async function tryDocuments(page, site) {
   await signInAtHome(page, site, 'bo');
   await page.goto(`${site.base}graphql/playground`);

@@ -1,6 +1,6 @@
 import { postForm, signInAtHome } from './steps.js';
 
-/** Error pages that any address may answer with. */
+/** Error pages that any URL may return. */
 export const problemPages = [
   {
     name: 'not-found',

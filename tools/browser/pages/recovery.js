@@ -9,7 +9,7 @@ const CHOSEN = { new_password: NEW_PASSWORD, new_password_confirm: NEW_PASSWORD 
 
 let asked = 0;
 
-/** Pages on the way to a new password. */
+/** Pages of a password reset. */
 export const recoveryPages = [
   { name: 'recover', reach: (page, { base }) => page.goto(`${base}recover`) },
   {
@@ -115,7 +115,7 @@ async function ask(page, { base }) {
   await send(page, { email: `person${asked}-${randomBytes(4).toString('hex')}@mail.example` });
 }
 
-/** Opens the link of a mail that was sent some time ago. */
+/** Opens the link of a mail sent some time ago. */
 async function open(page, site, { minutesOld = 0 } = {}) {
   const ticket = randomBytes(16).toString('hex');
   const email = `faro-${ticket.slice(0, 6)}@mail.example`;
@@ -134,12 +134,12 @@ async function open(page, site, { minutesOld = 0 } = {}) {
        from owner, address, session`,
     [email, createHash('sha256').update(ticket).digest('hex'), minutesOld],
   );
-  // Looks at links are counted for each address, and this one looks at many.
+  // Opened links are rate limited by address, and this address opens many.
   await site.latchkey.sql('delete from rate_limits');
   await openLink(page, site, ticket);
 }
 
-/** The address bar does not keep the ticket, and no request tells it but in its body. */
+/** The address bar does not keep the ticket, and requests contain it only in their body. */
 async function openLink(page, { base }, ticket) {
   const told = [];
   page.on('request', (request) => {

@@ -3,7 +3,7 @@ import { send } from './steps.js';
 
 let registered = 0;
 
-/** Pages on the way to an account. */
+/** Pages of a registration. */
 export const registrationPages = [
   { name: 'register', reach: (page, { base }) => page.goto(`${base}register`) },
   {
@@ -152,14 +152,20 @@ export const registrationPages = [
   },
 ];
 
-/** Registers as far as the question for the display name. @returns the username */
+/**
+ * Registers up to the display name step.
+ * @returns the username
+ */
 async function beginRegistration(page, site) {
   const username = await beginVerification(page, site);
   await prove(page, site, username);
   return username;
 }
 
-/** Registers as far as the question for the code. @returns the username */
+/**
+ * Registers up to the code step.
+ * @returns the username
+ */
 async function beginVerification(page, { base }) {
   return await fillForm(page, base);
 }
@@ -168,7 +174,7 @@ function addressOf(username) {
   return `${username}@mail.example`;
 }
 
-/** As if the code had been entered. */
+/** Continues as if the code had been entered. */
 async function prove(page, { latchkey }, username) {
   const proven = 'update user_email_authentications set completed_at = now() where email = $1';
   await latchkey.sql(proven, [addressOf(username)]);
@@ -187,7 +193,7 @@ async function fillForm(page, base) {
   return username;
 }
 
-/** Somebody else takes the name just before the end. */
+/** Another user takes the name just before the end. */
 async function loseUsername(page, site) {
   const username = await beginRegistration(page, site);
   const other = `insert into users (id, username, username_key, created_at)

@@ -9,7 +9,7 @@ const PASSKEY = `insert into user_passkeys
   select gen_random_uuid(), id, sha256($1::text::bytea), '', 0, '{}', true, 'Phone', now() from users
    where username = $1 on conflict do nothing`;
 
-/** Pages between a password and what it is not enough for. A code that is no six digits is not looked up. */
+/** Pages after the password of users with a second factor. A code other than six digits is not looked up. */
 export const secondFactorPages = [
   { name: 'login-totp', reach: askForCode },
   {
@@ -62,7 +62,7 @@ async function askForCode(page, site) {
   await signInAtHome(page, site, 'hana');
 }
 
-/** Where everybody has to have a second factor. */
+/** On a service where all users need a second factor. */
 async function askToSetUp(page, { latchkey, strictBase }) {
   await latchkey.sql(`delete from user_totp_secrets where user_id = (select id from users where username = 'jonas')`);
   await page.goto(`${strictBase}login`);

@@ -2,7 +2,7 @@ import { arrive, send, signInAtHome } from './steps.js';
 
 const SESSIONS_OF = 'user_id = (select id from users where username = $1)';
 
-/** Pages about the session: the index page, signing in and out, proving presence again, and what stands in for them. */
+/** Session pages: the index page, sign-in, sign-out, reauthentication, and their replacements. */
 export const signInPages = [
   { name: 'index', reach: (page, { base }) => page.goto(base) },
   { name: 'index-signed-in', reach: (page, site) => signInAtHome(page, site, 'amira') },
@@ -86,7 +86,7 @@ export const signInPages = [
   { name: 'account-deactivated', reach: (page, site) => closeAccount(page, site, 'deactivated_at') },
 ];
 
-/** An application asks for a fresh sign-in. */
+/** A client requests a fresh sign-in. */
 async function openReauth(page, site) {
   await signInAtHome(page, site, 'amira');
   const { address } = await site.relyingParty.begin({ prompt: 'login' });

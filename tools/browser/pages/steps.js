@@ -1,7 +1,7 @@
-/** What several pages are reached by. Elements are found by their names, which are the same in every language. */
+/** Steps to reach several pages. Elements are found by their names, which are the same in every language. */
 import { PASSWORD } from '../settings.js';
 
-/** Sends a form of the page shown and waits for the page that answers it. */
+/** Submits a form of the current page and waits for the response page. */
 export async function send(page, fields, button = 'main form button[type=submit]') {
   for (const [name, value] of Object.entries(fields)) await page.locator(`[name="${name}"]`).fill(value);
   const isLoaded = page.waitForEvent('load');
@@ -13,20 +13,20 @@ export async function signIn(page, username) {
   await send(page, { username, password: PASSWORD });
 }
 
-/** Signs in for its own sake. */
+/** Signs in without a request from a client. */
 export async function signInAtHome(page, { base }, username) {
   await page.goto(`${base}login`);
   await signIn(page, username);
 }
 
-/** Comes from an application with a request that is to be decided about. */
+/** Arrives from a client with an authorization request. */
 export async function arrive(page, { relyingParty }, username, parameters = {}) {
   const { address } = await relyingParty.begin({ prompt: 'consent', ...parameters });
   await page.goto(address);
   await signIn(page, username);
 }
 
-/** Posts a form that no page shows, from this site. */
+/** Posts a form that no page contains, from this site. */
 export async function postForm(page, address, fields) {
   const isLoaded = page.waitForEvent('load');
   await page.evaluate(
@@ -43,7 +43,7 @@ export async function postForm(page, address, fields) {
   await isLoaded;
 }
 
-/** What happens while a person is signed in to so many applications. */
+/** Runs `work` while a user has this number of client sessions. */
 export async function crowd({ latchkey }, username, sessions, work) {
   const opened = await latchkey.sql(
     `insert into oauth2_sessions (id, user_id, client_id, scope, refresh_family, created_at)
@@ -57,7 +57,7 @@ export async function crowd({ latchkey }, username, sessions, work) {
   await latchkey.sql('delete from oauth2_sessions where id = any($1)', [opened.map(({ id }) => id)]);
 }
 
-/** What changes the password of `faro`; the next page signs in with the one of before. */
+/** Runs `work` that changes the password of `faro`, and restores it for the next page. */
 export async function keepingPassword({ latchkey }, work) {
   const own = `select id from users where username = 'faro'`;
   const [password] = await latchkey.sql(`select * from user_passwords where user_id = (${own})`);

@@ -4,7 +4,7 @@ import { send, signInAtHome } from './steps.js';
 
 const { deciding, silent, linking, closed } = UPSTREAM_IDS;
 
-/** Pages of somebody who comes from another service without an account here. */
+/** Pages for users of another service without an account here. */
 export const upstreamRegisterPages = [
   { name: 'upstream-choice', reach: (page, { upstreamBase }) => page.goto(`${upstreamBase}register`) },
   {
@@ -93,7 +93,7 @@ export const upstreamRegisterPages = [
   },
 ];
 
-/** From a service where they have an account. */
+/** Arrives from a service where the user has an account. */
 async function comeNew(page, site, login, id) {
   await leaveFor(page, site, id);
   await signInAtProvider(page, login);

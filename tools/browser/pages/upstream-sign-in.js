@@ -18,7 +18,7 @@ export const upstreamSignInPages = [
     name: 'upstream-signed-in',
     reach: async (page, site) => {
       await comeAs(page, site, 'amira');
-      // The page sends its form by itself.
+      // The page submits its form automatically.
       await page.waitForURL(site.upstreamBase);
       assert.match(await page.locator('main').innerText(), /amira/);
     },
@@ -88,13 +88,13 @@ function at({ upstreamBase }) {
   return { base: upstreamBase };
 }
 
-/** To the other service and back, as somebody whom it knows by this name. */
+/** Goes to the other service and back, as a user with this name there. */
 async function comeAs(page, site, login) {
   await leaveFor(page, site);
   await signInAtProvider(page, login);
 }
 
-/** @returns the state of a sign-in that this browser has begun */
+/** @returns the state of a sign-in that this browser has started */
 async function begin(page, site) {
   const asked = page.waitForRequest((request) => new URL(request.url()).searchParams.has('code_challenge'));
   await leaveFor(page, site);
@@ -105,7 +105,10 @@ async function callBack(page, { upstreamBase }, answer) {
   await page.goto(`${upstreamBase}upstream/callback/${UPSTREAM_IDS.there}?${new URLSearchParams(answer)}`);
 }
 
-/** Links `amira` to who has this name at two of the services, and `bo`, who is no administrator, at one of them. */
+/**
+ * Links `amira` to the user with this name at two of the services, and `bo`, who is not an administrator, at one of
+ * them.
+ */
 export async function linkAccounts(latchkey) {
   await latchkey.sql(
     `insert into upstream_links (id, provider_id, user_id, subject, created_at)
