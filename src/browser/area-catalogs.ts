@@ -2,8 +2,8 @@ import type { AssetFiles, AssetName } from './asset-files.ts';
 import type { TranslationCatalog } from './i18n/translations.ts';
 
 /**
- * The texts of the account area for the browser, in the operator's words and languages: made as the build makes those of
- * the bundled languages, with the keys that are there.
+ * Builds the account area's message catalogs with the operator's texts and languages. They have the same keys as the
+ * bundled catalogs from the build.
  */
 export function areaCatalogs(
   catalog: TranslationCatalog,

@@ -4,41 +4,41 @@ import { extname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { type ASSET_NAMES, type AssetManifest, parseAssetManifest } from '#config/asset-manifest.ts';
 
-/** The published files that pages name. */
+/** The published files that pages refer to. */
 export type AssetName =
   | (typeof ASSET_NAMES)[number]
   | `account-${string}.json`
   | 'brand.css'
   | `${'logo' | 'logo-dark' | 'icon'}.${'svg' | 'png'}`;
 
-/** Where the browser finds a file of the build. */
+/** Paths of the build's files. */
 export interface AssetPaths {
   /** Absolute path below the origin, for example `/assets/pages-3f2a91c0.css`. */
   assetPath(name: AssetName): string;
 }
 
 /**
- * Paths of the published names.
- * @param basePath path of the public base, ending in `/`
- * @param manifest published file name by plain name, as the build writes it; a name missing there stays as it is
+ * Returns the paths of published files.
+ * @param basePath path of the public base URL, ending in `/`
+ * @param manifest published file name by plain name, as written by the build; a missing name is used unchanged
  */
 export function assetPaths(basePath: string, manifest: Readonly<Record<string, string>>): AssetPaths {
   return { assetPath: (name) => `${basePath}assets/${manifest[name] ?? name}` };
 }
 
-/** One file of the build in the codings it was stored in. */
+/** One file of the build, in the encodings that it is stored in. */
 export interface AssetFile {
   readonly contentType: string;
-  /** Its name holds a hash of its content: a browser that has it never asks again. */
+  /** The name contains a hash of the content, so browsers that have the file never request it a second time. */
   readonly isImmutable: boolean;
   /** Strong validator of the uncompressed content, without quotes. */
   readonly tag: string;
-  /** What a page names in `integrity`: `sha384-` and the hash of the uncompressed content. */
+  /** The value for `integrity`: `sha384-` and the hash of the uncompressed content. */
   readonly integrity: string;
   readonly content: Buffer;
   readonly brotli: Buffer | undefined;
   readonly gzip: Buffer | undefined;
-  /** Published name of the map that leads from a script to its sources, where it is served. */
+  /** Published name of the script's source map, if source maps are published. */
   readonly sourceMap: string | undefined;
 }
 
@@ -54,7 +54,7 @@ const CONTENT_TYPES = new Map([
 
 const COMPRESSED = new Set(['.css', '.json', '.svg']);
 
-/** The parts of a script are known by their published names only, which the bundler made. */
+/** Chunks of a script have only published names, which the bundler generates. */
 const HASHED = /-[0-9A-Z]{8}\.js$/;
 
 function fileOf(
@@ -73,18 +73,18 @@ function fileOf(
   };
 }
 
-/** The files of the build manifest, under their published and their plain names. No other name leads to a file. */
+/** The files of the build manifest, under their published and plain names. No other name leads to a file. */
 export class AssetFiles {
   /** Published name by plain name. */
   readonly publishedNames: Readonly<Record<string, string>>;
   readonly #files: Map<string, AssetFile>;
-  /** Published names of what a script imports, by its plain name. */
+  /** Published names of a script's imports, by its plain name. */
   readonly #imports: Map<string, readonly string[]>;
 
   /**
-   * @param read the bytes of a file of the build, undefined when there is none of that name
-   * @param others files that are published as well; one of the same plain name is replaced
-   * @param hasSourceMaps publishes the maps of scripts, too
+   * @param read returns the content of a file of the build, or undefined if it does not exist
+   * @param others additional published files; a file with the same plain name is replaced
+   * @param hasSourceMaps also publishes the scripts' source maps
    */
   constructor(
     publishedNames: Readonly<Record<string, string>>,
@@ -115,12 +115,15 @@ export class AssetFiles {
     return this.#files.get(name);
   }
 
-  /** Published names of the scripts that this one imports before it runs; the build lists them for a script of parts. */
+  /**
+   * Returns the published names of the scripts that this one imports at startup. The build lists them for scripts with
+   * chunks.
+   */
   importsOf(name: AssetName): readonly string[] {
     return this.#imports.get(name) ?? [];
   }
 
-  /** These and some more, under names with a hash of their content and compressed, as the build does it. */
+  /** Returns these and additional files, compressed and with a content hash in their names, as in the build. */
   with(more: readonly { readonly name: string; readonly content: Buffer }[]): AssetFiles {
     const names: Record<string, string> = {};
     const contents = new Map<string, Buffer>();
@@ -139,10 +142,10 @@ export class AssetFiles {
 }
 
 /**
- * Reads the files of a build into memory; they are few and small. Those of the build before are published as well: a
- * page that was opened before an upgrade still asks for them.
- * @param directory with `manifest.json`. Throws when the manifest is missing or lists a file that is.
- * @param manifest path of another one that is read in its place
+ * Reads the files of a build into memory; they are few and small. Files of the previous build are published too,
+ * because a page that was opened before an upgrade still requests them.
+ * @param directory contains `manifest.json`. Throws if the manifest or a listed file is missing.
+ * @param manifest path of a manifest to read instead
  */
 export function loadAssets(directory: string, hasSourceMaps = false, manifest?: string): AssetFiles {
   const read = (name: string): Buffer | undefined => {

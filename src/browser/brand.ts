@@ -2,18 +2,18 @@ import type { BrandingConfig, PictureConfig } from '#config/sections/branding.ts
 import { type Theme, towardsText } from '#platform/base/contrast.ts';
 import type { AssetName } from './asset-files.ts';
 
-/** A file of the operator, or made of the operator's settings, that is published among the assets. */
+/** A file provided by the operator, or generated from the operator's settings, that is published with the assets. */
 export interface BrandFile {
   readonly name: AssetName;
   readonly content: Buffer;
 }
 
-/** What the operator puts in place of the bundled looks. */
+/** The operator's replacements for the bundled look. */
 export interface Brand {
   readonly logo: BrandFile | undefined;
   readonly darkLogo: BrandFile | undefined;
   readonly icon: BrandFile | undefined;
-  /** Colors, laid over those of `pages.css`. */
+  /** Colors that override those of `pages.css`. */
   readonly stylesheet: BrandFile | undefined;
 }
 
@@ -31,10 +31,11 @@ function picture(name: 'logo' | 'logo-dark' | 'icon', found: PictureConfig | und
   return found === undefined ? undefined : { name: `${name}.${found.format}`, content: found.content };
 }
 
-// On an accent that is seen well on the theme's backgrounds, the lightest or darkest of them is seen well in turn.
+// An accent has enough contrast with the theme's backgrounds, so the theme's lightest or darkest color has enough
+// contrast with the accent.
 const ON_ACCENT: Readonly<Record<Theme, string>> = { light: '#ffffff', dark: '#0e1413' };
 
-/** `accent-strong` is what the pointer is over: further away from the background, so never less readable. */
+/** `accent-strong` is the hover color. It is further from the background, so it is never less readable. */
 function accentStyles(theme: Theme, accent: string | undefined): string {
   if (accent === undefined) return '';
   const strong = towardsText(accent, theme, 25);

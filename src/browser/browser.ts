@@ -22,19 +22,19 @@ export interface Browser {
   readonly viewers: Viewers;
   readonly interstitials: Interstitials;
   readonly notices: Notices;
-  /** Installed languages, from which `ui_locales` chooses. */
+  /** Installed languages, from which `ui_locales` selects. */
   readonly languages: readonly string[];
-  /** Files of the build, of the operator's brand, and texts in the operator's words. */
+  /** Files of the build and the operator's brand, and message catalogs with the operator's texts. */
   readonly assets: AssetFiles;
   readonly brand: Brand;
-  /** Where pages find the logo of a client; undefined when it has none, or none is shown. */
+  /** Returns the path of a client's logo. Undefined if it has none, or if logos are not shown. */
   readonly clientLogoPath: (client: Client) => string | undefined;
 }
 
-/** Core and browser in one object, as the functions of features with pages take it. */
+/** Core and browser in one object, as functions of features with pages expect it. */
 export type PageDeps = Core & Browser;
 
-/** @param builtAssets files of the build; those of the operator are added here */
+/** @param builtAssets files of the build; the operator's files are added here */
 export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
   const { config, database, clock, activity, sessionLimits, log } = core;
   const urls = new Urls(config.http.publicBase);
@@ -65,7 +65,7 @@ export function createBrowser(core: Core, builtAssets: AssetFiles): Browser {
   };
 }
 
-/** Files of the build, with those of the brand and the texts in the operator's words. */
+/** Returns the files of the build, with the brand's files and the operator's texts. */
 export function ownAssets(
   { templates }: Pick<Config, 'templates'>,
   builtAssets: AssetFiles,
@@ -79,7 +79,7 @@ export function ownAssets(
   ]);
 }
 
-/** @param publishedNames of files by their plain names; one that is missing there stays as it is */
+/** @param publishedNames published names by plain names; a missing name is used unchanged */
 export function siteOf(
   { branding, templates }: Pick<Config, 'branding' | 'templates'>,
   urls: Urls,
@@ -100,8 +100,8 @@ export function siteOf(
 }
 
 /**
- * Where there is one way to sign in, the sign-in page redirects to that provider at once, and any form may come to the
- * sign-in page after its session has ended. Browsers hold `form-action` against the whole way.
+ * If there is only one sign-in method, the sign-in page redirects to that provider at once. Any form can lead to the
+ * sign-in page after its session has ended. Browsers check `form-action` against the whole redirect chain.
  */
 function wayIn({ config, upstreamProviders }: Core): readonly string[] {
   if (config.passwords.enabled || upstreamProviders.only === undefined) return [];

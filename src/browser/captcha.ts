@@ -7,28 +7,28 @@ import type { FormProblem } from './components/form.tsx';
 import type { Translations } from './i18n/translations.ts';
 import type { OtherSources } from './page-headers.ts';
 
-/** The puzzle of a form as a page shows it. */
+/** A form's CAPTCHA as a page shows it. */
 export interface CaptchaWidget {
   readonly siteKey: string;
-  /** Class of the element that the script of the service fills. */
+  /** Class of the element that the CAPTCHA service's script fills. */
   readonly elementClass: string;
   readonly scriptUrl: string;
   /** What the page may load for it. */
   readonly sources: OtherSources;
 }
 
-/** A puzzle as a form shows it, and whom to ask where it cannot be solved. */
+/** A form's CAPTCHA, and whom users can contact if they cannot solve it. */
 export interface ShownCaptcha {
   readonly widget: CaptchaWidget;
   readonly serviceName: string;
-  /** Who runs the service, in the operator's words. */
+  /** Information about the operator, in the operator's words. */
   readonly imprint: string | undefined;
 }
 
 interface ServicePages {
   readonly elementClass: string;
   readonly script: string;
-  /** Parameter of the script that names the language; undefined: it goes by the document's. */
+  /** The script's parameter for the language. Undefined if the script uses the document's language. */
   readonly languageParameter?: string;
   readonly sources: OtherSources;
 }
@@ -36,7 +36,7 @@ interface ServicePages {
 const TURNSTILE = ['https://challenges.cloudflare.com'];
 const HCAPTCHA = ['https://hcaptcha.com', 'https://*.hcaptcha.com'];
 
-/** Where each service has its script, and what that loads (browser-flows 5.4). */
+/** Script URL of each service, and what the script loads (browser-flows 5.4). */
 const SERVICES: Readonly<Record<CaptchaServiceName, ServicePages>> = {
   recaptcha_v2: {
     elementClass: 'g-recaptcha',
@@ -60,7 +60,7 @@ const SERVICES: Readonly<Record<CaptchaServiceName, ServicePages>> = {
   },
 };
 
-/** The puzzle of a form for a caller from this address; undefined: it has none. */
+/** Returns a form's CAPTCHA for a caller from this address, or undefined if none is required. */
 export async function shownCaptcha(
   { captcha, config }: Pick<Core, 'captcha' | 'config'>,
   form: CaptchaForm,
@@ -76,17 +76,17 @@ export async function shownCaptcha(
   return { widget, serviceName: config.branding.serviceName, imprint: config.branding.imprint };
 }
 
-/** Frames that pages may show when there are puzzles. */
+/** Frames that pages may show if CAPTCHAs are enabled. */
 export function captchaFrames(settings: CaptchaConfig | undefined): readonly string[] {
   return settings === undefined ? [] : (SERVICES[settings.service].sources.frames ?? []);
 }
 
-/** What the scripts of services put into a form. */
+/** Reads the fields that the services' scripts add to a form. */
 export function readCaptchaAnswer(form: FormParameters): CaptchaAnswer {
   return { fields: CAPTCHA_FIELDS.flatMap((field) => form.all(field).map((value) => [field, value] as const)) };
 }
 
-/** Why the puzzle let nobody pass, as a problem of the whole form (browser-flows 5.4). */
+/** Returns why the CAPTCHA failed, as a problem of the whole form (browser-flows 5.4). */
 export function captchaProblem(
   translations: Translations,
   reason: Exclude<CaptchaRefusal['reason'], 'rate-limited'>,

@@ -14,31 +14,31 @@ import { SESSION_COOKIE } from './viewer.ts';
 /** Name of the hidden input that carries the token. */
 const FIELD = 'csrf';
 const HEADER = 'x-csrf-token';
-/** Ends with the browser; the token inside says until when it counts. */
+/** A session cookie. The token inside contains its expiry. */
 const CSRF_COOKIE: Cookie = { name: 'csrf' };
 const LIFETIME_SECONDS = 3600;
 const MAX_LOGGED_CHARACTERS = 200;
-/** Of a page of ours that a browser shows under another address. */
+/** For a page of this service that a browser shows under a different URL. */
 const REMEDY = 'open the expected address, or set http.public_base to the received one; a proxy has to pass on Origin';
 
-/** What these checks need of a request. */
+/** The parts of a request that these checks need. */
 export type CsrfRequest = Pick<RequestContext, 'headers' | 'cookies'>;
 
 interface CsrfCookie {
   readonly token: string;
   /** Whole seconds since the epoch. */
   readonly exp: number;
-  /** The browser session that the token belongs to; absent for someone who is not signed in. */
+  /** The browser session that the token belongs to. Undefined for visitors who are not signed in. */
   readonly session?: string | undefined;
 }
 
-/** Which check refused a form, for the log. */
+/** Which check rejected a form, for the log. */
 interface RefusedForm {
-  /** Name of the header that tells of another site. */
+  /** Name of the header that identifies another site. */
   readonly header?: string;
   /** The origin that forms come from. */
   readonly expected?: string;
-  /** What the browser said that the page comes from. */
+  /** The page's origin, as reported by the browser. */
   readonly received?: string;
   readonly host?: string | undefined;
   readonly remedy?: string;
@@ -47,9 +47,9 @@ interface RefusedForm {
 }
 
 /**
- * Proof that a form was posted from a page of ours, in the browser that the page was made for, by the person who was
- * signed in then (browser-flows 2.2): a token in a sealed cookie and in the form, and the headers by which browsers
- * tell where a request comes from.
+ * Verifies that a form was posted from a page of this service, in the browser that the page was rendered for, by the
+ * user who was signed in then (browser-flows 2.2). It compares a token in a sealed cookie with the one in the form, and
+ * checks the headers in which browsers report where a request comes from.
  */
 export class Csrf {
   readonly #origin: string;
@@ -62,7 +62,7 @@ export class Csrf {
     this.#log = options.log;
   }
 
-  /** The token for the hidden input `csrf` of a form; moves the cookie's expiry forward. */
+  /** Returns the token for a form's hidden input `csrf`, and extends the cookie's expiry. */
   field(context: CsrfRequest): string {
     const known = readCookie(context.cookies);
     const session = currentSession(context.cookies);
@@ -70,13 +70,13 @@ export class Csrf {
     return this.#write(context.cookies, isUsable ? known.token : randomBase64Url(), session);
   }
 
-  /** A new token, bound to the `session` cookie as it is set now: at sign-in, account switch and re-authentication. */
+  /** Creates a new token, bound to the current `session` cookie: at sign-in, account switch and reauthentication. */
   rotate(context: CsrfRequest): void {
     this.#write(context.cookies, randomBase64Url(), currentSession(context.cookies));
   }
 
   /**
-   * `expired`: everything fits but the form was rendered too long ago; render it again with a fresh token.
+   * Checks a form. `expired` means that everything matches, but the form is too old: render it with a fresh token.
    * Throws `cross_site_request`, `csrf_missing` or `csrf_mismatch`, and `malformed_request` for a repeated field.
    */
   check(context: CsrfRequest, form: FormParameters): 'valid' | 'expired' {
@@ -85,7 +85,7 @@ export class Csrf {
     return this.#judge(context, form.get(FIELD));
   }
 
-  /** The same for a request of a script, which has the token of its page in a header. */
+  /** Like `check`, for a request by script, which has the page's token in a header. */
   checkHeader(context: CsrfRequest): 'valid' | 'expired' {
     this.#checkOrigin(context.headers);
     const value = context.headers[HEADER];
@@ -110,7 +110,7 @@ export class Csrf {
     throw this.#refusal('cross_site_request', { header, expected: this.#origin, received, host, remedy: REMEDY });
   }
 
-  /** Name of the header that tells of another site. */
+  /** Returns the name of the header that identifies another site. */
   #foreignHeader(headers: RequestContext['headers']): string | undefined {
     const site = headers['sec-fetch-site'];
     const { origin, referer } = headers;
@@ -120,7 +120,7 @@ export class Csrf {
     return parseUrl(referer)?.origin === this.#origin ? undefined : 'Referer';
   }
 
-  /** The person reads the code on the page; which check it was, only an operator can use. */
+  /** The page shows the code to the user. Only the operator can use the details of the failed check. */
   #refusal(code: 'cross_site_request' | 'csrf_mismatch' | 'csrf_missing', details: RefusedForm): LatchkeyError {
     this.#log.info('auth.refused', 'a form was not accepted', { code, ...details });
     return new LatchkeyError(code);
@@ -144,7 +144,7 @@ function readCookie(cookies: CookieJar): CsrfCookie | undefined {
   return { token, exp, session: typeof session === 'string' ? session : undefined };
 }
 
-/** The browser session that the `session` cookie names, dead or alive. */
+/** Returns the browser session that the `session` cookie names, live or not. */
 function currentSession(cookies: CookieJar): string | undefined {
   const value = cookies.open(SESSION_COOKIE);
   return isObject(value) && typeof value['current'] === 'string' ? value['current'] : undefined;

@@ -6,7 +6,7 @@ import { ActionFields, Form } from './components/form.tsx';
 import { Heading } from './components/text.tsx';
 import type { MessageKey, Translations } from './i18n/translations.ts';
 
-/** Why a session no longer serves: signed out from elsewhere, or its account is locked or deactivated. */
+/** Why a session no longer works: it was ended elsewhere, or its account is locked or deactivated. */
 export type DeadSessionKind = 'ended' | 'locked' | 'deactivated';
 
 const TITLES: Record<DeadSessionKind, MessageKey> = {
@@ -25,14 +25,14 @@ const BUTTONS: Record<DeadSessionKind, MessageKey> = {
   deactivated: 'session.other_account',
 };
 
-/** The step named in the document's title. */
+/** Returns the step shown in the document's title. */
 export function deadSessionTitle(translations: Translations, kind: DeadSessionKind): string {
   return translations.t(TITLES[kind]);
 }
 
 /**
- * The page that stands in for another when the session is dead (browser-flows 2.5), or when the right password was
- * given for a locked or deactivated account (3.2.4). Its button signs out and goes on to the sign-in page.
+ * The page that replaces any other if the session is dead (browser-flows 2.5), or after the correct password for a
+ * locked or deactivated account (3.2.4). Its button signs out and continues to the sign-in page.
  */
 export function DeadSessionPage({
   translations,

@@ -7,8 +7,8 @@ import type { DecidingAccount } from './components/client.tsx';
 type AccountDeps = Pick<PageDeps, 'config' | 'homeserver' | 'urls'>;
 
 /**
- * The account that a page asks to decide something (browser-flows 9.1). Asks the homeserver for its name, for a second
- * at most: a page without the name is better than one that comes late.
+ * Returns the account that a page asks for a decision (browser-flows 9.1). Asks the homeserver for its display name,
+ * for at most a second: a page without the name is better than a slow one.
  * @param action where "use another account" leads back to
  */
 export async function decidingAccount(deps: AccountDeps, user: User, action: PostAuthAction): Promise<DecidingAccount> {
@@ -20,7 +20,7 @@ export async function decidingAccount(deps: AccountDeps, user: User, action: Pos
   };
 }
 
-/** `@name:server`, as others see the account in chat; the username where there is no homeserver. */
+/** Returns `@name:server`, as other chat users see the account, or the username without a homeserver. */
 export function accountIdentifier(
   { config, homeserver }: Pick<AccountDeps, 'config' | 'homeserver'>,
   username: string,
@@ -29,7 +29,7 @@ export function accountIdentifier(
   return server === undefined ? username : `@${username}:${server}`;
 }
 
-/** People change their name at the homeserver, so what is stored here counts only until they exist there. */
+/** Users change their name at the homeserver, so the stored one counts only until the user exists there. */
 async function currentDisplayName({ homeserver }: AccountDeps, user: User): Promise<string | undefined> {
   if (!homeserver.isConnected) return user.displayName;
   const known = await homeserver.queryUser(user.username, { kind: 'page' });

@@ -2,14 +2,14 @@ import { type Client, clientName } from '#domain/clients/client.ts';
 import { cleanName } from './components/text.tsx';
 import { describeUserAgent } from './user-agent.ts';
 
-/** A homeserver refuses a device with a longer name. */
+/** Homeservers reject longer device names. */
 const MAX_CHARACTERS = 100;
 
 /**
- * What the device of a session is called at the homeserver, for example `Harbour (Pixel 8, Android)`: by the client and
- * by what it runs on, as people see it in the list of their devices (chat-compat 10.4).
- * @param language in which the person agreed
- * @returns undefined when nothing is known of either
+ * Returns the name of a session's device at the homeserver, for example `Harbour (Pixel 8, Android)`. It combines the
+ * client and the platform, as users see them in their list of devices (chat-compat 10.4).
+ * @param language language in which the user consented
+ * @returns undefined if neither is known
  */
 export function deviceName(client: Client, language: string, userAgent: string | undefined): string | undefined {
   const name = cleanName(clientName(client, language) ?? '');

@@ -1,14 +1,14 @@
 import { inlineProblem, readMarkup, type Tag } from '#config/markup.ts';
 import type { TemplateProblem } from '#config/placeholders.ts';
 
-/** Attributes that name other elements of the page. */
+/** Attributes that refer to other elements of the page. */
 const REFERENCES = ['aria-describedby', 'aria-labelledby', 'aria-controls', 'for'];
-/** Attributes that lead somewhere; others may hold what people typed. */
+/** Attributes that contain URLs. Other attributes may contain what users entered. */
 const ADDRESSES = ['action', 'formaction', 'href', 'src', 'srcset'];
 
 /**
- * What is wrong with a complete page: markup that is not well formed, code or style that the policy of the pages would
- * not let work, and what assistive technology relies on.
+ * Returns the problems of a complete page: malformed markup, code or styles that the content security policy would
+ * block, and violations of what assistive technology relies on.
  */
 export function documentProblems(html: string): readonly TemplateProblem[] {
   const { tags, problems } = readMarkup(html);
@@ -23,7 +23,7 @@ export function documentProblems(html: string): readonly TemplateProblem[] {
   ].toSorted((left, right) => left.offset - right.offset);
 }
 
-/** What is wrong with the HTML of a mail, where styles are inline because programs for mails drop the others. */
+/** Returns the problems of an email's HTML. Its styles are inline, because email programs drop other styles. */
 export function mailProblems(html: string): readonly TemplateProblem[] {
   const { tags, problems } = readMarkup(html);
   const inline = tags.flatMap(({ name, attributes, offset }) => [
@@ -55,7 +55,7 @@ function attributeProblem(attribute: Tag['attributes'][number]): TemplateProblem
   return message === undefined ? [] : [{ offset: attribute.offset, message }];
 }
 
-/** Ids that stand twice, and names of elements that are not there. */
+/** Finds duplicate IDs, and references to missing elements. */
 function idProblems(tags: readonly Tag[]): readonly TemplateProblem[] {
   const problems: TemplateProblem[] = [];
   const ids = new Set<string>();

@@ -13,7 +13,7 @@ const MESSAGES: Record<Extract<'required' | EmailProblem, string>, MessageKey> =
   'email-unreachable': 'email.unreachable',
 };
 
-/** A problem of the field `email`, with the codes of browser-flows 5.6. */
+/** Returns a problem of the field `email`, with the codes of browser-flows 5.6. */
 export function emailProblem(translations: Translations, problem: 'required' | EmailProblem): FormProblem {
   if (typeof problem !== 'string') return moduleProblem(translations, problem, 'email');
   return { code: problem, field: 'email', message: translations.t(MESSAGES[problem]) };

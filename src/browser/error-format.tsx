@@ -19,8 +19,8 @@ import type { Urls } from './urls.ts';
 const NO_QUERY = FormParameters.of({});
 
 /**
- * Errors for people: a page in their language that says what to do next, made without the database. A program that
- * asks for JSON at a page's address gets that.
+ * Renders errors for users: a page in their language that says what to do next, without database access. Programs that
+ * ask for JSON at a page's URL get JSON.
  */
 export function pageFormat(pages: Pages, urls: Urls): RenderError {
   return (error, failed): HttpResponse => {
@@ -46,10 +46,13 @@ export function pageFormat(pages: Pages, urls: Urls): RenderError {
   };
 }
 
-/** Pages that show the description: only the people who set up the application or the sign-in provider can mend it. */
+/**
+ * Pages that show the description, because only the operator of the application or the upstream provider can fix the
+ * error.
+ */
 const DESCRIBED: ReadonlySet<ErrorPageText> = new Set(['application', 'upstream_claims']);
 
-/** What may help after an error: the refused form opened again, or the same page once more. */
+/** What may help after an error: reopening the rejected form, or retrying the same page. */
 const LINKS: Partial<Record<ErrorPageText, 'form' | 'retry'>> = {
   cross_site: 'form',
   form: 'form',
@@ -65,28 +68,31 @@ function linkFor({ code, restartPath }: LatchkeyError, failed: FailedRequest, ur
   if (restartPath !== undefined && code !== 'upstream_unavailable') return { kind: 'restart', href: restartPath };
   const kind = LINKS[ERRORS[code].page];
   if (kind === undefined || failed.reopenHref === undefined) return { kind: 'home', href: urls.index() };
-  // The page may be open under another host, where the form would be refused again.
+  // The page may have been opened on another host, where the form would be rejected a second time.
   return { kind, href: kind === 'form' ? urls.origin + failed.reopenHref : failed.reopenHref };
 }
 
-/** What a page says about an error: nothing of its cause, but what to do (browser-flows 10). */
+/** What a page says about an error: not its cause, but what to do (browser-flows 10). */
 export interface Problem {
   readonly code: ErrorCode;
-  /** `<METHOD>-<counter>`, by which the operator finds the log lines. */
+  /** `<METHOD>-<counter>`, with which the operator finds the log lines. */
   readonly requestId: string;
-  /** Plain English for who made the application: what its request got wrong. Absent when only a person can do something. */
+  /**
+   * What the application's request got wrong, in plain English for its developer. Undefined if only the user can do
+   * something.
+   */
   readonly description?: string | undefined;
-  /** What the page offers to do next. */
+  /** The next step that the page offers. */
   readonly link: ProblemLink;
-  /** Where the service is, for people who came by another address. */
+  /** The service's URL, for users who came through another one. */
   readonly address?: string | undefined;
-  /** Where a person signs in in another way. */
+  /** Path of another sign-in method. */
   readonly otherWay?: string | undefined;
 }
 
 /**
- * `form`: opens a refused form again. `retry`: the same page once more. `restart`: the beginning of what cannot be
- * continued. `home`: the index page.
+ * `form`: reopens a rejected form. `retry`: reloads the page. `restart`: starts over what cannot be continued. `home`:
+ * the index page.
  */
 export interface ProblemLink {
   readonly kind: 'form' | 'retry' | 'restart' | 'home';
@@ -100,12 +106,12 @@ const LINK_TEXTS: Record<ProblemLink['kind'], MessageKey> = {
   home: 'problem.way.home',
 };
 
-/** The step named in the document's title. */
+/** Returns the step shown in the document's title. */
 export function problemTitle(translations: Translations, code: ErrorCode): string {
   return translations.t(`problem.${ERRORS[code].page}.title`);
 }
 
-/** Content of an error page. `detail` takes the place of the general sentence where a route knows a better one. */
+/** Content of an error page. `detail` replaces the general sentence if a route has a better one. */
 export function ProblemPage({
   translations,
   problem,

@@ -3,7 +3,7 @@ import type { FormProblem } from './components/form.tsx';
 import type { Translations } from './i18n/translations.ts';
 import { moduleProblem } from './module-problems.ts';
 
-/** Why a form that takes a new password was refused as a whole, whatever was typed. */
+/** Why the whole form with a new password was rejected, regardless of the entered values. */
 export type CommonRefusal =
   | { readonly reason: 'csrf-expired' }
   | { readonly reason: 'rate-limited' | 'overloaded'; readonly retryAfterSeconds: number };
@@ -21,7 +21,7 @@ export function commonRefusalProblem(translations: Translations, refusal: Common
   }
 }
 
-/** A rule that a new password breaks, at its field, with the codes of browser-flows 5.3. */
+/** Returns the rule that a new password breaks as a problem of its field, with the codes of browser-flows 5.3. */
 export function newPasswordProblem(
   translations: Translations,
   field: string,

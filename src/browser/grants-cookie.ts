@@ -19,7 +19,7 @@ interface Entry {
   readonly at: number;
 }
 
-/** Adds a grant that was opened here; the oldest beyond ten are dropped. */
+/** Adds a grant that was opened here. Keeps the ten most recent ones. */
 export function bindGrant(context: Pick<RequestContext, 'cookies'>, id: GrantId, now: number): void {
   const others = liveEntries(context, now).filter((entry) => entry.id !== id);
   const entries = [{ id, at: epochSeconds(now) }, ...others].slice(0, MAX_GRANTS);

@@ -8,7 +8,7 @@ import type { Translations } from './i18n/translations.ts';
 import type { Pages } from './pages.ts';
 import type { Urls } from './urls.ts';
 
-/** The pages that stand in for any other while the viewer's session or account is dead (browser-flows 2.5). */
+/** Pages that replace any other while the viewer's session or account is dead (browser-flows 2.5). */
 export class Interstitials {
   readonly #pages: Pages;
   readonly #csrf: Csrf;
@@ -21,9 +21,9 @@ export class Interstitials {
   }
 
   /**
-   * 200 with a button that signs out and goes on with `action`.
-   * @param viewer any dead kind of viewer, or what `/login` found after the right password
-   * @param formActions where that button may lead in the end, see `Page.formActions`
+   * Returns 200 with a button that signs out and continues with `action`.
+   * @param viewer any dead kind of viewer, or what `/login` found after the correct password
+   * @param formActions where the button may eventually lead, see `Page.formActions`
    */
   answer(
     context: RequestContext,

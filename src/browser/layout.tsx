@@ -12,7 +12,7 @@ import type { CaptchaWidget } from './captcha.ts';
 import { Icon } from './components/icon.tsx';
 import type { Translations } from './i18n/translations.ts';
 
-/** What all pages of the service have in common: the operator's name, links and the published files. */
+/** What all pages of the service share: the operator's name, links and the published files. */
 export interface Site extends AssetPaths {
   readonly serviceName: string;
   /** Path of the index page. */
@@ -22,29 +22,29 @@ export interface Site extends AssetPaths {
   /** Plain text. */
   readonly imprint?: string | undefined;
   readonly brand?: Brand | undefined;
-  /** In place of the bundled one. */
+  /** Replaces the bundled template. */
   readonly template?: PageTemplate | undefined;
 }
 
 const WIDTHS = { form: 'page', decision: 'page page-wide', broad: 'page page-broad' } as const;
 
-/** Everything about a page but its content. */
+/** Everything about a page except its content. */
 export interface PageFrame {
   readonly site: Site;
   readonly translations: Translations;
   /** The step, the first part of the document's title. */
   readonly title: string;
-  /** 28 rem for forms, 34 rem for decisions, 62 rem for what people work with. */
+  /** 28 rem for forms, 34 rem for decisions, 62 rem for working pages. */
   readonly width?: keyof typeof WIDTHS | undefined;
-  /** After a rejected form the document's title says so. */
+  /** The form was rejected, which the document's title says. */
   readonly isRejected?: boolean | undefined;
-  /** A password is chosen here: its strength is shown. */
+  /** The page has a new password, whose strength is shown. */
   readonly hasNewPassword?: boolean | undefined;
-  /** A passkey can be used here. */
+  /** The page accepts a passkey. */
   readonly hasPasskey?: boolean | undefined;
-  /** The puzzle of its form, whose script comes from its service. */
+  /** The CAPTCHA of the page's form, whose script comes from the CAPTCHA service. */
   readonly captcha?: Pick<CaptchaWidget, 'scriptUrl'> | undefined;
-  /** This page in the other languages; only on pages that read `ui_locales`. */
+  /** Links to this page in other languages. Only for pages that read `ui_locales`. */
   readonly languageLinks?: readonly LanguageLink[] | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface LanguageLink {
 
 const bundledTemplate = parsePageTemplate(BUNDLED_PAGE_TEMPLATE).template;
 
-/** The complete document. `content` is what the card shows; it brings the one `h1`. */
+/** Renders the complete document. `content` is the content of the card, and contains the only `h1`. */
 export function renderPage(frame: PageFrame, content: VNode): string {
   return renderDocument(frame, {
     head: <Head frame={frame} />,
@@ -65,7 +65,7 @@ export function renderPage(frame: PageFrame, content: VNode): string {
   });
 }
 
-/** The parts of a document, within the markup that the operator may have written for all pages. */
+/** Renders the parts of a document within the operator's template, if there is one. */
 export function renderDocument(
   { site, translations }: Pick<PageFrame, 'site' | 'translations'>,
   parts: { readonly head: VNode; readonly content: VNode; readonly footer?: VNode; readonly pageClass: string },
@@ -104,13 +104,13 @@ function Head({ frame }: { frame: PageFrame }): VNode {
         <script src={site.assetPath('strength.js')} data-estimator={site.assetPath('strength-estimator.js')} defer />
       )}
       {frame.hasPasskey === true && <script src={site.assetPath('passkey.js')} defer />}
-      {/* After our own, which prepares its place and hears when it cannot be loaded. */}
+      {/* After this service's own script, which prepares the element and detects loading errors. */}
       {frame.captcha !== undefined && <script src={frame.captcha.scriptUrl} data-captcha-script defer />}
     </head>
   );
 }
 
-/** The way to the index page: the operator's logo, or the name next to our drawing. */
+/** The link to the index page: the operator's logo, or the name next to the bundled logo. */
 function BrandLink({ site }: { site: Site }): VNode {
   return (
     <a href={site.indexPath}>
@@ -119,7 +119,7 @@ function BrandLink({ site }: { site: Site }): VNode {
   );
 }
 
-/** The operator's icon, or ours. */
+/** The operator's icon, or the bundled one. */
 export function Favicon({ site }: { site: Site }): VNode {
   const name = site.brand?.icon?.name ?? 'favicon.svg';
   const type = name.endsWith('.png') ? 'image/png' : 'image/svg+xml';

@@ -1,6 +1,6 @@
 /**
- * A client's request to sign a person out (OpenID Connect RP-Initiated Logout 1.0), after it was checked, and sealed so
- * that it can pass through the browser: the address of a posted request, and the form that asks the person.
+ * A client's request to sign a user out (OpenID Connect RP-Initiated Logout 1.0), after it was checked. It is sealed
+ * for its way through the browser: in the URL of a posted request, and in the form that asks the user.
  */
 import type { Client } from '#domain/clients/client.ts';
 import type { ClientDirectory } from '#domain/clients/client-directory.ts';
@@ -10,9 +10,9 @@ import { querySeparator } from '#protocol/oauth/authorization-response.ts';
 import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
 
 export interface LogoutRequest {
-  /** Undefined: the request named none, and so no address either. */
+  /** Undefined if the request did not name a client. Then there is no redirect URI either. */
   readonly clientId: ClientId | undefined;
-  /** One that the client has registered; undefined: the person stays here. */
+  /** A URI that the client has registered. Undefined if the user stays here. */
   readonly redirectUri: string | undefined;
   /** Returned unchanged. */
   readonly state: string | undefined;
@@ -20,13 +20,13 @@ export interface LogoutRequest {
   readonly oauthSessionId: OAuth2SessionId | undefined;
 }
 
-/** `posted`: in the query of the address that a posted request leads to; `confirmation`: in the form for the person. */
+/** `posted`: in the query of the URL that a posted request redirects to. `confirmation`: in the form for the user. */
 export type SealedFor = 'posted' | 'confirmation';
 
-/** The field of `POST /logout` with the request that the person confirms. */
+/** The field of `POST /logout` with the request that the user confirms. */
 export const LOGOUT_REQUEST_FIELD = 'logout_request';
 
-/** Cannot occur in a parameter, and is one byte, which keeps the address short. */
+/** Cannot occur in a parameter. It is one byte, which keeps the URL short. */
 const SEPARATOR = '\0';
 
 /** @param now milliseconds since the epoch */
@@ -36,7 +36,7 @@ export function sealLogoutRequest(keys: KeyRing, use: SealedFor, request: Logout
   return keys.seal(label(use), text).toString('base64url');
 }
 
-/** Undefined for a text that was not sealed here for this use. */
+/** Returns undefined if the text was not sealed here for this use. */
 export function openLogoutRequest(
   keys: KeyRing,
   use: SealedFor,
@@ -59,8 +59,8 @@ function label(use: SealedFor): string {
 }
 
 /**
- * Where the browser goes once the person is signed out: the client's address with `state`. Undefined when there is
- * none, or the client does not have it any more.
+ * Returns where the browser goes after sign-out: the client's URI with `state`. Undefined if there is none, or if the
+ * client no longer has it.
  */
 export async function postLogoutLocation(
   clients: ClientDirectory,
@@ -73,7 +73,7 @@ export async function postLogoutLocation(
   return `${redirectUri}${querySeparator(redirectUri)}state=${encodeURIComponent(state)}`;
 }
 
-/** Whether the client has registered the address for this, by the rules of redirect URIs (oauth 4.4). */
+/** Tests whether the client has registered the URI for this, by the rules of redirect URIs (oauth 4.4). */
 export function mayRedirectAfterLogout(client: Client, uri: string): boolean {
   const owner = { redirectUris: client.postLogoutRedirectUris, isPublic: client.authMethod === 'none' };
   return redirectUriMatches(owner, uri);

@@ -3,7 +3,7 @@ import type { FormProblem } from './components/form.tsx';
 import { moduleMessage } from './components/module-message.ts';
 import type { Translations } from './i18n/translations.ts';
 
-/** What a rule of the operator's module says, at a field; undefined: about the form as a whole. */
+/** Returns a policy module's violation as a problem of a field. An undefined field means the whole form. */
 export function moduleProblem(
   translations: Translations,
   violation: ModuleViolation,

@@ -18,13 +18,13 @@ export type NoticeCode = keyof typeof NOTICES;
 
 const PARAMETER = 'notice';
 const LABEL = 'notice';
-/** A page that is opened again later does not repeat it. */
+/** A page that is reopened later does not repeat the notice. */
 const LIFETIME_MS = 60_000;
 const COOKIE: Cookie = { name: 'notice', maxAgeSeconds: LIFETIME_MS / 1000 };
 
 /**
- * What a form came to, said on the page that it redirects to (browser-flows 12.4). It travels in the query, sealed, so
- * that a link from elsewhere cannot make a page say something.
+ * The outcome of a form, shown on the page that it redirects to (browser-flows 12.4). It travels sealed in the query,
+ * so that a link from elsewhere cannot make a page show one.
  */
 export class Notices {
   readonly #keyRing: KeyRing;
@@ -35,25 +35,25 @@ export class Notices {
     this.#clock = options.clock;
   }
 
-  /** The field for the query of the next page. */
+  /** Returns the field for the query of the next page. */
   field(code: NoticeCode): readonly [name: string, value: string] {
     const sealed = this.#keyRing.seal(LABEL, `${this.#clock.now()} ${code}`);
     return [PARAMETER, sealed.toString('base64url')];
   }
 
-  /** Leaves it for the sign-in form, where a script and not this answer leads there. */
+  /** Leaves a notice for the sign-in form, when a script leads there instead of this response. */
   leave({ cookies }: Pick<RequestContext, 'cookies'>, code: NoticeCode): void {
     cookies.set(COOKIE, [this.#clock.now(), code]);
   }
 
-  /** One that was left. */
+  /** Reads a notice that was left. */
   readLeft({ cookies }: Pick<RequestContext, 'cookies'>): NoticeCode | undefined {
     const value = cookies.open(COOKIE);
     const [at, code] = Array.isArray(value) ? value : [];
     return typeof code === 'string' ? this.#checked(Number(at), code) : undefined;
   }
 
-  /** Undefined without one, and for one that is not ours or too old. */
+  /** Returns undefined if there is no notice, or if it is foreign or expired. */
   read({ query }: Pick<RequestContext, 'query'>): NoticeCode | undefined {
     const value = query.get(PARAMETER);
     const opened = value === undefined ? undefined : this.#keyRing.open(LABEL, Buffer.from(value, 'base64url'));
@@ -71,7 +71,7 @@ function isCode(code: string): code is NoticeCode {
   return Object.hasOwn(NOTICES, code);
 }
 
-/** The notice in words; nothing without one. */
+/** The notice as text. Empty without a notice. */
 export function NoticeLine({
   translations,
   code,

@@ -1,4 +1,4 @@
-/** What every answer of a page's address carries, redirects and errors included (security 3.5). */
+/** Headers of every response at a page's URL, including redirects and errors (security 3.5). */
 import { parseUrl } from '#platform/base/url.ts';
 
 export const PAGE_SECURITY_HEADERS = {
@@ -10,15 +10,15 @@ export const PAGE_SECURITY_HEADERS = {
     'publickey-credentials-get=(self), publickey-credentials-create=(self)',
 } as const;
 
-/** Where the forms of a page lead besides this service. */
+/** Where a page's forms lead, other than this service. */
 export interface FormActions {
-  /** Addresses of others to which an accepted form redirects; where they redirect on to is theirs to decide. */
+  /** External URLs that an accepted form redirects to. Those sites decide where they redirect next. */
   readonly redirects?: readonly string[];
-  /** The address of another to which the page posts itself. */
+  /** The external URL that the page posts itself to. */
   readonly post?: string | undefined;
 }
 
-/** What a page loads from others, each written as a policy has it. */
+/** External sources that a page loads, in the syntax of the policy. */
 export interface OtherSources {
   readonly scripts?: readonly string[];
   readonly styles?: readonly string[];
@@ -26,7 +26,7 @@ export interface OtherSources {
   readonly frames?: readonly string[];
 }
 
-/** The policy of security 3.5, with the sources that forms add to `form-action` and those of others. */
+/** Returns the policy of security 3.5, with additional sources for `form-action` and external content. */
 export function contentSecurityPolicy(
   { redirects = [], post }: FormActions,
   { scripts = [], styles = [], connections = [], frames = [] }: OtherSources = {},
@@ -41,10 +41,10 @@ export function contentSecurityPolicy(
   );
 }
 
-// What a source may be written with; anything else could begin another source or directive.
+// Characters allowed in a source. Anything else could start another source or directive.
 const SAFE_SOURCE = /^[A-Za-z0-9\-._~:/[\]%]+$/;
 
-/** Origin of an http(s) address, `scheme:` of any other; undefined when there is none that a policy could hold. */
+/** Returns the origin of an http(s) URL, or `scheme:` of any other. Undefined if a policy cannot contain it. */
 export function originSource(address: string): string | undefined {
   const url = parseUrl(address);
   if (url === undefined) return undefined;
@@ -54,8 +54,8 @@ export function originSource(address: string): string | undefined {
 }
 
 /**
- * `scheme:` alone. Chromium holds `form-action` against the whole chain of redirects after a form, so the origin of the
- * client would stop a client that takes the browser on to another one, such as a homeserver to its chat client.
+ * Returns only `scheme:`. Chromium checks `form-action` against the whole redirect chain after a form. The client's
+ * origin would block a client that redirects to another one, such as a homeserver to its chat client.
  */
 function redirectSource(address: string): string | undefined {
   return originSource(address) === undefined ? undefined : new URL(address).protocol;

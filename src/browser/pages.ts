@@ -8,14 +8,14 @@ import type { TranslationCatalog, Translations } from './i18n/translations.ts';
 import { type LanguageLink, renderPage, type Site } from './layout.tsx';
 import { contentSecurityPolicy } from './page-headers.ts';
 
-/** The language that somebody chose. */
+/** The language that the user chose. */
 const LANGUAGE_COOKIE: Cookie = { name: 'lang', maxAgeSeconds: 400 * 86_400 };
 
-/** What the choice of a language is made from. */
+/** The parts of a request that determine the language. */
 export type LanguageRequest = Pick<RequestContext, 'headers' | 'cookies' | 'query'>;
 
 export interface Page {
-  /** 200 unless given. */
+  /** Defaults to 200. */
   readonly status?: number;
   /** The step, first part of the document's title. */
   readonly title: string;
@@ -23,17 +23,17 @@ export interface Page {
   readonly width?: 'form' | 'decision' | 'broad';
   /** The form was rejected, which the document's title says. */
   readonly isRejected?: boolean;
-  /** A password is chosen here: its strength is shown. */
+  /** The page has a new password, whose strength is shown. */
   readonly hasNewPassword?: boolean;
-  /** A passkey can be used here: see `PasskeyForm`. */
+  /** The page accepts a passkey, see `PasskeyForm`. */
   readonly hasPasskey?: boolean;
-  /** The puzzle of its form. */
+  /** The CAPTCHA of its form. */
   readonly captcha?: CaptchaWidget | undefined;
-  /** Addresses to which a successful submit may redirect; browsers hold `form-action` against redirects as well. */
+  /** URLs that an accepted form may redirect to. Browsers check `form-action` for redirects too. */
   readonly formActions?: readonly string[];
-  /** Where a form of the page posts to, when that is not an address of this service. */
+  /** Target of a form that does not post to this service. */
   readonly formTarget?: string;
-  /** Of pages that read `ui_locales`; see `Pages.languageLinks`. */
+  /** For pages that read `ui_locales`, see `Pages.languageLinks`. */
   readonly languageLinks?: readonly LanguageLink[];
   readonly headers?: HttpResponse['headers'];
   readonly content: VNode;
@@ -47,14 +47,14 @@ function ownSources({ cookies, headers }: Pick<LanguageRequest, 'cookies' | 'hea
   };
 }
 
-/** Turns the content of a page into a complete answer: language, frame and the headers of browser-flows 2.3. */
+/** Turns the content of a page into a complete response: language, frame and the headers of browser-flows 2.3. */
 export class Pages {
   readonly #site: Site;
   readonly #catalog: TranslationCatalog;
   readonly #defaultLanguage: string;
   readonly #formActions: readonly string[];
 
-  /** @param options.formActions addresses to which a form of any page may lead, as `Page.formActions` */
+  /** @param options.formActions URLs that a form of any page may lead to, like `Page.formActions` */
   constructor(options: {
     site: Site;
     catalog: TranslationCatalog;
@@ -68,7 +68,7 @@ export class Pages {
   }
 
   /**
-   * The reader's language (browser-flows 12.3). One asked for by the page's own `ui_locales` is remembered in the
+   * Returns the user's language (browser-flows 12.3). A language in the page's own `ui_locales` is remembered in the
    * `lang` cookie.
    * @param preferred `ui_locales` of the pending authorization grant
    */
@@ -83,12 +83,15 @@ export class Pages {
     return this.#catalog.in(language);
   }
 
-  /** The installed language that the reader's browser names by itself: neither an application's wish nor our default. */
+  /** Returns the installed language that the user's browser asks for, ignoring a client's wish and the default. */
   ownLanguage(context: Pick<LanguageRequest, 'cookies' | 'headers'>): string | undefined {
     return ownLanguage(ownSources(context), this.#catalog.languages);
   }
 
-  /** This page in every language, for the footer. @param hrefOf the page's address with `ui_locales` of a language */
+  /**
+   * Returns links to this page in every language, for the footer. @param hrefOf returns the page's URL with
+   * `ui_locales`
+   */
   languageLinks(hrefOf: (language: string) => string): LanguageLink[] {
     return this.#catalog.languages.map((language) => ({ language, href: hrefOf(language) }));
   }
@@ -123,7 +126,7 @@ export class Pages {
   }
 }
 
-/** Headers of every page, whatever it shows; the server adds those that all answers of a page's address carry. */
+/** Headers of every page, regardless of its content. The server adds those common to all responses at a page's URL. */
 export const PAGE_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',

@@ -20,8 +20,8 @@ const HINTS: Readonly<Record<StrengthHint, MessageKey>> = {
 };
 
 /**
- * What is wrong with a new password, and what would make it better, one sentence each.
- * @param minimum characters that it must have
+ * Returns what is wrong with a new password and how to improve it, one sentence each.
+ * @param minimum minimum number of characters
  */
 export function passwordSuggestions(
   translations: Translations,

@@ -1,6 +1,6 @@
 /**
- * A sign-in after its first factor, or an authentication again in a session, in the browser that began it: a cookie
- * names the pending login, and every page that asks for a factor begins and ends with what is here.
+ * A sign-in after its first factor, or a reauthentication in a session, in the browser that started it. A cookie names
+ * the pending login. Every page that asks for a factor starts and ends with these functions.
  */
 import type { User } from '#domain/accounts/user.ts';
 import { destinationFormActions, findDestination } from '#domain/authorizations/destination.ts';
@@ -18,7 +18,7 @@ import type { PageDeps } from './browser.ts';
 
 const LOGIN_COOKIE: Cookie = { name: 'login', maxAgeSeconds: 600 };
 
-/** Only this browser can go on with it. */
+/** Only this browser can continue it. */
 export function rememberPendingLogin({ cookies }: Pick<RequestContext, 'cookies'>, id: PendingLoginId): void {
   cookies.set(LOGIN_COOKIE, id);
 }
@@ -27,17 +27,17 @@ export function forgetPendingLogin({ cookies }: Pick<RequestContext, 'cookies'>)
   cookies.clear(LOGIN_COOKIE);
 }
 
-/** What a further factor is for: signing in, or a fresh authentication of the session of this browser. */
+/** What a second factor is for: signing in, or reauthentication in this browser's session. */
 export type Purpose = 'sign-in' | 'reauth';
 
 export type OpenedLogin =
   | { readonly ok: true; readonly pending: PendingLogin }
-  /** The answer in place of the page. */
+  /** The response that replaces the page. */
   | { readonly ok: false; readonly answer: HttpResponse };
 
 /**
- * The pending login of this browser, for every page that asks for a factor (browser-flows 4.1). Nobody is signed in by
- * it, so the request is attributed to nobody.
+ * Returns this browser's pending login, for every page that asks for a factor (browser-flows 4.1). The user is not
+ * signed in yet, so the request has no requester.
  */
 export async function openPendingLogin(
   deps: PageDeps,
@@ -54,7 +54,7 @@ export async function openPendingLogin(
   if (purpose === 'sign-in' && isActive && viewer.user.id === pending.user.id) {
     return instead(redirect(urls.afterAuthentication(pending.action)));
   }
-  // Another session than the one that was to be renewed.
+  // The session is not the one to be renewed.
   if (purpose === 'reauth' && !(isActive && viewer.session.id === pending.sessionId)) {
     return instead(startAgain(deps, context, purpose));
   }
@@ -63,7 +63,7 @@ export async function openPendingLogin(
   return instead(await showUnusable(deps, context, user, pending.action));
 }
 
-/** As if nothing had been given yet. @param action undefined: that of the query */
+/** Starts over without any factor. @param action undefined for the one in the query */
 export function startAgain(
   deps: PageDeps,
   context: RequestContext,
@@ -75,7 +75,7 @@ export function startAgain(
   return redirect(deps.urls.login(action, undefined, deps.notices.field('login_expired')));
 }
 
-/** What `completePendingLogin` and `openSessionWithFactor` have to know of the request. */
+/** Returns what `completePendingLogin` and `openSessionWithFactor` need to know about the request. */
 export function completionRequest(
   deps: PageDeps,
   context: RequestContext,
@@ -91,7 +91,7 @@ export function completionRequest(
   };
 }
 
-/** Sets the cookies of a session that was opened or renewed, and leads on. @param known what `trust` was for */
+/** Sets the cookies of a session that was opened or renewed, and redirects. @param known what `trust` was for */
 export function finishLogin(
   deps: PageDeps,
   context: RequestContext,
@@ -114,7 +114,7 @@ export function finishLogin(
   return redirect(deps.urls.afterAuthentication(action));
 }
 
-/** The answer when the last factor was right and yet nobody is signed in. */
+/** Returns the response if the last factor was correct but the user still cannot be signed in. */
 export async function refuseLogin(
   deps: PageDeps,
   context: RequestContext,
@@ -150,7 +150,7 @@ function instead(answer: HttpResponse): OpenedLogin {
   return { ok: false, answer };
 }
 
-/** The pending login that the cookie names, of either purpose; of an account that may be locked by now. */
+/** Returns the pending login that the cookie names, of either purpose. Its account may have been locked since. */
 export async function findWaiting(
   { clock, config, database }: Pick<PageDeps, 'clock' | 'config' | 'database'>,
   context: RequestContext,
@@ -160,7 +160,7 @@ export async function findWaiting(
   return id === undefined ? undefined : await findPendingLogin(database, id, named);
 }
 
-/** The viewer of a request that is attributed to nobody. */
+/** Returns the viewer without setting the requester. */
 export async function readUnnamed(viewers: PageDeps['viewers'], context: RequestContext): Promise<Viewer> {
   const { cookies, clientAddress, headers, userAgent } = context;
   return await viewers.read({
@@ -173,7 +173,9 @@ export async function readUnnamed(viewers: PageDeps['viewers'], context: Request
   });
 }
 
-/** What the cookie names, made if missing: a challenge for a passkey is answered by the browser that asked for it. */
+/**
+ * Returns the ID in the cookie, or creates it. Only the browser that asked for a passkey challenge may respond to it.
+ */
 export function ensureLoginId(context: RequestContext, now: number): PendingLoginId {
   const known = loginIdOf(context);
   if (known !== undefined) return known;
@@ -182,7 +184,7 @@ export function ensureLoginId(context: RequestContext, now: number): PendingLogi
   return id;
 }
 
-/** What the cookie names, whether or not there is such a pending login. */
+/** Returns the ID in the cookie, whether or not the pending login exists. */
 export function loginIdOf({ cookies }: Pick<RequestContext, 'cookies'>): PendingLoginId | undefined {
   const value = cookies.open(LOGIN_COOKIE);
   return typeof value === 'string' ? parseId<'pending-login'>(value) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Which recoveries were begun in this browser (browser-flows 2.1). Their pages show the address that was typed, so no
- * other browser sees them: an id is not a secret.
+ * Which recoveries were started in this browser (browser-flows 2.1). Their pages show the entered address, so no other
+ * browser may see them: an ID is not a secret.
  */
 import { parseId, type RecoverySessionId, timeOfId } from '#platform/base/ids.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
@@ -10,7 +10,7 @@ const RECOVERIES_COOKIE: Cookie = { name: 'recoveries' };
 const MAX_RECOVERIES = 4;
 
 /**
- * Adds a recovery; those that are over are dropped, and the oldest beyond four.
+ * Adds a recovery. Drops expired ones, and keeps the four most recent.
  * @param now milliseconds since the epoch
  */
 export function bindRecovery(
@@ -23,7 +23,7 @@ export function bindRecovery(
   context.cookies.set(RECOVERIES_COOKIE, [id, ...others].slice(0, MAX_RECOVERIES));
 }
 
-/** The recovery that the address names, if it was begun in this browser. */
+/** Returns the recovery in the URL, if it was started in this browser. */
 export function boundRecovery(
   context: Pick<RequestContext, 'cookies'>,
   idText: string | undefined,

@@ -1,6 +1,6 @@
 /**
  * Which registrations were started in this browser (browser-flows 2.1). A cookie lists them. They can be continued only
- * here, so that nobody is signed in to an account that somebody else prepared (security S-59).
+ * here, so that a user cannot be signed in to an account prepared by someone else (security S-59).
  */
 import { parseId, type RegistrationId, timeOfId } from '#platform/base/ids.ts';
 import type { Cookie } from '#platform/http/cookies.ts';
@@ -10,7 +10,7 @@ const REGISTRATIONS_COOKIE: Cookie = { name: 'registrations' };
 const MAX_REGISTRATIONS = 8;
 
 /**
- * Adds a registration that was started here; expired ones are dropped, and the oldest beyond eight.
+ * Adds a registration that was started here. Drops expired ones, and keeps the eight most recent.
  * @param now milliseconds since the epoch
  */
 export function bindRegistration(
@@ -23,7 +23,7 @@ export function bindRegistration(
   context.cookies.set(REGISTRATIONS_COOKIE, [id, ...others].slice(0, MAX_REGISTRATIONS));
 }
 
-/** The registration that the address names, if it was started in this browser. */
+/** Returns the registration in the URL, if it was started in this browser. */
 export function boundRegistration(
   context: Pick<RequestContext, 'cookies'>,
   idText: string | undefined,

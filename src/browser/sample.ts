@@ -1,4 +1,4 @@
-/** Pages with made-up data, as `latchkey templates check` and the tests render them. */
+/** Pages with sample data, as `latchkey templates check` and the tests render them. */
 import type { VNode } from 'preact';
 import type { User } from '#domain/accounts/user.ts';
 import { fromUuid, type Ulid } from '#platform/base/ids.ts';
@@ -8,24 +8,24 @@ import type { FormProblem } from './components/form.tsx';
 import type { Translations } from './i18n/translations.ts';
 import { type PageFrame, renderPage, type Site } from './layout.tsx';
 
-/** What a sample is made with. */
+/** Input for rendering a sample. */
 export interface SampleContext {
   readonly site: Site;
   readonly translations: Translations;
-  /** Of the service, for the footer. */
+  /** The service's languages, for the footer. */
   readonly languages: readonly string[];
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** In all places of a random value. */
+  /** Used for every random value. */
   readonly token: string;
-  /** In all places of a text that people or applications chose. */
+  /** Used for every text that users or applications chose. */
   readonly text: string;
 }
 
 export interface Sample {
-  /** Of the file that holds it: lower case, with hyphens. */
+  /** Name of its file: lower case, with hyphens. */
   readonly name: string;
-  /** The complete document. */
+  /** Renders the complete document. */
   render(context: SampleContext): string;
 }
 
@@ -33,7 +33,7 @@ interface SamplePage extends Omit<PageFrame, 'site' | 'translations' | 'language
   readonly content: VNode;
 }
 
-/** A sample of a page in the frame of all pages. */
+/** Returns a sample of a page in the frame of all pages. */
 export function pageSample(name: string, page: (context: SampleContext) => SamplePage): Sample {
   return {
     name,
@@ -46,7 +46,7 @@ export function pageSample(name: string, page: (context: SampleContext) => Sampl
   };
 }
 
-/** The same id each time. */
+/** Returns the same ID every time. */
 export function sampleId<Kind extends string>(): Ulid<Kind> {
   return fromUuid<Kind>('01929f5e-6a00-7000-8000-000000000001');
 }
@@ -63,17 +63,17 @@ export function sampleUser(displayName: string): User {
   };
 }
 
-/** Where a person goes on after any of these pages. */
+/** Where the user continues after any of these pages. */
 export const SAMPLE_ACTION: PostAuthAction = { kind: 'change_password' };
 
-/** A puzzle as a form shows it. */
+/** A CAPTCHA as a form shows it. */
 export function sampleCaptcha(text: string): ShownCaptcha {
   const scriptUrl = 'https://challenges.cloudflare.com/turnstile/v0/api.js';
   const widget = { siteKey: text, elementClass: 'cf-turnstile', scriptUrl, sources: {} };
   return { widget, serviceName: text, imprint: text };
 }
 
-/** What a form says that was open for too long. */
+/** The problem of a form that was open for too long. */
 export function sampleExpiry(translations: Translations): readonly FormProblem[] {
   return [{ code: 'csrf_expired', message: translations.t('form.csrf_expired') }];
 }

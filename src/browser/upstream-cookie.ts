@@ -1,6 +1,6 @@
 /**
- * Which sign-ins through other services were begun in this browser. A cookie lists them: an answer of a provider counts
- * only where it was asked for (RFC 6749 10.12).
+ * Which upstream sign-ins were started in this browser. A cookie lists them. A provider's response is accepted only in
+ * the browser that requested it (RFC 6749 10.12).
  */
 import { epochSeconds } from '#platform/base/clock.ts';
 import { parseId, type UpstreamAuthorizationId, type UpstreamLinkId } from '#platform/base/ids.ts';
@@ -12,16 +12,16 @@ import { type PostAuthAction, parsePostAuthAction, postAuthActionFields } from '
 export const UPSTREAM_COOKIE: Cookie = { name: 'upstream' };
 
 const MAX_ENTRIES = 8;
-/** As JSON. Sealed and named it stays below the 4,096 bytes beyond which browsers ignore a cookie (RFC 6265bis 5.6). */
+/** Size as JSON. Sealed and named, it stays below 4,096 bytes. Browsers ignore larger cookies (RFC 6265bis 5.6). */
 const MAX_BYTES = 2900;
-/** Ten minutes at the provider, and half an hour until the last button. */
+/** Covers ten minutes at the provider, and half an hour until the last button. */
 const LIFETIME_SECONDS = 45 * 60;
 
 export interface UpstreamEntry {
   readonly id: UpstreamAuthorizationId;
   readonly providerId: string;
   readonly state: string;
-  /** What the answer led to; undefined until then. */
+  /** The link that the response led to. Undefined before the response. */
   readonly linkId: UpstreamLinkId | undefined;
   readonly action: PostAuthAction | undefined;
   /** Seconds since the epoch. */
@@ -30,7 +30,7 @@ export interface UpstreamEntry {
 
 type Jar = Pick<RequestContext, 'cookies'>;
 
-/** Those that are young enough, newest first. */
+/** Returns the entries that have not expired, newest first. */
 export function upstreamEntries(context: Jar, protocolName: string, now: number): UpstreamEntry[] {
   const value = context.cookies.open(UPSTREAM_COOKIE);
   if (!Array.isArray(value)) return [];
@@ -40,8 +40,8 @@ export function upstreamEntries(context: Jar, protocolName: string, now: number)
 }
 
 /**
- * Adds an entry, or replaces the one of the same authorization; the oldest are dropped beyond eight, and where a
- * continuation is so long that they do not fit.
+ * Adds an entry, or replaces the one of the same authorization. Keeps the eight most recent, or fewer if long
+ * continuations do not fit.
  */
 export function rememberEntry(context: Jar, protocolName: string, now: number, entry: UpstreamEntry): void {
   const others = upstreamEntries(context, protocolName, now).filter(({ id }) => id !== entry.id);
@@ -50,7 +50,7 @@ export function rememberEntry(context: Jar, protocolName: string, now: number, e
   context.cookies.set(UPSTREAM_COOKIE, entries);
 }
 
-/** Removes the entry of a sign-in that was used. */
+/** Removes the entry of a completed sign-in. */
 export function forgetEntry(
   context: Jar,
   protocolName: string,

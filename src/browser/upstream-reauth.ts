@@ -1,7 +1,4 @@
-/**
- * The request of `/reauth` that a provider has the person prove again who they are, sealed into the address that its
- * button leads to.
- */
+/** A request of `/reauth` to reauthenticate the user at a provider, sealed into the URL of the provider's button. */
 import type { BrowserSessionId } from '#platform/base/ids.ts';
 import type { KeyRing } from '#platform/base/sealing.ts';
 
@@ -15,7 +12,7 @@ export function sealReauthRequest(keys: KeyRing, session: BrowserSessionId, now:
   return keys.seal(LABEL, String(now), session).toString('base64url');
 }
 
-/** Whether `/reauth` made the text for this session, within the last hour. */
+/** Tests whether `/reauth` created the text for this session within the last hour. */
 export function isReauthRequest(
   keys: KeyRing,
   text: string | undefined,

@@ -3,15 +3,15 @@ import { chatNames } from '#protocol/chat/names.ts';
 import { accountActionFields, type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 
 /**
- * Every address that Latchkey writes into a page, a redirect or a document. Built from `http.public_base` alone:
- * no header of a request can change one.
+ * Every URL that Latchkey writes into a page, a redirect or a document. They are built only from `http.public_base`, so
+ * that no request header can change them.
  */
 export class Urls {
-  /** Public base with a trailing slash, for example `https://auth.example.org/` or `https://example.org/auth/`. */
+  /** Public base URL with a trailing slash, for example `https://auth.example.org/` or `https://example.org/auth/`. */
   readonly base: string;
-  /** Origin of the public base, what browsers send as `Origin`. */
+  /** Origin of the public base URL, as browsers send it in `Origin`. */
   readonly origin: string;
-  /** Path of the public base, beginning and ending with `/`; also the path of cookies. */
+  /** Path of the public base URL, starting and ending with `/`. It is also the path of cookies. */
   readonly basePath: string;
   readonly isHttps: boolean;
 
@@ -23,12 +23,12 @@ export class Urls {
     this.isHttps = url.protocol === 'https:';
   }
 
-  /** Absolute address of a path below the base; `path` has no leading slash. */
+  /** Returns the absolute URL of a path below the base. `path` has no leading slash. */
   absolute(path: string): string {
     return this.base + path;
   }
 
-  /** The same as an absolute path, for links and redirects that stay here. */
+  /** Returns the same as an absolute path, for links and redirects within this service. */
   path(path: string): string {
     return this.basePath + path;
   }
@@ -37,7 +37,7 @@ export class Urls {
     return this.basePath;
   }
 
-  /** @param notice field that makes the page say something */
+  /** @param notice field that makes the page show a notice */
   login(action?: PostAuthAction, loginHint?: string, notice?: readonly [name: string, value: string]): string {
     const fields: (readonly [name: string, value: string])[] = [...postAuthActionFields(action)];
     if (loginHint !== undefined) fields.push(['login_hint', loginHint]);
@@ -45,17 +45,17 @@ export class Urls {
     return this.path('login') + query(fields);
   }
 
-  /** Where a person who gave the first factor gives, or sets up, another. */
+  /** The page where a user uses or sets up a second factor after the first one. */
   loginStep(step: 'totp' | 'recovery-code' | 'passkey' | 'setup', action?: PostAuthAction): string {
     return this.path(`login/${step}`) + query(postAuthActionFields(action));
   }
 
-  /** Where scripts get what a browser needs to ask for a passkey. */
+  /** Where scripts get the parameters of a passkey request. */
   passkeyOptions(purpose: 'login' | 'second_factor' | 'reauth'): string {
     return this.path('login/passkey/options') + query([['purpose', purpose]]);
   }
 
-  /** The same for a person who proves again who they are. */
+  /** The same for reauthentication. */
   reauthStep(step: 'totp' | 'recovery-code', action?: PostAuthAction): string {
     return this.path(`reauth/${step}`) + query(postAuthActionFields(action));
   }
@@ -64,7 +64,7 @@ export class Urls {
     return this.path('logout');
   }
 
-  /** Where clients send people to sign them out. */
+  /** Where clients send users to sign them out. */
   endSession(fields: readonly (readonly [name: string, value: string])[] = []): string {
     return this.path('oauth2/logout') + query(fields);
   }
@@ -112,12 +112,12 @@ export class Urls {
     return this.path(`recover/progress/${id}`) + query(more);
   }
 
-  /** The link for a person who may register with a token. */
+  /** The registration link with a registration token. */
   invitation(token: string): string {
     return this.absolute('register') + query([['token', token]]);
   }
 
-  /** The link of a recovery mail. */
+  /** The link in a recovery email. */
   recoveryLink(ticket: string): string {
     return this.absolute('account/password/recovery') + query([['ticket', ticket]]);
   }
@@ -134,17 +134,17 @@ export class Urls {
     return this.path(`consent/${id}`);
   }
 
-  /** Where a person gets the archive of their data. */
+  /** Where users download the archive of their data. */
   dataExport(id: Ulid<'data-export'>): string {
     return this.absolute(`data-export/${id}`);
   }
 
-  /** Where a person enters the user code of a device. @param userCode filled in */
+  /** The page for entering a device's user code. @param userCode initial value */
   link(userCode?: string): string {
     return this.path('link') + query(userCode === undefined ? [] : [['code', userCode]]);
   }
 
-  /** Where a sign-in through another service begins. */
+  /** Where sign-in through an upstream provider starts. */
   upstreamAuthorize(
     id: Ulid<'upstream-provider'>,
     action?: PostAuthAction,
@@ -169,14 +169,14 @@ export class Urls {
     return this.path(`device/${id}`);
   }
 
-  /** The page of a single sign-on of a chat client. */
+  /** The page of a chat client's single sign-on. */
   completeSso(id: Ulid<'compat-sso-login'>): string {
     return this.path(`complete-compat-sso/${id}`);
   }
 
   /**
-   * The same for a client that sends somebody there, who may come by another host name.
-   * @param action what it proposes to them, under both names of the parameter
+   * The same as an absolute URL, for a client's redirect that may use another host name.
+   * @param action what the client suggests to the user, sent under both names of the parameter
    */
   beginSso(id: Ulid<'compat-sso-login'>, action: string | undefined, protocolName: string): string {
     const oldName = `${chatNames(protocolName).actionPrefix}msc3824.action`;
@@ -184,7 +184,7 @@ export class Urls {
     return this.absolute(`complete-compat-sso/${id}`) + query(fields);
   }
 
-  /** Where a person goes on after authenticating; `/` without an action. */
+  /** Where the user continues after authentication. `/` without an action. */
   afterAuthentication(action: PostAuthAction | undefined): string {
     switch (action?.kind) {
       case undefined:
@@ -205,7 +205,7 @@ export class Urls {
   }
 }
 
-/** `?a=b&c=d`, or nothing without fields. */
+/** Returns `?a=b&c=d`, or an empty string without fields. */
 export function query(fields: readonly (readonly [name: string, value: string])[]): string {
   if (fields.length === 0) return '';
   return `?${fields.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')}`;

@@ -1,4 +1,4 @@
-/** What a `User-Agent` header says about who sends it; for people, who compare it with what they hold in their hands. */
+/** What a `User-Agent` header says about its sender, for users who compare it with the device in front of them. */
 export interface DescribedUserAgent {
   /** Browser or program, for example `Firefox` or `curl`. */
   readonly program: string | undefined;
@@ -8,7 +8,10 @@ export interface DescribedUserAgent {
   readonly model: string | undefined;
 }
 
-/** What browsers call themselves, and people them. Most name those they descend from as well, so the order counts. */
+/**
+ * Tokens of browsers, and their common names. Most headers also name the browsers they descend from, so the order
+ * matters.
+ */
 const BROWSERS: readonly (readonly [token: string, name: string])[] = [
   ['Edg', 'Edge'],
   ['EdgA', 'Edge'],
@@ -32,9 +35,9 @@ const BROWSERS: readonly (readonly [token: string, name: string])[] = [
 ];
 const COMMENT = /\([^()]*\)/g;
 const PRODUCT = /(?<![\w.+/-])([A-Za-z][\w.+-]{0,60})(?:\/(\d[\w.+-]{0,40})?)?(?=\s|$)/g;
-/** Products that an Electron application has from its engine. */
+/** Products that an Electron application inherits from its engine. */
 const ENGINE = /^(?:Mozilla|AppleWebKit|Chrome|Electron|Safari)$/;
-/** Others name Safari for its engine alone. */
+/** On other systems, Safari refers only to the engine. */
 const SAFARI_SYSTEMS = /\b(?:Macintosh|iPhone|iPad|iPod)\b/;
 
 export interface DescribedBrowser {
@@ -42,7 +45,7 @@ export interface DescribedBrowser {
   readonly version: string | undefined;
 }
 
-/** The browser, or the application on Electron, that a header beginning with `Mozilla/` is of, as far as it is known. */
+/** Returns the browser or Electron application of a header that starts with `Mozilla/`, if it is known. */
 export function describeBrowser(userAgent: string): DescribedBrowser | undefined {
   const products = new Map(
     [...userAgent.replace(COMMENT, ' ').matchAll(PRODUCT)].map(([, name = '', version]) => [name, version]),
@@ -84,7 +87,7 @@ const MODELS: readonly Rule[] = [
   [/\bSMART-?TV\b|\bSmartTV\b|\bHbbTV\b/i, 'TV'],
 ];
 
-/** Of Android: `; Pixel 8 Build/...)`, `; Pixel 8)`. */
+/** Android: `; Pixel 8 Build/...)`, `; Pixel 8)`. */
 const ANDROID_MODEL = /\bAndroid [\d.]+; ([^;()]{1,40}?)(?: Build\/[^;()]*)?\)/;
 /** The name of a program that is not a browser: `curl/8.5.0`. */
 const FIRST_PRODUCT = /^([A-Za-z][A-Za-z0-9._+-]{0,39})(?:\/|\s|$)/;
@@ -93,7 +96,7 @@ export function describeUserAgent(userAgent: string | undefined): DescribedUserA
   const text = userAgent ?? '';
   const model = firstOf(MODELS, text) ?? text.match(ANDROID_MODEL)?.[1];
   const product = text.startsWith('Mozilla/') ? undefined : text.match(FIRST_PRODUCT)?.[1];
-  // A program that gives its own name first is that, whatever engine it is made from.
+  // A program's own name at the start takes precedence over its engine.
   return { program: product ?? describeBrowser(text)?.name, system: firstOf(SYSTEMS, text), model };
 }
 

@@ -1,4 +1,4 @@
-/** What forms say of a username that cannot be had, with the codes of browser-flows 5.5. */
+/** What forms say about an unavailable username, with the codes of browser-flows 5.5. */
 import { type NamePolicy, type NameProblem, suggestName } from '#domain/accounts/registrations/registration-policy.ts';
 import type { ModuleViolation } from '#domain/policy/module/module-violations.ts';
 import type { FormProblem } from './components/form.tsx';
@@ -16,7 +16,7 @@ const NAME_MESSAGES: Record<Exclude<NameProblem, 'username-too-short'>, MessageK
   'username-too-long': 'username.too_long',
 };
 
-/** A problem of the field `username`, with the codes of browser-flows 5.5. */
+/** Returns a problem of the field `username`, with the codes of browser-flows 5.5. */
 function nameProblem(
   translations: Translations,
   problem: 'required' | NameProblem | ModuleViolation,
@@ -35,7 +35,7 @@ function nameProblem(
 
 /** What the page shows after a username was rejected. */
 export interface RejectedName {
-  /** The suggestion when only upper case was wrong, else what was typed. */
+  /** The suggestion if only uppercase letters were wrong, otherwise the entered value. */
   readonly username: string;
   readonly problems: readonly FormProblem[];
 }

@@ -20,21 +20,24 @@ import type { RequestContext } from '#platform/http/request-context.ts';
 import type { Database } from '#platform/postgres/database.ts';
 import type { Pages } from './pages.ts';
 
-/** Who is signed in in this browser. */
+/** The user who is signed in in this browser. */
 export const SESSION_COOKIE: Cookie = { name: 'session', maxAgeSeconds: 400 * 86_400 };
-/** It is renewed when less than 300 days are left. */
 const SIGNED_OUT_MS = 5 * 60_000;
+/** The session cookie is renewed when less than 300 days are left. */
 const RENEW_AFTER_SECONDS = 100 * 86_400;
-/** Which accounts signed in here before. */
+/** The accounts that have signed in here before. */
 export const KNOWN_COOKIE: Cookie = { name: 'known', maxAgeSeconds: 400 * 86_400 };
 
-/** What this needs of a request. */
+/** The parts of a request that this module needs. */
 export type ViewerRequest = Pick<
   RequestContext,
   'cookies' | 'clientAddress' | 'headers' | 'requireWork' | 'setRequester' | 'userAgent'
 >;
 
-/** A request that the account of its viewer pays for, and that is served also when it has used up its work. */
+/**
+ * Returns a view of a request that counts for its viewer's account, but is served even if the account has used up its
+ * limit.
+ */
 export function withoutLimit(context: RequestContext): ViewerRequest {
   const { cookies, clientAddress, headers, userAgent } = context;
   return {
@@ -53,8 +56,8 @@ export interface ViewerDeps {
 }
 
 /**
- * The person behind a request: reads the `session` cookie and its row (browser-flows 2.5), and writes the `session`
- * and `known` cookies when a person signs in or out.
+ * The user behind a request. Reads the `session` cookie and its row (browser-flows 2.5), and writes the `session` and
+ * `known` cookies when a user signs in or out.
  */
 export class Viewers {
   readonly #deps: ViewerDeps;
@@ -63,19 +66,19 @@ export class Viewers {
     this.#deps = deps;
   }
 
-  /** The session that the browser claims, unproven; for statements that read the viewer together with other rows. */
+  /** Returns the session that the browser claims, unverified. For statements that read the viewer with other rows. */
   cookie(context: ViewerRequest): SessionCookie | undefined {
     return parseSessionCookie(context.cookies.open(SESSION_COOKIE));
   }
 
-  /** The viewer by one look-up, by none without a cookie; an active one becomes the requester. */
+  /** Returns the viewer with one lookup, or none without a cookie. An active viewer becomes the requester. */
   async read(context: ViewerRequest): Promise<Viewer> {
     const cookie = this.cookie(context);
     if (cookie === undefined) return { kind: 'anonymous' };
     return await this.accept(context, await findViewerRow(this.#deps.database, cookie.id));
   }
 
-  /** The same for a row that came with a joined read (`viewerColumns`). */
+  /** The same for a row from a joined read (`viewerColumns`). */
   async accept(context: ViewerRequest, row: ViewerRow | undefined): Promise<Viewer> {
     const { database, clock, limits, activity } = this.#deps;
     const now = clock.now();
@@ -92,14 +95,14 @@ export class Viewers {
     return viewer;
   }
 
-  /** Accounts that have signed in from this browser. */
+  /** Returns the accounts that have signed in from this browser. */
   knownBrowsers(context: ViewerRequest): KnownBrowser[] {
     return parseKnownBrowsers(context.cookies.open(KNOWN_COOKIE));
   }
 
   /**
-   * Sets the cookies of a session just opened, and makes its user the requester.
-   * @param known what the browser knows then, where that was needed before
+   * Sets the cookies of a session that was just opened, and makes its user the requester.
+   * @param known the browser's resulting known accounts, if they were already computed
    */
   signIn(
     context: ViewerRequest,
@@ -116,19 +119,19 @@ export class Viewers {
     this.#rememberLanguage(context, user);
   }
 
-  /** Sets the session cookie with the key that re-authentication gave the session. */
+  /** Sets the session cookie with the session's new key after reauthentication. */
   rotate(context: ViewerRequest, session: SessionCredentials): void {
     const value = { current: session.id, key: session.key, set_at: epochSeconds(this.#deps.clock.now()) };
     context.cookies.set(SESSION_COOKIE, value);
   }
 
-  /** Leaves a session cookie that names none, but tells when the browser was signed out. */
+  /** Sets a session cookie that names no session, but contains the time of sign-out. */
   forget(context: ViewerRequest): void {
     const value = { logged_out_at: new Date(this.#deps.clock.now()).toISOString() };
     context.cookies.set(SESSION_COOKIE, value);
   }
 
-  /** Milliseconds since the epoch at which this browser was signed out; undefined when it was not. */
+  /** Returns when this browser was signed out, in milliseconds since the epoch. Undefined if it was not. */
   signedOutAt(context: ViewerRequest): number | undefined {
     const value = context.cookies.open(SESSION_COOKIE);
     if (typeof value !== 'object' || value === null || !('logged_out_at' in value)) return undefined;
@@ -136,13 +139,13 @@ export class Viewers {
     return Number.isNaN(at) ? undefined : at;
   }
 
-  /** After signing out nobody is to be signed straight in again. */
+  /** After signing out, users must not be signed in automatically. */
   isJustSignedOut(context: ViewerRequest): boolean {
     const at = this.signedOutAt(context);
     return at !== undefined && this.#deps.clock.now() - at < SIGNED_OUT_MS;
   }
 
-  /** The language of later mails; written with the times at which people were last seen. */
+  /** Remembers the language for later emails. It is written with the last activity times. */
   #rememberLanguage(context: ViewerRequest, user: User): void {
     const { activity, clock, pages } = this.#deps;
     const language = pages.ownLanguage(context);
@@ -152,7 +155,7 @@ export class Viewers {
   #renew(context: ViewerRequest, cookie: SessionCookie, row: ViewerRow | undefined): void {
     const age = epochSeconds(this.#deps.clock.now()) - cookie.setAtSeconds;
     if (age < RENEW_AFTER_SECONDS || row === undefined || row.viewer_session_id === null) return;
-    // A request under way with the key before the last rotation must not bring that key back.
+    // A concurrent request with the key from before the last rotation must not restore that key.
     if (row.viewer_key_hash.equals(cookie.keyHash)) this.rotate(context, cookie);
   }
 }

@@ -25,9 +25,9 @@ export function metadataDeps(core: Core): MetadataDeps {
 }
 
 /**
- * What a client may say of itself, in its registration or in the document that it publishes, from this requester.
- * @param documentUrl where it was fetched from; undefined: the client sent it
- * @throws LatchkeyError for the developer of the application
+ * Validates what a client says about itself, in its registration or in its published document, for this requester.
+ * @param documentUrl where the document was fetched from; undefined if the client sent it
+ * @throws LatchkeyError for the application's developer
  */
 export async function acceptMetadata(
   { clock, moduleRules, policy, requesterPolicy, rules, signingKeys, statements }: MetadataDeps,
@@ -58,7 +58,7 @@ export async function acceptMetadata(
   return metadata;
 }
 
-/** The addresses of a client are what the built-in rule judges. */
+/** The built-in rule judges only a client's URLs. */
 const LEFT_TO_MODULE = {
   allowHostMismatch: true,
   allowInsecureUris: true,

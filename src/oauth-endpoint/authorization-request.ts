@@ -1,6 +1,6 @@
 /**
- * What the authorization endpoint and the endpoint for pushed requests judge alike (RFC 9126 2.1): steps 4 to 14 of
- * oauth 6.3, by the parameters and the client alone.
+ * Checks that the authorization endpoint and the pushed authorization request endpoint share (RFC 9126 2.1): steps 4 to
+ * 14 of oauth 6.3. They depend only on the parameters and the client.
  */
 import type { Client } from '#domain/clients/client.ts';
 import { isPairwiseSubject } from '#domain/clients/subjects.ts';
@@ -23,11 +23,11 @@ export interface JudgeDeps extends HintDeps {
   readonly resourceRules: ResourceRules;
 }
 
-/** A request that passed every check which needs no query. */
+/** A request that passed every check that needs no query. */
 interface AcceptedRequest {
   readonly kind: 'accepted';
   readonly request: AuthorizationRequest;
-  /** Each `sub` by which the client knows an account that may answer; empty: anybody who signs in. */
+  /** Acceptable `sub` values, as the client knows the accounts. Empty if any account may sign in. */
   readonly expectedSubjects: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function judgeAuthorizationRequest(deps: JudgeDeps, client: Client, recei
   return { kind: 'accepted', request, expectedSubjects: expected.subjects };
 }
 
-/** Where a request is refused whose parameters cannot be read; undefined: to a page. */
+/** Returns where to send the error for a request whose parameters cannot be read. Undefined means a page. */
 export function targetOfUnreadable(client: Client, plain: FormParameters): ResponseTarget | undefined {
   return plainTarget(plain, requestingClient(client));
 }
@@ -54,13 +54,13 @@ function requestingClient(client: Client): RequestingClient {
   return { ...client, isPublic: client.authMethod === 'none' };
 }
 
-/** `subjects`: empty when anybody who signs in may answer. */
+/** `subjects` is empty if any account may sign in. */
 type ExpectedAccounts =
   | { readonly ok: true; readonly subjects: readonly string[] }
   | { readonly ok: false; readonly error: AuthorizationErrorCode; readonly description: string };
 
 /**
- * The accounts that a request is for: the subject of `id_token_hint`, and those of `claims`.
+ * Returns the accounts that a request is for: the subject of `id_token_hint`, and those in `claims`.
  * @see OpenID Connect Core 1.0 3.1.2.1, 3.1.2.2, 5.5.1
  */
 function expectedAccounts(client: Client, request: AuthorizationRequest): ExpectedAccounts {

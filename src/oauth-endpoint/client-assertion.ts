@@ -7,15 +7,15 @@ import { readAssertion } from '#protocol/oauth/client-assertion.ts';
 import { assertionAlgorithms } from '#protocol/oauth/client-metadata.ts';
 import { FAPI2_ALGORITHMS } from '#protocol/oauth/fapi2.ts';
 
-/** What an assertion says before anything of it was verified. */
+/** The unverified content of an assertion. */
 export interface ClaimedAssertion {
-  /** Undefined: not a signed JWT. */
+  /** Undefined if the assertion is not a signed JWT. */
   readonly jws: CompactJws | undefined;
-  /** The client that it claims to come from. */
+  /** The client that the assertion claims to come from. */
   readonly name: string | undefined;
 }
 
-/** Names of this service in assertions. */
+/** Names of this service that assertions may use as audience. */
 export interface AssertionAudiences {
   readonly issuer: string;
   readonly endpoints: readonly string[];
@@ -26,20 +26,23 @@ export type AssertionOutcome =
       readonly ok: true;
       readonly client: Client;
       readonly method: string;
-      /** Its `jti`, to be used once until it expires (milliseconds since the epoch). */
+      /** Its `jti`, which may be used only once until it expires (milliseconds since the epoch). */
       readonly oneTime: { readonly id: string; readonly expiresAt: number };
     }
   | {
       readonly ok: false;
       readonly reason: 'unknown_client' | 'wrong_auth_method' | 'bad_client_assertion' | 'client_keys_unavailable';
       readonly client: Client | undefined;
-      /** What its developer has to mend; told to who has the client's key, and when that cannot be known. */
+      /**
+       * What the client's developer must fix. Sent only if the caller has the client's key, or if that cannot be
+       * determined.
+       */
       readonly problem?: string;
     };
 
 /**
- * Reads who an assertion claims to come from: its `sub` (RFC 7523 3).
- * @throws LatchkeyError `invalid_request` when `client_id` names another client
+ * Reads which client an assertion claims to come from: its `sub` (RFC 7523 3).
+ * @throws LatchkeyError `invalid_request` if `client_id` names a different client
  */
 export function claimedAssertion(assertion: string, clientId: string | undefined): ClaimedAssertion {
   const jws = parseCompactJws(assertion);
@@ -52,10 +55,10 @@ export function claimedAssertion(assertion: string, clientId: string | undefined
 }
 
 /**
- * Verifies an assertion with the secret or the keys of its client, by an algorithm of the method that the client is
- * registered for, and then its claims (oauth 5.3).
- * @param issuer the only name of this service that a client of FAPI 2.0 may use
- * @param endpoints its other names
+ * Verifies an assertion with its client's secret or keys, using an algorithm of the client's registered method. Then
+ * checks its claims (oauth 5.3).
+ * @param issuer the only name of this service that a FAPI 2.0 client may use
+ * @param endpoints other names of this service
  */
 export async function verifyAssertion(
   deps: Pick<Core, 'clients' | 'clientKeys' | 'clock'>,
@@ -80,7 +83,7 @@ export async function verifyAssertion(
     : { ok: false, reason: 'bad_client_assertion', client, problem: claims.problem };
 }
 
-/** The registration decides, never the header alone (R-16): neither method accepts an algorithm of the other. */
+/** The registration decides, not the header alone (R-16): neither method accepts the other's algorithms. */
 function mayUse(client: Client, algorithm: string): boolean {
   const registered = client.assertionSigningAlg;
   if (registered !== undefined && registered !== algorithm) return false;

@@ -1,6 +1,7 @@
 /**
- * Who calls the endpoints for clients (oauth.md 5). Credentials of a client in the cache cost no round trip: an
- * assertion is used up in that of the work. Unknown clients cost the same work as wrong secrets and read the same.
+ * Client authentication (oauth.md 5). For a cached client, checking credentials takes no round trip: an assertion is
+ * used up in the round trip of the request's work. Unknown clients take the same work and get the same response as
+ * wrong secrets.
  */
 
 import type { Client } from '#domain/clients/client.ts';
@@ -26,7 +27,7 @@ import {
 } from './client-assertion.ts';
 import type { ClientDocuments } from './client-documents.ts';
 
-/** A secret, or none, to be compared with what a client is registered with. */
+/** A secret, or none, to compare with the client's registration. */
 type SecretOrNone = Extract<PresentedCredentials, { method: 'client_secret_basic' | 'client_secret_post' | 'none' }>;
 type Verifiable = SecretOrNone | (ClaimedAssertion & { readonly method: 'assertion' });
 
@@ -37,7 +38,7 @@ type Attempt =
   | {
       readonly ok: false;
       readonly reason: SecretRefusal;
-      /** Undefined: the credentials name no client. */
+      /** Undefined if the credentials do not name a client. */
       readonly client: Client | undefined;
       readonly problem?: undefined;
     }
@@ -54,7 +55,7 @@ export class ClientAuthentication {
 
   /**
    * @param path of the endpoint
-   * @param documents where clients begin something: those that publish what they are are known from then on
+   * @param documents for endpoints where clients start something; adds clients that publish a metadata document
    */
   constructor(core: Core, path: string, documents?: ClientDocuments) {
     this.#core = core;
@@ -65,10 +66,10 @@ export class ClientAuthentication {
   }
 
   /**
-   * Runs `work` for the client that the request proves to come from; it becomes the requester. When a statement of the
-   * work finds the cached record out of date, the record is read again, the credentials are checked against it, and the
-   * work is done once more.
-   * @param work sends its statements to the database that it is given: an assertion is used up with the first of them
+   * Authenticates the request's client, sets it as the requester, and runs `work`. If one of the statements finds the
+   * cached client record outdated, the record is read again, the credentials are checked against it, and the work is
+   * repeated.
+   * @param work must use the database that it is given, because an assertion is used up with the first statement
    * @throws LatchkeyError `invalid_client`, `invalid_request` for contradictory credentials, `rate_limited`
    */
   async act<T>(
@@ -115,7 +116,7 @@ export class ClientAuthentication {
     return onceFor(this.#core.database, { kind: 'client-assertion', owner: client.id, value: id, expiresAt });
   }
 
-  /** Of two requests with one assertion only one does any work, and it is used up by work that is refused as well. */
+  /** Of two requests with the same assertion, only one does any work. Rejected work uses the assertion up too. */
   async #workOnce<T>(
     client: Client,
     method: string,
@@ -128,7 +129,7 @@ export class ClientAuthentication {
       return outcome;
     } catch (error) {
       if (isReplay(error)) throw this.#replayed(client, method);
-      // While the database is out of reach nothing was answered, and what happened may be unknown.
+      // If the database is unavailable, there was no response and the outcome may be unknown.
       if (isUnavailable(error)) throw error;
       await once.settle().catch((second: unknown) => {
         throw isReplay(second) ? this.#replayed(client, method) : second;
@@ -172,7 +173,7 @@ export class ClientAuthentication {
       registered: client?.authMethod,
       ...(problem === undefined ? {} : { problem }),
     });
-    // Its signer has the key and guesses nothing; or nothing could be judged.
+    // The signer has the key, so this is not a guess, or nothing could be verified.
     if (problem !== undefined) throw this.#refusal(problem);
     if (hasSecret(presented) && client?.authMethod !== 'none') {
       const { clientAddress, headers } = context;
@@ -209,7 +210,7 @@ export class ClientAuthentication {
     });
   }
 
-  /** RFC 6749 5.2 asks for the challenge where the header was used; it does no harm elsewhere. */
+  /** RFC 6749 5.2 requires the challenge if the header was used. It is harmless otherwise. */
   #refusal(description: string): LatchkeyError {
     return new LatchkeyError('invalid_client', {
       description,
@@ -222,16 +223,16 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof LatchkeyError && error.code === 'temporarily_unavailable';
 }
 
-/** A client that is deleted while it acts: what was about to be stored for it refers to nothing. */
+/** If the client is deleted during the work, new rows would refer to a missing client. */
 function unlessDeleted(error: unknown): 'client-changed' {
   if (isMissingReference(error)) return 'client-changed';
   throw error;
 }
 
 /**
- * Whether a client may prove itself in this way. Libraries differ in where they put the secret, so header and form are
- * as good as each other, and a public client may send the header with an empty secret, unless the client is strict. A
- * secret that signs assertions never travels itself.
+ * Tests whether a client may authenticate this way. Libraries differ in where they put the secret, so header and form
+ * are interchangeable, and a public client may send the header with an empty secret. Strict clients must use exactly
+ * their registered method. A secret that signs assertions must never be sent itself.
  */
 function mayPresent(client: Client, presented: SecretOrNone): boolean {
   const isInTwoPlaces = presented.method === 'client_secret_basic' && presented.isInFormToo;
@@ -249,7 +250,7 @@ function mayPresent(client: Client, presented: SecretOrNone): boolean {
 }
 
 function reasonAgainst(client: Client | undefined, presented: SecretOrNone, secret: string): SecretRefusal | undefined {
-  // Compared also without a client, so that the time tells nothing.
+  // Also compared for unknown clients, so that the response time reveals nothing.
   const fits = (client?.secret ?? NO_SECRET).matches(secret);
   if (client === undefined) return 'unknown_client';
   if (!mayPresent(client, presented)) return 'wrong_auth_method';
@@ -268,13 +269,13 @@ function hasSecret(presented: Verifiable): boolean {
   }
 }
 
-/** What is not the name of a client may be a secret. */
+/** A value that does not name a client may be a secret. */
 function nameForLog(presented: Verifiable): string | undefined {
   const name = claimedName(presented);
   return name !== undefined && isClientIdUrl(name) ? uriForLog(name) : claimedId(presented);
 }
 
-/** The client that the credentials name; undefined when it cannot be an id of ours. */
+/** Returns the client ID in the credentials. Undefined if it cannot be an ID of this service. */
 function claimedId(presented: Verifiable): ClientId | undefined {
   const name = claimedName(presented);
   return name === undefined ? undefined : namedClientId(name);

@@ -1,11 +1,12 @@
 /**
- * Clients that name themselves by the https address of their metadata (OAuth Client ID Metadata Document). The document is
- * fetched where a client begins something: at the authorization endpoint, for a pushed request and for a device. What was
- * begun goes on without it, so tokens and sessions never wait for the host of a client.
+ * Clients whose ID is the https URL of their metadata (OAuth Client ID Metadata Document). The document is fetched when
+ * a client starts something: at the authorization endpoint, for a pushed request and for a device. Everything after
+ * that works without the document, so tokens and sessions never wait for a client's host.
  *
- * A stranger says what is fetched. So each fetch takes a token of the caller's address, few are under way at once, and an
- * address that gave no document is left alone for a minute. Callers learn nothing of what a host answered unless it
- * answered with a document that names itself (security S-52); the log has the reason.
+ * The caller chooses what is fetched and is not trusted. Therefore each fetch counts against the rate limit of the
+ * caller's address, few fetches run concurrently, and a URL without a usable document is not fetched for a minute.
+ * Callers learn nothing about a host's response unless it is a document that names its own URL (security S-52). The log
+ * has the reason.
  */
 import { cancelGrantsOutsideRedirectUris } from '#domain/authorizations/cancel-authorization-grant.ts';
 import type { Client } from '#domain/clients/client.ts';
@@ -21,20 +22,23 @@ import { uriForLog, valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 import { acceptMetadata, type MetadataDeps, metadataDeps } from './accept-metadata.ts';
 import { requireSectorMember } from './sector-identifier.ts';
 
-/** The draft recommends 5 KB at least; a set of keys may be larger than that. */
+/** The draft recommends at least 5 KB. A key set may be larger than that. */
 const MAX_BYTES = 16 * 1024;
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]{1,64}\+)?json$/;
-/** How long a document serves while no newer one can be had. */
+/** How long a document is used if no newer one is available. */
 const MAX_STALE_MS = 86_400_000;
-/** For so long an address that gave no usable document is not asked again. */
+/** How long a URL without a usable document is not fetched. */
 const REFUSED_MS = 60_000;
 const MAX_REFUSED = 1_000;
-/** Requests that wait for hosts of clients, for one host and in all: a slow host must not hold ours up with many. */
+/**
+ * Limits for requests that wait for clients' hosts, per host and in total. A slow host must not block this service with
+ * many of them.
+ */
 const MAX_WAITING_FOR_HOST = 4;
 const MAX_WAITING = 32;
 const BUSY_RETRY_SECONDS = 5;
 
-/** What callers hear as long as nothing proves that a document is there. */
+/** What callers see as long as nothing proves that a document exists. */
 const NO_DOCUMENT =
   'client_id does not lead to a client metadata document that names it; the log of the service says what is wrong.';
 
@@ -54,15 +58,15 @@ type LoggedRefusal = Omit<Refusal, 'description' | 'reason'> & { readonly reason
 interface RememberedRefusal {
   readonly refusal: Refusal;
   readonly until: number;
-  /** A document that was fetched before may serve. */
+  /** An earlier document may be used. */
   readonly isPassing: boolean;
 }
 
 class DocumentRefused extends Error {
   readonly refusal: Refusal;
-  /** The document could not be had now. Otherwise the publisher, the policy or an operator says no. */
+  /** The document is not available now. Otherwise the publisher, the policy or an operator rejected it. */
   readonly isPassing: boolean;
-  /** Whoever else asks may hear otherwise. */
+  /** The result may differ for another requester. */
   readonly isAboutRequester: boolean;
 
   constructor(refusal: Refusal, { isPassing = false, isAboutRequester = false } = {}) {
@@ -75,9 +79,9 @@ class DocumentRefused extends Error {
 
 export class ClientDocuments {
   readonly #deps: MetadataDeps;
-  /** By address, in the order in which they were refused. */
+  /** By URL, in the order of rejection. */
   readonly #refused = new Map<string, RememberedRefusal>();
-  /** Requests that wait, by host. */
+  /** Number of waiting requests per host. */
   readonly #waiting = new Map<string, number>();
   #waitingCount = 0;
 
@@ -86,9 +90,9 @@ export class ClientDocuments {
   }
 
   /**
-   * Sees to it that the directory of clients knows a client that is named by an address, as its document says now. Does
-   * nothing for other names. May fetch for five seconds: never to be called in a transaction.
-   * @param name the `client_id` of a request that begins something
+   * Updates the client directory with the current document of a client whose ID is a URL. Ignores other client IDs. A
+   * fetch may take five seconds, so never call this in a transaction.
+   * @param name the `client_id` of a request that starts something
    * @throws LatchkeyError `invalid_client`, `rate_limited`, `temporarily_unavailable`; all of them are logged
    */
   async refresh(context: RequestContext, name: string | undefined): Promise<void> {
@@ -118,7 +122,7 @@ export class ClientDocuments {
     }
   }
 
-  /** What needs no look-up. */
+  /** Checks that need no lookup. */
   #requireAdmitted(name: string): void {
     const { enabled, allowedHosts } = this.#deps.config.oauth.clientIdMetadataDocuments;
     const setting = 'oauth.client_id_metadata_documents';
@@ -167,7 +171,7 @@ export class ClientDocuments {
     }
   }
 
-  /** From the bucket of registrations: a document is one that its client did not have to send. */
+  /** Uses the rate limit of registrations, because a document replaces a registration request. */
   async #charge({ clientAddress: address }: RequestContext): Promise<void> {
     const limiter = this.#deps.config.rateLimiting.clientRegistration.perIp;
     const taken = await chargeAddress(this.#deps, { name: 'client_registration', limiter, address });
@@ -203,7 +207,7 @@ export class ClientDocuments {
     });
   }
 
-  /** The same judgement as of a registration. */
+  /** Judges the document like a registration. */
   async #accept(context: RequestContext, url: string, document: ReadonlyMap<string, unknown>) {
     const named = document.get('client_id');
     if (named !== url) {
@@ -258,18 +262,18 @@ function isFresh(client: Client | undefined, now: number): boolean {
   return client?.document !== undefined && now < client.document.freshUntil;
 }
 
-/** While its document cannot be had, a client goes on for a day with the one that is known. */
+/** While its document is not available, a client can use the known one for a day. */
 function mayServeStale(client: Client | undefined, now: number): boolean {
   return client?.document !== undefined && now < client.document.freshUntil + MAX_STALE_MS;
 }
 
-/** Nothing was learned of what the publisher says now. */
+/** Tests whether the error leaves the publisher's current document unknown. */
 function isPassing(error: unknown): boolean {
   if (error instanceof DocumentRefused) return error.isPassing;
   return error instanceof LatchkeyError && (error.code === 'rate_limited' || error.code === 'temporarily_unavailable');
 }
 
-/** `example.org` is that host alone, `*.example.org` every one below it. */
+/** `example.org` matches only that host, `*.example.org` matches every host below it. */
 function isWithin(host: string, allowed: string): boolean {
   return allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed;
 }
@@ -297,7 +301,7 @@ function refusalOf(stored: Extract<StoredClientDocument, { readonly ok: false }>
   }
 }
 
-/** The members of a JSON object; none of what is something else. */
+/** Returns the members of a JSON object. Any other value has none. */
 function memberObject(body: Buffer): ReadonlyMap<string, unknown> {
   try {
     const value = parseJson(body);

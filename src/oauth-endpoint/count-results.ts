@@ -1,4 +1,4 @@
-/** What the OAuth endpoints report to the metrics. Called only while metrics are wanted. */
+/** Metrics of the OAuth endpoints. Used only when metrics are enabled. */
 import { ERRORS, LatchkeyError } from '#platform/base/errors.ts';
 import { OAUTH_RESULTS } from '#platform/base/metric-labels.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
@@ -6,7 +6,7 @@ import { parseToken } from '#protocol/oauth/token-format.ts';
 
 export type OAuthResult = (typeof OAUTH_RESULTS)[number];
 
-/** Reports how the answer comes out, which stays as it is. */
+/** Counts the outcome of the response, and passes it on unchanged. */
 export async function countResult<T>(answer: Promise<T>, count: (result: OAuthResult) => void): Promise<T> {
   try {
     const answered = await answer;
@@ -19,7 +19,7 @@ export async function countResult<T>(answer: Promise<T>, count: (result: OAuthRe
   }
 }
 
-/** Of a token as it was sent, by its form. */
+/** Returns the kind of a received token, judging by its format. */
 export function tokenKindLabel(token: string | undefined): 'access_token' | 'refresh_token' | 'unknown' {
   if (token === undefined) return 'unknown';
   const kind = parseChatClientToken(token)?.kind ?? parseToken(token)?.prefix;

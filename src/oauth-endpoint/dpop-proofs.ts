@@ -9,18 +9,18 @@ import { ACCEPTED_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 import { checkDpopProof, type DpopProof } from '#protocol/oauth/dpop-proof.ts';
 import { FAPI2_ALGORITHMS } from '#protocol/oauth/fapi2.ts';
 
-/** How long a proof is remembered; it is good for little more than a minute (RFC 9449 11.1). */
+/** How long a proof is remembered. It is valid for little more than a minute (RFC 9449 11.1). */
 const REMEMBERED_MS = 300_000;
 const NONCE_LABEL = 'dpop-nonce';
 const NONCE_LIFETIME_MS = 300_000;
-/** Clocks of instances differ. */
+/** Tolerance for clock differences between instances. */
 const NONCE_AHEAD_MS = 10_000;
 const MAX_NONCE_CHARACTERS = 200;
 
-/** Which keys callers prove to hold by the header `DPoP` (RFC 9449). */
+/** Verifies which keys callers prove to hold with the `DPoP` header (RFC 9449). */
 export class DpopProofs {
   readonly #core: Core;
-  /** Work that is repeated, since the client had changed, brings the same proof. */
+  /** When work is repeated after the client changed, it presents the same proof. */
   readonly #consumed = new WeakMap<RequestContext, Promise<void>>();
 
   constructor(core: Core) {
@@ -28,8 +28,8 @@ export class DpopProofs {
   }
 
   /**
-   * At an endpoint that a client calls for itself; undefined without a proof.
-   * @param path of the endpoint below the public base
+   * Verifies the proof at an endpoint that a client calls for itself. Returns undefined without a proof.
+   * @param path of the endpoint, below the public base URL
    * @throws LatchkeyError `invalid_dpop_proof`, `use_dpop_nonce`
    */
   async ofRequest(context: RequestContext, path: string, client: Client): Promise<ProvenKey | undefined> {
@@ -39,7 +39,7 @@ export class DpopProofs {
     throw refusal(`the client is held to FAPI 2.0: its proofs are signed with ${FAPI2_ALGORITHMS.join(', ')}`, {});
   }
 
-  /** The same for a request for tokens, which some clients never make without a proof. */
+  /** Like `ofRequest`, for token requests. Some clients must always send a proof with them. */
   async ofTokenRequest(context: RequestContext, path: string, client: Client): Promise<ProvenKey | undefined> {
     const key = await this.ofRequest(context, path, client);
     if (key !== undefined || !client.hasBoundTokens) return key;
@@ -47,8 +47,8 @@ export class DpopProofs {
   }
 
   /**
-   * At a resource, for a token that was presented in the scheme `DPoP`.
-   * @throws LatchkeyError the same, as a challenge (RFC 9449 7.1)
+   * Verifies the proof at a resource, for a token presented with the `DPoP` scheme.
+   * @throws LatchkeyError the same errors, as a challenge (RFC 9449 7.1)
    */
   async ofToken(context: RequestContext, path: string, accessToken: string): Promise<ProvenKey> {
     const text = headerOf(context);
@@ -59,7 +59,7 @@ export class DpopProofs {
     );
   }
 
-  /** A nonce for the next proof, where they are required (RFC 9449 8.2). */
+  /** Adds a nonce for the next proof, if nonces are required (RFC 9449 8.2). */
   withNonce(response: HttpResponse): HttpResponse {
     return { ...response, headers: { ...response.headers, ...this.#nonceHeaders() } };
   }
@@ -135,7 +135,7 @@ function refusal(description: string, headers: Readonly<Record<string, string>>)
   return new LatchkeyError('invalid_dpop_proof', { description, headers });
 }
 
-/** Header lines of one name arrive joined by commas, which no proof has. */
+/** Repeated headers arrive joined by commas. A proof never contains a comma. */
 function headerOf({ headers }: RequestContext): string | undefined {
   const { dpop } = headers;
   return Array.isArray(dpop) ? dpop.join(', ') : dpop;

@@ -7,7 +7,7 @@ import {
 } from '#platform/http/error-format.ts';
 import { type HttpResponse, json } from '#platform/http/response.ts';
 
-/** RFC 6749 5.2: 401 where the client did not authenticate, 400 for whatever else is refused. */
+/** RFC 6749 5.2: 401 if the client did not authenticate, 400 for other rejections. */
 const STATUSES: Partial<Record<ErrorCode, number>> = {
   access_denied: 400,
   already_used: 400,
@@ -23,7 +23,7 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
   reserved_device_id: 400,
 };
 
-/** With a challenge of the thrower 401, without one as their row says. */
+/** 401 if the thrower adds a challenge, otherwise the status in the error table. */
 const CREDENTIAL_CODES: ReadonlySet<ErrorCode> = new Set(['access_denied', 'invalid_dpop_proof', 'use_dpop_nonce']);
 
 /** Schemes of the challenges that RFC 6749 5.2 and RFC 6750 3 require. */
@@ -46,7 +46,7 @@ export function oauthJsonFormat(issuer: string): RenderError {
     const headers: Record<string, string> = { pragma: 'no-cache' };
     if (CHALLENGES[code] === 'Basic') headers['www-authenticate'] = `Basic realm="${realm}"`;
     if (CHALLENGES[code] === 'Bearer') headers['www-authenticate'] = `Bearer realm="${realm}", error="${oauth}"`;
-    // Refused for the credentials that were presented, as the thrower's challenge says, or for who the caller is.
+    // The thrower's challenge means that the credentials were rejected. Without it, the caller was.
     const isForCredentials = CREDENTIAL_CODES.has(code) && thrown['www-authenticate'] !== undefined;
     return json(
       isForCredentials ? 401 : (STATUSES[code] ?? status),

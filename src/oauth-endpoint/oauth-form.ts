@@ -7,9 +7,9 @@ import { MAX_RESOURCES } from '#protocol/oauth/resource-rules.ts';
 import { valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 
 /**
- * The form of a machine route. The query string is never read there, and unknown names are ignored.
- * @param singleNames parameters that may be given once only (RFC 6749 3.2)
- * @throws LatchkeyError `invalid_request`, and what `readForm` throws
+ * Reads the form of a machine route. The query string is never read, and unknown names are ignored.
+ * @param singleNames parameters that must not be repeated (RFC 6749 3.2)
+ * @throws LatchkeyError `invalid_request`, and the errors of `readForm`
  */
 export async function readOAuthForm(context: RequestContext, singleNames: readonly string[]): Promise<FormParameters> {
   const form = await context.readForm();
@@ -20,7 +20,7 @@ export async function readOAuthForm(context: RequestContext, singleNames: readon
   return form;
 }
 
-/** @throws LatchkeyError `invalid_request` when the parameter is absent or empty */
+/** @throws LatchkeyError `invalid_request` if the parameter is absent or empty */
 export function required(form: FormParameters, name: string): string {
   const value = form.get(name);
   if (value === undefined) {
@@ -30,7 +30,7 @@ export function required(form: FormParameters, name: string): string {
 }
 
 /**
- * The resource servers that a form asks for (RFC 8707 2); none without the parameter.
+ * Returns the requested resource servers (RFC 8707 2). Without the parameter there are none.
  * @throws LatchkeyError `invalid_target`
  */
 export function acceptedResources(
@@ -50,7 +50,7 @@ export function acceptedResources(
   );
 }
 
-/** Logs the resources as they were sent, since an operator has to copy them into the configuration. */
+/** Logs the resources as received, so that an operator can copy them into the configuration. */
 export function refusedResources(
   { log }: Pick<Core, 'log'>,
   client: Client,

@@ -4,7 +4,7 @@ import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { isClientIdUrl } from '#protocol/oauth/client-id-url.ts';
 import { cutForLog, uriForLog, urisForLog, valuesForLog } from '#protocol/oauth/uris-in-logs.ts';
 
-/** Shorter than any secret of a client. */
+/** Shorter than any client secret. */
 const SAFE_CHARACTERS = 15;
 /** Parameters whose values are neither secrets nor personal data. */
 const LOGGED_VALUES = new Set([
@@ -21,20 +21,20 @@ const LOGGED_VALUES = new Set([
 export interface RefusedRequest {
   readonly code: string;
   readonly description: string;
-  /** Undefined: unknown. */
+  /** Undefined if unknown. */
   readonly client: Client | undefined;
-  /** Undefined: not decodable, or of a request that was stored. */
+  /** Undefined if they cannot be decoded, or if the request was stored. */
   readonly parameters?: FormParameters | undefined;
-  /** That of a stored request. */
+  /** Redirect URI of a stored request. */
   readonly redirectUri?: string | undefined;
-  /** Names of the parameters that the description is about. */
+  /** Names of the parameters that the description refers to. */
   readonly about?: readonly string[] | undefined;
   readonly expected?: string | undefined;
-  /** That refuses it: its name in the configuration. */
+  /** Name of the setting that rejects the request. */
   readonly setting?: string | undefined;
 }
 
-/** Tells the operator, and through them the developer of the client, what was wrong with an authorization request. */
+/** Logs the problem with an authorization request for the operator, who can inform the client's developer. */
 export function logRefusal(log: Log, refused: RefusedRequest): void {
   const { code, description, client, parameters, about = [], expected } = refused;
   const redirectUri = refused.redirectUri ?? parameters?.get('redirect_uri');
@@ -50,7 +50,7 @@ export function logRefusal(log: Log, refused: RefusedRequest): void {
   });
 }
 
-/** A `client_id` that may be none: a secret sent in its place stays unreadable. */
+/** Shortens a `client_id` that may be invalid, so that a secret sent in its place stays unreadable. */
 function shortened(clientId: string | undefined): string | undefined {
   if (clientId !== undefined && isClientIdUrl(clientId)) return uriForLog(clientId);
   if (clientId === undefined || clientId.length <= SAFE_CHARACTERS || /^[0-9A-HJKMNP-TV-Z]{26}$/.test(clientId))

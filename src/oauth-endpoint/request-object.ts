@@ -14,8 +14,8 @@ const SIGNATURE_PROBLEMS = {
 } as const;
 
 /**
- * Verifies the `request` parameter with the keys of the client, by the algorithm that it registered or any with a
- * private key, and reads the parameters in it (RFC 9101 6).
+ * Verifies the `request` parameter with the client's keys and reads the parameters in it (RFC 9101 6). The algorithm
+ * must be the registered one, or any algorithm with a private key.
  * @param plain the parameters outside of it
  */
 export async function verifyRequestObject(

@@ -5,10 +5,10 @@ import type { RegisteredMetadata } from '#protocol/oauth/registration-request.ts
 import type { MetadataDeps } from './accept-metadata.ts';
 
 /**
- * Fetches the `sector_identifier_uri` of a client's metadata, if they have one, and requires that the list there holds every
- * redirect URI: the owner of the host of a sector says who belongs to it. Each fetch takes a token of the caller's
- * address, since a stranger says what is fetched.
- * @throws LatchkeyError `invalid_client_metadata` without a word about what the address answered (security S-52)
+ * Fetches the `sector_identifier_uri` of a client's metadata, if present, and requires that the list there contains
+ * every redirect URI. The owner of a sector's host confirms which clients belong to it. Each fetch counts against the
+ * rate limit of the caller's address, because the caller chooses what is fetched.
+ * @throws LatchkeyError `invalid_client_metadata`, which reveals nothing about the host's response (security S-52)
  * @see OpenID Connect Dynamic Client Registration 1.0 section 5
  */
 export async function requireSectorMember(
@@ -31,7 +31,7 @@ export async function requireSectorMember(
   throw invalidMetadata('sector_identifier_uri', 'must lead to a JSON list that holds every one of redirect_uris');
 }
 
-/** Empty for whatever is no list. */
+/** Returns an empty list if the body is not a list. */
 function listOf(body: Buffer): readonly unknown[] {
   try {
     const value: unknown = JSON.parse(body.toString());

@@ -1,6 +1,6 @@
 /**
- * Software statements (RFC 7591 2.3): what somebody whom the operator trusts says of an application, signed. It counts
- * more than what the application says of itself.
+ * Software statements (RFC 7591 2.3): signed statements about an application by an issuer that the operator trusts.
+ * They take precedence over what the application says about itself.
  */
 import { verifyByKeys } from '#domain/published-keys/published-keys.ts';
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -8,7 +8,7 @@ import { parseCompactJws } from '#protocol/jose/compact-jws.ts';
 import { usableKeys, type VerificationKey } from '#protocol/jose/json-web-keys.ts';
 import { invalidMetadata } from '#protocol/oauth/metadata-members.ts';
 
-/** How far the clock of an issuer may be off. */
+/** Tolerance for the issuer's clock. */
 const SKEW_SECONDS = 60;
 const MEMBER = 'software_statement';
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
@@ -26,8 +26,8 @@ export class SoftwareStatements {
   }
 
   /**
-   * The members of a registration with those of its statement in place of its own, in every language: an application
-   * must not add to a vouched name one of its own for some readers.
+   * Replaces members of a registration with those of its statement, in every language. Otherwise an application could
+   * show some users a different name from the vouched one.
    * @param now milliseconds since the epoch
    * @throws LatchkeyError `invalid_software_statement`, `unapproved_software_statement`
    */
@@ -66,7 +66,7 @@ function isAbsentOr(claim: unknown, isGood: (value: number) => boolean): boolean
   return claim === undefined || (typeof claim === 'number' && isGood(claim));
 }
 
-/** `client_name#de` says the same as `client_name` in another language (RFC 7591 2.2). */
+/** `client_name#de` is `client_name` in another language (RFC 7591 2.2). */
 function withoutLanguage(name: string): string {
   return name.split('#', 1)[0] ?? name;
 }

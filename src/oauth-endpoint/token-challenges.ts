@@ -1,4 +1,4 @@
-/** How a caller presents an access token at a resource of this service, and how it is told why that was refused. */
+/** How callers present an access token at a resource of this service, and the challenges for rejected tokens. */
 import { type ErrorCode, LatchkeyError } from '#platform/base/errors.ts';
 import type { ClientId } from '#platform/base/ids.ts';
 import { parseBearer, parseDpop } from '#protocol/oauth/presented-credentials.ts';
@@ -6,11 +6,11 @@ import { dpopChallenge } from './dpop-proofs.ts';
 
 export interface PresentedToken {
   readonly token: string;
-  /** In the scheme `DPoP`, which needs a proof (RFC 9449 7.1). */
+  /** Presented with the `DPoP` scheme, which requires a proof (RFC 9449 7.1). */
   readonly isBound: boolean;
 }
 
-/** The token in the header `Authorization`; undefined for another scheme or no header. */
+/** Returns the token in the `Authorization` header, or undefined for another scheme or no header. */
 export function headerToken(authorization: string | undefined): PresentedToken | 'malformed' | undefined {
   for (const isBound of [false, true]) {
     const found = isBound ? parseDpop(authorization) : parseBearer(authorization);
@@ -21,19 +21,19 @@ export function headerToken(authorization: string | undefined): PresentedToken |
 }
 
 /**
- * Whether a token belongs with the key that was proven with it: one that is bound to a key proves nothing without it,
- * and an unbound one nothing about a key (RFC 9449 7.1).
+ * Tests whether a token matches the proven key. A bound token requires its key, and an unbound token must not come with
+ * a proof (RFC 9449 7.1).
  */
 export class BindingCheck {
   readonly #key: string | undefined;
   #isBoundElsewhere = false;
 
-  /** @param key thumbprint; undefined: none was proven */
+  /** @param key thumbprint; undefined if no key was proven */
   constructor(key: string | undefined) {
     this.#key = key;
   }
 
-  /** The token is live, and bound to another key. */
+  /** The token is live, but bound to another key. */
   get isBoundElsewhere(): boolean {
     return this.#isBoundElsewhere;
   }
@@ -45,7 +45,7 @@ export class BindingCheck {
   };
 }
 
-/** @param isBound the token is bound to a key, or came in the scheme for such tokens */
+/** @param isBound the token is bound to a key, or was presented with the scheme for bound tokens */
 export function invalidToken(description: string, isBound: boolean): LatchkeyError {
   const challenge = isBound ? dpopChallenge('invalid_token') : 'Bearer error="invalid_token"';
   return new LatchkeyError('invalid_token', { description, headers: { 'www-authenticate': challenge } });
@@ -60,5 +60,5 @@ export function insufficientScope(scope: string, isBound: boolean): LatchkeyErro
   });
 }
 
-/** Codes of refused proofs, which are answered 401 at a resource. */
+/** Error codes of rejected proofs. At a resource, the status is 401. */
 export const PROOF_CODES: ReadonlySet<ErrorCode> = new Set(['invalid_dpop_proof', 'use_dpop_nonce']);

@@ -1,8 +1,8 @@
-/** Hands the answer of `/authorize` to the reference of the admin API that opened this window, and closes it. */
+/** Passes the response of `/authorize` to the admin API reference that opened this window, and closes the window. */
 if (opener !== null) {
-  // The browser delivers it only where the opener is of this origin.
+  // The browser delivers it only if the opener has this origin.
   opener.postMessage({ authorizationResponse: location.search.slice(1) }, location.origin);
   close();
 }
-// Neither the address bar nor the history keeps the code.
+// Removes the code from the address bar and the history.
 history.replaceState(undefined, '', location.pathname);

@@ -1,4 +1,4 @@
-/** Starts the interactive reference of the admin API (`/api/doc/`). Access tokens stay in the memory of the page. */
+/** Starts the interactive reference of the admin API (`/api/doc/`). Access tokens stay in the page's memory. */
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 
 const root = document.querySelector('#reference');
@@ -18,7 +18,7 @@ const ui = SwaggerUI({
   filter: true,
   persistAuthorization: false,
   validatorUrl: null,
-  // Its colors are too faint, and each becomes an element of its own.
+  // Its colors lack contrast, and it creates an element for each token.
   syntaxHighlight: { activated: false },
   requestInterceptor: withoutEmptySecret,
   plugins: [accessible],
@@ -27,8 +27,8 @@ ui.initOAuth({ scopes: 'urn:mas:admin', usePkceWithAuthorizationCodeGrant: true 
 
 /**
  * Repairs the markup of Swagger UI (WCAG 2.2 1.3.1, 2.1.1, 2.4.3, 2.4.6, 4.1.2): links inside buttons, skipped heading
- * levels, content outside of landmarks, a table that is announced as a region, fields and buttons without names, and a
- * dialog that lets the focus leave.
+ * levels, content outside of landmarks, a table announced as a region, fields and buttons without names, and a dialog
+ * that does not keep the focus.
  */
 function accessible({ React }) {
   const { createElement, cloneElement, createContext, useContext, useLayoutEffect, useRef } = React;
@@ -36,7 +36,7 @@ function accessible({ React }) {
   const FieldName = createContext('Request body');
   const region = (label) => (Original) => (props) =>
     createElement('section', { 'aria-label': label }, createElement(Original, props));
-  /** Repairs what a component renders where no part of it can be replaced. */
+  /** Repairs the rendered output of a component whose parts cannot be replaced. */
   const repaired = (repair) => (Original) => (props) => {
     const element = useRef(null);
     useLayoutEffect(() => repair(element.current));
@@ -44,14 +44,14 @@ function accessible({ React }) {
   };
   return {
     wrapComponents: {
-      // The button around it opens the operation, and sets the address.
+      // The surrounding button opens the operation and sets the URL.
       DeepLink:
         () =>
         ({ text }) =>
           createElement('span', null, text),
       CopyToClipboardBtn: (Original) => (props) =>
         cloneElement(Original(props), { 'aria-label': undefined, title: undefined }),
-      // There is one server, which is this one.
+      // This service is the only server.
       ServersContainer: () => () => null,
       InfoContainer: region('About the API'),
       AuthorizeBtnContainer: region('Sign-in'),
@@ -68,16 +68,16 @@ function accessible({ React }) {
             return cloneElement(super.render(), { 'aria-label': this.context });
           }
         },
-      // The button that opens a schema is named by its title.
+      // The title is the name of the button that opens a schema.
       JSONSchema202012KeywordTitle: (Original) => (props) =>
         createElement(Original, { ...props, title: props.title || props.schema?.title || 'Schema' }),
       TextArea: () => (props) => createElement('textarea', { 'aria-label': useContext(FieldName), ...props }),
-      // Its name is what it shows (2.5.3).
+      // Its name is its visible text (2.5.3).
       Button:
         (Original) =>
         ({ 'aria-label': _name, ...props }) =>
           createElement(Original, props),
-      // The body of a response scrolls, so that it needs the focus. Examples and commands are shown whole.
+      // The response body scrolls, so it must be focusable. Examples and commands are shown in full.
       PlainTextViewer:
         () =>
         ({ className, children }) =>
@@ -89,7 +89,7 @@ function accessible({ React }) {
             children,
           ),
       responses: repaired((element) => {
-        // As a region it would be no table.
+        // With the region role, it would not be announced as a table.
         for (const table of element.querySelectorAll('table[role=region]')) table.removeAttribute('role');
         // The button inside has the name.
         for (const copy of element.querySelectorAll('div.copy-to-clipboard')) copy.removeAttribute('aria-label');
@@ -106,7 +106,9 @@ function accessible({ React }) {
     },
   };
 
-  /** A modal dialog of the browser keeps the focus inside, closes with Escape and returns the focus to its button. */
+  /**
+   * Uses a modal dialog element, which keeps the focus inside, closes with Escape and returns the focus to its button.
+   */
   function AuthorizationDialog({ authSelectors, authActions, getComponent, errSelectors, specSelectors, fn }) {
     const dialog = useRef(null);
     useLayoutEffect(() => {
@@ -142,7 +144,7 @@ function accessible({ React }) {
   }
 }
 
-/** A public client has no secret; an empty one would count as a wrong one. */
+/** A public client has no secret. An empty one would count as wrong. */
 function withoutEmptySecret(request) {
   if (typeof request.body !== 'string') return request;
   const { 'Content-Type': contentType = '' } = request.headers ?? {};
@@ -153,8 +155,8 @@ function withoutEmptySecret(request) {
 }
 
 /**
- * The answer of `/authorize`, from the callback page in the window that this page opened. An answer with the state of
- * another request is refused: the code could be that of somebody else's account (RFC 9700 4.7).
+ * Receives the response of `/authorize` from the callback page in the window that this page opened. A response with a
+ * different state is rejected, because its code could belong to someone else's account (RFC 9700 4.7).
  */
 addEventListener('message', ({ origin, data }) => {
   if (origin !== location.origin || typeof data?.authorizationResponse !== 'string') return;

@@ -1,4 +1,4 @@
-// Enhancements of the pages: each page works without them.
+// Enhancements of the pages. Every page works without them.
 
 for (const button of document.querySelectorAll('.reveal')) {
   const input = document.getElementById(button.getAttribute('aria-controls'));
@@ -9,7 +9,7 @@ for (const button of document.querySelectorAll('.reveal')) {
   };
   button.hidden = false;
   button.addEventListener('click', () => show(input.type === 'password'));
-  // Browsers keep what was typed into a text field; a password must not stay there.
+  // Browsers remember the values of text fields, which must not include passwords.
   input.form.addEventListener('submit', () => show(false));
 }
 
@@ -27,7 +27,7 @@ for (const preview of document.querySelectorAll('[data-identifier-of]')) {
 const captchaScript = document.querySelector('script[data-captcha-script]');
 if (captchaScript !== null) {
   const widget = document.querySelector('.captcha-widget');
-  // Its usual size is wider than the card on a small telephone.
+  // The normal size is wider than the card on a small phone.
   if (widget.clientWidth < 304) widget.dataset.size = 'compact';
   captchaScript.addEventListener('error', () => {
     document.querySelector('[data-captcha-missing]').hidden = false;
@@ -36,7 +36,7 @@ if (captchaScript !== null) {
 
 for (const form of document.querySelectorAll('form[data-submit-at-once]')) form.submit();
 
-// A second press of the button would take the browser away from the answer to the first one, which comes only once.
+// A second press of the button would interrupt the response to the first one, which is sent only once.
 const SECOND_PRESS_MS = 2000;
 for (const form of document.querySelectorAll('form[data-submit-once]')) {
   let sentAt = Number.NEGATIVE_INFINITY;

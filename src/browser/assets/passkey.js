@@ -1,6 +1,6 @@
-// Signs in with a passkey, where the browser knows them: shows the forms that wait for one and fills them in.
+// Signs in with a passkey if the browser supports it: shows the passkey forms and fills them in.
 
-/** The service takes an answer for five minutes. */
+/** The service accepts a response for five minutes. */
 const RENEW_MS = 4 * 60_000;
 const forms = [...document.querySelectorAll('form[data-passkey-options]')];
 let offer;
@@ -21,7 +21,7 @@ function parseOptions(options) {
   return { ...options, challenge: toBytes(options.challenge), allowCredentials };
 }
 
-// By hand: some browser extensions replace the object, and leave out its `toJSON`.
+// Written out, because some browser extensions replace the object without its `toJSON`.
 function describe({ id, type, authenticatorAttachment, response }) {
   const { clientDataJSON, authenticatorData, signature, userHandle } = response;
   return {
@@ -39,7 +39,7 @@ function describe({ id, type, authenticatorAttachment, response }) {
   };
 }
 
-/** The token of the page is in one of its forms. */
+/** One of the page's forms contains the token. */
 function tokenOf(form) {
   const own = form.elements.csrf;
   if (own !== undefined) return own.value;
@@ -61,7 +61,7 @@ async function ask(form, more) {
   form.submit();
 }
 
-/** Among what the browser proposes for the username. */
+/** Offers passkeys in the autofill suggestions for the username. */
 async function offerPasskeys(form) {
   if (document.hidden) {
     document.addEventListener('visibilitychange', () => void offerPasskeys(form), { once: true });
@@ -77,7 +77,7 @@ async function offerPasskeys(form) {
   try {
     await ask(form, { mediation: 'conditional', signal });
   } catch {
-    // Nobody asked for it; the button says what is wrong.
+    // The user did not request this, so no error is shown. The button shows errors.
     clearTimeout(renewal);
   }
 }
@@ -85,14 +85,14 @@ async function offerPasskeys(form) {
 async function use(form) {
   const button = form.querySelector('button');
   const failure = form.querySelector('[data-passkey-failed]');
-  // A browser does one of them at a time.
+  // A browser handles only one request at a time.
   offer?.abort();
   button.disabled = true;
   failure.hidden = true;
   try {
     await ask(form, {});
   } catch (error) {
-    // Somebody who changes their mind is told nothing.
+    // Canceling is not an error.
     failure.hidden = error.name === 'NotAllowedError' || error.name === 'AbortError';
   }
   button.disabled = false;

@@ -1,4 +1,4 @@
-// Sends documents to the API, and shows what it answers. Nothing that was typed is kept, access tokens least of all.
+// Sends documents to the API, and shows the responses. No input is stored, least of all access tokens.
 
 const SCHEMA = `query Schema { __schema { types {
   kind name description
@@ -23,7 +23,7 @@ playground.addEventListener('keydown', (event) => {
   event.preventDefault();
   void run();
 });
-// Browsers bring the place of the caret into view, not the field around it.
+// Browsers scroll the caret into view, but not the field around it.
 playground.addEventListener('focusin', ({ target }) => target.scrollIntoView({ block: 'nearest' }));
 playground.querySelector('details').addEventListener('toggle', () => {
   if (schema.value === '') void showSchema();
@@ -42,7 +42,7 @@ async function run() {
   answer.value = answered === undefined ? '' : JSON.stringify(answered, undefined, 2);
 }
 
-/** Undefined, and said so, when there is no answer. */
+/** Returns undefined and shows a message if there is no response. */
 async function send(query, variables, headers) {
   try {
     const response = await fetch(endpoint, {
@@ -58,7 +58,7 @@ async function send(query, variables, headers) {
   }
 }
 
-/** Undefined for what is no JSON object. */
+/** Returns undefined if the text is not a JSON object. */
 function objectIn(id) {
   const text = at(id).value.trim();
   try {
@@ -82,7 +82,7 @@ const WORDS = {
   SCALAR: 'scalar',
 };
 
-/** As the language of schemas has it, without what a reader does not need. */
+/** Formats a type in schema language, without details that readers do not need. */
 function typeText({ kind, name, description, fields, inputFields, enumValues, possibleTypes }) {
   const lines = [...(fields ?? inputFields ?? []).map(fieldText), ...(enumValues ?? []).map((value) => value.name)];
   const body = lines.length === 0 ? '' : ` {\n${lines.map((line) => `  ${line}`).join('\n')}\n}`;

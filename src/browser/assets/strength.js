@@ -1,9 +1,9 @@
-// The meter of a new password. The estimate is the server's, made in a worker; the password stays in the browser.
+// The strength meter of a new password. It runs the server's estimator in a worker. The password stays in the browser.
 
 import { StrengthJudge } from '../components/strength-judge.ts';
 
 const { estimator } = document.currentScript.dataset;
-// Who saves data has the rules in words.
+// In data saver mode, the rules are shown only as text.
 if (navigator.connection?.saveData !== true) {
   for (const meter of document.querySelectorAll('.strength')) run(meter);
 }
@@ -26,7 +26,7 @@ function run(meter) {
     bar.setAttribute('aria-valuenow', String(score));
     bar.setAttribute('aria-valuetext', text);
     bar.dataset.level = level;
-    // The same text set again would be read out again.
+    // Setting the same text would make screen readers repeat it.
     if (sentence.textContent !== text) sentence.textContent = text;
   };
 

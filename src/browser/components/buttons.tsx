@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 
 export type ButtonKind = 'primary' | 'secondary' | 'quiet' | 'danger';
 
-/** Submits the form that it is in; `name` and `value` tell one button of a form from another. */
+/** Submits its form. `name` and `value` distinguish the buttons of a form. */
 export function Button({
   kind = 'primary',
   name,

@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import type { Translations } from '../i18n/translations.ts';
 
-/** What the field shows of a puzzle. */
+/** What the field shows of a CAPTCHA. */
 interface CaptchaFieldContent {
   readonly widget: { readonly siteKey: string; readonly elementClass: string };
   readonly serviceName: string;
   readonly imprint: string | undefined;
 }
 
-/** The puzzle of a form. Its script comes from its service, so there is nothing to solve without one. */
+/** The CAPTCHA of a form. The service's script renders it, so nothing can be solved without scripts. */
 export function CaptchaField({
   translations,
   captcha,

@@ -1,7 +1,9 @@
-/** The server name of services without a homeserver, where the operator has given none. */
+/** The server name of services without a homeserver if the operator configured none. */
 const NO_NAME = 'localhost';
 
-/** The server name to show in identifiers of people; undefined where there is neither a homeserver nor a name for one. */
+/**
+ * Returns the server name to show in user identifiers. Undefined without a homeserver and without a configured name.
+ */
 export function chatServerName(name: string, hasHomeserver: boolean): string | undefined {
   return hasHomeserver || name !== NO_NAME ? name : undefined;
 }

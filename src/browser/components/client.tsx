@@ -10,21 +10,21 @@ import { AccountCard, Fact } from './decision.tsx';
 import { ActionFields, Form } from './form.tsx';
 import { cleanName, Notice } from './text.tsx';
 
-/** What a person is shown of a client that they decide about. */
+/** What users see of a client that they decide about. */
 export interface ShownClient {
-  /** Its own name, or its id. */
+  /** The client's name, or else its ID. */
   readonly name: string;
   /** Host of its home page. */
   readonly host: string | undefined;
-  /** Host that published what it says of itself; undefined: it registered. */
+  /** Host that published the client's metadata document. Undefined if the client registered itself. */
   readonly publisher?: string | undefined;
-  /** Every answer goes to the machine of the browser, where any program can say that it is this client. */
+  /** Every response goes to the user's own device, where any program can claim to be this client. */
   readonly isLocal?: boolean;
-  /** Where its logo is, on this origin. */
+  /** Path of its logo on this origin. */
   readonly logoPath?: string | undefined;
-  /** Set up by the people who run the service. */
+  /** Configured by the operator. */
   readonly isVerified: boolean;
-  /** Its privacy policy and terms of service; an address that is not https is left out. */
+  /** Its privacy policy and terms of service. URLs other than https are omitted. */
   readonly policyUri?: string | undefined;
   readonly tosUri?: string | undefined;
 }
@@ -47,19 +47,19 @@ export function shownClient(
   };
 }
 
-/** Undefined when nothing of it would be seen: then it names nobody. */
+/** Returns undefined if nothing of the name would be visible. */
 function visibleName(name: string | undefined): string | undefined {
   return name === undefined || cleanName(name) === '' ? undefined : name;
 }
 
-/** Above the heading that names it. It is loaded apart from the page, which does not wait for it. */
+/** The logo above the heading with the client's name. It loads separately, so the page does not wait for it. */
 export function ClientLogo({ client }: { client: ShownClient }): VNode | null {
   return client.logoPath === undefined ? null : <img class="client-logo" src={client.logoPath} alt="" />;
 }
 
 /**
- * Its website and its own rules, as far as it has them.
- * @param withoutHost said in the place of a website that is not known; unless given, nothing is
+ * The client's website, privacy policy and terms, if it has them.
+ * @param withoutHost text to show if the website is unknown; by default nothing is shown
  */
 export function ClientFacts({
   translations,
@@ -86,7 +86,7 @@ export function ClientFacts({
   );
 }
 
-/** Says whether anybody here knows the client (security R-20). */
+/** Says whether the client is verified or known (security R-20). */
 export function ClientTrust({ translations, client }: { translations: Translations; client: ShownClient }): VNode {
   if (client.isVerified) return <p class="meta">{translations.t('consent.verified')}</p>;
   const { publisher } = client;
@@ -105,7 +105,7 @@ export function ClientTrust({ translations, client }: { translations: Translatio
   );
 }
 
-/** Links to what the client itself says it does with data. In a new tab: the decision stays open. */
+/** Links to the client's own statements about data. They open in a new tab, so that the decision stays open. */
 function ClientRules({ translations, client }: { translations: Translations; client: ShownClient }): VNode | null {
   const policyUri = httpsAddress(client.policyUri);
   const tosUri = httpsAddress(client.tosUri);

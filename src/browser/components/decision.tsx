@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { Icon } from './icon.tsx';
 import { cleanName } from './text.tsx';
 
-/** Whose account a page is about. `children`: a control at its end, such as "use another account". */
+/** The account that a page is about. `children`: a control at its end, such as "use another account". */
 export function AccountCard({
   displayName,
   identifier,
@@ -29,22 +29,22 @@ export function AccountCard({
   );
 }
 
-/** What stands for a picture that somebody has none of. */
+/** Returns the letter shown in place of a missing picture. */
 export function initialOf(name: string): string {
   const letter = name.match(/[\p{L}\p{N}]/u);
   return (letter === null ? '?' : letter[0]).toUpperCase();
 }
 
-/** One thing that a client asks to be allowed, in words. */
+/** One permission that a client requests, as text. */
 export interface Permission {
   readonly text: string;
   readonly note?: string;
   readonly isDangerous: boolean;
-  /** Whether `text` is a scope's name that is shown as it was sent. */
+  /** Whether `text` is the name of a scope, shown as received. */
   readonly isVerbatim?: boolean;
 }
 
-/** What a client will be able to do, the dangerous things first. */
+/** What a client will be able to do, with dangerous permissions first. */
 export function PermissionList({ permissions }: { permissions: readonly Permission[] }): VNode {
   const dangerousFirst = [...permissions].sort((one, other) => Number(other.isDangerous) - Number(one.isDangerous));
   return (
@@ -62,7 +62,7 @@ export function PermissionList({ permissions }: { permissions: readonly Permissi
   );
 }
 
-/** A fact and its name on one line. */
+/** A labeled fact on one line. */
 export function Fact({ name, children }: { name: string; children: ComponentChildren }): VNode {
   return (
     <div class="fact">

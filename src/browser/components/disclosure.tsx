@@ -1,13 +1,13 @@
 import type { ComponentChildren, VNode } from 'preact';
 
-/** What few people need: shown when its label is pressed. */
+/** Content that few users need. It is shown when its label is pressed. */
 export function Disclosure({
   label,
   isOpen,
   children,
 }: {
   label: string;
-  /** From the start. */
+  /** Whether it is initially open. */
   isOpen: boolean;
   children: ComponentChildren;
 }): VNode {

@@ -3,19 +3,19 @@ import type { Translations } from '../i18n/translations.ts';
 import { type FormProblem, problemsOf } from './form.tsx';
 
 interface FieldProps {
-  /** Name of the input, and its id. */
+  /** Name and ID of the input. */
   readonly name: string;
   readonly label: string;
   /** A WHATWG autofill token list, for example `username`. */
   readonly autocomplete: string;
-  /** Problems of the whole form; the field shows its own. */
+  /** Problems of the whole form. The field shows its own. */
   readonly problems: readonly FormProblem[];
   readonly maxLength?: number;
-  /** A sentence below the label's input. */
+  /** A sentence below the input. */
   readonly hint?: string;
 }
 
-/** An input with its label, hint and error. `value` is what was typed before, or a proposal. */
+/** An input with its label, hint and error. `value` is the previously entered value, or a suggestion. */
 export function TextField({
   value,
   isCode = false,
@@ -23,9 +23,9 @@ export function TextField({
   ...field
 }: FieldProps & {
   value: string | undefined;
-  /** What phones offer to type with, if not letters. */
+  /** Keyboard that phones show, if not letters. */
   keyboard?: 'email' | 'numeric';
-  /** Capital letters, one by one: shown apart from one another. */
+  /** A code of capital letters, shown with spacing between them. */
   isCode?: boolean;
 }): VNode {
   return (
@@ -42,15 +42,15 @@ export function TextField({
   );
 }
 
-// Browsers must not change what is typed, also in a password that is shown as text.
+// Browsers must not change the entered text, not even in a password that is shown as text.
 const UNCHANGED = { autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;
 const CODE = { ...UNCHANGED, autocapitalize: 'characters', dir: 'ltr' } as const;
-/** A name or an address has a writing direction of its own. */
+/** A name or address can have a different writing direction from the page. */
 const EXACT = { ...UNCHANGED, dir: 'auto' } as const;
 
 /**
- * A password, never filled in by the service, with a button that shows it when scripts run. `children`: what is said
- * of the password while it is typed.
+ * A password field, never filled in by the service. With scripts, a button shows the password. `children`: feedback
+ * about the password while the user types.
  */
 export function PasswordField({
   translations,
@@ -79,7 +79,7 @@ export function PasswordField({
   );
 }
 
-/** A box to tick, with its text next to it; sent as `on`. */
+/** A checkbox with its text next to it. Sent as `on`. */
 export function CheckField({
   label,
   isChecked,

@@ -2,20 +2,20 @@ import type { ComponentChildren, VNode } from 'preact';
 import { type PostAuthAction, postAuthActionFields } from '#protocol/post-auth-action.ts';
 import type { Translations } from '../i18n/translations.ts';
 
-/** Why a form was rejected, with a code that scripts and tests can rely on in every language. */
+/** Why a form was rejected, with a language-independent code for scripts and tests. */
 export interface FormProblem {
   readonly code: string;
   readonly message: string;
-  /** Name of the input it concerns; absent when it concerns the form as a whole. */
+  /** Name of the input. Undefined if the problem concerns the whole form. */
   readonly field?: string;
 }
 
-/** The problems of one input. */
+/** Returns the problems of one input. */
 export function problemsOf(problems: readonly FormProblem[], field: string): FormProblem[] {
   return problems.filter((problem) => problem.field === field);
 }
 
-/** A form that posts to this service; `csrf` is what `Csrf.field` gave for this page. */
+/** A form that posts to this service. `csrf` is the result of `Csrf.field` for this page. */
 export function Form({
   action,
   csrf,
@@ -26,16 +26,16 @@ export function Form({
 }: {
   action: string;
   csrf: string;
-  /** For a form that is one button within a line. */
+  /** For a form that is a single button within a line. */
   isInline?: boolean;
-  /** Where scripts run nobody has to press its button. */
+  /** With scripts, the form is submitted without a press of its button. */
   isSentAtOnce?: boolean;
-  /** Its answer comes only once: where scripts run, a second press of the button does nothing. */
+  /** The response is sent only once: with scripts, a second press of the button has no effect. */
   isSentOnce?: boolean;
   children: ComponentChildren;
 }): VNode {
   return (
-    // The service says what is missing, in the reader's language and next to the field.
+    // The server reports what is missing, in the user's language and next to the field.
     <form
       class={isInline ? 'form-inline' : 'form'}
       method="post"
@@ -61,12 +61,12 @@ export function HiddenFields({ fields }: { fields: readonly (readonly [name: str
   );
 }
 
-/** A continuation as hidden inputs; none without one. */
+/** A continuation as hidden inputs. Empty without an action. */
 export function ActionFields({ action }: { action: PostAuthAction | undefined }): VNode {
   return <HiddenFields fields={postAuthActionFields(action)} />;
 }
 
-/** What was wrong with a rejected form, below the heading and focused; nothing for a form without problems. */
+/** The problems of a rejected form, below the heading and focused. Empty for a form without problems. */
 export function ErrorSummary({
   translations,
   problems,

@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import type { Translations } from '../i18n/translations.ts';
 
-/** Shows which identifier a typed username makes. Hidden until `pages.js` runs and something is typed. */
+/** Shows the identifier that an entered username results in. Hidden until `pages.js` runs and the field has a value. */
 export function IdentifierPreview({
   translations,
   of,
   serverName,
 }: {
   translations: Translations;
-  /** Name of the input with the username. */
+  /** Name of the username input. */
   of: string;
   serverName: string;
 }): VNode {

@@ -5,8 +5,8 @@ import type { FormProblem } from './form.tsx';
 import { StrengthMeter, type StrengthRules } from './strength-meter.tsx';
 
 /**
- * A new password, typed twice: inputs of this name and of `NAME_confirm`. The form has an input `username` too, which may be
- * `HiddenUsername`, and its page has `hasNewPassword`.
+ * A new password and its confirmation: inputs with this name and with `NAME_confirm`. The form must also have an input
+ * `username`, which may be `HiddenUsername`, and the page must set `hasNewPassword`.
  */
 export function NewPasswordFields({
   translations,

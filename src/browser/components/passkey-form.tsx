@@ -4,17 +4,17 @@ import { Button, type ButtonKind } from './buttons.tsx';
 import { HiddenFields } from './form.tsx';
 
 export interface ShownPasskey {
-  /** Where the answer of the browser goes. */
+  /** Target of the browser's response. */
   readonly path: string;
   /** See `Urls.passkeyOptions`. */
   readonly optionsPath: string;
-  /** Undefined: another form of the page has it. */
+  /** Undefined if another form of the page has it. */
   readonly csrf: string | undefined;
 }
 
 /**
- * A button that asks the browser for a passkey. Hidden until `passkey.js` runs on a page that has `hasPasskey`, in a
- * browser that knows passkeys.
+ * A button that asks the browser for a passkey. Hidden until `passkey.js` runs on a page with `hasPasskey`, in a
+ * browser that supports passkeys.
  */
 export function PasskeyForm({
   translations,
@@ -27,7 +27,7 @@ export function PasskeyForm({
   passkey: ShownPasskey;
   kind?: ButtonKind;
   fields?: readonly (readonly [name: string, value: string])[];
-  /** The browser offers passkeys where the username is typed. */
+  /** Whether the browser offers passkeys in the username field. */
   isOffered?: boolean;
 }): VNode {
   return (

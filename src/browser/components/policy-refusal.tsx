@@ -7,7 +7,7 @@ import { moduleMessage } from './module-message.ts';
 import { ScopeList } from './scope-list.tsx';
 import { ClientName, Heading } from './text.tsx';
 
-/** Says why policy does not let this person give the client what it asks for; one paragraph for each reason. */
+/** Explains why the policy does not allow this user to grant the client's request, with one paragraph per reason. */
 export function PolicyRefusal({
   translations,
   client,
@@ -18,9 +18,9 @@ export function PolicyRefusal({
   translations: Translations;
   client: ShownClient;
   violations: readonly Violation[];
-  /** Where the person goes on once the reasons are gone. */
+  /** Where the user continues when the reasons no longer apply. */
   retryPath: string;
-  /** Where the person ends sessions. */
+  /** Path of the page where users end sessions. */
   sessionsPath: string;
 }): VNode {
   return (

@@ -4,17 +4,17 @@ import { LinkButton } from './buttons.tsx';
 import { ProviderMark } from './provider-mark.tsx';
 import { ProviderName } from './text.tsx';
 
-/** Another service that people may sign in with. */
+/** An upstream provider that users can sign in with. */
 export interface ShownProvider {
-  /** What people call it. */
+  /** Its name for users. */
   readonly name: string;
-  /** Whose mark its button has; undefined: none. */
+  /** Brand whose mark the button shows, if any. */
   readonly brand: string | undefined;
-  /** Where signing in with it begins. */
+  /** Where sign-in with it starts. */
   readonly href: string;
 }
 
-/** One button for each provider; nothing without any. */
+/** One button per provider. Empty without providers. */
 export function ProviderButtons({
   translations,
   providers,

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-/** What the discs of well-known services say; their colors are in the stylesheet. */
+/** Letters on the discs of well-known services. Their colors are in the stylesheet. */
 const LETTERS: ReadonlyMap<string, string> = new Map([
   ['apple', 'A'],
   ['discord', 'D'],
@@ -14,8 +14,8 @@ const LETTERS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What a provider is recognized by, next to its name: an initial on a disc in a color by which people know the service.
- * Any other brand has its first letter. Drawn by us, and nothing is fetched from the service.
+ * The mark next to a provider's name: an initial on a disc in the service's color. Any other brand shows its first
+ * letter. Nothing is fetched from the service.
  */
 export function ProviderMark({ brand }: { brand: string }): VNode {
   if (brand === 'microsoft') return <Squares />;

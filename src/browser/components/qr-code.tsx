@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { encode } from 'uqr';
 
-/** Light modules around the code, without which cameras don't find it (ISO/IEC 18004 9.1). */
+/** Light modules around the code. Cameras need them to find it (ISO/IEC 18004 9.1). */
 const QUIET_ZONE = 4;
 
-/** A QR code as a drawing, black on white in every theme. It works without scripts and has no inline styles. */
-export function QrCode({ text, label }: { text: string /** Read out in its place. */; label: string }): VNode {
+/** A QR code as SVG, black on white in every theme. It works without scripts and has no inline styles. */
+export function QrCode({ text, label }: { text: string /** Text for screen readers. */; label: string }): VNode {
   const { data, size } = encode(text, { ecc: 'M', border: QUIET_ZONE });
   const dark = data.flatMap((row, y) =>
     runsOf(row).map(({ start, length }) => `M${start} ${y}h${length}v1h-${length}z`),
@@ -18,7 +18,7 @@ export function QrCode({ text, label }: { text: string /** Read out in its place
   );
 }
 
-/** Dark modules next to one another are one rectangle. */
+/** Merges adjacent dark modules into one rectangle. */
 function runsOf(row: readonly boolean[]): { readonly start: number; readonly length: number }[] {
   return row.flatMap((isDark, start) => {
     if (!isDark || row[start - 1] === true) return [];

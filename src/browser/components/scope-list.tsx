@@ -28,12 +28,13 @@ const KNOWN = new Map<string, KnownScope>([
   ['urn:synapse:admin:*', HOMESERVER],
 ]);
 
-// What nearly every client asks for, and a person cannot judge: shown as one plain thing or not at all.
+// Scopes that almost every client requests and that mean little to users. They are shown as one simple entry or not at
+// all.
 const HARMLESS = /^(?:openid|urn:[a-z0-9]+:(?:org\.[a-z0-9]+\.msc2967\.)?client:(?:api:\*|device:.*))$/;
 
 /**
- * The requested scopes in words, dangerous ones first and those without meaning to a person left out; a scope of a
- * configured resource is shown as it was sent (browser-flows 9.1).
+ * The requested scopes as text, dangerous ones first. Scopes without meaning for users are omitted. A scope of a
+ * configured resource is shown as received (browser-flows 9.1).
  */
 export function ScopeList({
   translations,
@@ -42,7 +43,7 @@ export function ScopeList({
 }: {
   translations: Translations;
   scopes: readonly string[];
-  /** Resource servers that the client may use on behalf of the person. */
+  /** Resource servers that the client may use on behalf of the user. */
   resources?: readonly string[];
 }): VNode {
   const permissions = scopes

@@ -1,16 +1,16 @@
-/** What a meter says of a new password. */
+/** What a meter says about a new password. */
 export interface StrengthVerdict {
   readonly kind: 'too-short' | 'common' | 'estimated';
-  /** 0 to 4, as zxcvbn counts. */
+  /** 0 to 4, the scale of zxcvbn. */
   readonly score: number;
   readonly level: 'weak' | 'fair' | 'good';
 }
 
-/** What the password is held against, besides the words that everybody uses. */
+/** What the password is compared with, in addition to the common words. */
 export interface TypedPassword {
   readonly password: string;
   readonly username: string;
-  /** Empty where the form has none. */
+  /** Empty if the form has no email field. */
   readonly email: string;
 }
 
@@ -18,15 +18,15 @@ interface Options {
   readonly minimumScore: number;
   /** In characters. */
   readonly minimumLength: number;
-  /** Gives the password to the worker, whose answer goes to `answer`. */
+  /** Passes the password to the worker, whose result goes to `answer`. */
   estimate(typed: TypedPassword): void;
-  /** Undefined: there is nothing to say yet. */
+  /** Undefined if there is nothing to show yet. */
   show(verdict: StrengthVerdict | undefined): void;
 }
 
 /**
- * Judges a new password while it is typed, with an estimator that takes its time: it gets one password at a time, and
- * an answer to what is no longer there is not shown. The server decides.
+ * Judges a new password while the user types, with a slow estimator. The estimator gets one password at a time, and
+ * results for outdated input are not shown. The server has the final decision.
  */
 export class StrengthJudge {
   readonly #options: Options;
@@ -48,7 +48,7 @@ export class StrengthJudge {
     }
   }
 
-  /** Takes what the worker found. */
+  /** Takes the worker's result. */
   answer({ score, isCommon }: { readonly score: number; readonly isCommon: boolean }): void {
     const asked = this.#asked;
     this.#asked = undefined;

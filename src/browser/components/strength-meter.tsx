@@ -1,21 +1,21 @@
 import type { VNode } from 'preact';
 import type { MessageKey, Translations } from '../i18n/translations.ts';
 
-/** What a new password is held against. */
+/** What a new password is compared with. */
 export interface StrengthRules {
   /** zxcvbn score, 0 to 4. */
   readonly minimumScore: number;
   /** In characters. */
   readonly minimumLength: number;
-  /** Easy to guess, like the username. */
+  /** As easy to guess as the username. */
   readonly serviceName: string;
 }
 
 const WORDS = ['strength.0', 'strength.1', 'strength.2', 'strength.3', 'strength.4'] as const satisfies MessageKey[];
 
 /**
- * Says how hard a new password is to guess while it is typed (browser-flows 5.7). Hidden until `strength.js` runs on a
- * page that has `hasNewPassword`; the field's hint says the rules without it. It decides nothing.
+ * Shows how hard a new password is to guess while the user types (browser-flows 5.7). Hidden until `strength.js` runs
+ * on a page with `hasNewPassword`. Without it, the field's hint shows the rules. The meter rejects nothing.
  */
 export function StrengthMeter({
   translations,
@@ -54,7 +54,7 @@ export function StrengthMeter({
   );
 }
 
-// Not the element of that name: each browser draws its bar in another way.
+// Not the `meter` element, because each browser draws it differently.
 function meter(label: string) {
   return {
     role: 'meter',

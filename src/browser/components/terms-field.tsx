@@ -3,14 +3,14 @@ import type { Translations } from '../i18n/translations.ts';
 import { CheckField } from './fields.tsx';
 import type { FormProblem } from './form.tsx';
 
-/** Terms that have to be accepted. */
+/** Terms that users must accept. */
 export interface AcceptedTerms {
   readonly uri: string;
-  /** The box was ticked before. */
+  /** The user already checked the box. */
   readonly isAccepted: boolean;
 }
 
-/** The box `accept_terms`. */
+/** The checkbox `accept_terms`. */
 export function TermsField({
   translations,
   terms,

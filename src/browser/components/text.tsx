@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 
-/** The page's one `h1`, with a sentence below it. */
+/** The page's only `h1`, with a sentence below it. */
 export function Heading({ title, children }: { title: ComponentChildren; children?: ComponentChildren }): VNode {
   return (
     <div class="heading">
@@ -10,12 +10,12 @@ export function Heading({ title, children }: { title: ComponentChildren; childre
   );
 }
 
-/** A last line for those who came to the wrong page: a sentence with a link. */
+/** A last line for users on the wrong page: a sentence with a link. */
 export function Alternative({ children }: { children: ComponentChildren }): VNode {
   return <p class="alternative">{children}</p>;
 }
 
-/** A quiet box; a warning or a danger is also said in words. */
+/** A box. The text of a warning or danger says so too. */
 export function Notice({
   kind,
   children,
@@ -30,8 +30,8 @@ const MAX_NAME_CHARACTERS = 60;
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /**
- * A name that someone else chose (of a client, a person), made fit for use in a sentence: without control, direction
- * and invisible characters, white space folded, cut at 60 characters.
+ * Prepares a name that someone else chose (a client's or user's) for use in a sentence: removes control, direction and
+ * invisible characters, collapses white space, and truncates to 60 characters.
  */
 export function cleanName(name: string): string {
   const characters = [...name.replace(/\s+/g, ' ').replace(INVISIBLE, '').trim()];
@@ -39,12 +39,12 @@ export function cleanName(name: string): string {
   return `${characters.slice(0, MAX_NAME_CHARACTERS - 1).join('')}…`;
 }
 
-/** The name of a sign-in provider, as the operator wrote it. */
+/** The name of an upstream provider, as the operator wrote it. */
 export function ProviderName({ name }: { name: string }): VNode {
   return <bdi class="name">{name}</bdi>;
 }
 
-/** The name of a client, kept apart from the sentence around it in either writing direction. */
+/** The name of a client, isolated from the writing direction of the surrounding sentence. */
 export function ClientName({ name }: { name: string }): VNode {
   return <bdi class="name">{cleanName(name)}</bdi>;
 }

@@ -2,22 +2,22 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import type { ComponentChildren } from 'preact';
 import type en from '../../../locales/en.json';
 
-/** A text of the pages; `locales/en.json` is the list of them. */
+/** Key of a message. `locales/en.json` lists them all. */
 export type MessageKey = keyof typeof en;
 export type Messages = Readonly<Partial<Record<MessageKey, string>>>;
 
-/** The texts of one language. A text missing there is taken from English. */
+/** The messages of one language. Missing messages fall back to English. */
 export interface Translations {
-  /** BCP 47 tag, what `html lang` and `Content-Language` say. */
+  /** BCP 47 tag, used in `html lang` and `Content-Language`. */
   readonly language: string;
   readonly direction: 'ltr' | 'rtl';
-  /** The text in ICU message format, its placeholders filled in. The result is plain text: JSX escapes it. */
+  /** Formats the ICU message with its placeholders filled in. The result is plain text: JSX escapes it. */
   t(key: MessageKey, values?: Readonly<Record<string, string | number>>): string;
-  /** The same with elements as values, for a name that stands out within a sentence. */
+  /** Like `t`, with elements as values, for names that stand out within a sentence. */
   rich(key: MessageKey, values: Readonly<Record<string, ComponentChildren>>): ComponentChildren;
 }
 
-/** The texts of one message file: of the pages on the server, or of the account area in the browser. */
+/** The messages of one file: for pages on the server, or for the account area in the browser. */
 export class Language implements Translations {
   readonly language: string;
   readonly direction: 'ltr' | 'rtl';
@@ -45,14 +45,14 @@ export class Language implements Translations {
       .map((part): ComponentChildren => part.value);
   }
 
-  /** Texts as they are written in the files. */
+  /** Returns unformatted messages, as written in the files. */
   messagesOf(keys: readonly string[]): Messages {
     const inherited = Object.entries(this.#fallback?.messagesOf(keys) ?? {});
     const own = Object.entries(this.#messages).filter(([key]) => keys.includes(key));
     return Object.fromEntries([...inherited.map(([key, text]) => [key, this.#borrowed(text)]), ...own]);
   }
 
-  /** Parsed at first use: most processes never show most texts in most languages. */
+  /** Parsed on first use: most processes never need most messages in most languages. */
   #format(key: MessageKey): IntlMessageFormat {
     const known = this.#parsed.get(key);
     if (known !== undefined) return known;
@@ -62,7 +62,7 @@ export class Language implements Translations {
     return parsed;
   }
 
-  /** The text as it is written, and the language that it is in. */
+  /** Returns the unformatted message and its language. */
   #find(key: MessageKey): { readonly text: string; readonly language: string } | undefined {
     const text = this.#messages[key];
     if (text !== undefined) return { text, language: this.language };
@@ -71,7 +71,9 @@ export class Language implements Translations {
     return found && { ...found, text: this.#borrowed(found.text) };
   }
 
-  /** A text of the other language, kept apart from text of the other direction: its full stop would change sides. */
+  /**
+   * Isolates a fallback text whose writing direction differs. Otherwise its full stop would appear on the wrong side.
+   */
   #borrowed(text: string): string {
     if (this.#fallback === undefined || this.#fallback.direction === this.direction) return text;
     return `${this.#fallback.direction === 'ltr' ? LEFT_TO_RIGHT_ISOLATE : RIGHT_TO_LEFT_ISOLATE}${text}${END_OF_ISOLATE}`;

@@ -1,8 +1,8 @@
-/** Where a reader's languages are known from, the first source with a match deciding (browser-flows 12.3). */
+/** Sources for the user's language. The first source with a match decides (browser-flows 12.3). */
 export interface LanguageSources {
   /** `ui_locales` of the pending authorization grant: tags separated by spaces. */
   readonly uiLocales?: string | undefined;
-  /** `ui_locales` of the page's own query. */
+  /** `ui_locales` in the page's query. */
   readonly query?: string | undefined;
   /** The `lang` cookie. */
   readonly cookie?: string | undefined;
@@ -11,13 +11,13 @@ export interface LanguageSources {
   readonly defaultLanguage: string;
 }
 
-// Beyond these a header or list was not written by a browser or a person.
+// A longer header or list was not written by a browser or a user.
 const MAX_HEADER_CHARACTERS = 1024;
 const MAX_TAGS = 32;
 const TAG = /^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,7}$/i;
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
-/** The best of the `available` languages for a reader; the default language when nothing fits. */
+/** Returns the best `available` language for a user, or the default language if none matches. */
 export function negotiateLanguage(sources: LanguageSources, available: readonly string[]): string {
   return (
     matchLanguages(sources.uiLocales, available) ??
@@ -28,7 +28,7 @@ export function negotiateLanguage(sources: LanguageSources, available: readonly 
   );
 }
 
-/** The best of the `available` languages that the reader's browser names; undefined when it names none of them. */
+/** Returns the best `available` language that the user's browser lists, or undefined if it lists none of them. */
 export function ownLanguage(
   { cookie, acceptLanguage }: Pick<LanguageSources, 'cookie' | 'acceptLanguage'>,
   available: readonly string[],
@@ -36,7 +36,7 @@ export function ownLanguage(
   return matchLanguages(cookie, available) ?? firstMatch(acceptedTags(acceptLanguage), available);
 }
 
-/** The first of the tags (separated by spaces, best first) that an available language serves. */
+/** Returns the available language for the first matching tag (separated by spaces, best first). */
 export function matchLanguages(tags: string | undefined, available: readonly string[]): string | undefined {
   if (tags === undefined || tags.length > MAX_HEADER_CHARACTERS) return undefined;
   return firstMatch(tags.split(' ', MAX_TAGS), available);
@@ -50,7 +50,7 @@ function firstMatch(tags: readonly string[], available: readonly string[]): stri
   return undefined;
 }
 
-/** RFC 4647 3.4 look-up, with the parents of CLDR where cutting off the last subtag leads astray. */
+/** RFC 4647 3.4 lookup, with CLDR parents for tags where dropping the last subtag gives the wrong language. */
 function lookUp(tag: string, available: readonly string[]): string | undefined {
   let range: string | undefined = tag;
   while (range !== undefined) {
@@ -68,7 +68,7 @@ const PARENTS = new Map<string, string | undefined>([
   ['zh-tw', 'zh-hant'],
   ['zh-hk', 'zh-hant'],
   ['zh-mo', 'zh-hant'],
-  // A reader of one script is not served by the other.
+  // Users of one script may not be able to read the other.
   ['zh-hant', undefined],
   ['sr-latn', undefined],
   ['no', 'nb'],
@@ -89,11 +89,13 @@ function parentOf(tag: string): string | undefined {
   const cut = tag.lastIndexOf('-');
   if (cut === -1) return undefined;
   const parent = tag.slice(0, cut);
-  // A single character announces an extension and means nothing alone.
+  // A single character introduces an extension and has no meaning alone.
   return parent.at(-2) === '-' ? parent.slice(0, -2) : parent;
 }
 
-/** The tags of an `Accept-Language` header by weight, up to `*` (RFC 9110 12.5.4); none when it is malformed. */
+/**
+ * Returns the tags of an `Accept-Language` header by weight, up to `*` (RFC 9110 12.5.4). A malformed header has none.
+ */
 function acceptedTags(header: string | undefined): readonly string[] {
   if (header === undefined || header.length > MAX_HEADER_CHARACTERS) return [];
   const ranges: { tag: string; weight: number }[] = [];

@@ -11,17 +11,17 @@ export type { MessageKey, Messages, Translations } from './language.ts';
 
 /** All languages of the service. */
 export interface TranslationCatalog {
-  /** Tags in the order in which the footer lists them. */
+  /** Tags in the order of the footer. */
   readonly languages: readonly string[];
-  /** Of all texts that there are. */
+  /** Keys of all messages. */
   readonly keys: ReadonlySet<string>;
-  /** English when the language is not among `languages`. */
+  /** Returns English if the language is not among `languages`. */
   in(language: string): Translations;
-  /** Texts as they are written in the files, for a reader elsewhere; one that is missing is taken from what it falls back to. */
+  /** Returns unformatted messages for use elsewhere. Missing messages come from the fallback language. */
   messagesOf(language: string, keys: readonly string[]): Messages;
 }
 
-/** The bundled languages, with the texts and languages of the operator. */
+/** Loads the bundled languages, with the operator's texts and languages. */
 export function loadTranslations(own: OwnTranslations = {}): TranslationCatalog {
   const bundled: Readonly<Record<string, Messages>> = { en, de, fr, es, ar };
   const added = Object.keys(own).filter((tag) => !(tag in bundled));
@@ -29,7 +29,7 @@ export function loadTranslations(own: OwnTranslations = {}): TranslationCatalog 
   return createCatalog({ ...Object.fromEntries(merged), en: { ...en, ...own['en'] } });
 }
 
-/** A catalog of the given message files; `en` is what the others fall back to. */
+/** Creates a catalog from message files. The other languages fall back to `en`. */
 export function createCatalog(
   files: Readonly<Record<string, Messages>> & { readonly en: Messages },
 ): TranslationCatalog {
@@ -47,7 +47,7 @@ export function createCatalog(
   };
 }
 
-/** The language that this one is a variant of. */
+/** Returns the language that this one is a variant of. */
 function ancestorOf(tag: string, languages: ReadonlyMap<string, Language>): Language | undefined {
   const found = matchLanguages(tag, [...languages.keys()]);
   return found === undefined ? undefined : languages.get(found);

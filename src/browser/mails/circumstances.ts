@@ -4,7 +4,7 @@ import { inert, type MailPart } from './mail-text.ts';
 
 export type Fact = readonly [label: string, value: string];
 
-/** When, with what and from where. @param further facts, in the same table */
+/** Returns when, with what and from where. @param further additional facts for the same table */
 export function circumstances(
   translations: Translations,
   {

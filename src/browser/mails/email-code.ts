@@ -1,4 +1,4 @@
-/** The mails of `domain/accounts/email-authentications`: a code, or that the address has an account already. */
+/** Emails of `domain/accounts/email-authentications`: a code, or a notice that an account already has the address. */
 import { CODE_MAIL_QUEUE } from '#domain/accounts/email-authentications/begin-email-authentication.ts';
 import { type CodeMail, issueEmailCode } from '#domain/accounts/email-authentications/issue-email-code.ts';
 import type { Translations } from '../i18n/translations.ts';

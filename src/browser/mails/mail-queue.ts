@@ -1,7 +1,7 @@
 /**
- * Sends mails (browser-flows 11): a job for each, written in the transaction of what it tells, so that there is none
- * for what did not happen, and none is lost for what did. A mail can arrive twice only when the process ends between
- * handing it over and deleting its job; both then have one `Message-ID`.
+ * Sends emails (browser-flows 11). Each email is a job, inserted in the transaction of the event that it reports.
+ * Therefore no email reports what did not happen, and none is lost. An email can arrive twice only if the process ends
+ * between handing it over and deleting its job. Both copies then have the same `Message-ID`.
  */
 import { takeTokens } from '#domain/rate-limits/rate-limits.ts';
 import { DONE, type Job, type JobOutcome, type JobQueue } from '#platform/jobs/queue.ts';
@@ -12,12 +12,12 @@ import type { MailDeps, MailSource } from './mail-source.ts';
 import { type MailFrame, renderMail } from './render-mail.tsx';
 
 export interface MailQueueDeps extends MailDeps {
-  /** Undefined: no mail is to leave. */
+  /** Undefined if no emails are sent. */
   readonly transport: MailTransport | undefined;
   readonly catalog: TranslationCatalog;
 }
 
-/** What is done before and after an attempt. */
+/** Time for the work before and after an attempt. */
 const MARGIN_SECONDS = 15;
 
 export function mailQueue(source: MailSource, deps: MailQueueDeps): JobQueue {
@@ -66,7 +66,7 @@ async function send(source: MailSource, deps: MailQueueDeps, job: Job): Promise<
   return { kind: 'failed', reason };
 }
 
-/** `email.max_per_minute`, of all processes together. */
+/** `email.max_per_minute`, for all processes together. */
 async function waitForTurn({ config, database, clock }: MailQueueDeps): Promise<JobOutcome | undefined> {
   const { maxPerMinute } = config.email;
   if (maxPerMinute === undefined) return undefined;
@@ -76,7 +76,7 @@ async function waitForTurn({ config, database, clock }: MailQueueDeps): Promise<
   return { kind: 'postponed', reason: 'enough mails were sent in this minute', afterSeconds: taken.retryAfterSeconds };
 }
 
-/** What all mails of this configuration have in common. */
+/** Returns what all emails of this configuration share. */
 export function mailFrameOf({ config: { branding, templates }, urls }: Pick<MailDeps, 'config' | 'urls'>): MailFrame {
   return {
     serviceName: branding.serviceName,

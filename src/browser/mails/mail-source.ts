@@ -5,27 +5,27 @@ import type { Translations } from '../i18n/translations.ts';
 import type { Urls } from '../urls.ts';
 import type { MailText } from './mail-text.ts';
 
-/** What mails are made with. */
+/** Dependencies for composing emails. */
 export interface MailDeps extends Core {
   readonly urls: Urls;
 }
 
-/** What a mail says depends on. */
+/** What the text of an email depends on. */
 export type MailTextDeps = Pick<MailDeps, 'config' | 'isRecoveryOpen' | 'upstreamProviders' | 'urls'>;
 
-/** Jobs of one queue; each sends one mail, to one person. */
+/** Jobs of one queue. Each sends one email to one user. */
 export interface MailSource {
   readonly queue: string;
   /**
-   * Reads, or makes, what the mail says, at the time when it is sent and again at each further try: a payload holds
-   * ids, and no code or ticket. Undefined when the mail is of no use any more: it is not sent.
+   * Reads or creates the content of the email, at the time of sending and at each retry. A payload contains IDs, but no
+   * code or ticket. Returns undefined if the email is no longer useful: it is not sent.
    */
   compose(deps: MailDeps, job: Job): Promise<ComposedMail | undefined>;
 }
 
 export interface ComposedMail {
   readonly to: Mailbox;
-  /** BCP 47 tag; the service's own language when it is undefined or not installed. */
+  /** BCP 47 tag. If it is undefined or not installed, the service's default language is used. */
   readonly language: string | undefined;
   text(translations: Translations): MailText;
 }

@@ -1,4 +1,4 @@
-/** The mails of `domain/recoveries`: one for each request for a new password. */
+/** Emails of `domain/recoveries`: one per request for a new password. */
 import { issueRecoveryTicket, type RecoveryMail } from '#domain/recoveries/issue-ticket.ts';
 import { RECOVERY_MAIL_QUEUE } from '#domain/recoveries/start-recovery.ts';
 import { providerName, type UpstreamProvider } from '#domain/upstream/upstream-providers.ts';
@@ -75,7 +75,7 @@ function text(words: string): MailPart {
   return { kind: 'text', text: words };
 }
 
-/** How to sign in to an account without a password, with the names of the services that may still be used. */
+/** Explains how to sign in to an account without a password, with the names of the available providers. */
 function otherWays(
   { upstreamProviders }: MailTextDeps,
   translations: Translations,

@@ -4,16 +4,16 @@ import { type MailTemplates, type MailValues, renderMailTemplate } from '#config
 import type { Translations } from '../i18n/translations.ts';
 import { inert, isolated, type MailPart, type MailText } from './mail-text.ts';
 
-/** What all mails have in common: who sends them, and how they look. */
+/** What all emails share: sender and look. */
 export interface MailFrame {
   readonly serviceName: string;
-  /** The public base. */
+  /** The public base URL. */
   readonly address: string;
   /** Plain text. */
   readonly imprint: string | undefined;
-  /** `#rrggbb`; undefined: as the bundled pages have it. */
+  /** `#rrggbb`. Undefined for the bundled pages' color. */
   readonly accent: { readonly light: string | undefined; readonly dark: string | undefined };
-  /** Of the operator. */
+  /** The operator's templates. */
   readonly templates: MailTemplates;
 }
 
@@ -23,7 +23,7 @@ export interface RenderedMail {
   readonly html: string;
 }
 
-/** @param username of the account that the mail is about, if it is about one */
+/** @param username of the account that the email is about, if any */
 export function renderMail(
   frame: MailFrame,
   translations: Translations,
@@ -43,7 +43,7 @@ export function renderMail(
   };
 }
 
-/** What templates of the operator may say. */
+/** Values that the operator's templates may use. */
 function valuesOf(
   { serviceName, address, imprint = '' }: MailFrame,
   { language, direction }: Translations,
@@ -108,8 +108,8 @@ const ACCENT = { light: '#0a6a5a', dark: '#52cdb4' } as const;
 const ON_ACCENT = { light: '#ffffff', dark: '#0e1413' } as const;
 
 /**
- * Every color stands at its element, as many programs drop style sheets; the style sheet is for those that have a dark
- * theme. Both themes give text and background together, so that no program can change one of them alone.
+ * Every element has its own colors, because many programs drop style sheets. The style sheet is for programs with a
+ * dark theme. Both themes set text and background together, so that no program can change only one of them.
  */
 const STYLES = {
   body: `margin:0;padding:0;background-color:#f4f6f5;color:#15201d;${FONT};font-size:16px;line-height:1.5`,
@@ -121,7 +121,7 @@ const STYLES = {
   code: 'margin:0 0 16px;font-size:28px;line-height:1.4;font-weight:600;letter-spacing:4px;color:#15201d',
   address: 'margin:0 0 16px;font-size:14px;color:#566762;overflow-wrap:anywhere',
   label: 'padding:4px 0;text-align:start;vertical-align:top;white-space:nowrap;font-weight:400;color:#566762',
-  // On both sides, as logical ones are not known everywhere.
+  // On both sides, because not every program supports logical properties.
   value: 'padding:4px 16px;vertical-align:top;color:#15201d;overflow-wrap:anywhere',
   facts: 'margin:0 0 16px;border-collapse:collapse',
   footer: 'margin:16px 0 0;font-size:14px;color:#566762;overflow-wrap:anywhere',
@@ -148,7 +148,7 @@ function renderHtml(frame: MailFrame, translations: Translations, mail: MailText
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="supported-color-schemes" content="light dark" />
-        {/* Keeps programs from making links of what looks like a number, a date or an address. */}
+        {/* Stops programs from turning numbers, dates or addresses into links. */}
         <meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no" />
         <title>{subject}</title>
         <style>{darkStyles(frame.accent.dark ?? ACCENT.dark)}</style>
@@ -213,7 +213,7 @@ function Part({ part, accent }: { part: MailPart; accent: string }): VNode {
   }
 }
 
-/** The address is also shown, for those who want to see where a button leads before they follow it. */
+/** Also shows the URL, for users who want to check where a button leads. */
 function Link({ label, href, accent }: { label: string; href: string; accent: string }): VNode {
   const style = `display:inline-block;padding:12px 20px;border-radius:8px;background-color:${accent};color:${ON_ACCENT.light};font-weight:600;text-decoration:none`;
   return (

@@ -1,4 +1,4 @@
-/** Samples of every mail, each for one way in which it differs. */
+/** Samples of every email, one for each of its variants. */
 import type { MailName } from '#config/mail-template.ts';
 import { NOTICES, type Notice } from '#domain/security-notices/security-notice.ts';
 import type { SampleContext } from '../sample.ts';
@@ -14,7 +14,7 @@ type MailContext = Pick<SampleContext, 'now' | 'text' | 'token' | 'translations'
 };
 
 export interface MailSample {
-  /** Of the mail, and what tells it from its other samples. */
+  /** Name of the email, and what distinguishes the sample from its other samples. */
   readonly name: MailName | `${MailName}-${string}`;
   text(deps: MailTextDeps, context: MailContext): MailText;
 }
@@ -26,7 +26,7 @@ function request({ now, translations }: MailContext) {
   return { at: new Date(now), locale: translations.language, address: '192.0.2.1', userAgent: USER_AGENT };
 }
 
-/** What further facts a notice tells, where there are some. */
+/** Additional facts of a notice, if it has any. */
 const DETAILS: Readonly<Partial<Record<Notice, Readonly<Record<string, (text: string) => Record<string, unknown>>>>>> =
   {
     account_deactivated: { own: () => ({ own: true }), other: () => ({}) },

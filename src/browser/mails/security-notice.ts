@@ -1,4 +1,4 @@
-/** The mails of `domain/security-notices`. */
+/** Emails of `domain/security-notices`. */
 import { findNotice, NOTICE_QUEUE, type Notice, type NoticeFacts } from '#domain/security-notices/security-notice.ts';
 import type { Translations } from '../i18n/translations.ts';
 import { circumstances, type Fact } from './circumstances.ts';
@@ -180,7 +180,7 @@ function text(words: string): MailPart {
   return { kind: 'text', text: words };
 }
 
-/** Who deactivated their account themselves is told otherwise than who was sent away. */
+/** The text depends on whether the owner or an administrator deactivated the account. */
 function deactivated<Part extends 'advice' | 'text'>({ detail }: NoticeFacts, part: Part) {
   return detail['own'] === true
     ? (`mail.account_deactivated.${part}_own` as const)
@@ -194,13 +194,13 @@ function endedSessions(translations: Translations, { detail }: NoticeFacts): Mai
   ];
 }
 
-/** For a person whose password somebody else has changed. */
+/** For users whose password someone else has changed. */
 function recover({ isRecoveryOpen, urls }: MailTextDeps, translations: Translations): MailPart[] {
   if (!isRecoveryOpen) return [];
   return [{ kind: 'link', label: translations.t('mail.recovery.link'), href: urls.absolute('recover') }];
 }
 
-/** How the person proved who it is. */
+/** How the user authenticated. */
 function method(translations: Translations, { detail }: NoticeFacts): Fact[] {
   const known = METHODS.find((name) => name === detail['method']);
   if (known === undefined) return [];
@@ -224,13 +224,13 @@ function remainingCodes(translations: Translations, { detail }: NoticeFacts): Ma
   return typeof remaining === 'number' ? [text(translations.t('account.codes.remaining', { count: remaining }))] : [];
 }
 
-/** As its owner calls it. */
+/** The passkey's name, as its owner chose it. */
 function changedPasskey(translations: Translations, { detail }: NoticeFacts): Fact[] {
   const { passkey } = detail;
   return typeof passkey === 'string' ? [[translations.t('mail.fact.passkey'), inert(passkey)]] : [];
 }
 
-/** In part: whoever reads one mailbox of a person need not learn of the others. */
+/** Partly hidden, because readers of one of the user's mailboxes need not learn about the others. */
 function changedAddress(translations: Translations, { detail }: NoticeFacts): Fact[] {
   const { email } = detail;
   return typeof email === 'string' ? [[translations.t('mail.fact.email'), inert(email)]] : [];
