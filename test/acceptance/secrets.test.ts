@@ -1,6 +1,6 @@
 /**
- * Collects all output of the built program after users and applications have exercised it. No secret that was entered,
- * sent, issued or configured appears in it (operations 10.15, security 3.8).
+ * Collects all output of the built program after users and applications have exercised it. The output contains no
+ * secret that was entered, sent, issued or configured (operations 10.15, security 3.8).
  */
 import type { ChildProcess } from 'node:child_process';
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';

@@ -153,7 +153,7 @@ describe('an assertion with a hostile header is refused (S-31)', () => {
     ['null', null],
     ['24 KiB', 'k'.repeat(24 * 1024)],
   ])('kid that is %s', async (_, kid) => {
-    // The client signs with its own key, but its key has another ID.
+    // The client signs with its own key, whose ID is not the one in the header.
     await expectRefused(forged({ alg: 'ES256', kid }, withKey(own.privateKey)));
   });
 

@@ -244,7 +244,7 @@ describe('a request that waits for consent', () => {
       // The attacker's form in the victim's browser.
       expect(await decide(own, victim)).toMatchObject({ status: 403, location: undefined });
     });
-    // With their own form, attackers decide for themselves.
+    // Attackers who submit their own form decide for themselves.
     const { location = '' } = await decide(own, attacker);
     const code = new URL(location).searchParams.get('code') ?? '';
     const tokens = attacked.held(code, await attacked.exchange(C3, code));
@@ -269,7 +269,7 @@ describe('a request that waits for consent', () => {
     await other.open(step);
     expect(isConsent(other.shown)).toBe(true);
     expect((await attacked.browser().get(step)).location).toContain('/login');
-    // The same user has not seen the page in another browser.
+    // The same user has not seen the page in the other browser.
     const elsewhere = await attacked.signedIn('amira');
     await elsewhere.open(step);
     expect(isConsent(elsewhere.shown)).toBe(true);

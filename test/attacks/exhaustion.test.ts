@@ -158,7 +158,7 @@ describe('150 sign-ins at once with long passwords (S-143)', () => {
       machines.map(({ elapsed }) => elapsed),
       0.95,
     );
-    // Requests in the queue wait for a second and more. Machine requests would too if they were queued.
+    // Requests in the queue wait for a second and more. Requests to machine endpoints would too if they were queued.
     expect(slowMachine).toBeLessThan(median(waited.map(({ elapsed }) => elapsed)) / 2);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Finds the most expensive request for each route from the requests' own statistics, and tests how a flood of it from
- * one address affects others (security 4.17, `limits.work`).
+ * Finds the most expensive request for each route from the request statistics. Tests how a flood of it from one address
+ * affects others (security 4.17, `limits.work`).
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Route } from '#platform/http/route.ts';

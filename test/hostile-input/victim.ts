@@ -4,8 +4,8 @@ import type { Browser } from '../support/browser.ts';
 import { type HostileRequest, PLACEHOLDERS } from './hostile-request.ts';
 
 /**
- * A signed-in user whose browser sends the requests. Replaces placeholders by the current values, and signs in again
- * when a request has ended the session.
+ * A signed-in user whose browser sends the requests. Replaces placeholders by the current values. Signs in once more
+ * after a request has ended the session.
  */
 export class Victim {
   readonly #attacked: AttackedService;

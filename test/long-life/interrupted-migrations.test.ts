@@ -1,6 +1,6 @@
 /**
- * Migrates every previous schema, with rows in every table, to the current one, while the program is killed in each
- * migration (security F-22, O-08; operations 8.3).
+ * Migrates every previous schema, with rows in every table, to the current one. The program is killed in each migration
+ * (security F-22, O-08; operations 8.3).
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -61,7 +61,7 @@ const LISTS = [
   'security-events-of-users',
 ];
 
-// The list merges two kinds of sessions, and may look up each one's client and name.
+// The list merges two kinds of sessions, and may look up the client and the name of each session.
 const MOST = 4 * (PAGE + 1);
 
 describe('of somebody with thousands of sessions, a page is read and no more', () => {

@@ -1,7 +1,7 @@
 /**
- * The log of the built program after more than a thousand concurrent requests, to every route with every method over
- * both versions of HTTP (operations 5, 10.4). Each request has exactly one complete, well-formed line with a unique
- * number.
+ * The log of the built program after more than a thousand concurrent requests (operations 5, 10.4). They cover every
+ * route with every method over both versions of HTTP. Each request has exactly one complete, well-formed line with a
+ * unique number.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A network link from an instance to its database or another server. It can go silent, drop its connections, or be
- * slow. It never resets a connection: blocked bytes arrive when they are retransmitted after the link is restored.
+ * A network link from an instance to its database or another server. It can go silent, stall existing connections, or
+ * be slow. It never resets a connection: blocked bytes arrive when they are retransmitted after the link is restored.
  * Plain JavaScript, so that tests and tools run it without a build.
  */
 import { randomInt } from 'node:crypto';

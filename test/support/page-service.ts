@@ -23,7 +23,7 @@ export interface PageServiceOptions {
   /** Built asset files, none by default. */
   readonly assets?: AssetFiles;
   readonly limits?: Partial<Config['rateLimiting']['login']>;
-  /** `experimental.inactive_session_expiration` for browser sessions. They never expire by default. */
+  /** `experimental.inactive_session_expiration` for browser sessions. By default, they do not expire when unused. */
   readonly unusedBrowserSessionsSeconds?: number;
   readonly passkeyLimit?: Config['rateLimiting']['passkey']['perIp'];
   readonly hasher?: PasswordHasher;

@@ -61,7 +61,7 @@ export interface TestService {
 
 export interface ServiceOptions {
   readonly clock?: Clock;
-  /** Shares the database and keys of this instance. */
+  /** Shares the database and keys of this instance. Its settings must be passed as well. */
   readonly like?: TestService;
   /** ERROR lines that contain one of these texts are expected. */
   readonly expectedErrors?: readonly string[];

@@ -24,7 +24,7 @@ import { root } from '../../scripts/steps/places.js';
  * @property {string} folder empty or absent; contains the files and the socket
  * @property {Programs} programs
  * @property {{ readonly uid: number, readonly gid: number } | undefined} account that runs the server when this process
- * is root, which PostgreSQL rejects
+ * is root, because PostgreSQL refuses to run as root
  * @property {string} user name of the superuser, who needs no password
  * @property {Readonly<Record<string, string>>} settings of postgresql.conf
  * @property {boolean} isDurable false: does not wait for the disk

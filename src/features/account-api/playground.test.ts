@@ -1,4 +1,4 @@
-/** The page for trying documents (account-graphql 1.9). Its script is tested in a browser (tools/browser). */
+/** The GraphQL playground (account-graphql 1.9). Its script is tested in a browser (tools/browser). */
 import { afterEach, describe, expect, test } from 'vitest';
 import { Browser } from '#test/support/browser.ts';
 import { startService, type TestService } from '#test/support/service.ts';

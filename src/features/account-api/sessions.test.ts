@@ -109,7 +109,7 @@ describe('a list (account-graphql 3.4)', () => {
     const inOrder = way === 'forward' ? pages : pages.toReversed();
     expect(inOrder.flatMap(({ ids }) => ids)).toEqual(ALL());
     expect(pages.length).toBe(36);
-    // Paging backwards knows the ends of the list too.
+    // Backward pagination also reports both ends of the list.
     expect(pages.map(({ hasPreviousPage }) => hasPreviousPage)).toEqual(
       pages.map((_, index) => (way === 'forward' ? index > 0 : index < 35)),
     );

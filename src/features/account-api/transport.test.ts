@@ -33,7 +33,7 @@ function times(count: number, part: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => part(index)).join(' ');
 }
 
-/** What the last log line says about the operation. */
+/** Returns what the last log line says about the operation. */
 function logged(): string | undefined {
   const line = service.logLines().findLast((text) => text.includes(' http.server.response ')) ?? '';
   return / (graphql\.operation\.\S+(?: graphql\.operation\.\S+)?)$/

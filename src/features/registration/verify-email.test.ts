@@ -297,7 +297,7 @@ describe('the field of the first form', () => {
         expect(second.browser.shown).toMatchObject({ status: 200, errorCodes: ['email-unreachable'] });
         expect(second.browser.shown.forms[0]?.inputs.get('email')).toBe('björn@mail.example');
         expect(second.browser.shown.text).toContain('cannot send email to addresses with letters such as “ü”');
-        // For an address without such letters, the mail server is still asked.
+        // An address without such letters is still passed to the mail server.
         await second.browser.submit({
           email: 'bjorn@mail.example',
           password: NEW_PASSWORD,

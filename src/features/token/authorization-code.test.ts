@@ -303,7 +303,7 @@ describe('token endpoint: devices', () => {
     const first = await service.exchange(client, older.code);
     const others = await service.exchange(client, stranger.code);
     const replacing = await service.exchange(client, newer.code);
-    // The user is locked in a transaction.
+    // A transaction locks the user.
     expect(service.lastRequest().queries).toBe(4);
     expect((await service.introspect(member(first, 'access_token'))).body).toEqual({ active: false });
     expect(await service.refresh(client, member(first, 'refresh_token'))).toMatchObject({ status: 400 });

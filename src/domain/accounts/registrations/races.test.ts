@@ -58,7 +58,7 @@ async function rows<Row extends object>(text: string, ...params: unknown[]): Pro
 /** Inserts an open registration with every step completed. */
 async function insertRegistration(facts: {
   readonly username: string;
-  /** Proven. */
+  /** Verified. */
   readonly email?: string;
   readonly tokenId?: string;
 }): Promise<RegistrationId> {
