@@ -55,7 +55,7 @@ async function begin(browser: Browser, email: string): Promise<string> {
   return location?.slice(`${ORIGIN}/recover/progress/`.length) ?? expect.fail('no progress');
 }
 
-/** Runs what the email job does for a recovery. */
+/** Issues the ticket of a recovery, as the email job does. */
 async function mailFor(id: string, settings: { readonly setsFirstPassword?: boolean } = {}) {
   const { database } = testDatabase;
   const { clock } = service;
