@@ -39,8 +39,7 @@ const MIN_STEP_MS = 5000;
 
 /**
  * The clock of requests and jobs. It follows the system clock until that clock is set. It then continues on the
- * monotonic clock until the new time has been compared and accepted, so no decision or row uses a time that may be
- * wrong.
+ * monotonic clock until the new time has been compared and accepted. So a possibly wrong time is never used or stored.
  */
 export class SteadyClock implements Clock {
   readonly #machine: Clock;

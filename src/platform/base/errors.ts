@@ -6,7 +6,7 @@
  * the manual (`scripts/reference/error-texts.ts`).
  */
 interface ErrorRow {
-  /** `refusal`: the caller is not allowed what it asked for. `fault`: the server failed. */
+  /** `refusal`: the request is not allowed or invalid. `fault`: the service failed. */
   readonly kind: 'refusal' | 'fault';
   /** HTTP status. */
   readonly status: number;

@@ -1,6 +1,6 @@
 /**
  * Checks who can read or write a file with secrets, based on its owner, group and mode. An account that can write to a
- * key file controls what the service signs with. Permissions do not stop root from reading it.
+ * key file controls what the service signs with. Root can read every file anyway.
  */
 import type { Stats } from 'node:fs';
 
@@ -34,8 +34,8 @@ export function processAccount(): ProcessAccount | undefined {
 }
 
 /**
- * Judges the permissions of a file or directory. A service that runs as root accepts only files that belong to root,
- * since another owner, or members of a group with write access, could replace the keys.
+ * Judges the permissions of a file or directory. A service that runs as root accepts only files that belong to root.
+ * Another owner, or members of a group with write access, could replace the keys.
  * @param path as shown in messages
  */
 export function judgeOwnership(path: string, status: FileStatus, account: ProcessAccount | undefined): Judgment {

@@ -32,8 +32,8 @@ export class Task {
   /** Rows returned by those statements. */
   fetched = 0;
   /**
-   * The task timed out and was answered. It reads and writes nothing more, so a refused request has no effect and
-   * useless work delays no one else's.
+   * The task timed out and was answered. It reads and writes nothing more. So a refused request has no effect, and
+   * other requests do not wait for useless work.
    */
   isOver = false;
   /** `performance.now()` when the task arrived. */
@@ -64,7 +64,7 @@ export function currentTask(): Task | undefined {
 
 /**
  * Runs `run` as a new stretch of `task`: immediately if no stretch is running, otherwise after the earlier ones have
- * drained, but before the next event of the event loop. `run` must not throw.
+ * drained. That is still before the next event of the event loop. `run` must not throw.
  */
 export function resumeTask(task: Task | undefined, run: () => void): void {
   if (isBusy) waiting.push({ task, run });

@@ -52,8 +52,8 @@ export function traceparentOf({ traceId, spanId, isSampled }: TraceContext): str
 }
 
 /**
- * Returns a task's position in its trace, to be stored with the jobs that it queues: a `traceparent`, or only the trace
- * id if no spans are recorded. Returns undefined without a trace.
+ * Returns a task's position in its trace, to be stored with the jobs that it queues. The position is a `traceparent`,
+ * or only the trace id if no spans are recorded. Returns undefined without a trace.
  */
 export function tracePlaceOf({ trace, traceId }: Task): string | undefined {
   return trace === undefined ? traceId : traceparentOf(trace.context);

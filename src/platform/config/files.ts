@@ -9,8 +9,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const USUAL_PLACES = ['latchkey.yaml', 'config.yaml', '/etc/latchkey/config.yaml'];
 
 /**
- * Returns the files to read in order of precedence: those named on the command line, else by `LATCHKEY_CONFIG`, else
- * the first one found in the usual places, else none.
+ * Returns the files to read in order of precedence. They are named on the command line or in `LATCHKEY_CONFIG`.
+ * Otherwise it is the first file found in the usual places, if any.
  */
 export function configurationFiles(
   named: readonly string[],

@@ -24,8 +24,8 @@ export interface YamlContent {
 }
 
 /**
- * Parses one YAML 1.2 document of the core schema: no other tags, unique keys and at most 100 alias expansions, since a
- * small text could expand to a huge tree.
+ * Parses one YAML 1.2 document of the core schema, without other tags or duplicate keys. Permits at most 100 alias
+ * expansions, since a small text could expand to a huge tree.
  * @param origin of the file; line and column are added
  */
 export function parseYaml(text: string, origin: Origin): YamlContent {

@@ -40,8 +40,8 @@ export interface BinarySources {
 }
 
 /**
- * Finds programs that the account can run: those in `binDir` if it is set, else the bundled ones (copied if the account
- * cannot reach them), else those on the `PATH` of this process.
+ * Finds programs that the account can run. Uses those in `binDir` if it is set, else the bundled ones (copied if the
+ * account cannot reach them), else those on the `PATH` of this process.
  * @returns the programs, and whether they had to be copied
  * @throws ExitError 69 with a message that says what to install or set
  */

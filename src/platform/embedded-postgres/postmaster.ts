@@ -70,8 +70,8 @@ function isProcessId(pid: number): boolean {
 }
 
 /**
- * Removes a file without a process id, with which PostgreSQL does not start. A power failure can leave such a file just
- * after its creation. A server that is starting writes its id immediately.
+ * Removes a file without a process id, because PostgreSQL does not start with it. A power failure can leave such a file
+ * just after its creation. A server that is starting writes its id immediately.
  */
 async function removeUnlessWritten(path: string, text: string): Promise<void> {
   await delay(JUST_MADE_MS);

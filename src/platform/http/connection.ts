@@ -131,8 +131,8 @@ export class Connection implements RequestConnection {
 
   /**
    * Serves a request as soon as all earlier responses have been sent.
-   * @returns false if too many requests are waiting, in which case the connection is destroyed. Pausing it would not
-   * stop Node's parser, which continues with the data already read.
+   * @returns false if too many requests are waiting. The connection is then destroyed, since pausing it would not stop
+   * Node's parser, which continues with the data already read.
    */
   admit(request: PendingRequest): boolean {
     if (this.#waiting.length === MAX_PIPELINED) {

@@ -57,7 +57,7 @@ export class Connections {
 
   /**
    * Applies the PROXY header of a connection: from now on it counts towards the client named there.
-   * @returns false if that client has too many connections, in which case this one is closed
+   * @returns false if that client has too many connections; this one is then closed
    */
   identify(connection: Connection, header: ProxySource): boolean {
     connection.proxy = header;

@@ -27,8 +27,8 @@ const SERVER_METHODS = 'GET, HEAD, POST, OPTIONS';
 
 /**
  * Finds and calls the handler of a request. Checks are ordered by cost: head, load, path, method, embedding.
- * @param isLagging the event loop is slow: pages for users give way to requests from machines (operations 9.4), unless
- * few requests are in flight and the machine itself is overloaded
+ * @param isLagging the event loop is slow, so pages for users give way to requests from machines (operations 9.4).
+ * Ignored if few requests are in flight, because then the machine itself is overloaded
  */
 export function dispatch(
   exchange: Exchange,

@@ -75,7 +75,7 @@ class Http2Connection implements RequestConnection, Multiplexer {
   readonly #options: Http2Options;
   readonly #resets = new Burst();
   readonly #acknowledged = new Burst();
-  /** Open streams, with the time by which the client must have read more of the response. */
+  /** Open streams, with their deadline for reading more of the response. */
   readonly #streams = new Map<ServerHttp2Stream, number>();
   /** The peer has sent its initial settings. */
   #isGreeted = false;

@@ -1,6 +1,7 @@
 /**
- * Makes a server listen on one `binds` entry of a listener: an IP address, all addresses of a host name, a Unix socket,
- * or a socket from the service manager. All functions throw `ExitError` 71 with the address and the system's error.
+ * Makes a server listen on one `binds` entry of a listener. An entry is an IP address, a host name with all its
+ * addresses, a Unix socket, or a socket from the service manager. All functions throw `ExitError` 71 with the address
+ * and the system's error.
  */
 import cluster from 'node:cluster';
 import { lookup } from 'node:dns/promises';

@@ -13,11 +13,11 @@ export type ProxyHeader =
 /** Contents of a header. */
 export interface ProxySource {
   readonly version: 1 | 2;
-  /** Undefined if the header names no client, in which case the peer of the socket counts. */
+  /** Undefined if the header names no client. Then the peer of the socket counts. */
   readonly route: ProxiedRoute | undefined;
 }
 
-/** The client's address and the address to which it connected. */
+/** The addresses of the client and of the destination of its connection. */
 export interface ProxiedRoute {
   readonly source: Endpoint;
   readonly destination: Endpoint;

@@ -71,7 +71,7 @@ const METHODS = {
   'get-put-delete': 'GET, PUT, DELETE',
   graphql: 'GET, POST, OPTIONS',
 } as const;
-/** Matches only a list of header names, so that the value cannot break out of the header in which it is echoed. */
+/** Matches only a list of header names, so that an echoed value cannot break out of its header. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 
 /**

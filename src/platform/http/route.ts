@@ -25,11 +25,11 @@ export interface Route {
   readonly errorFormat: ErrorFormat;
   /** The route handles repeated `Authorization` headers itself. On other routes such a request is malformed. */
   readonly judgesRepeatedAuthorization?: boolean;
-  /** HEAD is answered like GET without a body, unless GET changes state. */
+  /** HEAD is refused, because GET changes state. On other routes HEAD is answered like GET without a body. */
   readonly headRefused?: boolean;
   /** It answers 405 with its own page, so `Allow` must not list its method. */
   readonly isRefusal?: boolean;
-  /** CORS policy: the methods with which scripts from any origin may call the route. Only for machine routes. */
+  /** CORS policy of a machine route: the methods that scripts from any origin may use. */
   readonly cors?: 'none' | 'admin' | 'chat' | 'get' | 'get-post' | 'get-put-delete' | 'graphql';
   /**
    * Whether other sites may embed it. A function decides per request. Defaults to `refused` for routes that serve

@@ -49,7 +49,7 @@ interface Received extends Pick<ExchangeParts, 'connection' | 'expectsContinue' 
 }
 
 const CLOSING_SWEEP_MS = 50;
-/** Maximum time that a stopping server waits for a pause in which it can stop listening. */
+/** Maximum time that a stopping server waits for a pause before it stops listening. */
 const MAX_PAUSE_SEARCH_MS = 2000;
 const PAUSE_CHECK_MS = 2;
 /** Number of quiet checks that count as a pause. Decreases with the time spent waiting. */

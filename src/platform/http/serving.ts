@@ -1,6 +1,6 @@
 /**
- * The settings with which requests are answered: routes, rules, error formats and limits. A configuration reload
- * replaces them as a whole (operations 8.6). A request keeps the settings with which it started.
+ * The settings for answering requests: routes, rules, error formats and limits. A configuration reload replaces them as
+ * a whole (operations 8.6). Requests in progress keep their settings.
  */
 import type { LogWriter } from '#platform/log/log-writer.ts';
 import { TrustedProxies } from './client-address.ts';

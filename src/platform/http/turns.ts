@@ -1,7 +1,8 @@
 /**
- * A queue for requests that must not slow down other clients (security 4.17): those of an address with several requests
- * in progress, and all requests of an address that has recently used much work. They start one by one, alternating
- * between addresses. After each, a pause follows that is longer than the time for which it kept the event loop busy.
+ * A queue for requests that must not slow down other clients (security 4.17). These are requests of an address with
+ * several in progress, and all requests of an address that has recently used much work. They start one by one,
+ * alternating between addresses. Each is followed by a pause longer than the time for which it kept the event loop
+ * busy.
  */
 import { resumeTask, type Task } from '#platform/base/tasks.ts';
 

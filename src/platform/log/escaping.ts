@@ -1,6 +1,6 @@
 /**
- * Escapes untrusted text for log lines, so that it cannot end the line, break out of its quotes, or change how a
- * terminal or editor displays the surrounding text (operations 5.2, security 3.8).
+ * Escapes untrusted text for log lines (operations 5.2, security 3.8). Such text must not end the line, break out of
+ * its quotes, or change how a terminal or editor displays the surrounding text.
  */
 
 const BIDI_CONTROLS = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';

@@ -237,8 +237,8 @@ function failureOf(error: unknown, signal: AbortSignal): OutboundFailure {
 }
 
 /**
- * Looks up a name for a socket that is about to connect, and returns only addresses to which connections are allowed.
- * There is no second lookup that could return a different result.
+ * Looks up a name for a socket that is about to connect, and returns only the permitted addresses. There is no second
+ * lookup that could return a different result.
  */
 export function checkedLookup(
   resolve: Resolve,

@@ -35,7 +35,7 @@ import { Lanes } from './lanes.ts';
 import { ReachableAddresses } from './reachable-addresses.ts';
 
 const TOTAL_MS = 5_000;
-/** For servers that the operator has configured, such as sign-in providers, while a user is waiting. */
+/** Timeout for servers that the operator has configured, such as sign-in providers, while a user is waiting. */
 export const CALL_TOTAL_MS = 10_000;
 const CALLS_AT_ONCE_PER_SERVER = 20;
 /** Maximum time that a call waits for capacity. */

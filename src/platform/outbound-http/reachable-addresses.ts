@@ -6,10 +6,7 @@ const METADATA_ADDRESSES = ['168.63.129.16'];
 /** The only IPv6 range routed on the internet (RFC 4291 2.4, IANA). Excludes mapped, compatible and NAT64 addresses. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/**
- * Addresses to which connections are allowed for third-party URLs: public ones, and the networks that the operator
- * allows.
- */
+/** The permitted addresses for third-party URLs: public ones, and the networks that the operator allows. */
 export class ReachableAddresses {
   readonly #allowed: Networks;
 
@@ -25,8 +22,8 @@ export class ReachableAddresses {
 
 /**
  * Excludes loopback, private, link-local, shared (CGNAT), unique-local, multicast, unspecified, reserved and
- * documentation addresses, IPv4 within IPv6 in any form (mapped, compatible, NAT64, 6to4, Teredo) and cloud metadata
- * services.
+ * documentation addresses. Also excludes IPv4 within IPv6 in any form (mapped, compatible, NAT64, 6to4, Teredo) and
+ * cloud metadata services.
  * @see security 3.9
  */
 function isPublic(address: string): boolean {

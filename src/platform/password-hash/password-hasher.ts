@@ -71,9 +71,9 @@ export class PasswordHasher {
   }
 
   /**
-   * Verifies a password in each form from which its hash may have been created, see `formsOfPassword`. A wrong password
-   * with non-ASCII letters costs up to four hashes, in one slot of the queue. If there is no stored hash, or one that
-   * cannot be verified, it does the same work and fails, so that the duration does not reveal which accounts exist.
+   * Verifies a password in each form that the hash may have been created from, see `formsOfPassword`. A wrong password
+   * with non-ASCII letters costs up to four hashes, in one slot of the queue. If the stored hash is missing or
+   * unusable, it does the same work and fails. So the duration does not reveal which accounts exist.
    */
   async verify(stored: StoredHash | undefined, password: string, caller: HashCaller): Promise<Verification> {
     const hashing = stored === undefined ? undefined : this.#hashings.get(stored.schemeVersion);

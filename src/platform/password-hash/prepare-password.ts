@@ -1,4 +1,4 @@
-/** Unicode forms in which passwords are compared. */
+/** Unicode forms of passwords. */
 
 /**
  * Converts a password to the form of RFC 8265 4.2.2 (OpaqueString): other spaces become U+0020, then Unicode NFC.
@@ -9,7 +9,7 @@ export function preparePassword(password: string): string {
 }
 
 /**
- * Returns the forms from which a hash may have been created, the current one first. The others are the password as
+ * Returns the forms that a hash may have been created from, the current one first. The others are the password as
  * typed, which earlier versions hashed, NFKC, which Synapse hashes, and NFD. These are four forms at most, and one for
  * ASCII passwords.
  */

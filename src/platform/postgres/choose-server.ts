@@ -10,7 +10,7 @@ import { codeOf, reasonOf } from './failures.ts';
 /** After this time without a response, the next server is tried as well. */
 const STAGGER_MS = 500;
 
-/** The server to which each target was last connected. */
+/** The last server used for each target. */
 const lastChosen = new WeakMap<ConnectionTarget, ServerAddress>();
 
 /** All configured servers refused the connection, did not respond, or are read-only. */

@@ -157,7 +157,7 @@ export class ConnectionSet {
 
   /**
    * Replaces the connections to a server that has become read-only. New connections are kept, since their replacements
-   * could end at the same server, again and again.
+   * could lead to the same server, in an endless loop.
    */
   leaveServer(): void {
     const now = performance.now();
@@ -206,7 +206,7 @@ export class LossLog {
     this.#write('the database cannot be reached; trying again', reason, adviceOn(reason));
   }
 
-  /** Logs to which of several servers a connection was made. */
+  /** Logs the server of a new connection, if it has changed. */
   reached(server: string): void {
     if (server === this.#server) return;
     this.#server = server;

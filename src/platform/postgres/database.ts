@@ -24,8 +24,8 @@ export interface Transaction extends Queryable {
 
 export interface TransactionOptions {
   /**
-   * `work` has no effect outside the transaction, so it can be repeated, up to three times, if the server rolls the
-   * transaction back for a reason such as a deadlock or a serialization failure.
+   * `work` has no effect outside the transaction, so it can be repeated. It runs up to three more times if the server
+   * rolls the transaction back, for example for a deadlock or a serialization failure.
    */
   readonly isRepeatable?: boolean;
 }
@@ -53,7 +53,7 @@ export interface GuardingDatabase extends Database {
    * Returns the same database for work that takes effect only if `guard` is accepted. The guard is sent in one group
    * with the first statement, in the same round trip and transaction. If the server rejects either, neither takes
    * effect, and the guard is sent with the next statement.
-   * @param constraint with which the server rejects the guard; `GuardRefused` is thrown in that case
+   * @param constraint that rejects the guard; `GuardRefused` is then thrown
    */
   guardedBy<Parameters extends object>(
     guard: Statement<never, Parameters>,

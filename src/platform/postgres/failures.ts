@@ -101,9 +101,9 @@ const UNAVAILABLE = /^(08(?!P01)|53|58|25006|40001|40P01|55P03|57014|57P|0A000|2
 const INVALID_TEXT = /^(22021|22P05)$/;
 
 /**
- * Converts an error for callers: `temporarily_unavailable` if it is temporary or an operator can fix it (connection,
- * resources, disk full, read-only mode, timeouts, conflicts), `malformed_request` for text that no column can store (a
- * zero byte). Other errors stay unchanged.
+ * Converts an error for callers. Temporary errors, and those that an operator can fix, become `temporarily_unavailable`
+ * (connection, resources, disk full, read-only mode, timeouts, conflicts). Text that no column can store (a zero byte)
+ * becomes `malformed_request`. Other errors stay unchanged.
  */
 export function toCallersError(error: unknown): unknown {
   if (error instanceof ConnectionLost) return unavailable('The outcome is unknown.', error);
@@ -113,7 +113,7 @@ export function toCallersError(error: unknown): unknown {
   return error;
 }
 
-// Codes with which the server ends the whole session.
+// Codes of errors that end the whole session.
 const ENDS_SESSION = /^(08(?!P01)|57P0[1235]|25P0[34])/;
 
 /**

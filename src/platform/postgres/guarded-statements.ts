@@ -7,7 +7,7 @@ import type { AnyStatement, Statement } from './statement.ts';
 export interface Guard {
   readonly statement: AnyStatement;
   readonly parameters: object;
-  /** The unique constraint with which the server rejects it. No other statement may violate that constraint. */
+  /** The unique constraint that rejects the guard. No other statement may violate it. */
   readonly constraint: string;
 }
 

@@ -47,8 +47,8 @@ export function exclusiveSettings(options: CompleteDatabaseOptions): SessionSett
  * Prepares a new connection. Does not use startup parameters, because poolers reject them.
  *
  * Plans are generic: created once for all parameters. They use an index even if a table is so small that a sequential
- * scan would be cheaper, because a plan lasts as long as its connection, and the table may grow. The test of the plans
- * checks these plans.
+ * scan would be cheaper. The reason is that a plan lasts as long as its connection, and the table may grow. The test of
+ * the plans checks these plans.
  *
  * For statements that do require a sequential scan, servers before 18 then estimate very high costs. They would compile
  * the statement and start parallel workers, which takes more than a second, so both are disabled.

@@ -1,6 +1,6 @@
 /**
- * What templates compute with: JSON, the bytes that `b64decode` makes, and `undefined` for what is not there. Members of
- * objects are read as own properties of data only, so nothing of JavaScript can be reached.
+ * The values of templates: JSON, the bytes that `b64decode` returns, and `undefined` for missing values. Only own data
+ * properties of objects are read, so templates cannot reach anything else in JavaScript.
  */
 import type { Meter } from './meter.ts';
 import { Failure } from './problems.ts';
@@ -9,7 +9,7 @@ export type Value = undefined | null | boolean | number | string | Uint8Array | 
 
 const MAX_DEPTH = 64;
 
-/** Names and what they stand for; members are converted when they are read. */
+/** A mapping from names to values. Members are converted when they are read. */
 export class Mapping {
   readonly #object: Readonly<Record<string, unknown>> | undefined;
   readonly #members: Map<string | number, Value>;
@@ -25,7 +25,7 @@ export class Mapping {
     this.#depth = depth;
   }
 
-  /** Reads an object of JSON. */
+  /** Wraps a JSON object. */
   static ofObject(object: Readonly<Record<string, unknown>>, depth = 0): Mapping {
     return new Mapping(object, new Map(), depth);
   }
@@ -48,7 +48,7 @@ export class Mapping {
   }
 }
 
-/** Takes over what JSON can hold; anything else counts as not there. */
+/** Converts JSON values. All other values become undefined. */
 export function toValue(given: unknown, depth = 0): Value {
   if (depth > MAX_DEPTH) throw new Failure(`a value is nested deeper than ${MAX_DEPTH} levels`);
   if (Array.isArray(given)) return given.map((element) => toValue(element, depth + 1));
@@ -73,15 +73,16 @@ export function kindOf(value: Value): string {
   return value instanceof Mapping ? 'a mapping' : 'a list';
 }
 
-/** False for what is not there, null, false, zero and whatever is empty. */
+/** Returns false for undefined, null, false, zero and anything empty. */
 export function isTrue(value: Value): boolean {
   if (value instanceof Uint8Array || isList(value)) return value.length > 0;
   return value instanceof Mapping ? value.keys().length > 0 : Boolean(value);
 }
 
 /**
- * The text of a scalar. What is not there and null have none: a person who lacks a claim would otherwise get the same text as
- * all others who lack it. Nor has a number that was rounded, or bytes that are not UTF-8, of which several look alike.
+ * Converts a scalar to text. Fails for undefined and null, since all users without a claim would otherwise get the same
+ * text. Also fails for rounded numbers and for bytes that are not UTF-8, because several values would have the same
+ * text.
  */
 export function textOf(value: Value, meter: Meter): string {
   if (typeof value === 'string') return value;
@@ -110,7 +111,7 @@ function utf8Of(bytes: Uint8Array): string {
   }
 }
 
-/** Also lists and mappings are compared by what they hold. */
+/** Compares lists and mappings by their contents. */
 export function areEqual(left: Value, right: Value, meter: Meter): boolean {
   meter.spend();
   if (typeof left === 'string' && typeof right === 'string') {
@@ -132,7 +133,7 @@ export function areEqual(left: Value, right: Value, meter: Meter): boolean {
   return left === right;
 }
 
-/** What JSON writes for it. Bytes have no form there. */
+/** Converts a value for `JSON.stringify`. Fails for bytes and undefined, which JSON cannot represent. */
 export function jsonOf(value: Value, meter: Meter): unknown {
   meter.spend();
   if (isList(value)) return value.map((element) => jsonOf(element, meter));

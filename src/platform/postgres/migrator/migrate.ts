@@ -29,7 +29,7 @@ export interface MigrateOptions {
 }
 
 export interface MigrateResult {
-  /** Names such as `0001-foundation`, in the order in which they were applied now. */
+  /** Names such as `0001-foundation`, in order of their application. */
   readonly applied: readonly string[];
   readonly pending: readonly string[];
 }
@@ -42,8 +42,9 @@ const LOCK = '7810217731184421153';
 /**
  * Migrates the database to the schema of this program. Each migration runs in a transaction, unless it builds indexes
  * concurrently. If several processes start this, one migrates, and the others wait and find nothing left to do.
- * @throws ExitError 1 if the database belongs to another program or a migration failed, 69 if it cannot be reached, 75
- * if another process migrates, or holds locks, for too long
+ * @throws ExitError 1 if the database belongs to another program or a migration failed
+ * @throws ExitError 69 if the database cannot be reached
+ * @throws ExitError 75 if another process migrates, or holds locks, for too long
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   const migrations = readMigrations(options.directory);
