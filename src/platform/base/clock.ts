@@ -76,7 +76,7 @@ export class SteadyClock implements Clock {
     return isStep(step) ? step : 0;
   }
 
-  /** Follows the system clock again, with the offset that the last `takeStep` measured. */
+  /** Resumes following the system clock, with the offset that the last `takeStep` measured. */
   accept(): void {
     this.#offset = this.#lookedAt;
   }

@@ -17,7 +17,7 @@ export interface OtlpSource {
 
 /**
  * Posts a document to a collector.
- * @returns the response status, and the delay that the collector asks for. Throws if there is no response.
+ * @returns the response status, and the delay that the collector asks for. Throws if the collector does not respond.
  */
 export type PostDocument = (
   document: string,

@@ -77,7 +77,7 @@ export class KeyRing {
     return undefined;
   }
 
-  /** Seals the value again under the current root. `current`: it already is; `unreadable`: no root opens it. */
+  /** Reseals a value under the current root. `current`: it already is; `unreadable`: no root opens it. */
   reseal(label: string, sealed: Buffer, associatedData: string): Buffer | 'current' | 'unreadable' {
     if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== VERSION) return 'unreadable';
     if (openWith(this.derive(label), sealed, associatedData) !== undefined) return 'current';

@@ -90,7 +90,7 @@ export function outside<T>(promise: Promise<T>): Promise<T> {
   });
 }
 
-/** Runs work that must be done even if the caller's task has timed out, such as releasing what it holds. */
+/** Runs work that must be done even if the caller's task has timed out, for example to release resources. */
 export function evenWhenOver<T>(work: () => Promise<T>): Promise<T> {
   if (owner?.isOver !== true) return work();
   return outside(

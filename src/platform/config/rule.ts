@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** Reports a broken rule at a key of the mapping, or at the mapping itself. */
+/** Reports a broken rule at a key of the mapping, or at the whole mapping. */
 export type ReportProblem = (path: readonly (string | number)[], message: string) => void;
 
 /**
@@ -35,7 +35,10 @@ export function listRule<Element extends z.ZodType>(
   );
 }
 
-/** Adds a rule over some keys of the mappings in a list. It receives only mappings in which these keys are valid. */
+/**
+ * Adds a rule over some keys of the mappings in a list. It receives only mappings whose values for these keys are
+ * valid.
+ */
 export function listKeysRule<Element extends z.ZodObject, Key extends keyof z.output<Element> & string>(
   schema: z.ZodArray<Element>,
   keys: readonly Key[],

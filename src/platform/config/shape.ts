@@ -60,7 +60,8 @@ interface KeyFacts {
   readonly hints: Hints;
   readonly description: string | undefined;
   /**
-   * In the notation of a configuration file. Undefined if there is no default, or one that depends on other settings.
+   * In the notation of a configuration file. Undefined without a default, and for defaults that depend on other
+   * settings.
    */
   readonly defaultValue: unknown;
   readonly isRequired: boolean;
@@ -127,7 +128,7 @@ export function mappingOf(shape: Shape | undefined): MappingShape | undefined {
   return shape?.kind === 'scalar' ? shape.mapping : undefined;
 }
 
-/** Returns the canonical key for a name or alias, ignoring case. Returns undefined if there is no such key. */
+/** Returns the canonical key for a name or alias, ignoring case. Returns undefined for unknown names. */
 export function canonicalKey(mapping: MappingShape, name: string): string | undefined {
   if (mapping.keys.has(name)) return name;
   for (const [key, shape] of mapping.keys) {

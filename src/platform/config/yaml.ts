@@ -18,7 +18,7 @@ const MAX_DEPTH = 50;
 const CORE_TAG = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
 
 export interface YamlContent {
-  /** Undefined if the text cannot be parsed, in which case its keys cannot be checked. */
+  /** Undefined if the text cannot be parsed. Its keys are then not checked. */
   readonly root: Node | undefined;
   readonly problems: readonly Problem[];
 }

@@ -31,7 +31,7 @@ const UNFINISHED = /^\.[0-9a-f]{12}\.tmp$/;
 export interface ClusterFiles {
   readonly directory: string;
   readonly isOutside: boolean;
-  /** User id of the owner. Undefined if there are no files yet. */
+  /** User id of the owner. Undefined until the files exist. */
   readonly owner: number | undefined;
 }
 

@@ -44,7 +44,7 @@ async function releaseAll(): Promise<void> {
   uses = [];
 }
 
-/** Released at the end of the test unless the test does so itself. */
+/** Released at the end of the test, unless the test releases it. */
 async function use(options: Partial<EmbeddedServerOptions> = {}): Promise<EmbeddedUse> {
   const made = await useEmbeddedServer({ dataDir, log: silentLog, ...options });
   uses.push(made);

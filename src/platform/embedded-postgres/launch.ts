@@ -70,8 +70,8 @@ export async function launchServer(options: LaunchOptions, onLost: () => void): 
 }
 
 /**
- * Creates the private directory of the server's socket, with mode 0700 and owned by the server's account. It is `run`
- * itself. If that path is too long for a socket, it is a directory with a short path, and `run` is a link to it.
+ * Creates the private directory of the server's socket, with mode 0700 and owned by the server's account. By default it
+ * is `run`. If that path is too long for a socket, a directory with a short path is used, and `run` is a link to it.
  */
 export async function makeSocketDirectory(run: string, account: Account): Promise<string> {
   const entry = await lstatIfThere(run);

@@ -32,7 +32,7 @@ export async function readPostmaster(cluster: string): Promise<Postmaster | unde
 
 /**
  * Returns whether the process is a server of this cluster. The process id alone proves nothing: another program may
- * have it now, for example after a restart of a container, where ids start from 1 again.
+ * have it now, for example after a restart of a container, when ids start from 1.
  */
 export async function isPostmasterAlive(pid: number, cluster: string): Promise<boolean> {
   if (processIdentity(pid) === undefined) return false;

@@ -5,7 +5,7 @@ import { isErrno } from '#platform/base/system-errors.ts';
 
 /**
  * Returns an identity based on the start time, which differs from that of a later process with the same id. Returns
- * undefined if there is no process, or only an unreaped one.
+ * undefined if the process does not exist or is only unreaped.
  */
 export function processIdentity(pid: number): string | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;

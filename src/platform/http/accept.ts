@@ -40,7 +40,7 @@ export function preferredEncoding<Coding extends string>(
   return best !== undefined && best.weight >= (weights.get('identity') ?? 0) ? best.coding : undefined;
 }
 
-/** Parses such a header into lowercase members with their weights. */
+/** Parses the header into lowercase members with their weights. */
 function weightsOf(header: string | undefined): Map<string, number> {
   const weights = new Map<string, number>();
   for (const range of header?.split(',', MAX_RANGES) ?? []) {

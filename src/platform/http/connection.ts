@@ -28,7 +28,7 @@ export interface PendingRequest {
 
 /** A connection from the point of view of a request. */
 export interface RequestConnection {
-  /** The socket from which requests are read. */
+  /** The socket that requests are read from. */
   readonly socket: Socket;
   readonly peer: Peer;
   /** Contents of the PROXY header, if there was one. */
@@ -63,7 +63,7 @@ export interface Multiplexer {
  */
 export class Connection implements RequestConnection {
   readonly isMultiplexed = false;
-  /** The socket from which requests are read: the TLS socket if the connection is encrypted. */
+  /** The socket that requests are read from: the TLS socket if the connection is encrypted. */
   socket: Socket;
   /** The other end, from the PROXY header if there is one. */
   peer: Peer;

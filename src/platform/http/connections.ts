@@ -183,7 +183,7 @@ const UNLIMITED: DescriptorLimit = {
 
 /**
  * Measures the limit. It can change while the process runs, and Node.js does not report that it is reached: it accepts
- * connections and closes them silently (security S-187). Without `/proc` there is no limit.
+ * connections and closes them silently (security S-187). Systems without `/proc` count as unlimited.
  * @param connections number of open connections. @param last previous measurement
  */
 function measureDescriptors(connections: number, last: DescriptorLimit): DescriptorLimit {

@@ -31,7 +31,7 @@ export class Cookies {
 
   /**
    * @param options `prefix`: prepended to every name, because all ports of a host share cookies, and web frameworks use
-   * names such as `session` by default
+   * common names like `session` by default
    */
   constructor(options: { keys: KeyRing; address: PublicAddress; log: Log; prefix: string }) {
     const { basePath, isHttps } = options.address;

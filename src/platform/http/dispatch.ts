@@ -12,7 +12,7 @@ export interface DispatchSettings {
   readonly limits: HeadLimits;
   readonly formatOfPath: (path: string) => ErrorFormat;
   readonly inFlight: InFlight;
-  /** Host to which page requests are redirected if the service runs on loopback. */
+  /** The host that pages redirect to if the service runs on loopback. */
   readonly home: LocalHome | undefined;
   /** Whether this route can currently be served. */
   readonly isAvailable: (route: Route) => boolean;

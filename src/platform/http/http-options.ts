@@ -55,7 +55,7 @@ export interface TlsOptions {
 export type Bind = TcpBind | SocketBind | InheritedBind;
 
 export interface TcpBind {
-  /** IP address, or a host name of which all addresses are bound. Undefined binds every address, IPv6 and IPv4. */
+  /** IP address, or a host name (all its addresses are bound). Undefined binds every address, IPv6 and IPv4. */
   readonly host: string | undefined;
   /** 0 selects a free port. */
   readonly port: number;
@@ -75,9 +75,9 @@ export interface InheritedBind {
   readonly kind: 'tcp' | 'unix';
 }
 
-/** Environment variables in which a service manager describes the sockets that it passes (sd_listen_fds(3)). */
+/** Environment variables of a service manager that describe the sockets it passes (sd_listen_fds(3)). */
 export interface ListenVariables {
-  /** The process for which the sockets are intended, if given. */
+  /** The process that the sockets are intended for, if given. */
   readonly pid?: string | undefined;
   readonly count?: string | undefined;
   /** Separated by colons. */

@@ -5,7 +5,7 @@ import type { OutgoingResponse, ReceivedRequest } from './message.ts';
 
 /** Path of CONNECT requests, which name only a host. */
 const NO_PATH = '*';
-/** Size of the parts in which a response is sent, to detect that the client reads at least 1 KiB a second. */
+/** Responses are sent in parts of this size, to detect that the client reads at least 1 KiB a second. */
 const SLICE_BYTES = 32 * 1024;
 
 export class Http2Request implements ReceivedRequest {

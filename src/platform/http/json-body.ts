@@ -15,7 +15,8 @@ export interface JsonRules {
   /** Maximum number of members per object. Defaults to 256. */
   readonly maxMembers?: number;
   /**
-   * If a member is repeated, the last one counts, as the callers of such a route expect. Other routes reject the body.
+   * If a member is repeated, the last one counts, because callers of the route expect that. Other routes reject the
+   * body.
    */
   readonly allowsRepeatedMembers?: boolean;
   /**
@@ -49,7 +50,7 @@ export function parseJson(
   if (!isUtf8(body)) throw notJson('the body is not UTF-8');
   const text = body.toString();
   const value = parsed(text);
-  // RFC 8259 4: parsers differ in which of two members with the same name counts, so another program could see another
+  // RFC 8259 4: which of two members with the same name counts depends on the parser. Another program could see another
   // one.
   const members = countMembers(value, 1, maxMembers);
   if (!allowsRepeatedMembers && members !== countColons(text)) throw malformed('a member is repeated');

@@ -27,7 +27,7 @@ export interface NodeServerOptions {
   receive(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void;
   /** Undefined without HTTP/2. */
   readonly serveHttp2: Speaker | undefined;
-  /** Handles a request for which Node creates no response. */
+  /** Handles a request without a response object from Node. */
   receiveLast(connection: Connection, request: IncomingMessage): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Parser for the PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): the header with which a TCP load
- * balancer passes on the client address. Works without a socket; `opening.ts` reads the bytes.
+ * Parser for the PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt). TCP load balancers use this header
+ * to pass on the client address. The parser works without a socket; `opening.ts` reads the bytes.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 

@@ -51,7 +51,7 @@ export interface RequestContext {
    * members).
    */
   readJson(rules?: JsonRules): Promise<unknown>;
-  /** Does the same, or returns undefined if there is no body. */
+  /** Does the same, or returns undefined without a body. */
   readOptionalJson(): Promise<unknown>;
   /**
    * Sets the requester. The first call wins, unless `replace` is set (a request that signs a user in). The requester is

@@ -99,7 +99,7 @@ export class Responder {
     exchange.task.trace?.end(requestSpan(exchange, status));
   }
 
-  /** Returns the CORS policy of the route, or that of the error format if there is no route. */
+  /** Returns the CORS policy of the route. Without a route, the error format determines it. */
   #corsOf({ errorFormat, route }: Exchange): NonNullable<Route['cors']> {
     if (route !== undefined) return route.cors ?? 'none';
     return this.#options.errorFormats[errorFormat].cors;

@@ -23,7 +23,7 @@ export interface Route {
   /** The path is relative to the origin, not to the listener's prefix, and has no parameters. */
   readonly isAtOrigin?: boolean;
   readonly errorFormat: ErrorFormat;
-  /** The route handles repeated `Authorization` headers itself. On other routes such a request is malformed. */
+  /** The route handles repeated `Authorization` headers. Other routes reject them as malformed. */
   readonly judgesRepeatedAuthorization?: boolean;
   /** HEAD is refused, because GET changes state. On other routes HEAD is answered like GET without a body. */
   readonly headRefused?: boolean;

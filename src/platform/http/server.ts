@@ -59,9 +59,7 @@ const MIN_PAUSE_CHECKS = 2;
 const PATIENCE_MS = 500;
 /** While the server closes, a connection that is idle this long is assumed to have no request on its way. */
 const IDLE_WHEN_CLOSING_MS = 250;
-/**
- * Factor by which the delay of a late sweep extends that time, since clients on the same machine are delayed as well.
- */
+/** Extends that time by a multiple of a sweep's delay, since clients on the same machine are delayed as well. */
 const IDLE_PER_DELAY = 4;
 const MAX_IDLE_WHEN_CLOSING_MS = 2000;
 const HANDLER_TIMEOUT_RETRY_SECONDS = 5;
@@ -136,7 +134,7 @@ export class HttpServer {
   /**
    * Applies the certificates of these listeners, matched by name, to new connections. Listeners that started without
    * TLS stay without it.
-   * @throws Error if a certificate cannot be used, in which case nothing changes
+   * @throws Error if a certificate cannot be used, without changing anything
    */
   reloadTls(listeners: readonly Pick<ListenerOptions, 'name' | 'tls'>[]): void {
     this.#prepareTls(listeners)();
@@ -320,7 +318,7 @@ export class HttpServer {
     resumeTask(undefined, () => this.#rejections.report('limit', undefined, connection.peer.address));
   }
 
-  /** Serves a request for which Node creates no response. It is the last one on its connection. */
+  /** Serves a request without a response object from Node. It is the last one on its connection. */
   #receiveLast(listener: string, connection: Connection, request: IncomingMessage): void {
     const { socket } = connection;
     const response = new ServerResponse(request);

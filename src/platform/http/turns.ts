@@ -1,8 +1,7 @@
 /**
  * A queue for requests that must not slow down other clients (security 4.17). These are requests of an address with
  * several in progress, and all requests of an address that has recently used much work. They start one by one,
- * alternating between addresses. Each is followed by a pause longer than the time for which it kept the event loop
- * busy.
+ * alternating between addresses. Each is followed by a pause longer than the event loop time that it used.
  */
 import { resumeTask, type Task } from '#platform/base/tasks.ts';
 

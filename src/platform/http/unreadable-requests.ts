@@ -18,13 +18,13 @@ export interface ParserError extends NodeJS.ErrnoException {
 export interface UnreadableRequestsOptions {
   readonly connections: Connections;
   readonly rejections: Rejections;
-  /** Answers a request for which Node creates no response object, after the waiting requests before it. */
+  /** Answers a request without a response object from Node, after the waiting requests before it. */
   serve(connection: Connection, request: IncomingMessage): void;
 }
 
 /**
- * Handles requests that never reach a route: malformed, incomplete, or with a method that Node does not support. Such a
- * request is the last on its connection and is answered after the requests before it.
+ * Handles requests that never reach a route: malformed, incomplete, or with a method that Node does not support. They
+ * are answered after the requests before them, and their connection ends.
  */
 export class UnreadableRequests {
   readonly #options: UnreadableRequestsOptions;
@@ -118,14 +118,14 @@ class RawRefusal implements PendingRequest {
   /** No request follows. */
   onceSent(): void {}
 
-  /** There is no body. */
+  /** Has no body. */
   failBody(): void {}
 }
 
 interface Rejection {
   readonly reason: RejectionReason;
   readonly status: number;
-  /** The error with which the request is answered. Undefined while its head is incomplete. */
+  /** The error that answers the request. Undefined while its head is incomplete. */
   readonly refusal?: Refusal;
 }
 
@@ -143,7 +143,7 @@ function rejectionOf(code: string | undefined): Rejection | undefined {
 
 const HEAD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,1024}) (\S{1,8192}) HTTP\/1\.([01])\r\n((?:[^\r\n]*\r\n)*?)\r\n/;
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*(.*?)[ \t]*$/;
-/** The fields that a response to such a request can depend on. The others are only counted. */
+/** The fields that can affect the response. All others are only counted. */
 const JOINED_FIELDS = new Set(['accept', 'accept-language', 'forwarded', 'x-forwarded-for']);
 const SINGLE_FIELDS = new Set(['user-agent', 'traceparent']);
 

@@ -49,7 +49,7 @@ const MAX_PROVEN = 10_000;
  * treated like any other.
  */
 const MAX_UNPROVEN_USES = 50;
-/** A caller that is refused again within this time waits this long for the response. */
+/** If a caller is refused twice within this time, the second response is delayed by as much. */
 export const REFUSAL_HOLD_MS = 1000;
 const MAX_KEYS = 1000;
 
@@ -236,7 +236,7 @@ export class WorkBudget {
 
   /**
    * Charges an answered request.
-   * @param payer undefined if the requester is not authenticated, in which case the address is charged
+   * @param payer undefined if the requester is not authenticated; the address is then charged
    * @param id of the payer, or the address; undefined for a Unix socket whose proxy does not send it, since all callers
    * would share one budget
    */

@@ -1,6 +1,6 @@
 /**
  * Work that is due at a certain minute of every hour, or several times per hour. Each periodic job is one row, with an
- * id that all instances compute identically, and is rescheduled after each run. So it cannot overlap itself, pile up or
+ * id that all instances compute identically, and is rescheduled after each run. So its runs never overlap, pile up or
  * get lost. If several runs were missed while no process was running, it runs once.
  */
 import { createHash } from 'node:crypto';

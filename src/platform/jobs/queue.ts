@@ -45,8 +45,7 @@ export interface JobQueue {
    */
   readonly retriedForSeconds?: number;
   /**
-   * For hourly work: the minute at which it is due. The job is one row that is rescheduled, so it never overlaps
-   * itself.
+   * For hourly work: the minute at which it is due. The job is one row that is rescheduled, so its runs never overlap.
    */
   readonly minuteOfHour?: number;
   /** For work that is due more often, counted from `minuteOfHour`. A divisor of 60. */

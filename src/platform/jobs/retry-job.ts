@@ -12,7 +12,7 @@ export async function retryJob(queryable: Queryable, id: Ulid, now: number): Pro
     const row = await queryable.first(retry, { id: toUuid(id), now: new Date(now) });
     return row?.outcome ?? 'absent';
   } catch (error) {
-    // Such a job was queued while this statement ran.
+    // It was queued while this statement ran.
     if (isUniqueViolation(error, 'queue_jobs_waiting')) return 'waiting';
     throw error;
   }

@@ -25,5 +25,5 @@ export interface RunningJob {
   error?: unknown;
 }
 
-/** Abort reason for which the job is not responsible. */
+/** Abort reason that is not the job's fault. */
 export class Interrupted extends Error {}

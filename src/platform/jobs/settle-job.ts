@@ -38,7 +38,7 @@ export class JobSettlement {
     this.#worker = worker;
   }
 
-  /** Stores the outcome of a run. Throws if that fails, and can then be called again. */
+  /** Stores the outcome of a run. If that fails, it throws and can be retried. */
   async settle(running: RunningJob, outcome: JobOutcome | Interrupted): Promise<void> {
     await this.#store(running, outcome);
     if (metrics !== undefined && !(outcome instanceof Interrupted)) this.#report(running, outcome);

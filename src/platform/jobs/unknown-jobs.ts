@@ -1,6 +1,6 @@
 /**
  * Handles jobs that no process takes because only another version knows their queue, for example after a rollback.
- * Processes of both versions may share the table for a while, so such a job is dead only after a day (operations 6.1).
+ * Processes of both versions may share the table for a while, so these jobs are dead only after a day (operations 6.1).
  */
 import type { Clock } from '#platform/base/clock.ts';
 import type { Log } from '#platform/base/log.ts';
@@ -20,7 +20,7 @@ export interface UnknownJobsDeps {
   readonly knownQueues: () => readonly string[];
 }
 
-/** Hourly work that marks such jobs as dead and logs an error. */
+/** Hourly work that marks these jobs as dead and logs an error. */
 export function unknownJobsQueue(deps: UnknownJobsDeps): JobQueue {
   return {
     name: 'fail-unknown-jobs',

@@ -99,7 +99,7 @@ export function queueOf(outcome: (job: Job) => JobOutcome | Promise<JobOutcome>,
   return { queue, runs };
 }
 
-/** @returns number of jobs taken, all of which have ended */
+/** @returns number of jobs taken, after all of them have ended */
 export async function runDue(worker: JobWorker): Promise<number> {
   const taken = await worker.poll();
   await worker.idle();

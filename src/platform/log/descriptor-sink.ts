@@ -34,7 +34,7 @@ export class DescriptorSink implements LogSink {
   readonly #maxWriteBytes: number;
   /** Whether `close` closes the descriptor. */
   readonly #isFile: boolean;
-  /** Called with the number of dropped lines when writing succeeds again. */
+  /** Called with the number of dropped lines when writing has recovered. */
   onDropped: (count: number) => void = () => {};
   #droppedSince = 0;
   #dropped = 0;

@@ -251,8 +251,8 @@ class LevelFilter {
 const MAX_DRIFT_MS = 5;
 
 /**
- * Formats UTC times with microseconds. Adds an offset to the monotonic clock, and measures the offset again when the
- * two clocks drift apart (the system clock was set, or the machine slept).
+ * Formats UTC times with microseconds. Adds an offset to the monotonic clock, and updates the offset when the two
+ * clocks drift apart (the system clock was set, or the machine slept).
  */
 export class Timestamps {
   readonly #clock: Clock;

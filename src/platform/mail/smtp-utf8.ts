@@ -3,7 +3,7 @@
 /** Extension keyword in the `EHLO` response. */
 const SMTPUTF8 = 'SMTPUTF8';
 
-/** Why such an email is never sent: RFC 6531 3.2 forbids sending it without the extension. */
+/** Why the email is never sent: RFC 6531 3.2 forbids sending it without the extension. */
 export const WITHOUT_SMTPUTF8 =
   'the address has characters other than ASCII before the @, and the SMTP server does not announce SMTPUTF8';
 

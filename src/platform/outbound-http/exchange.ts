@@ -20,7 +20,7 @@ const CONNECT_MS = 2_000;
 const DNS_TRY_MS = 1_000;
 const NOTHING = Buffer.alloc(0);
 
-/** Why there is no response. For the log and for tests, never for a client. */
+/** Why the exchange failed. For the log and for tests, never for a client. */
 export type FailureReason =
   /** The URL violates a rule of security 3.9. */
   | 'url'
@@ -237,8 +237,8 @@ function failureOf(error: unknown, signal: AbortSignal): OutboundFailure {
 }
 
 /**
- * Looks up a name for a socket that is about to connect, and returns only the permitted addresses. There is no second
- * lookup that could return a different result.
+ * Looks up a name for a socket that is about to connect, and returns only the permitted addresses. The lookup happens
+ * only once, so the checked address is the one in use.
  */
 export function checkedLookup(
   resolve: Resolve,

@@ -217,7 +217,9 @@ function requireChannelBinding({ connection }: Client): () => void {
   };
 }
 
-/** Adds our host name lookup, for which the driver has no option. The driver passes port and host, or a socket path. */
+/**
+ * Adds our host name lookup, since the driver has no option for it. The driver passes port and host, or a socket path.
+ */
 class NamedSocket extends Socket {
   override connect(target: SocketConnectOpts | number | string, host?: string | (() => void)): this {
     if (typeof target === 'string') return super.connect(target);

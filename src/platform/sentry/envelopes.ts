@@ -16,7 +16,7 @@ const CLOSE_MS = 4_500;
 export interface EnvelopesOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Throws if there is no response. */
+  /** Throws if Sentry does not respond. */
   post(envelope: string, signal: AbortSignal): Promise<LimitingAnswer>;
 }
 
