@@ -49,7 +49,7 @@ interface RefusedForm {
 /**
  * Verifies that a form was posted from a page of this service, in the browser that the page was rendered for, by the
  * user who was signed in then (browser-flows 2.2). It compares a token in a sealed cookie with the one in the form, and
- * checks the headers in which browsers report where a request comes from.
+ * checks the headers that report where a request comes from.
  */
 export class Csrf {
   readonly #origin: string;

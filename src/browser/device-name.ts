@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 100;
 /**
  * Returns the name of a session's device at the homeserver, for example `Harbour (Pixel 8, Android)`. It combines the
  * client and the platform, as users see them in their list of devices (chat-compat 10.4).
- * @param language language in which the user consented
+ * @param language language that the user consented in
  * @returns undefined if neither is known
  */
 export function deviceName(client: Client, language: string, userAgent: string | undefined): string | undefined {

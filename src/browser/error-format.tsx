@@ -75,7 +75,7 @@ function linkFor({ code, restartPath }: LatchkeyError, failed: FailedRequest, ur
 /** What a page says about an error: not its cause, but what to do (browser-flows 10). */
 export interface Problem {
   readonly code: ErrorCode;
-  /** `<METHOD>-<counter>`, with which the operator finds the log lines. */
+  /** `<METHOD>-<counter>`. It identifies the log lines for the operator. */
   readonly requestId: string;
   /**
    * What the application's request got wrong, in plain English for its developer. Undefined if only the user can do

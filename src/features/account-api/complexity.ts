@@ -49,9 +49,9 @@ export interface ValidOperation {
 }
 
 /**
- * Returns the cost of a valid operation (account-graphql 1.7). Each field with a selection set costs one, and scalars
- * cost nothing. Inside a connection, the cost is multiplied by the page size. Introspection fields count like any other
- * field.
+ * Returns the cost of a valid operation (account-graphql 1.7). Each field with a selection set costs one, `totalCount`
+ * and homeserver fields cost five, and other scalars cost nothing. Inside a connection, the cost is multiplied by the
+ * page size. Introspection fields count like any other field.
  * @throws GraphQLError if a page size is out of range, or if the operation contains several guessable mutations
  */
 export function complexityOf(valid: ValidOperation): number {

@@ -155,7 +155,7 @@ async function showExpired(
   });
 }
 
-/** Returns the link or form with which the user takes the response to the client. */
+/** Returns the link or form that takes the response to the client. */
 export async function wayBack(
   deps: PageDeps,
   client: AnsweredClient,

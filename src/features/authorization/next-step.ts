@@ -51,7 +51,7 @@ export interface StepRules extends PolicyRules {
   readonly scopeRules: ScopeRules;
   readonly resourceRules: ResourceRules;
   readonly subjects: Subjects;
-  /** Seconds for which an authentication is recent enough for admin scopes. Undefined means forever. */
+  /** Seconds for which an authentication is recent enough for admin scopes. Undefined means no limit. */
   readonly reauthMaxAgeSeconds: number | undefined;
   readonly rememberConsent: boolean;
   /** Users may register themselves. */
@@ -80,7 +80,7 @@ export type Step =
 
 /**
  * Returns what a request still needs before it can be answered: steps 4 to 14 of oauth 7.3, in that order. Neither
- * reads nor writes, so every visit decides anew from current rows.
+ * reads nor writes. Every visit repeats the decision with current rows.
  */
 export function nextStep(facts: StepFacts, rules: StepRules): Step {
   const { viewer } = facts;

@@ -4,7 +4,7 @@ import { type HttpResponse, json } from '#platform/http/response.ts';
 import { chatNames } from '#protocol/chat/names.ts';
 import { type LoginRules, PASSWORD_LOGIN, TOKEN_LOGIN } from './login-request.ts';
 
-/** Brands for which clients draw a button (client-server specification, "Authentication via SSO"). */
+/** Brands that clients have a button for (client-server specification, "Authentication via SSO"). */
 const KNOWN_BRANDS = new Set(['apple', 'facebook', 'github', 'gitlab', 'google', 'twitter']);
 
 /** `GET login`: the available login types (chat-compat 4). Clients that support OpenID Connect do not need them. */

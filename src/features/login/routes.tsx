@@ -136,8 +136,8 @@ function isMismatch(error: unknown): boolean {
 }
 
 /**
- * Handles a form that was opened before the user signed in in another tab. The password is not checked, and the form
- * signs nobody in. A signed-in user with the same name continues. Otherwise the user decides.
+ * Handles a form that was opened before the user signed in in another tab. The password is not checked, and no sign-in
+ * takes place. If the form names the signed-in user, the user continues. Otherwise the user decides.
  */
 async function answerSignedIn(
   deps: LoginDeps,
@@ -145,7 +145,7 @@ async function answerSignedIn(
   action: PostAuthAction | undefined,
   username: string,
 ): Promise<HttpResponse | undefined> {
-  // This request signs nobody in, so it has no requester.
+  // This request does not sign in a user, so it has no requester.
   const viewer = await readUnnamed(deps.viewers, context);
   if (viewer.kind !== 'active') return undefined;
   if (parseLoginName(username.trim(), deps.loginNames).key === viewer.user.username.toLowerCase()) {

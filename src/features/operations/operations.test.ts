@@ -295,7 +295,7 @@ test('/favicon.ico is an image and /robots.txt keeps crawlers out', async () => 
   expect(await robots.text()).toBe('User-agent: *\nDisallow: /\n');
 });
 
-/** Headers with which Chromium requests the icon of a document that names none. */
+/** Headers that Chromium sends when it requests the icon of a document that names none. */
 const ICON_HEADERS = [
   ['Host', 'a'],
   ['Accept', 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8'],

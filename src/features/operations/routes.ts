@@ -1,7 +1,7 @@
 /**
  * Routes for operating the service: `GET /health` for load balancers and service managers, `GET /metrics` for
- * monitoring, `GET /connection-info` for setting up a reverse proxy, `GET /assets/*` for the files that pages use, and
- * `GET /favicon.ico` and `GET /robots.txt`, which clients request on their own. None of them reads a cookie. Only the
+ * monitoring, and `GET /connection-info` for setting up a reverse proxy. `GET /assets/*` serves the files that pages
+ * use. Clients request `GET /favicon.ico` and `GET /robots.txt` on their own. These routes read no cookies. Only the
  * database check of readiness sends a statement.
  */
 import type { Browser } from '#browser/browser.ts';

@@ -1,5 +1,5 @@
 /**
- * Requesting an email with which the user can set a new password (browser-flows 7):
+ * Password recovery by email (browser-flows 7):
  *
  * - `GET`, `POST /recover`: asks for the account's email address and sends a link to it
  * - `GET`, `POST /recover/progress/{session_id}`: confirms this, and sends another email on request

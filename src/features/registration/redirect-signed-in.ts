@@ -7,8 +7,8 @@ import type { PostAuthAction } from '#protocol/post-auth-action.ts';
 import type { RegistrationDeps } from './step.ts';
 
 /**
- * Reads whether a pending authorization request asks for a new account (`prompt=create`), and the user's account is
- * older than the request and so was not created for it. Looks up primary keys.
+ * Reads whether a pending authorization request asks for a new account (`prompt=create`) that the user does not have
+ * yet. An account older than the request was not created for it. Looks up primary keys.
  */
 const isNewAccountRequested = statement<
   { is_wanted: boolean },

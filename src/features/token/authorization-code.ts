@@ -143,7 +143,7 @@ async function idTokenOf(
   });
 }
 
-/** Handles the effects of a rejected code besides the response. A grant that someone tampers with is canceled. */
+/** Handles the effects of a rejected code, apart from the response. A grant that someone tampers with is canceled. */
 async function settleRefusal(
   deps: TokenDeps,
   context: RequestContext,

@@ -14,8 +14,8 @@ import type { TokenDeps } from './grant.ts';
 import { issuedAccessToken, MIXED_FORMATS, signIdToken, tokenResponse } from './grant.ts';
 
 /**
- * RFC 6749 6, with rotation (RFC 9700 4.14.2). A session with `openid` gets an ID token too (OpenID Connect Core 12.2),
- * unless it belongs to one of the homeserver's clients, which refresh often and never read it.
+ * RFC 6749 6, with rotation (RFC 9700 4.14.2). A session with `openid` gets an ID token too (OpenID Connect Core 12.2).
+ * Sessions of the homeserver's clients do not, because those clients refresh often and never read it.
  */
 export async function refreshTokens(
   deps: TokenDeps,

@@ -15,7 +15,7 @@ import { type HttpResponse, redirect } from '#platform/http/response.ts';
 import { countCallback, type TakenAnswer } from './count-results.ts';
 import { RepostPage } from './upstream.page.tsx';
 
-/** A field of the form with which this service repeats a provider's POST. */
+/** Name of a field in the form that repeats a provider's POST. */
 const REPOSTED = 'reposted';
 /** LinkedIn has its own error codes for a user who cancels. */
 const CANCELLED: ReadonlySet<string> = new Set(['access_denied', 'user_cancelled_authorize', 'user_cancelled_login']);

@@ -141,7 +141,7 @@ async function answer(
 const INTERACTION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Returns the ID with which FAPI 2.0 clients find a request in the logs of both sides (FAPI 2.0 Implementation Advice
+ * Returns the ID that FAPI 2.0 clients use to find a request in the logs of both sides (FAPI 2.0 Implementation Advice
  * 2.1.1).
  */
 function withInteractionId({ headers }: RequestContext, response: HttpResponse): HttpResponse {

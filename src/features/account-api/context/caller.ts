@@ -47,7 +47,7 @@ const SCOPE = 'urn:mas:graphql:*';
 /**
  * Identifies the caller of a request and charges the caller's rate limit. This takes one lookup and one charge. For
  * browser sessions they run in parallel.
- * @param ignoresCookie treats the request as anonymous, because another site may have sent it
+ * @param ignoresCookie ignores the session cookie, because another site may have sent the request
  * @throws LatchkeyError `invalid_token`, `invalid_dpop_proof`, `use_dpop_nonce`, `insufficient_scope`, `rate_limited`
  */
 export async function identifyCaller(

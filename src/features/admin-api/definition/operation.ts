@@ -221,7 +221,7 @@ export function actionOperation<Item extends { readonly id: string }>(definition
   };
 }
 
-/** Logs one line per change: who changed what, and whose (operations 4.1). */
+/** Logs one line per change: the administrator, the operation and the record (operations 4.1). */
 export function logAction({ core, caller }: AdminCall, operation: string, target: string): void {
   const { clientId: client, user } = caller;
   core.log.info('admin.action', 'an administrator changed something', {
