@@ -16,7 +16,7 @@ export function contrast(one: string, other: string): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** Returns the contrast against the theme's least favorable background. */
+/** Returns the lowest contrast against the theme's backgrounds. */
 export function themeContrast(color: string, theme: Theme): number {
   return Math.min(...BACKGROUNDS[theme].map((background) => contrast(color, background)));
 }

@@ -15,8 +15,8 @@ import { type LookupAddress, type LookupAllOptions, lookup as lookUpBySystem } f
 import type { LookupFunction } from 'node:net';
 
 /**
- * A lookup that takes longer counts as failed. If the first of two name servers is down, the operating system asks the
- * second after five seconds, so such lookups still succeed.
+ * After this time, further lookups of the same name fail immediately. If the first of two name servers is down, the
+ * operating system asks the second after five seconds, so those lookups still succeed.
  */
 const PATIENCE_MS = 6_000;
 /** A name without an answer is retried after this time, even while another such name is being looked up. */

@@ -9,8 +9,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const USUAL_PLACES = ['latchkey.yaml', 'config.yaml', '/etc/latchkey/config.yaml'];
 
 /**
- * Returns the files to read in order of precedence. They are named on the command line or in `LATCHKEY_CONFIG`.
- * Otherwise it is the first file found in the usual places, if any.
+ * Returns the files to read in order of precedence: those named on the command line, or else in `LATCHKEY_CONFIG`. If
+ * neither is set, it is the first file found in the usual places, if any.
  */
 export function configurationFiles(
   named: readonly string[],

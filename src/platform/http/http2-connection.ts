@@ -134,7 +134,7 @@ class Http2Connection implements RequestConnection, Multiplexer {
   /** One of several concurrent requests does not end the connection. */
   endAfterCurrent(): void {}
 
-  /** Not needed, since the connection ends with a frame that says which requests were served. */
+  /** Not needed, since the connection ends with a frame that identifies the requests served. */
   lingerOnClose(): void {}
 
   advance(isLast: boolean): void {
@@ -188,7 +188,7 @@ class Http2Connection implements RequestConnection, Multiplexer {
       this.#takenAt = performance.now();
     });
     const response = new Http2Response(stream, request, (hasTaken) => this.#expectReading(stream, hasTaken));
-    // Waits until everything in the same packet has been read, so that requests that are reset at once are not started
+    // Waits until everything in the same packet has been read. So a request that is reset immediately is never started
     // (CVE-2023-44487).
     setImmediate(() => {
       if (!response.closed && !this.#connection.isOver) this.#options.serve(this, request, response);

@@ -111,7 +111,7 @@ export class Responder {
     if (connection.isMultiplexed) return false;
     if (connection.endsWithCurrent || body.hasFailed) return true;
     if (connection.isUnreadable && !connection.hasWaiting) return true;
-    // The rest of a small body is read and discarded. For a larger one, closing the connection is cheaper.
+    // The rest of a small body is read and discarded. A larger body is not worth reading, so the connection ends.
     return !request.complete && (body.announcedBytes ?? Number.POSITIVE_INFINITY) > MAX_DRAINED_BODY_BYTES;
   }
 

@@ -55,7 +55,7 @@ const PAUSE_CHECK_MS = 2;
 /** Number of quiet checks that count as a pause. Decreases with the time spent waiting. */
 const PAUSE_CHECKS = 25;
 const MIN_PAUSE_CHECKS = 2;
-/** After this time the minimum number of checks is enough, and they run continuously. */
+/** After this time the minimum number of checks is enough, and the checks run continuously. */
 const PATIENCE_MS = 500;
 /** While the server closes, a connection that is idle this long is assumed to have no request on its way. */
 const IDLE_WHEN_CLOSING_MS = 250;

@@ -49,7 +49,7 @@ export function judgePair(pair: TlsPair): PairProblem | undefined {
     contextOf(pair.certificate, key, 'TLSv1.2');
     return undefined;
   } catch (error) {
-    // For example, the key may be too short for the TLS library. Its message does not say which of the two is wrong.
+    // For example, the key may be too short for the TLS library. Its message does not identify the invalid part.
     return {
       part: 'certificate',
       message: `cannot be used: ${error instanceof Error ? error.message : String(error)}`,

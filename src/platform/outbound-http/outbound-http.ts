@@ -321,7 +321,7 @@ function report(breaker: CircuitBreaker, answer: Answer | OutboundFailure): void
       breaker.succeed();
       break;
     default:
-      // Our own limits say nothing about the server.
+      // Failures caused by our own limits do not count against the server.
       breaker.giveUp();
   }
 }

@@ -129,7 +129,7 @@ export function readFailure(label: string, error: unknown, lostReason: unknown):
   return isUnusable(error) ? new ConnectionLost(label, reasonOf(error)) : error;
 }
 
-/** PgBouncer reports a lost server connection as a fatal protocol violation, which would otherwise be a bug of ours. */
+/** PgBouncer reports a lost server connection as a fatal protocol violation. Nonfatal ones indicate a bug of ours. */
 function endsSession({ code = '', severity }: DatabaseError): boolean {
   return ENDS_SESSION.test(code) || severity === 'FATAL' || severity === 'PANIC';
 }
@@ -155,7 +155,7 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Says which disk is full, starting with a period. Temporary files can be on another disk than tables. */
+/** Names the full disk, starting with a period. Temporary files can be on another disk than tables. */
 function diskAdvice({ code, message }: DatabaseError): string {
   if (code !== '53100') return '';
   return /pgsql_tmp|temporary file/.test(message)
@@ -172,7 +172,7 @@ export function isMissingPrivilege(error: unknown): boolean {
     : error instanceof DatabaseError && error.code === MISSING_PRIVILEGE;
 }
 
-/** Says which privilege to grant, starting with a period. */
+/** Names the privilege to grant, starting with a period. */
 export function privilegeAdvice({ code, message }: Pick<DatabaseError, 'code' | 'message'>): string {
   if (code !== MISSING_PRIVILEGE) return '';
   const [, schema] = /^permission denied for schema (\S+)$/.exec(message) ?? [];
