@@ -67,7 +67,7 @@ export const policySection = mapping({
   module: path()
     .optional()
     .describe(
-      'ES module with rules of your own, any of `register`, `email`, `password`, `clientRegistration`, `authorizationGrant` and `compatLogin`; each replaces the built-in rule of that name. [Rules of your own](../guides/policy-module.md) has them.',
+      'ES module with your rules: any of `register`, `email`, `password`, `clientRegistration`, `authorizationGrant` and `compatLogin`; each replaces the built-in rule of that name. [Policy module](../guides/policy-module.md) describes them.',
     ),
   data: mapping({
     admin_users: names()
