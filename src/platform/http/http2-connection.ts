@@ -1,7 +1,7 @@
 /**
- * An HTTP/2 connection. node:http2 implements the protocol, and this file enforces limits (operations 9.1, security
- * S-142). Requests are served concurrently, each as an ordinary `Exchange`. node:http2 itself rejects endless
- * CONTINUATION frames, oversized heads and streams beyond `max_concurrent_streams`.
+ * An HTTP/2 connection. node:http2 implements the protocol, and this file adds limits (operations 9.1, security S-142).
+ * Requests are served concurrently, each as an ordinary `Exchange`. node:http2 itself rejects endless CONTINUATION
+ * frames, oversized heads and streams beyond `max_concurrent_streams`.
  */
 import {
   constants,

@@ -22,10 +22,7 @@ export function countedMethod(method: string): string {
   return REGISTERED_METHODS.has(method) ? method : '_OTHER';
 }
 
-/**
- * Splits a request target into path and query as received. Removes the authority of an absolute target (RFC 9112
- * 3.2.2).
- */
+/** Splits a request target into path and query as received. Removes the authority of absolute ones (RFC 9112 3.2.2). */
 export function splitTarget(target: string): { readonly path: string; readonly query: string } {
   const local = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '');
   const mark = local.indexOf('?');
