@@ -17,7 +17,7 @@ import { signInChecks } from './sign-in-checks.js';
 import { slowApplications } from './slow-applications.js';
 
 const LIMIT_MS = 30 * 60_000;
-// Contains characters that libraries encode differently, such as those of Base64.
+// Contains characters that libraries encode differently, like the symbols of Base64.
 const CLIENT_SECRET = 'a+secret/of%41least&16;characters==';
 
 setTimeout(() => {

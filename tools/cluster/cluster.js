@@ -1,4 +1,7 @@
-/** Three PostgreSQL servers on loopback that Patroni keeps, with synchronous replication; etcd holds who leads. */
+/**
+ * Three PostgreSQL servers on loopback, managed by Patroni with synchronous replication. etcd stores the current
+ * leader.
+ */
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -8,9 +11,9 @@ import { endTree, killTree, startProcess, until } from './processes.js';
 
 const NODES = ['one', 'two', 'three'];
 const PASSWORD = 'cluster-password';
-/** Seconds without the leader after which another one takes its place. Operators have 30; the test waits less. */
+/** Seconds without the leader until a failover. The default is 30; the test waits less. */
 const LEASE_SECONDS = 8;
-/** How long a server may take to join: it is copied or rewound first. */
+/** Maximum time for a server to join, which may need a base backup or a rewind. */
 const JOIN_SECONDS = 90;
 
 export class Cluster {
@@ -37,19 +40,22 @@ export class Cluster {
     return cluster;
   }
 
-  /** Address of the database with every server in it. @param ports by default of the servers themselves */
+  /**
+   * Returns the database URI with all servers.
+   * @param ports default: the servers' ports
+   */
   uri(ports = this.nodes.map(({ port }) => port)) {
     const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',');
     return `postgres://latchkey:${PASSWORD}@${hosts}/latchkey?target_session_attrs=read-write&sslmode=disable`;
   }
 
-  /** The server that Patroni answers is the primary, if one does. */
+  /** Returns the server that Patroni reports as the primary, if there is one. */
   async leader() {
     for (const node of this.nodes) if (await isOk(node, 'primary')) return node;
     return undefined;
   }
 
-  /** Waits until every server runs and one stands ready to take over with everything that was acknowledged. */
+  /** Waits until every server runs and a standby with all acknowledged data is ready for a failover. */
   async untilWhole() {
     await until(
       async () => {
@@ -64,7 +70,7 @@ export class Cluster {
     );
   }
 
-  /** Ends a server as a machine that fails does: PostgreSQL and Patroni at once. */
+  /** Kills a server like a machine failure: PostgreSQL and Patroni at the same time. */
   async kill(node) {
     const postmaster = Number(readFileSync(join(node.data, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
     killTree(postmaster);
@@ -87,7 +93,7 @@ export class Cluster {
     }
   }
 
-  /** Starts a program with the account of the servers, and a folder of its own. */
+  /** Starts a program under the servers' account, with a separate folder. */
   startNext(name, command, files = {}) {
     const folder = this.#ownFolder(name);
     for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
@@ -99,7 +105,7 @@ export class Cluster {
 
   async stop() {
     for (const node of this.nodes) {
-      // One that is gone already has left its file.
+      // A server that is already dead has left its file.
       await this.kill(node).catch(() => undefined);
     }
     await endTree(this.#etcd);
@@ -146,7 +152,7 @@ export class Cluster {
           'host all all 127.0.0.1/32 scram-sha-256',
           'host replication replicator 127.0.0.1/32 scram-sha-256',
         ],
-        // All of it is one machine, whose power stays on: only processes are killed.
+        // All servers run on one machine that keeps its power: only processes are killed.
         parameters: { unix_socket_directories: join(this.#folder, name), fsync: 'off', shared_buffers: '32MB' },
       },
     };

@@ -1,6 +1,6 @@
 import { CALLBACK, CLIENT_ID, CLIENT_SECRET } from './load.js';
 
-/** Settings of an instance that a `Load` works with. Only what the older version of `../upgrade` knows too. */
+/** Settings of an instance used by a `Load`. Only settings that the older version of `../upgrade` supports as well. */
 export function instanceSettings({ dataDir, database, port, level }) {
   const plenty = { burst: 10_000, per_second: 10_000 };
   return {
@@ -19,7 +19,7 @@ export function instanceSettings({ dataDir, database, port, level }) {
       },
     ],
     rate_limiting: { login: { per_ip: plenty, per_account: plenty, per_known_browser: plenty } },
-    // Far above what the test takes, so that no token ends by itself.
+    // Longer than the test, so that no token expires.
     experimental: { access_token_ttl: 86_400 },
     oauth: { refresh_grace: 0 },
     logging: { level },

@@ -1,4 +1,4 @@
-/** People and clients at work, and a journal of everything that they were told. */
+/** Simulates users and clients, and records every response in a journal. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadTypeScript } from '../browser/load-typescript.js';
@@ -11,20 +11,20 @@ export const CALLBACK = 'https://app.example/callback';
 export const USERNAME = 'amira';
 export const PASSWORD = 'plum granite lantern 47';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
-/** A service answers within its own time limit of fifteen seconds. */
+/** Longer than the service's request timeout of fifteen seconds. */
 const REQUEST_MS = 20_000;
 const PAUSE_MS = 50;
 const REFRESHING = 4;
 
 export class Load {
-  /** Tokens that were issued and not revoked, and those of which a revocation was acknowledged. */
+  /** Tokens issued and not revoked, and tokens with an acknowledged revocation. */
   live = new Set();
   revoked = new Set();
-  /** What must never be: a wrong answer, or an error other than 503. */
+  /** Wrong responses, and errors other than 503. */
   faults = [];
-  /** Requests by what became of them. */
+  /** Requests by outcome. */
   counts = { acknowledged: 0, signIns: 0, unavailable: 0, cut: 0, failedSignIns: 0 };
-  /** The longest that a request with an answer took, pages of a sign-in excepted. */
+  /** Duration of the slowest request with a response, except the pages of a sign-in. */
   slowestMs = 0;
   #sessions = [];
   #bases;
@@ -39,7 +39,7 @@ export class Load {
     for (let count = 0; count < REFRESHING; count += 1) this.#sessions.push(await this.signIn());
   }
 
-  /** @param more introspections at the same time */
+  /** @param more number of concurrent introspections to add */
   start(more = 2) {
     this.#isOn = true;
     const loops = [
@@ -56,7 +56,7 @@ export class Load {
     await Promise.all(this.#working);
   }
 
-  /** A person signs in at an application, from the first page to the tokens. Throws when a step is not answered. */
+  /** Signs in to a client, from the first page to the tokens. Throws if a step gets no response. */
   async signIn() {
     const base = this.#base();
     const browser = new Browser({ listener: base.slice(0, -1), publicBase: base });
@@ -75,7 +75,10 @@ export class Load {
     return { accessToken: access_token, refreshToken: refresh_token, isRefreshing: false };
   }
 
-  /** Everything that was acknowledged has to be so. @returns how many facts were compared */
+  /**
+   * Checks that all acknowledged changes are in effect.
+   * @returns the number of facts compared
+   */
   async compare() {
     let compared = 0;
     for (const [tokens, isLive] of [
@@ -107,7 +110,7 @@ export class Load {
   }
 
   async #refresh(session, isRequired = false) {
-    // The former access token may be dead by right as soon as this is sent.
+    // The former access token may be revoked as soon as this is sent.
     this.live.delete(session.accessToken);
     const fields = { grant_type: 'refresh_token', refresh_token: session.refreshToken };
     const answer = await (isRequired ? this.#mustPost : this.#post).call(this, 'oauth2/token', fields);
@@ -137,7 +140,7 @@ export class Load {
     if (token === undefined) return false;
     const answer = await this.#post('oauth2/introspect', { token });
     if (answer === undefined) return false;
-    // It may have been revoked or refreshed in the meantime.
+    // It may have been revoked or refreshed since the request was sent.
     if (answer.active !== isLive && tokens.has(token)) {
       this.faults.push(isLive ? 'a live token was refused' : 'a revoked token was accepted');
     }
@@ -151,7 +154,7 @@ export class Load {
       return true;
     } catch {
       this.counts.failedSignIns += 1;
-      // Pages of the outage have no form, and cut connections throw: the next attempt starts from the first page.
+      // Pages during the outage have no form, and cut connections throw: the next attempt starts from the first page.
       return false;
     }
   }
@@ -162,7 +165,7 @@ export class Load {
     return answer;
   }
 
-  /** Undefined when nothing is known about the outcome, or that there was none. */
+  /** Returns undefined if the outcome is unknown or the request failed. */
   async #post(path, fields) {
     const startedAt = performance.now();
     try {

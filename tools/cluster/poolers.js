@@ -1,4 +1,4 @@
-/** PgBouncer in transaction mode before each server, with fewer connections to it than callers have. */
+/** PgBouncer in transaction mode in front of each server, with fewer server connections than clients. */
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePort } from '../../test/support/free-port.js';
@@ -6,7 +6,7 @@ import { until } from './processes.js';
 
 const SERVER_CONNECTIONS = 5;
 
-/** @returns `{ port, process }` of each, in the order of the servers */
+/** @returns `{ port, process }` of each, in server order */
 export async function startPoolers(cluster, { pgbouncer }) {
   const poolers = [];
   for (const node of cluster.nodes) {
@@ -18,7 +18,7 @@ export async function startPoolers(cluster, { pgbouncer }) {
       '[pgbouncer]',
       ...['listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir ='],
       ...['pool_mode = transaction', `default_pool_size = ${SERVER_CONNECTIONS}`, 'max_client_conn = 200'],
-      // A caller that waits for a server that is gone is told so, and asks another PgBouncer.
+      // Clients waiting for a dead server get an error, and try another PgBouncer.
       'query_wait_timeout = 3',
       ...['auth_type = plain', 'auth_file = users', 'server_login_retry = 1'],
     ].join('\n');

@@ -3,14 +3,14 @@ import { openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const running = new Set();
-// Whatever ends this process, what it started ends with it.
+// Child processes end with this process in any case.
 process.on('exit', () => {
   for (const child of running) killTree(child.pid);
 });
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
-/** @param account of the process, when this one is root. What it says goes to a file. */
+/** @param account of the process, if this one runs as root. Its output goes to a file. */
 export function startProcess([command, ...args], { account, environment, folder, log }) {
   const output = openSync(log, 'a');
   const stdio = ['ignore', output, output];
@@ -20,7 +20,7 @@ export function startProcess([command, ...args], { account, environment, folder,
   return child;
 }
 
-/** Ends a process and all that it started, without a word. */
+/** Kills a process and its descendants without a graceful shutdown. */
 export async function endTree(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -28,7 +28,7 @@ export async function endTree(child) {
   await ended;
 }
 
-/** Those that it started first stop, so that none of them answers once another one is gone. */
+/** Stops the descendants first, so that none of them responds after another one is dead. */
 export function killTree(pid) {
   const pids = withChildren(pid);
   for (const signal of ['SIGSTOP', 'SIGKILL']) for (const one of pids) send(one, signal);
@@ -54,7 +54,10 @@ function send(pid, signal) {
   }
 }
 
-/** @returns what `question` answers once that is true. @param what for the error after `seconds` */
+/**
+ * @returns the result of `question` once it is truthy
+ * @param what for the error after `seconds`
+ */
 export async function until(question, what, seconds = 60) {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {

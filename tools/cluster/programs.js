@@ -1,11 +1,11 @@
-/** Patroni, etcd and PgBouncer out of Debian's packages: unpacked, so that nothing is installed and no service starts. */
+/** Patroni, etcd and PgBouncer from Debian packages: unpacked without an installation, so that no service starts. */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { debianPackages, run } from '../apps/install.js';
 
 const POSTGRES = '/usr/lib/postgresql';
-/** With what they need and a server has not: the modules of Patroni, and libraries of PgBouncer. */
+/** Includes dependencies that a server lacks: the modules of Patroni, and libraries of PgBouncer. */
 const PACKAGES = [
   ...[
     'patroni',
@@ -20,7 +20,7 @@ const PACKAGES = [
   ...['python3-yaml', 'python3-six', 'python3-colorama', 'libc-ares2', 'libevent-2.1-7'],
 ];
 
-/** @returns where the programs are, and the environment that they need */
+/** @returns the paths of the programs, and the environment that they need */
 export async function programs() {
   await debianPackages(['postgresql'], POSTGRES);
   await debianPackages(['python3'], '/usr/bin/python3');
@@ -47,7 +47,7 @@ export async function programs() {
   };
 }
 
-/** Debian's lists may be missing in a fresh container. */
+/** A new container may not have Debian's package lists. */
 async function download(folder) {
   try {
     await run('apt-get', ['download', ...PACKAGES], { cwd: folder });

@@ -1,6 +1,6 @@
 /**
- * Latchkey on a cluster of three PostgreSQL servers whose leader is killed again and again under load, directly and with
- * PgBouncer in transaction mode before each server.
+ * Runs Latchkey on a cluster of three PostgreSQL servers whose leader is killed repeatedly under load, directly and
+ * with PgBouncer in transaction mode in front of each server.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ const MAX_SIGN_IN_SECONDS = 5;
 const MANY = 32;
 
 const folder = mkdtempSync(join(tmpdir(), 'latchkey-cluster-'));
-// PostgreSQL refuses root and has an account of its own, which has to get there.
+// PostgreSQL does not run as root and uses a different account, which needs access.
 chmodSync(folder, 0o711);
 const checks = new Checks();
 const services = [];
@@ -68,7 +68,7 @@ try {
 say(`done after ${seconds(startedAt)} s`);
 process.exitCode = checks.close();
 
-/** Kills the leader again and again under load, and compares what everybody was told with what is. */
+/** Kills the leader repeatedly under load, and compares the recorded responses with the final state. */
 async function failOver(load, kills, through) {
   for (let round = 1; round <= kills; round += 1) {
     await checks.that(`kill ${round} of ${kills} (${through}): nothing acknowledged is lost`, async () => {
@@ -96,7 +96,10 @@ async function failOver(load, kills, through) {
   }
 }
 
-/** @param database settings of the section. @returns the addresses of the instances */
+/**
+ * @param database settings of the section
+ * @returns the URLs of the instances
+ */
 async function serve(database) {
   const bases = [];
   for (let index = 0; index < INSTANCES; index += 1) {
@@ -116,7 +119,7 @@ async function serve(database) {
   return bases;
 }
 
-/** Stops the instances. Their logs hold no error but that a request was answered 503. */
+/** Stops the instances. Their logs must contain no errors except 503 responses. */
 async function end() {
   const ended = services.splice(0);
   if (ended.length === 0) return;

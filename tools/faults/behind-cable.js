@@ -5,9 +5,9 @@ import { databaseSettings, Instances, startDatabase } from './instances.js';
 const ADDRESS = '127.0.0.1';
 
 /**
- * Two instances that reach their database by a network that can be disturbed.
- * @param work is given `{ cable, instances, load }`; the load runs already
- * @param change what becomes of the settings
+ * Runs two instances whose network connection to the database can be disturbed.
+ * @param work receives `{ cable, instances, load }`; the load is already running
+ * @param change modifies the settings
  */
 export async function behindCable(folder, work, change) {
   const database = await startDatabase(folder);

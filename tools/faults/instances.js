@@ -1,4 +1,4 @@
-/** Instances on one PostgreSQL, for faults that are tried under load. */
+/** Instances on one PostgreSQL server, for faults under load. */
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePort } from '../../test/support/free-port.js';
@@ -14,16 +14,20 @@ import { openToLoad } from './load/settings.js';
 import { StandingLoad } from './standing-load.js';
 
 export const DATABASE_USER = 'faults';
-/** Each account that is filled in has the event of its registration. */
+/** Each generated account has its registration event. */
 const EVENTS = `
   insert into audit_events (id, kind, user_id, created_at)
   select md5('event' || u.id)::uuid, 'registered', u.id, now() from users u where u.username like 'person-%'`;
-/** Short runs have seconds, in which each of a few people has to come to something. */
+/** Short runs take seconds, during which every one of a few users must complete some steps. */
 const isShort = process.argv.includes('--short');
 const USERS = isShort ? 10 : 50;
 const PAUSE_MS = isShort ? 300 : 1_000;
 
-/** A server with its durability on. @param settings of postgresql.conf. @param environment variables of its processes */
+/**
+ * Starts a server with durability enabled.
+ * @param settings of postgresql.conf
+ * @param environment variables of its processes
+ */
 export function startDatabase(folder, settings = {}, environment = {}) {
   return startPostgres({
     environment,
@@ -32,26 +36,26 @@ export function startDatabase(folder, settings = {}, environment = {}) {
   });
 }
 
-/** The section `database` for a server of `startDatabase`. */
+/** Returns the section `database` for a server from `startDatabase`. */
 export function databaseSettings({ host, port }) {
   return { socket: host, port, username: DATABASE_USER, database: 'postgres' };
 }
 
 export class Instances {
-  /** Addresses of the instances that a load balancer would send requests to. */
+  /** URLs of the instances that the simulated load balancer uses. */
   bases = [];
   all = [];
-  /** What the instances have in common: the address that people see. */
+  /** Public URL shared by all instances. */
   #publicBase;
-  /** Where the mails of all instances go; there once an instance is. */
+  /** Mail server of all instances, started with the first instance. */
   mailboxes;
-  /** Options of `pg.Client` for the database of the first one. */
+  /** Options of `pg.Client` for the database of the first instance. */
   #connection;
-  /** Transactions that filled the database. */
+  /** Range of transactions that filled the database. */
   #filling;
   #folder;
 
-  /** @param folder of configuration files */
+  /** @param folder for configuration files */
   constructor(folder) {
     this.#folder = folder;
   }
@@ -59,9 +63,9 @@ export class Instances {
   /**
    * Adds an instance and starts it.
    * @param database settings of the section
-   * @param change what becomes of the settings
-   * @param dataDir by default a new one
-   * @param reached the section for this process, where it gets to the database another way
+   * @param change modifies the settings
+   * @param dataDir default: a new one
+   * @param reached the section for this process, if it reaches the database in another way
    * @param options of `Program.launch`
    * @returns `{ base, port, dataDir, program, service, log, options }`
    */
@@ -81,7 +85,7 @@ export class Instances {
     return instance;
   }
 
-  /** Ends an instance without a word, as a crash does. It takes no requests until it is started again. */
+  /** Kills an instance like a crash. It gets no requests until it is restarted. */
   async kill(instance) {
     await killProcess(instance.service);
     this.leave(instance);
@@ -96,20 +100,21 @@ export class Instances {
     this.bases.push(instance.base);
   }
 
-  /** Has the load balancer send requests to an instance again. */
+  /** Adds an instance to the load balancer. */
   join(instance) {
     this.bases.push(instance.base);
   }
 
-  /** Takes an instance out of the load balancer. */
+  /** Removes an instance from the load balancer. */
   leave(instance) {
     const index = this.bases.indexOf(instance.base);
     if (index >= 0) this.bases.splice(index, 1);
   }
 
   /**
-   * Makes the account of `load.signIn`, and the load.
-   * @param users at work at once. @param pauseMs between two things that one of them does, at most
+   * Creates the account of `load.signIn`, and the load.
+   * @param users number of concurrent users
+   * @param pauseMs maximum pause between two steps of a user
    */
   async load({ users = USERS, pauseMs = PAUSE_MS } = {}) {
     const [{ program, options }] = this.all;
@@ -120,7 +125,7 @@ export class Instances {
       ...{ users, pauseMs },
       check: async (known) => [
         ...(await checkInvariants(this.#connection, { ...known, filling: this.#filling })),
-        // Nobody here steals tokens: a client that is taken for a thief was signed out for nothing.
+        // No tokens are stolen here, so every detected reuse has wrongly signed a client out.
         ...this.all.flatMap(({ log }) => log.split('\n').filter((line) => line.includes(' token.reuse '))),
       ],
     });
@@ -128,7 +133,11 @@ export class Instances {
     return load;
   }
 
-  /** Fills the database of the first one. @param counts rows of each table. @param options of `fillRows` */
+  /**
+   * Fills the database of the first instance.
+   * @param counts rows of each table
+   * @param options of `fillRows`
+   */
   async fill(counts, options) {
     this.#filling = await fillRows(this.#connection, counts, options);
     const client = new pg.Client(this.#connection);
@@ -144,7 +153,7 @@ export class Instances {
   }
 }
 
-/** @param database section of the settings; undefined: the embedded one in `dataDir` */
+/** @param database section of the settings; undefined: the embedded database in `dataDir` */
 function connectionTo(database, dataDir) {
   if (database === undefined) {
     return { user: 'latchkey', database: 'latchkey', host: join(dataDir, 'run'), port: 5432, ssl: false };
@@ -155,8 +164,8 @@ function connectionTo(database, dataDir) {
 }
 
 /**
- * Once the load has stopped: answers were right or 503, nothing acknowledged is lost, nothing is half done, and no
- * instance ended or left a request without an answer.
+ * Checks after the load has stopped: all responses were correct or 503, no acknowledged change is lost or partial, and
+ * no instance exited or left a request without a response.
  */
 export async function requireRight({ all }, load) {
   const compared = await load.compare();

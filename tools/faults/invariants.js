@@ -1,15 +1,15 @@
-/** The invariants of the security specification (5.3), as statements that find what breaks them. */
+/** The invariants of the security specification (5.3), as queries that find violations. */
 import pg from 'pg';
 
 /**
- * The first event of an account is there, and so are the others. It is not where clocks went ahead for longer than events
- * are kept.
+ * An account whose first event exists must have all others. The first one may have been deleted if clocks went ahead
+ * for longer than the retention of events.
  */
 const hasEvents = (user) =>
   `exists (select from audit_events own where own.user_id = ${user} and own.kind = 'registered')`;
 const LIVE_REFRESH = 'consumed_at is null and revoked_at is null';
 
-/** @param eventsOf condition on an account of which events have to be there */
+/** @param eventsOf condition on accounts whose events must exist */
 const invariants = (eventsOf) => [
   [
     '1: no two active accounts with names that fold to the same, no address of two accounts',
@@ -52,7 +52,7 @@ const invariants = (eventsOf) => [
   ],
   [
     '4: no live token of an ended session, no live session of a deactivated account',
-    // Access tokens end with the row of their session; the load asks for those.
+    // Access tokens end with the row of their session; the load checks those.
     `select 'refresh token ' || t.id from oauth2_refresh_tokens t join oauth2_sessions s on s.id = t.session_id
       where s.finished_at is not null and ${LIVE_REFRESH}
      union all select 'chat refresh token ' || t.id
@@ -71,7 +71,7 @@ const invariants = (eventsOf) => [
   ],
   [
     '5: each change of a credential is in the audit log, and each there was made',
-    // The last one by its transaction: a clock may have been set back.
+    // The last one by transaction, because a clock may have been set back.
     `with changes as (
        select distinct on (user_id) user_id, created_at as at from audit_events
         where kind in ('password_changed', 'password_recovered') order by user_id, age(xmin), id desc
@@ -101,7 +101,7 @@ const invariants = (eventsOf) => [
   ],
   [
     '7: what lives shortly is cleaned up in time',
-    // With an hour until the next run.
+    // Allows one hour until the next run.
     [
       ['user_pending_logins', 'expires_at', '1 day'],
       ['oauth2_authorization_grants', 'created_at', '7 days'],
@@ -125,16 +125,16 @@ const invariants = (eventsOf) => [
 
 /**
  * @param connection options of `pg.Client`
- * @param secrets that no column may hold in clear
- * @param filling first and last transaction whose rows hold no secret: there are too many to look at
- * @param eventsMayBeOver whether clocks went ahead for longer than events are kept
- * @returns what breaks an invariant
+ * @param secrets that no column may contain in plain text
+ * @param filling first and last transaction whose rows contain no secrets; they are too many to search
+ * @param eventsMayBeOver whether clocks went ahead for longer than the retention of events
+ * @returns the violations
  */
 export async function checkInvariants(connection, { secrets, filling, eventsMayBeOver }) {
   const client = new pg.Client(connection);
   await client.connect();
   try {
-    // One moment, whatever happens in the meantime.
+    // One snapshot, unaffected by concurrent changes.
     await client.query('begin isolation level repeatable read read only');
     const faults = [];
     for (const [invariant, statement] of invariants(eventsMayBeOver ? hasEvents : () => 'true')) {
@@ -150,7 +150,7 @@ export async function checkInvariants(connection, { secrets, filling, eventsMayB
   }
 }
 
-/** Bytes are shown as digits. */
+/** Binary columns are rendered in hexadecimal. */
 async function tablesWith(client, secrets, { first = '0', last = '0' } = {}) {
   const patterns = secrets.flatMap((secret) => [`%${secret}%`, `%${Buffer.from(secret).toString('hex')}%`]);
   const { rows } = await client.query(`select tablename from pg_tables where schemaname = 'public'`);

@@ -5,7 +5,10 @@ import { buildLibrary } from './preloaded.js';
 
 const SOURCE = fileURLToPath(new URL('set-clock.c', import.meta.url));
 
-/** Compiles the library. @returns its path */
+/**
+ * Compiles the library.
+ * @returns its path
+ */
 export function buildSetClock(folder) {
   return buildLibrary(SOURCE, folder);
 }
@@ -14,21 +17,24 @@ export class MachineClock {
   #library;
   #file;
 
-  /** @param library of `buildSetClock`. @param file that says how far it is ahead, there for every account to read */
+  /**
+   * @param library from `buildSetClock`
+   * @param file with the offset, readable by every account
+   */
   constructor(library, file) {
     this.#library = library;
     this.#file = file;
     writeFileSync(file, offsetOf(0), { mode: 0o644 });
   }
 
-  /** Variables of the processes of the machine. */
+  /** Environment variables for the processes of the machine. */
   get environment() {
     return { LD_PRELOAD: this.#library, SET_CLOCK_BY: this.#file };
   }
 
-  /** @param seconds ahead of the right time; 0 sets it right, a negative number behind */
+  /** @param seconds ahead of the real time; 0 resets the clock, a negative number sets it behind */
   set(seconds) {
-    // In place: the processes have the file mapped.
+    // Written in place, because the processes have mapped the file.
     const descriptor = openSync(this.#file, 'r+');
     writeSync(descriptor, offsetOf(seconds), 0, 8, 0);
     closeSync(descriptor);

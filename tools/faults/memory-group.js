@@ -1,20 +1,23 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the kernel keeps groups of processes, in its two versions, and the names of their files. */
+/** Mount points of the two cgroup versions, and the names of their files. */
 const VERSIONS = [
   { root: '/sys/fs/cgroup/memory', used: 'memory.usage_in_bytes', limit: 'memory.limit_in_bytes', unlimited: '-1' },
   { root: '/sys/fs/cgroup', used: 'memory.current', limit: 'memory.max', unlimited: 'max' },
 ];
 
-/** Processes that share a limit of memory, as those of a container do. */
+/** Processes with a common memory limit, like those of a container. */
 export class MemoryGroup {
-  /** A Node.js that begins in the group. */
+  /** A Node.js executable that starts in the group. */
   node;
   #path;
   #version;
 
-  /** @param folder of a script. @returns undefined where no such group can be made */
+  /**
+   * @param folder for a script
+   * @returns undefined if the group cannot be created
+   */
   static make(folder) {
     const name = `latchkey-fault-${process.pid}`;
     for (const version of VERSIONS) {
@@ -50,7 +53,7 @@ export class MemoryGroup {
     this.limit(this.#version.unlimited);
   }
 
-  /** Once no process is in it. */
+  /** Requires that the group has no processes. */
   remove() {
     rmdirSync(this.#path);
   }

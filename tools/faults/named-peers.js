@@ -13,7 +13,7 @@ const [DATABASE, MAIL, CHAT, PROVIDER] = ['db', 'mail', 'chat', 'id'].map((name)
 const PLENTY = { burst: 100_000, per_second: 1_000 };
 const POLL_MS = 100;
 
-/** Servers that an instance finds by names, all of them at one loopback address, which changes. */
+/** Servers that an instance finds by name, all at one loopback address, which changes. */
 export class NamedPeers {
   #homeserver;
   #provider;
@@ -22,7 +22,10 @@ export class NamedPeers {
   #cables = [];
   #moves = 0;
 
-  /** @param database its host and port. @param mail section of the mail server */
+  /**
+   * @param database its host and port
+   * @param mail section of the mail server
+   */
   static async start(database, mail) {
     const peers = new NamedPeers();
     peers.#homeserver = await startStandInHomeserver(SECRET);
@@ -51,7 +54,10 @@ export class NamedPeers {
     return this.#peers.get(name).port;
   }
 
-  /** Nothing comes from the address of before, not even the end of a connection. @returns the one of now */
+  /**
+   * Moves to a new address. The old one falls silent, without even closing connections.
+   * @returns the new address
+   */
   async move() {
     for (const cable of this.#cables) cable.cut();
     this.#moves += 1;
@@ -64,12 +70,12 @@ export class NamedPeers {
     return address;
   }
 
-  /** The section `database`. */
+  /** Returns the section `database`. */
   database(section) {
     return { ...section, host: DATABASE, port: this.#port(DATABASE), ssl_mode: 'disable' };
   }
 
-  /** What becomes of the settings of an instance. */
+  /** Modifies the settings of an instance. */
   named(settings) {
     return {
       ...settings,
@@ -90,7 +96,10 @@ export class NamedPeers {
     };
   }
 
-  /** Tries until somebody was signed in by the provider. @returns milliseconds until then */
+  /**
+   * Retries until a sign-in through the provider succeeds.
+   * @returns its time in milliseconds
+   */
   async untilSignedIn(base, publicBase, withinMs) {
     const startedAt = performance.now();
     for (;;) {

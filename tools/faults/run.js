@@ -1,6 +1,6 @@
 /**
- * The faults of the security specification (5.2), each by itself under load: a service is broken in one way, and
- * afterwards what everybody was told is compared with what is.
+ * The faults of the security specification (5.2), each run separately under load: the service is broken in one way, and
+ * afterwards the recorded responses are compared with the actual state.
  */
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,16 +25,16 @@ for (const { id, title, run } of faults) {
   if (wanted.length > 0 && !wanted.includes(id)) continue;
   const startedAt = performance.now();
   say(`-- ${id}: ${title}`);
-  // A machine that is busy with other work can be too slow for a fault.
+  // A busy machine can be too slow for a fault.
   await checks.group(`${id}: ${title}`, (own) => inFolder((folder) => run({ checks: own, folder, isShort })));
   say(`${id} took ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
-// A row that was left half way may have left connections open.
+// A fault that was aborted may have left connections open.
 process.exit(checks.close());
 
 async function inFolder(work) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-fault-'));
-  // PostgreSQL refuses root and has an account of its own, which has to get there.
+  // PostgreSQL does not run as root and uses a different account, which needs access.
   chmodSync(folder, 0o711);
   try {
     await work(folder);

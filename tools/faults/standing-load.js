@@ -1,4 +1,6 @@
-/** The standing load of the security specification (5.2): people and clients at work, and a journal of what they were told. */
+/**
+ * The standing load of the security specification (5.2): simulated users and clients, and a journal of the responses.
+ */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PASSWORD, USERNAME } from '../cluster/load.js';
@@ -20,19 +22,19 @@ import {
   useClientToken,
 } from './load/sign-ins.js';
 
-/** Between two things that somebody does. */
+/** Minimum pause between two steps of a user. */
 const MIN_PAUSE_MS = 50;
-/** Sessions of each kind that a person has at most, so that the work stays the same. */
+/** Maximum number of sessions of each kind per user, to keep the load constant. */
 const MAX_SESSIONS = 4;
-/** After so many things somebody else comes. */
+/** Number of steps before a user is replaced by a new one. */
 const MAX_STEPS = 60;
-/** After its start a service answers every request within that time. */
+/** Time until a started service responds to every request. */
 const MAX_START_MS = 30_000;
-/** Without a failure all is well. */
+/** Time without a failure that counts as undisturbed. */
 const QUIET_MS = 1_000;
-/** To look for in the database. */
+/** Number of secrets to search for in the database. */
 const MAX_SECRETS = 20;
-/** Shorter values would be found by chance. */
+/** Shorter values would match by chance. */
 const MIN_SECRET_LENGTH = 16;
 
 export class StandingLoad {
@@ -48,13 +50,14 @@ export class StandingLoad {
   #eventsMayBeOver = false;
   #isOn = false;
   #working = [];
-  /** How often each flow went through. */
+  /** Number of completed runs of each flow. */
   flows = {};
 
   /**
-   * @param users how many are at work at once. @param pauseMs between two things that one of them does, at most
-   * @param check resolves with what must never be in the database and the logs, given `secrets`, some of those that were
-   *   seen, and `eventsMayBeOver`: clocks went ahead for longer than events are kept
+   * @param users number of concurrent users
+   * @param pauseMs maximum pause between two steps of a user
+   * @param check resolves with violations in the database and the logs. It receives `secrets`, a sample of the secrets
+   * seen, and `eventsMayBeOver`: clocks went ahead for longer than the retention of events
    */
   constructor({ bases, publicBase, mailboxes, users, pauseMs, check }) {
     this.#requests = new Requests({ bases, publicBase, moment: this.#moment });
@@ -64,47 +67,47 @@ export class StandingLoad {
     this.#check = check;
   }
 
-  /** What must never be: a wrong answer, or an error other than 503. */
+  /** Wrong responses, and errors other than 503. */
   get faults() {
     return this.#requests.faults;
   }
 
-  /** Requests by what became of them, and sign-ins. */
+  /** Requests by outcome, and sign-ins. */
   get counts() {
     return this.#requests.counts;
   }
 
-  /** How often each kind of request was answered that the service is not available. */
+  /** Number of "unavailable" responses by kind of request. */
   get unavailable() {
     return this.#requests.unavailable;
   }
 
-  /** The longest that a request with an answer took. */
+  /** Duration of the slowest request with a response. */
   get slowestMs() {
     return this.#requests.slowestMs;
   }
 
-  /** What that was. */
+  /** The slowest request. */
   get slowest() {
     return this.#requests.slowest;
   }
 
-  /** Requests that were sent to another instance, since one refused the connection. */
+  /** Requests sent to another instance after a refused connection. */
   get retries() {
     return this.#requests.retries;
   }
 
-  /** How often each kind of request was told that what it goes on with is over, since clocks were set. */
+  /** Number of "expired" responses by kind of request, after clock changes. */
   get over() {
     return this.#requests.over;
   }
 
-  /** Tokens that were issued and not revoked. */
+  /** Tokens issued and not revoked. */
   get live() {
     return new Set(this.#journal.facts('token', true).map(tokenOf));
   }
 
-  /** Tokens whose end was acknowledged. */
+  /** Tokens with an acknowledged revocation. */
   get revoked() {
     return new Set(this.#journal.facts('token', false).map(tokenOf));
   }
@@ -114,7 +117,7 @@ export class StandingLoad {
     await this.#signInOnceReady();
   }
 
-  /** A process that has just started on a busy machine may refuse pages for some seconds. */
+  /** On a busy machine, a process may reject pages for some seconds after its start. */
   async #signInOnceReady() {
     const deadline = performance.now() + MAX_START_MS;
     for (;;) {
@@ -129,7 +132,7 @@ export class StandingLoad {
     this.#requests.forgetUnavailable();
   }
 
-  /** @param more introspections at the same time */
+  /** @param more number of concurrent introspections to add */
   start(more = 2) {
     this.#isOn = true;
     this.#working = [
@@ -143,12 +146,15 @@ export class StandingLoad {
     await Promise.all(this.#working.splice(0));
   }
 
-  /** Waits until everybody has an account. */
+  /** Waits until all users have an account. */
   async untilAtWork() {
     while ((this.flows.register ?? 0) < this.#users) await pause(MIN_PAUSE_MS);
   }
 
-  /** Waits until everybody is answered again: for a second nobody was refused. @returns milliseconds until then */
+  /**
+   * Waits for one second without failures.
+   * @returns its time in milliseconds
+   */
   async untilUndisturbed(withinMs) {
     const startedAt = performance.now();
     let [failed, quietSince] = [this.#failed, startedAt];
@@ -161,7 +167,10 @@ export class StandingLoad {
     return quietSince - startedAt;
   }
 
-  /** Tries until somebody has signed in. @returns milliseconds until then */
+  /**
+   * Retries until a sign-in succeeds.
+   * @returns its time in milliseconds
+   */
   async untilSignedIn(withinMs) {
     const startedAt = performance.now();
     let failure;
@@ -179,8 +188,8 @@ export class StandingLoad {
   }
 
   /**
-   * To be called right before the clocks of all machines are set: whoever is in the middle of something may be told that it is
-   * over. @param isLong whether access tokens are over by then, which are forgotten, and so are events
+   * Call right before the clocks of all machines are set. Tasks in progress may then find that something has expired.
+   * @param isLong whether access tokens will have expired; those are forgotten, and so are events
    */
   beforeClocksAreSet({ isLong }) {
     this.#moment.pass({ isLong });
@@ -190,10 +199,10 @@ export class StandingLoad {
     const sessions = this.#people.flatMap(({ sessions: own }) => own);
     const over = sessions.flatMap(({ accessToken }) => (accessToken === undefined ? [] : [tokenWorks(accessToken)]));
     for (const session of sessions) session.accessToken = undefined;
-    // Those of clients themselves are nobody's.
+    // Client credentials tokens belong to no user.
     const lasting = new Set(this.#people.flatMap(({ tokenFacts }) => tokenFacts.map(({ key }) => key)));
     const others = this.#journal.facts('token', true).filter(({ key }) => !lasting.has(key));
-    // Sessions whose end was not answered are not anybody's either.
+    // Sessions whose end got no response belong to no user either.
     const open = this.#journal.openFacts.filter(({ endsByAge }) => endsByAge);
     this.#journal.drop(...over, ...others, ...open);
   }
@@ -202,15 +211,15 @@ export class StandingLoad {
     return this.counts.unavailable + this.counts.cut;
   }
 
-  /** A person signs in at an application, from the first page to the tokens. Throws when a step is not answered. */
+  /** Signs in to a client, from the first page to the tokens. Throws if a step gets no response. */
   async signIn() {
     const person = { username: USERNAME, password: PASSWORD, sessions: [], keepBrowser: () => undefined };
     return await signIn(this.#parts(), person);
   }
 
   /**
-   * Everything that was acknowledged has to be so, and what was not answered wholly so or not at all.
-   * @returns how many facts were compared
+   * Checks that all acknowledged changes are in effect, and that changes without a response are complete or absent.
+   * @returns the number of facts compared
    */
   async compare() {
     const { compared, faults } = await this.#journal.compare(this.#requests);
@@ -225,7 +234,7 @@ export class StandingLoad {
     return compared + refreshed;
   }
 
-  /** The newest of those that people and clients hold. */
+  /** Returns the newest secrets of users and clients. */
   #secrets() {
     const tokens = [...this.live, ...this.revoked].slice(-MAX_SECRETS);
     const people = this.#people.slice(-MAX_SECRETS);
@@ -243,7 +252,7 @@ export class StandingLoad {
     };
   }
 
-  /** One person after another. */
+  /** Runs one user after another. */
   async #live() {
     await pause(randomInt(this.#pauseMs));
     let person;
@@ -269,7 +278,7 @@ export class StandingLoad {
       ...(browsers.length > 0 && sessions.length < MAX_SESSIONS ? [signInOnDevice] : []),
       ...(chats.length < MAX_SESSIONS ? [signInToChat] : []),
       ...(browsers.length > 0 ? [changePassword, signOut] : []),
-      // As often as all others together.
+      // As often as all other steps together.
       ...(sessions.length > 0 ? [revoke, refresh, refresh, refresh, refresh, refresh, refresh, refresh] : []),
       ...(chats.length > 0 ? [signOutOfChat] : []),
       ...[useClientToken, recoverPassword, lockAndUnlock],
@@ -296,7 +305,7 @@ export class StandingLoad {
     const fact = facts[randomInt(facts.length)];
     const entry = this.#journal.entry(fact);
     const works = await fact.ask(this.#requests);
-    // It may have been revoked or refreshed in the meantime.
+    // It may have been revoked or refreshed since the request was sent.
     if (entry !== this.#journal.entry(fact) || works === entry.isTrue) return;
     this.faults.push(works ? 'a revoked token was accepted' : 'a live token was refused');
   }
@@ -313,7 +322,7 @@ export class StandingLoad {
   }
 }
 
-/** Stands for the administrator's flow in the list of what may come next. */
+/** Placeholder for the administrator's flow in the list of possible steps. */
 function lockAndUnlock() {}
 
 function tokenOf({ key }) {

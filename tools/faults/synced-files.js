@@ -1,6 +1,6 @@
 /**
- * What is left of files when the power goes: what was flushed. A library that the processes load first keeps a copy of
- * each file as of its last flush (`synced-files.c`), and these copies take the place of the files.
+ * Simulates the files that remain after a power loss: only flushed data. A preloaded library keeps a copy of each file
+ * as of its last flush (`synced-files.c`), and the copies replace the files.
  */
 import { randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -10,10 +10,13 @@ import { fileURLToPath } from 'node:url';
 import { buildLibrary } from './preloaded.js';
 
 const SOURCE = fileURLToPath(new URL('synced-files.c', import.meta.url));
-/** A disk writes one whole or not at all. */
+/** A disk writes a sector completely or not at all. */
 const SECTOR_BYTES = 512;
 
-/** Compiles the library. @returns its path */
+/**
+ * Compiles the library.
+ * @returns its path
+ */
 export function buildSyncedFiles(folder) {
   return buildLibrary(SOURCE, folder);
 }
@@ -24,8 +27,8 @@ export class SyncedFiles {
   #folder;
 
   /**
-   * @param library of `buildSyncedFiles`
-   * @param of the folder whose files are watched; it need not be there yet
+   * @param library from `buildSyncedFiles`
+   * @param of the watched folder, which need not exist yet
    * @param folder of the copies, on the same file system
    */
   constructor({ library, of, folder }) {
@@ -35,17 +38,20 @@ export class SyncedFiles {
     this.#makeFolders();
   }
 
-  /** Variables of the processes that work with the files. */
+  /** Environment variables for the processes that use the files. */
   get environment() {
     return { LD_PRELOAD: this.#library, SYNCED_OF: this.#of, SYNCED_TO: this.#folder };
   }
 
-  /** Programs of PostgreSQL that are watched. @param folder of the scripts that start them */
+  /**
+   * Returns scripts that start the watched programs of PostgreSQL.
+   * @param folder for the scripts
+   */
   watched({ initdb, postgres }, folder) {
     fs.mkdirSync(folder, { recursive: true });
     const variables = Object.entries(this.environment).map(([name, value]) => `export ${name}='${value}'\n`);
     const watched = { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
-    // Each flush of the write-ahead log is compared with the one before.
+    // Small segments, because every WAL flush is compared with the previous one.
     const started = { initdb: `'${initdb}' "$@" --wal-segsize=1`, postgres: `'${postgres}' "$@"` };
     for (const [name, program] of Object.entries(started)) {
       fs.writeFileSync(watched[name], `#!/bin/sh\n${variables.join('')}exec ${program}\n`);
@@ -54,7 +60,7 @@ export class SyncedFiles {
     return watched;
   }
 
-  /** Waits until the processes have gone, which after a signal takes a moment. */
+  /** Waits until the processes have exited, which takes some time after a signal. */
   async untilUnused() {
     const isUsed = (pid) => {
       try {
@@ -69,9 +75,9 @@ export class SyncedFiles {
   }
 
   /**
-   * Puts back what was flushed. No process may be working with the files.
-   * @param keepsSome whether, as on a real disk, some of the rest was written all the same, sector by sector by chance
-   * @returns `{ files, lost, kept }`: files that are there, and bytes that had not been flushed
+   * Restores the flushed data. No process may be using the files.
+   * @param keepsSome whether, as on a real disk, some random sectors of the rest were written anyway
+   * @returns `{ files, lost, kept }`: number of files, and bytes that had not been flushed
    */
   cut({ keepsSome }) {
     const tree = join(this.#folder, 'tree');
@@ -84,7 +90,7 @@ export class SyncedFiles {
     const seen = new Set();
     for (const path of named) {
       const key = keys.get(inodeOf(path));
-      // A former name that was not given up for good: a file of its own from now on.
+      // A former name whose removal was not flushed: it becomes a separate file.
       if (seen.has(key)) separate(path);
       seen.add(key);
       const original = live.get(key);
@@ -111,7 +117,7 @@ export class SyncedFiles {
     }
   }
 
-  /** What is on the disk now is what it starts with. */
+  /** The current files are the initial copies. */
   #copyAll() {
     for (const path of foldersBelow(this.#of)) {
       const copy = join(this.#folder, 'tree', path.slice(this.#of.length));
@@ -133,7 +139,7 @@ function separate(path) {
   fs.writeFileSync(path, content);
 }
 
-/** Sectors in which they differ count as lost, or are taken over. */
+/** Each differing sector is counted as lost, or is kept. */
 function mix(path, original, keepsSome) {
   const [flushed, written] = [path, original].map((file) => fs.readFileSync(file));
   const length = Math.max(flushed.length, written.length);
@@ -155,7 +161,7 @@ function mix(path, original, keepsSome) {
   return counts;
 }
 
-/** The copies belong to the account that made them; owners and modes are those of the files. */
+/** The copies belong to the account that made them, so owners and modes are copied from the files. */
 function takeOverOwners(of, tree) {
   for (const path of [...foldersBelow(tree), ...filesBelow(tree)]) {
     const original = join(of, path.slice(tree.length));
@@ -167,7 +173,7 @@ function takeOverOwners(of, tree) {
   }
 }
 
-/** Files by the key that the library gives them. */
+/** Returns files by the key that the library uses. */
 function keyedFiles(folder) {
   return new Map(
     filesBelow(folder).map((path) => {
@@ -185,7 +191,7 @@ function filesBelow(folder) {
   return entriesBelow(folder, (entry) => entry.isFile());
 }
 
-/** With the folder itself, outer ones first. */
+/** Includes the folder itself, parents first. */
 function foldersBelow(folder) {
   return [folder, ...entriesBelow(folder, (entry) => entry.isDirectory()).sort()];
 }

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { runToEnd } from '../../scripts/steps/child.js';
 import { root } from '../../scripts/steps/places.js';
 
-/** The commit that stands for the version before: its schema is that of migration 0039. */
+/** The commit used as the previous version, with the schema of migration 0039. */
 export const OLDER = '979baff';
 
-/** @returns a folder with that version, built; it is made once, in the temporary directory */
+/** @returns a folder with that version, built once in the temporary directory */
 export async function olderCheckout() {
   const folder = join(tmpdir(), `latchkey-${OLDER}`);
   if (existsSync(join(folder, 'dist/main.js'))) return folder;

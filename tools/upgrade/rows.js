@@ -1,10 +1,10 @@
 import pg from 'pg';
 
 const BATCH = 100_000;
-/** Connections that fill one table. */
+/** Number of connections that fill one table. */
 const AT_ONCE = 3;
 
-/** Of a number of rows in all, how many each table gets. */
+/** Distributes a total number of rows over the tables. */
 export function sharesOf(count) {
   const [users, user_sessions, oauth2_sessions, compat_sessions, oauth2_access_tokens] = SHARES.map((share) =>
     Math.round(count * share),
@@ -13,13 +13,13 @@ export function sharesOf(count) {
 }
 
 /**
- * Fills the tables that grow with use, as the older version would have left them: people, browser sessions, sessions of
- * applications and chat clients, access tokens. Rows lie in the order of their times, as those of a service do. Indexes
- * are taken away and built again once the rows are there: one entry after the other would take hours.
+ * Fills the tables that grow with use, as the older version would have left them: users, browser sessions, client
+ * sessions, chat sessions and access tokens. Rows are in time order, as in production. Indexes are dropped and rebuilt
+ * after the inserts, because updating them row by row would take hours.
  * @param {{ host: string, port: number, user: string, database: string }} server
  * @param {Readonly<Record<string, number>>} counts rows of each table
- * @param expired how many of the access tokens have expired days ago, the oldest ones; none by default
- * @returns the numbers of the first and the last transaction that filled
+ * @param expired how many of the access tokens expired days ago, the oldest ones; default: none
+ * @returns the IDs of the first and the last transaction that inserted rows
  */
 export async function fillRows(server, counts, { say, expired = 0 }) {
   const [client, ...others] = await Promise.all(Array.from({ length: AT_ONCE }, () => connectForFilling(server)));
@@ -50,18 +50,18 @@ export async function fillRows(server, counts, { say, expired = 0 }) {
 const TABLES = ['users', 'user_sessions', 'oauth2_sessions', 'compat_sessions', 'oauth2_access_tokens'];
 const SHARES = [0.1, 0.2, 0.2, 0.2, 0.3];
 const DAY_MS = 86_400_000;
-/** All rows but tokens are at most so old: nothing ends by itself. */
+/** Maximum age of all rows except tokens, so that nothing expires. */
 const AGE_MS = 20 * DAY_MS;
 const EXPIRED_FOR_MS = 10 * DAY_MS;
 
-/** Milliseconds since the epoch at which a row of a table began. */
+/** Creation time of a row, in milliseconds since the epoch. */
 const began = (number, total) => `($7::bigint - ${AGE_MS} + (${number})::bigint * (${AGE_MS} / ${total}))`;
 const timeOf = (milliseconds) => `to_timestamp(${milliseconds} / 1000.0)`;
-/** Far cheaper than a digest of cryptography. */
+/** Far cheaper than a cryptographic digest. */
 const eightBytes = (table, number, part = 0) =>
   `int8send(hashint8extended((${number})::bigint, ${TABLES.indexOf(table) * 8 + part}))`;
 const HASH = (table) => [1, 2, 3, 4].map((part) => eightBytes(table, 'g', part)).join(' || ');
-/** Sorts by time, as the identifiers of the service do. */
+/** Sorts by time, like the IDs of the service. */
 const idAt = (table, number, milliseconds) =>
   `encode(int8send((${milliseconds}) << 16) || ${eightBytes(table, number)}, 'hex')::uuid`;
 const ID = (table, number = 'g', total = '$3::bigint') => idAt(table, number, began(number, total));
@@ -69,15 +69,17 @@ const AT = timeOf(began('g', '$3::bigint'));
 const USER = ID('users', 'g % $4::integer + 1', '$4::bigint');
 const NUMBERS = `from generate_series($1::integer, $2::integer) g, (values
   ($3::integer, $4::integer, $5::integer, $6::integer, $7::bigint)) of_all`;
-/** Two thirds of all sessions have ended, not so long ago that a clean-up would take them away. */
+/** Two thirds of all sessions have ended, too recently for a cleanup to delete them. */
 const ENDED = `case when g % 3 > 0 then now() - interval '1 hour' end`;
 const CLIENT = '(select id from oauth2_clients limit 1)';
-/** Those that have expired did so between two and twelve days ago, the others will within two days. */
+/** Expired tokens did so between two and twelve days ago; the others expire within two days. */
 const EXPIRY = `case when g <= $6::integer
   then $7::bigint - ${2 * DAY_MS + EXPIRED_FOR_MS} + g * ${EXPIRED_FOR_MS}::bigint / $6::bigint
   else $7::bigint + ${DAY_MS} + g * (${DAY_MS} / $3::bigint) end`;
 
-/** Parameters: first and last row, rows of the table, of users and sessions, tokens that have expired, and now. */
+/**
+ * Parameters: first and last row; rows of the table, of users and of sessions; expired tokens; and the current time.
+ */
 const STATEMENTS = {
   users: `insert into users (id, username, username_key, created_at)
     select ${ID('users')}, 'person-' || g, 'person-' || g, ${AT} ${NUMBERS}`,
@@ -99,7 +101,7 @@ const STATEMENTS = {
 async function connectForFilling(server) {
   const client = new pg.Client(server);
   await client.connect();
-  // What is filled in needs not outlive the test, and what it refers to is filled in too.
+  // The rows need no durability, and the rows that they reference are inserted too.
   await client.query(`set synchronous_commit = off; set session_replication_role = replica;
     set maintenance_work_mem = '1GB'; set max_parallel_maintenance_workers = 1`);
   return client;
@@ -119,7 +121,10 @@ async function inParallel(connections, items, work) {
   await Promise.all(workers);
 }
 
-/** Takes away all indexes but those that foreign keys need. @returns what makes them again */
+/**
+ * Drops all indexes except those that foreign keys need.
+ * @returns statements that recreate them
+ */
 async function dropIndexes(client) {
   const { rows } = await client.query(
     `select i.indrelid::regclass as relation, i.indexrelid::regclass as index, c.conname as constraint,

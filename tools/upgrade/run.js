@@ -1,8 +1,9 @@
 /**
- * An older version and this one side by side, under load: the older one fills a database of its own schema, this one
- * migrates it while people sign in and applications use their tokens, one instance at a time is replaced, put back, and
- * replaced again. No request fails, nobody is signed out, and everything that was acknowledged is so (operations 8.3, 10.11;
- * security F-21). With `--rows N` the database holds that many rows more, and no request waits for long.
+ * Runs an older version and this one side by side, under load. The older one fills a database in its schema. This one
+ * migrates it while users sign in and clients use their tokens. Instances are replaced one at a time, rolled back, and
+ * replaced again. No request may fail, no user may be signed out, and every acknowledged change must be in effect
+ * (operations 8.3, 10.11; security F-21). With `--rows N` the database has that many additional rows, and no request
+ * may wait for long.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,15 +22,15 @@ import { fillRows, sharesOf } from './rows.js';
 
 /** Load before, between and after the replacements. */
 const LOAD_MS = 2_000;
-/** What a load balancer gives an instance to end what it has begun. */
+/** Time that a load balancer gives an instance to complete its requests. */
 const DRAIN_MS = 3_000;
 const USER = 'upgrade';
 const rows = Number(parseArgs({ options: { rows: { type: 'string', default: '0' } } }).values.rows);
-/** What a request may wait for a lock or an index that is being built (operations 8.3). */
+/** Maximum wait of a request for a lock or an index build (operations 8.3). */
 const MAX_WAIT_MS = 3_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'latchkey-upgrade-'));
-// PostgreSQL refuses root and has an account of its own, which has to get there.
+// PostgreSQL does not run as root and uses a different account, which needs access.
 chmodSync(folder, 0o711);
 const checks = new Checks();
 const older = await olderCheckout();
@@ -39,7 +40,7 @@ const postgres = await startPostgres({
 });
 const ports = [await freePort(), await freePort()];
 const instances = ports.map((port) => ({ base: `http://127.0.0.1:${port}/`, port, service: undefined }));
-/** Where the load balancer sends requests. */
+/** URLs that the load balancer uses. */
 const bases = [];
 try {
   for (const instance of instances) await start(instance, older);
@@ -96,7 +97,7 @@ async function start(instance, checkout) {
 
 function programOf({ port }, checkout) {
   const database = { socket: postgres.host, port: postgres.port, username: USER, database: 'postgres' };
-  // The older version is asked with the address that the pages of each instance have.
+  // The older version uses the URL in the pages of each instance.
   const settings = instanceSettings({ dataDir: join(folder, 'data'), database, port, level: 'error' });
   return new Program(folder, settings, { name: `instance-${port}.json`, checkout });
 }

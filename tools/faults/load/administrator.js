@@ -1,22 +1,22 @@
 const API = 'api/admin/v1/';
 
-/** A program that administers accounts. */
+/** A program that manages accounts. */
 export class Administrator {
   /** Promise of an access token. */
   #token;
 
-  /** Asks for a token when the next one is needed. */
+  /** Requests a new token the next time one is needed. */
   forgetToken() {
     this.#token = undefined;
   }
 
-  /** While an account is locked nothing works that belongs to it; all of it goes on afterwards. */
+  /** While an account is locked, nothing that belongs to it works. After unlocking, all of it works. */
   async lockAndUnlock({ requests, journal }, person) {
     const { data } = await this.#send(requests, 'GET', `users/by-username/${person.username}`);
     const all = [person.passwordFact, ...person.tokenFacts, ...person.browsers.map(({ fact }) => fact)];
-    // After a refresh without an answer nobody can tell whether the former tokens work.
+    // After a refresh without a response, it is unknown whether the former tokens work.
     const facts = all.filter((fact) => journal.entry(fact) !== undefined);
-    // Unless both are answered, nobody can go on with the account.
+    // Unless both requests get a response, the state of the account is unknown.
     person.isOver = true;
     for (const [action, isTrue] of [
       ['lock', false],
@@ -29,7 +29,10 @@ export class Administrator {
     person.isOver = false;
   }
 
-  /** @param list path of one, with its query. @throws Unanswered */
+  /**
+   * @param list path of a list, with its query
+   * @throws Unanswered
+   */
   async read({ requests }, list) {
     await this.#send(requests, 'GET', list);
   }

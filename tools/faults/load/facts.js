@@ -1,4 +1,4 @@
-/** What can be asked of the service, and is true or not. */
+/** Facts that can be checked against the service. */
 
 /** An access or refresh token works. */
 export function tokenWorks(token) {
@@ -8,13 +8,13 @@ export function tokenWorks(token) {
   };
 }
 
-/** Those that somebody has of an application. The first one ends by its age. */
+/** A user's tokens for a client. The first one expires. */
 export function tokensWork({ accessToken, refreshToken }) {
   const access = accessToken === undefined ? [] : [{ ...tokenWorks(accessToken), endsByAge: true }];
   return [...access, ...(refreshToken === undefined ? [] : [tokenWorks(refreshToken)])];
 }
 
-/** Somebody can sign in with this password. */
+/** A user can sign in with this password. */
 export function passwordWorks(username, password) {
   return {
     key: `password ${username} ${password}`,
@@ -29,12 +29,15 @@ export function passwordWorks(username, password) {
 
 let browsers = 0;
 
-/** A browser is signed in. @param visitor with its cookies */
+/**
+ * A browser is signed in.
+ * @param visitor with its cookies
+ */
 export function isSignedIn(visitor, username) {
   browsers += 1;
   return {
     key: `browser ${username}-${browsers}`,
-    // The sign-in page leads on who has signed in.
+    // The sign-in page redirects a user who is signed in.
     ask: async () => (await visitor.get('/login')).status === 303,
   };
 }

@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 const POLL_MS = 500;
-/** Twice `limits.max_db_waiters`: requests and background work each have a pool of their own. */
+/** Twice `limits.max_db_waiters`: requests and background work have separate pools. */
 const MAX_WAITING = 400;
-/** Half of those, what is sent before the pace is known or done within two seconds, and the people. */
+/** Half of `MAX_WAITING`, the requests sent before the rate is known or completed within two seconds, and the users. */
 const MAX_ACTIVE = 600;
 const MAX_GROWTH_MB = 100;
-/** Half of what a collector waits. */
+/** Half of a collector's timeout. */
 const MAX_SCRAPE_MS = 5_000;
 
-/** What the instances say of themselves, the worst of them each time. */
+/** Gauges of the instances; the worst value counts. */
 export class Gauges {
   #bases;
   #first;

@@ -4,12 +4,12 @@ import { CLIENT_ID, CLIENT_SECRET } from '../../cluster/load.js';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
 const TOKENS = 20;
 const TICK_MS = 20;
-/** Above the service's own time limit. */
+/** Longer than the service's request timeout. */
 const REQUEST_MS = 20_000;
 
-/** A homeserver introspects tokens at a steady rate, without waiting for the answers to what it asked before. */
+/** A homeserver that introspects tokens at a fixed rate, without waiting for earlier responses. */
 export class Homeserver {
-  /** Milliseconds until each was answered. */
+  /** Latencies of the responses, in milliseconds. */
   answered = [];
   refused = 0;
   slowestMs = 0;
@@ -17,7 +17,7 @@ export class Homeserver {
   #base;
   #tokens = [];
 
-  /** @param base of the one instance that it asks */
+  /** @param base URL of the only instance that it uses */
   static async at(base) {
     const homeserver = new Homeserver();
     homeserver.#base = base;
@@ -28,7 +28,10 @@ export class Homeserver {
     return homeserver;
   }
 
-  /** Asks for so many seconds. @returns once everything is answered */
+  /**
+   * Sends introspections for this number of seconds.
+   * @returns after all responses have arrived
+   */
   async introspect(perSecond, seconds) {
     const startedAt = performance.now();
     const under = new Set();

@@ -3,16 +3,16 @@ import { Unanswered } from './requests.js';
 const AT_ONCE = 8;
 
 /**
- * What everybody was told, written before the next request is sent. A fact is something that can be asked of the
- * service, and true or not: a token works, somebody can sign in with a password, a browser is signed in. A change that
- * was not answered leaves its facts open: either all of them are as before, or all of them as after it.
+ * Records what users and clients were told, before the next request is sent. A fact can be checked against the service
+ * and is true or false: a token works, a user can sign in with a password, a browser is signed in. A change without a
+ * response leaves its facts open: either all of them are as before, or all as after it.
  */
 export class Journal {
   /** `{ fact, isTrue }` by key of the fact. */
   #known = new Map();
-  /** `{ what, before, after }`; both `[fact, isTrue]`. */
+  /** `{ what, before, after }`; both are lists of `[fact, isTrue]`. */
   #open = [];
-  /** Keys of facts that are over by their age. */
+  /** Keys of expired facts. */
   #over = new Set();
 
   /** @param facts `{ key, ask }` each */
@@ -20,28 +20,31 @@ export class Journal {
     for (const fact of facts) if (!this.#over.has(fact.key)) this.#known.set(fact.key, { fact, isTrue });
   }
 
-  /** Nobody can tell any more whether they are true. */
+  /** The facts can no longer be predicted. */
   forget(...facts) {
     for (const { key } of facts) this.#known.delete(key);
   }
 
-  /** Facts of changes that were not answered. */
+  /** Facts of changes without a response. */
   get openFacts() {
     return this.#open.flatMap(({ after }) => after.map(([fact]) => fact));
   }
 
-  /** They are neither true nor false from now on, also where a change of them is under way. */
+  /** Ignores the facts from now on, even if a change of them is in progress. */
   drop(...facts) {
     this.forget(...facts);
     for (const { key } of facts) this.#over.add(key);
   }
 
-  /** The entry of a fact, another one after each change. */
+  /** Returns the entry of a fact, a new object after each change. */
   entry({ key }) {
     return this.#known.get(key);
   }
 
-  /** @returns the `fact` of all entries of a kind. @param kind the first part of their key */
+  /**
+   * @param kind first part of the key
+   * @returns the `fact` of all entries of a kind
+   */
   facts(kind, isTrue) {
     return [...this.#known.values()]
       .filter(({ fact, isTrue: value }) => fact.key.startsWith(`${kind} `) && value === isTrue)
@@ -69,7 +72,10 @@ export class Journal {
     }
   }
 
-  /** Asks the service for each fact. @returns how many were compared, and what does not hold */
+  /**
+   * Checks every fact against the service.
+   * @returns the number of facts compared, and the violations
+   */
   async compare(requests) {
     const faults = [];
     let compared = 0;

@@ -7,13 +7,13 @@ const { readMail } = await loadTypeScript('test/support/read-mail.ts');
 
 const POLL_MS = 20;
 
-/** A mail server on loopback, and the mails that it took by recipient. */
+/** A mail server on loopback that records the received mails by recipient. */
 export class Mailboxes {
-  /** How long it takes for each mail. */
+  /** Processing time for each mail. */
   takesMs = 0;
   #server;
   #mails = new Map();
-  /** How often each came, by its id. */
+  /** Number of deliveries by message ID. */
   #counts = new Map();
 
   static async listen() {
@@ -22,7 +22,7 @@ export class Mailboxes {
       ...{ authOptional: true, disabledCommands: ['STARTTLS'], disableReverseLookup: true, closeTimeout: 100 },
       onData: (stream, { envelope }, done) => mailboxes.#take(stream, envelope.rcptTo, done),
     });
-    // Who sends may end at any time.
+    // The sender may be killed at any time.
     mailboxes.#server.on('error', () => undefined);
     mailboxes.#server.listen(0, '127.0.0.1');
     await once(mailboxes.#server.server, 'listening');
@@ -35,25 +35,27 @@ export class Mailboxes {
     return { transport: 'smtp', hostname: '127.0.0.1', port, mode: 'plain', from: 'noreply@example.org' };
   }
 
-  /** How many mails came. */
+  /** Number of received mails. */
   get taken() {
     return this.#counts.size;
   }
 
-  /** Mails that came more than once. */
+  /** Mails received more than once. */
   get doubles() {
     return [...this.#counts].flatMap(([id, count]) => (count === 1 ? [] : [`${count} times: ${id}`]));
   }
 
-  /** How many came to an address so far. */
+  /** Returns the number of mails to an address so far. */
   count(address) {
     return this.#mails.get(address)?.length ?? 0;
   }
 
   /**
-   * Waits for a mail that holds something.
-   * @param find gives what is looked for in a mail. @param since how many had come before
-   * @param isAwaited false: nobody waits any more. @returns undefined when it did not come in time
+   * Waits for a mail with certain content.
+   * @param find returns the content if the mail has it
+   * @param since number of earlier mails to skip
+   * @param isAwaited returns false to stop waiting
+   * @returns undefined if it did not arrive in time
    */
   async find(address, find, { since, isAwaited, timeoutMs }) {
     const deadline = performance.now() + timeoutMs;

@@ -1,35 +1,35 @@
-/** Accounts: how people make them, and get another password. */
+/** Simulated users: registration, password change and password reset. */
 import { randomBytes } from 'node:crypto';
 import { isSignedIn, passwordWorks, tokensWork, tokenWorks } from './facts.js';
 import { Unanswered } from './requests.js';
 
-/** A job whose process died begins again after a minute: who waits for its mail gives up and begins again. */
+/** A job whose process died is retried after a minute. A user who waits for its mail gives up and starts over. */
 const MAIL_MS = 10_000;
 
-/** Of a ticket that is over by its age, or was removed since. */
+/** Results for a ticket that has expired or was deleted since. */
 const OVER = ['EXPIRED_RECOVERY_TICKET', 'NO_SUCH_RECOVERY_TICKET'];
 
-/** Somebody with an account, and what they are signed in with. */
+/** A user with an account, and the sessions of the user. */
 class Person {
   username = `p${randomBytes(6).toString('hex')}`;
   email = `${this.username}@mail.example`;
   password = newPassword();
   /** `{ visitor, fact }` of each browser. */
   browsers = [];
-  /** `{ accessToken, refreshToken, isRefreshing }` of each application; without one that is over by its age. */
+  /** `{ accessToken, refreshToken, isRefreshing }` of each client; an expired access token is removed. */
   sessions = [];
   /** Access token of each chat client. */
   chats = [];
-  /** How often clocks had been set when a mail was asked for that did not come yet. */
+  /** Number of clock changes when a mail was requested that has not arrived yet. */
   mailSince;
-  /** Nobody knows what became of the account. */
+  /** The state of the account is unknown. */
   isOver = false;
 
   get passwordFact() {
     return passwordWorks(this.username, this.password);
   }
 
-  /** All that applications and chat clients have. */
+  /** Facts of all tokens that clients and chat clients hold. */
   get tokenFacts() {
     return [...this.sessions.flatMap(tokensWork), ...this.chats.map(tokenWorks)];
   }
@@ -39,7 +39,7 @@ class Person {
   }
 }
 
-/** @returns the person, once the account is there */
+/** @returns the user, once the account exists */
 export async function register({ requests, journal, mailboxes, isOn }) {
   const person = new Person();
   const { username, email, password } = person;
@@ -58,7 +58,7 @@ export async function register({ requests, journal, mailboxes, isOn }) {
   await journal.change(`registration of ${username}`, [[person.passwordFact, true]], () =>
     visitor.get(visitor.shown.location, [303]),
   );
-  // Who gets no answer gets no cookie.
+  // Without a response, there is no cookie.
   const browser = isSignedIn(visitor, username);
   journal.know(true, browser);
   person.keepBrowser(visitor, browser);
@@ -74,7 +74,7 @@ const CHANGE = `mutation ChangePassword(
   }) { status }
 }`;
 
-/** Other browsers are signed out, and applications where the person wants it. */
+/** Signs out other browsers, and clients in half of the cases. */
 export async function changePassword({ journal }, person) {
   const [own, ...others] = person.browsers;
   const endsApplications = Math.random() < 0.5;
@@ -84,7 +84,7 @@ export async function changePassword({ journal }, person) {
     ...{ userId: viewer.id, oldPassword: person.password, newPassword: next },
     endApplicationSessions: endsApplications,
   };
-  // The answer brings another cookie: who gets none is signed out.
+  // The response sets a new cookie: without it, the browser is signed out.
   journal.forget(own.fact);
   await replacePassword(journal, person, next, { endsBrowsers: others, endsApplications }, async () => {
     const { setPassword } = await own.visitor.graphql(CHANGE, variables);
@@ -97,10 +97,10 @@ const RECOVER = `mutation RecoverPassword($ticket: String!, $newPassword: String
   setPasswordByRecovery(input: { ticket: $ticket, newPassword: $newPassword, endAllSessions: $endAllSessions }) { status }
 }`;
 
-/** All browsers are signed out, and applications where the person wants it. */
+/** Signs out all browsers, and clients in half of the cases. */
 export async function recoverPassword({ requests, journal, moment, mailboxes, isOn }, person) {
   const { email, username, mailSince } = person;
-  // A mail that this person gave up may come in place of the one that is asked for now.
+  // A mail from an abandoned attempt may arrive instead of the one requested now.
   person.mailSince ??= moment.start;
   const visitor = requests.visitor();
   const since = mailboxes.count(email);

@@ -6,76 +6,82 @@ import { CLIENT_ID, CLIENT_SECRET } from '../../cluster/load.js';
 const { Browser } = await loadTypeScript('test/support/browser.ts');
 
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
-/** A service answers within its own time limit of fifteen seconds, but for a write that it had begun by then. */
+/** Longer than the service's request timeout of fifteen seconds plus a write that had started by then. */
 const REQUEST_MS = 30_000;
 const UNAVAILABLE = 503;
-/** How a form says so. */
+/** Form error that corresponds to 503. */
 const TRY_LATER = /data-error-code="homeserver_unavailable"/;
-/** How the service says that something is over. */
+/** Responses for something that has expired. */
 const OVER = [
   { status: 400, says: /"error":"(?:invalid_grant|expired_token)"/ },
   { status: 410, says: /data-error-code="(?:expired|expired_token|registration_expired)"/ },
-  // A form is shown once more.
+  // The form is shown again.
   { status: 200, says: /data-error-code="(?:csrf_expired|invalid_code)"/ },
   { status: 200, says: /"status":"EXPIRED_RECOVERY_TICKET"/ },
-  // Only of the administrator's: no other access token is sent along that is ever over.
+  // Only for the administrator's token: no other access token that may have expired is sent.
   { status: 401, says: /"invalid_token"/ },
 ];
-/** How it says so once the clean-up, which waits for days, has removed what had begun before. */
+/** Responses after the cleanup, which waits for days, has deleted what was started before. */
 const REMOVED = [
   { status: 404, says: /data-error-code="(?:not_found|registration_not_found|device_code_not_found)"/ },
   { status: 200, says: /"status":"NO_SUCH_RECOVERY_TICKET"/ },
 ];
 
-/** Nothing is known about the outcome of a request, unless it was never sent. */
+/** The outcome of a request is unknown, unless it was never sent. */
 export class Unanswered extends Error {
-  /** @param wasSent false: whatever it asked for cannot have happened */
+  /** @param wasSent false: the request cannot have had an effect */
   constructor(what, wasSent, cause) {
     super(`${what} was not answered`, { cause });
     this.wasSent = wasSent;
   }
 }
 
-/** Requests to any of the instances, as a load balancer spreads them, and what became of them. */
+/** Sends requests to the instances like a load balancer, and counts the outcomes. */
 export class Requests {
-  /** Requests by what became of them. */
+  /** Requests by outcome. */
   counts = { acknowledged: 0, signIns: 0, unavailable: 0, cut: 0, failedSignIns: 0 };
-  /** How often each kind of request was told that what it goes on with is over, since clocks were set. */
+  /** Number of "expired" responses by kind of request, after clock changes. */
   over = {};
-  /** How often each kind of request was answered that the service is not available. */
+  /** Number of "unavailable" responses by kind of request. */
   unavailable = {};
-  /** Connections that were refused, so that the request went to another instance. */
+  /** Refused connections, after which the request went to another instance. */
   retries = 0;
-  /** What must never be: a wrong answer, or an error other than 503. */
+  /** Wrong responses, and errors other than 503. */
   faults = [];
-  /** The longest that a request with an answer took. */
+  /** Duration of the slowest request with a response. */
   slowestMs = 0;
-  /** What that was. */
+  /** The slowest request. */
   slowest = '';
   #bases;
   #publicBase;
   #moment;
 
-  /** @param bases of the instances that take requests, which may change at any time */
+  /** @param bases URLs of the instances that take requests, which may change at any time */
   constructor({ bases, publicBase, moment }) {
     this.#bases = bases;
     this.#publicBase = publicBase;
     this.#moment = moment;
   }
 
-  /** What was refused before the load began does not count. */
+  /** Errors before the load started do not count. */
   forgetUnavailable() {
     this.counts.unavailable = 0;
     this.unavailable = {};
   }
 
-  /** Asks for an access token, a revocation and so on. @returns the JSON of the answer */
+  /**
+   * Sends a client request, such as a token request or a revocation.
+   * @returns the JSON of the response
+   */
   async client(path, fields) {
     const answer = await this.send('POST', path, new URLSearchParams(fields), { authorization: AUTHORIZATION });
     return answer.json;
   }
 
-  /** @param body a form, or what is sent as JSON. @returns status, text and, where it is some, JSON of the answer */
+  /**
+   * @param body a form, or an object to send as JSON
+   * @returns status, text and, if it is JSON, the parsed body
+   */
   async send(method, path, body, headers = {}, expected = [200]) {
     const isForm = body === undefined || body instanceof URLSearchParams;
     return await this.answer(`${method} ${path}`, expected, async (base) => {
@@ -91,14 +97,15 @@ export class Requests {
     });
   }
 
-  /** A browser with cookies of its own. */
+  /** Creates a browser with separate cookies. */
   visitor() {
     return new Visitor(this, this.#publicBase);
   }
 
   /**
-   * Sends a request, and once more where the connection was refused.
-   * @param send resolves with `{ status, retryAfter, text }`. @throws Unanswered
+   * Sends a request, and retries once if the connection was refused.
+   * @param send resolves with `{ status, retryAfter, text }`
+   * @throws Unanswered
    */
   async answer(what, expected, send) {
     const startedAt = performance.now();
@@ -158,7 +165,7 @@ class Visitor {
     const listener = () => this.#listener;
     this.#browser = new Browser({
       publicBase,
-      // As people are, each is somewhere else: an address has a share of what passwords cost.
+      // Every user has a different address, because hashing has a budget per address.
       headers: { 'x-forwarded-for': `198.18.${randomInt(256)}.${randomInt(256)}` },
       get listener() {
         return listener();
@@ -178,25 +185,28 @@ class Visitor {
     return await this.#answer(`GET ${address}`, expected, () => this.#browser.get(address));
   }
 
-  /** Follows the redirects of the last answer. */
+  /** Follows the redirects of the last response. */
   async follow() {
     return await this.#answer(`what ${this.shown.url} leads to`, [200, 303], () => this.#browser.follow());
   }
 
-  /** Sends a form of the page shown, which is right where it leads on. */
+  /** Submits a form of the current page. A redirect is the expected response. */
   async submit(fields, { expected = [303], ...options } = {}) {
     const what = `the form of ${this.shown.url}`;
     return await this.#answer(what, expected, () => this.#browser.submit(fields, options));
   }
 
-  /** Asks as the script of a page does. @returns `data` of the answer */
+  /**
+   * Sends a query like the script of a page.
+   * @returns `data` of the response
+   */
   async graphql(query, variables) {
     const headers = { 'content-type': 'application/json', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
     const body = JSON.stringify({ query, variables });
     const { text } = await this.#answer('POST /graphql', [200], async () => {
       const shown = await this.#browser.postRaw('/graphql', body, headers);
       const isUnavailable = shown.status === 200 && /"code":"(?:UNAVAILABLE|TIMEOUT)"/.test(shown.body);
-      // The header goes with the status only.
+      // Only the 503 status has the header.
       return isUnavailable ? { ...shown, status: UNAVAILABLE, headers: { 'retry-after': '0' } } : shown;
     });
     const { data, errors } = JSON.parse(text);
@@ -208,7 +218,7 @@ class Visitor {
     return await this.#requests.answer(what, expected, async (base) => {
       this.#listener = base.slice(0, -1);
       const { status: shown, headers, location, body } = await withinTime(load());
-      // A form is shown once more, without the header that goes with the status.
+      // The form is shown again, without the header of a 503.
       const status = shown === 200 && TRY_LATER.test(body) ? UNAVAILABLE : shown;
       if (status !== shown) headers['retry-after'] ??= '0';
       return { status, retryAfter: headers['retry-after'], headers, location, text: body };
@@ -216,12 +226,12 @@ class Visitor {
   }
 }
 
-/** @param ways how somebody is told that their code, form, link or token is no longer good */
+/** @param ways responses for a code, form, link or token that is no longer valid */
 function isAmong(ways, { status, text }) {
   return ways.some(({ status: own, says }) => status === own && says.test(text));
 }
 
-/** Without address, query and names, of which each request has others. */
+/** Removes the URL, query and names, which differ for each request. */
 function kindOf(what) {
   return what
     .replace(/https?:\/\/[^/]+/, '')
@@ -229,7 +239,7 @@ function kindOf(what) {
     .replace(/\/[^/ ]*\d[^/ ]*/g, '/…');
 }
 
-/** Pages are not asked for with a time limit of their own. */
+/** Page requests have no timeout themselves. */
 async function withinTime(work) {
   const ending = new AbortController();
   const limit = pause(REQUEST_MS, undefined, { signal: ending.signal }).then(

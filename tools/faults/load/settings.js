@@ -1,11 +1,12 @@
 import { CLIENT_ID } from '../../cluster/load.js';
 
 /**
- * What becomes of the settings of an instance, so that all flows of the load are open.
- * @param publicBase that of all instances. @param email section of the mail server
+ * Modifies the settings of an instance so that all flows of the load are allowed.
+ * @param publicBase shared by all instances
+ * @param email section of the mail server
  */
 export function openToLoad(settings, { publicBase, email }) {
-  // One that fills up within seconds would refuse who asked before others, and was slower.
+  // A small bucket that refills within seconds would reject slow users, whose earlier request used it up.
   const plenty = { burst: 100_000, per_second: 1_000 };
   const [listener] = settings.http.listeners;
   const resources = [...listener.resources, 'compat', 'graphql', 'adminapi'];
@@ -15,13 +16,13 @@ export function openToLoad(settings, { publicBase, email }) {
     homeserver: { kind: 'none', homeserver: 'example.org' },
     email,
     account: { password_registration_enabled: true, password_recovery_enabled: true },
-    // Not what passwords cost is tried here.
+    // The cost of password hashes is not under test.
     passwords: {
       minimum_complexity: 0,
       schemes: [{ version: 1, algorithm: 'argon2id', memory_kib: 64, iterations: 1 }],
     },
     policy: { data: { admin_clients: [CLIENT_ID] } },
-    // All of the load comes from one address, and some of it from one account.
+    // The whole load comes from one address, and some of it from one account.
     limits: { ...settings.limits, work: { per_address: { burst: 0 }, per_account: { burst: 0 } } },
     rate_limiting: {
       ...settings.rate_limiting,
@@ -36,7 +37,7 @@ export function openToLoad(settings, { publicBase, email }) {
   };
 }
 
-/** What becomes of the settings of an instance, so that it tells its figures. */
+/** Modifies the settings of an instance so that it exposes metrics. */
 export function withMetrics(settings) {
   const [listener] = settings.http.listeners;
   return {

@@ -1,4 +1,4 @@
-/** How people sign in to applications, devices and chat clients, and what these do with their tokens. */
+/** Sign-ins to clients, devices and chat clients, and the use of their tokens. */
 import { CALLBACK, CLIENT_ID } from '../../cluster/load.js';
 import { isSignedIn, tokensWork, tokenWorks } from './facts.js';
 import { Unanswered } from './requests.js';
@@ -6,7 +6,7 @@ import { Unanswered } from './requests.js';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const CHAT = '_chat/client/v3/';
 
-/** From the first page to the tokens. */
+/** Signs in, from the first page to the tokens. */
 export async function signIn({ requests, journal, moment }, person) {
   const { username, password } = person;
   const visitor = requests.visitor();
@@ -24,7 +24,7 @@ export async function signIn({ requests, journal, moment }, person) {
   return keepSession({ journal, moment }, person, await requests.client('oauth2/token', grant));
 }
 
-/** A browser that is signed in agrees to a device. */
+/** A signed-in browser authorizes a device. */
 export async function signInOnDevice({ requests, journal, moment }, person) {
   const asked = await requests.client('oauth2/device', { client_id: CLIENT_ID, scope: 'openid' });
   const [{ visitor }] = person.browsers;
@@ -62,16 +62,16 @@ export async function signOut({ journal }, person) {
   await end(person.browsers, browser, () => journal.change('a sign-out', [[fact, false]], send));
 }
 
-/** One that was not answered is sent again, by which the client gets the tokens that it has missed. */
+/** A refresh without a response is sent once more, and then returns the tokens that the client missed. */
 export async function refresh(parts, person) {
-  // In turn.
+  // Round robin.
   const session = person.sessions.shift();
   person.sessions.push(session);
   await refreshSession(parts, session);
 }
 
 export async function refreshSession({ requests, journal, moment }, session) {
-  // The former tokens may be dead by right as soon as this is sent.
+  // The former tokens may be revoked as soon as this is sent.
   journal.forget(...tokensWork(session));
   session.isRefreshing = true;
   const fields = { grant_type: 'refresh_token', refresh_token: session.refreshToken };
@@ -87,7 +87,7 @@ export async function revoke({ requests, journal }, person) {
   await end(person.sessions, session, () => journal.change('a revocation', after, send));
 }
 
-/** What may have ended is not used again; one whose end was never sent goes on. */
+/** An item that may have ended is not used again. If the request was never sent, it stays in use. */
 async function end(list, item, change) {
   let mayBeOver = true;
   try {
@@ -100,7 +100,7 @@ async function end(list, item, change) {
   }
 }
 
-/** A token of the client itself. */
+/** A client credentials token. */
 export async function useClientToken({ requests, journal, moment }) {
   const { access_token: token } = await requests.client('oauth2/token', { grant_type: 'client_credentials' });
   const fact = tokenWorks(token);

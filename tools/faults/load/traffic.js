@@ -1,6 +1,6 @@
 /**
- * A process of its own that sends requests as many callers do: some at a steady rate, each from an address of its own,
- * or as many as it can over some connections, all from one address.
+ * A separate process that simulates many clients: at a fixed rate with a different address for each request, or as fast
+ * as possible over several connections from one address.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '../../../bench/load/connection.js';
@@ -13,9 +13,9 @@ const RETRY_MS = 5;
 serveOrders((order) => (order.kind === 'steady' ? steady(order) : flood(order)));
 
 /**
- * @param host by which people know the service
- * @param kinds list of `{ workload, rate, inputs }`, a second each
- * @returns for each workload `latencies` in milliseconds, and `failures`, messages of wrong answers
+ * @param host public host of the service
+ * @param kinds list of `{ workload, rate, inputs }`, with rates per second
+ * @returns for each workload `latencies` in milliseconds, and `failures`, messages of wrong responses
  */
 async function steady({ port, host, seconds, kinds }) {
   return Object.fromEntries(
@@ -59,9 +59,9 @@ async function sendSteadily({ port, host, seconds, workload, rate, inputs }) {
 }
 
 /**
- * @param texts whole requests without their host, which take turns
+ * @param texts complete requests without their host, used in turn
  * @param localAddress of all connections
- * @returns how often each status came; `cut`: the connection was closed before an answer
+ * @returns the count of each status; `cut`: the connection was closed before a response
  */
 async function flood({ port, host, seconds, connections, texts, localAddress }) {
   const statuses = {};
@@ -95,7 +95,7 @@ async function flood({ port, host, seconds, connections, texts, localAddress }) 
   return statuses;
 }
 
-/** A request that a proxy passes on. */
+/** Returns the request as forwarded by a proxy. */
 function forwarded(text, address) {
   return text.replace('\r\n', `\r\nX-Forwarded-For: ${address}\r\n`);
 }

@@ -4,7 +4,7 @@ import { say } from '../../browser/checks.js';
 import { databaseSettings, Instances, requireNone, startDatabase } from '../instances.js';
 
 const MAX_LIVED_MS = 2_000;
-/** From the start of the process to readiness, on a machine that does nothing else. */
+/** From the start of the process to readiness, on an idle machine. */
 const MAX_START_SECONDS = { external: 5, embedded: 10 };
 
 const SETUPS = [
@@ -33,7 +33,7 @@ async function killAndCompare({ checks, folder, isShort, setup }) {
   const instances = new Instances(folder);
   try {
     let dataDir;
-    // Those on one embedded database share its folder.
+    // Instances on one embedded database share its folder.
     const change = (settings) => {
       dataDir ??= settings.data_dir;
       return isEmbedded ? { ...settings, data_dir: dataDir } : settings;

@@ -22,13 +22,13 @@ export const fault = {
   },
 };
 
-/** The machine of the database loses its power; that of the service does not. */
+/** The database machine loses power; the service machine does not. */
 async function cutServer({ checks, folder, library, cuts }) {
   const files = new SyncedFiles({ library, of: join(folder, 'postgres/data'), folder: join(folder, 'flushed') });
   const database = await startPostgres({
     ...{ folder: join(folder, 'postgres'), account: postgresAccount(), user: DATABASE_USER, isDurable: true },
     programs: files.watched(findInstalledPrograms(), join(folder, 'bin')),
-    // The service asks for more by itself: what it has acknowledged was flushed.
+    // The service overrides this: whatever it acknowledged was flushed.
     settings: { max_connections: '100', synchronous_commit: 'off', wal_writer_delay: '10s' },
   });
   const instances = new Instances(folder);
@@ -45,7 +45,7 @@ async function cutServer({ checks, folder, library, cuts }) {
   }
 }
 
-/** One machine with everything on it. */
+/** A single machine runs everything. */
 async function cutEmbedded({ checks, folder, library, cuts }) {
   const data = join(folder, 'data');
   const files = new SyncedFiles({ library, of: data, folder: join(folder, 'flushed') });
@@ -76,7 +76,7 @@ async function cutEmbedded({ checks, folder, library, cuts }) {
 async function cutUnderLoad({ checks, instances, files, cuts, what, end, start }) {
   const load = await instances.load();
   for (let cut = 1; cut <= cuts; cut += 1) {
-    // By turns: all of it, and some of it.
+    // Alternates between losing all unflushed data and some of it.
     const keepsSome = cut % 2 === 0;
     await checks.that(`F-04: ${what}, cut ${cut} of ${cuts}: nothing acknowledged is lost`, async () => {
       load.start();
@@ -97,7 +97,7 @@ async function cutUnderLoad({ checks, instances, files, cuts, what, end, start }
   say(`${what}: ${acknowledged} requests and ${signIns} sign-ins were acknowledged`);
 }
 
-/** The account of the database has to get there. */
+/** The database account needs access. */
 function makeFolder(folder, name) {
   const path = join(folder, name);
   mkdirSync(path);

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { say } from '../../browser/checks.js';
 import { databaseSettings, Instances, requireRight, startDatabase } from '../instances.js';
 
-/** Methods of the server: a fast and an immediate shutdown, and a kill -9 of all of its processes. */
+/** Methods of the server: a fast and an immediate shutdown, and a kill -9 of all its processes. */
 const ENDS = ['stop', 'quit', 'kill'];
-/** So that somebody notices. */
+/** Long enough to affect requests. */
 const DOWN_MS = 1_000;
 
 export const fault = {
@@ -13,7 +13,7 @@ export const fault = {
   async run({ checks, folder, isShort }) {
     const rounds = isShort ? ENDS.length : 9;
     const intervalMs = isShort ? 2_000 : 20_000;
-    // A machine that does something else as well needs longer, which the short form allows for.
+    // A busy machine needs longer, which the short form allows for.
     const healMs = isShort ? 15_000 : 5_000;
     const database = await startDatabase(folder);
     const instances = new Instances(folder);

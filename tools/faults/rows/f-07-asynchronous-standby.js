@@ -11,11 +11,11 @@ import { DATABASE_USER, Instances } from '../instances.js';
 
 const SIGN_IN_SECONDS = 30;
 const SHOWN = 5;
-/** Revoked before the standby falls behind, and as many afterwards. */
+/** Number of tokens revoked before the standby lags, and afterwards. */
 const TOKENS = 10;
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
 
-/** The synchronous one is tried by `tools/cluster`. */
+/** `tools/cluster` tests the synchronous standby. */
 export const fault = {
   id: 'F-07',
   title: 'fail-over to an asynchronous standby that lags',
@@ -26,7 +26,7 @@ export const fault = {
     try {
       const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`).join(',');
       const uri = `postgres://${DATABASE_USER}@${hosts}/postgres?target_session_attrs=read-write&sslmode=disable`;
-      // The log is what still knows of the last moments.
+      // Only the log still has the last changes.
       const change = (settings) => ({ ...settings, logging: { level: 'info' } });
       for (let count = 0; count < 2; count += 1) await instances.add({ uri }, { change });
       const load = await instances.load();
@@ -81,7 +81,10 @@ export const fault = {
   },
 };
 
-/** @returns of each token whether it works. @param tokens as `load.live` and `load.revoked` */
+/**
+ * @param tokens like `load.live` and `load.revoked`
+ * @returns for each token whether it works
+ */
 async function stateOf(instances, { live, revoked }) {
   const stateOfAll = async (tokens) => {
     const states = [];
@@ -106,7 +109,10 @@ async function revoke(instances, tokens) {
   for (const token of tokens) await post(instances, 'oauth2/revoke', { token });
 }
 
-/** Asks one of the instances until it answers. @returns the JSON */
+/**
+ * Sends a request to one of the instances until it responds.
+ * @returns the JSON
+ */
 async function post({ all: [{ base }] }, path, fields) {
   return await until(async () => {
     const headers = { authorization: AUTHORIZATION };
@@ -116,7 +122,7 @@ async function post({ all: [{ base }] }, path, fields) {
   }, path);
 }
 
-/** What the guide on high availability says to look for. */
+/** Searches the log as described in the guide on high availability. */
 async function listEnded({ all }, folder, since, until) {
   const file = join(folder, 'latchkey.log');
   writeFileSync(file, all.map(({ log }) => log).join(''));
@@ -157,7 +163,7 @@ async function untilCaughtUp(primary, standby) {
   await until(isThere, 'the standby');
 }
 
-/** @param primary where it is; empty: the standby goes on and hears nothing more */
+/** @param primary its address; empty: the standby keeps running without replication */
 async function receiveFrom(standby, primary) {
   await ask(standby, `alter system set primary_conninfo = '${primary}'`);
   await ask(standby, 'select pg_reload_conf()');

@@ -11,7 +11,7 @@ const DIRECTIONS = [
 const CUTS = { short: [1, 10], long: [1, 10, 60, 300] };
 const BETWEEN_MS = { short: 1_000, long: 10_000 };
 const HEAL_MS = 5_000;
-/** `limits.handler_timeout`, and what a busy machine takes. */
+/** `limits.handler_timeout`, plus a margin for a busy machine. */
 const MAX_REQUEST_MS = 17_000;
 
 export const fault = {

@@ -6,9 +6,9 @@ import { Gauges } from '../load/gauges.js';
 import { Homeserver } from '../load/homeserver.js';
 import { withMetrics } from '../load/settings.js';
 
-/** Introspections of a second. */
+/** Introspections per second. */
 const RATE = 100;
-/** A homeserver is one address, and the default limit is meant for browsers. */
+/** A homeserver has one address, and the default limit is meant for browsers. */
 const MAX_CONNECTIONS = 2_000;
 const STEPS = [
   { name: 'each statement 50 ms slower', begin: (cable) => cable.slowDown(50), end: (cable) => cable.slowDown(0) },
@@ -22,13 +22,15 @@ const STEPS = [
   { name: '5 % of the packets lost', begin: (cable) => cable.lose(5), end: (cable) => cable.lose(0) },
 ];
 const SECONDS = { short: 3, long: 180 };
-/** Everybody tries again once it is over: asked for so long beyond. */
+/** All clients retry at the end of the fault, so introspections continue for this long. */
 const BEYOND_SECONDS = { short: 2, long: 10 };
 const HEAL_MS = 10_000;
 const SIGN_INS = 5;
-/** Of a machine that does something else as well. */
+/** Margin for a busy machine. */
 const MARGIN_MS = 500;
-/** `limits.handler_timeout`, the slowest statement for a write that had begun by then, and what a busy machine takes. */
+/**
+ * `limits.handler_timeout`, the slowest statement of a write that had started by then, and a margin for a busy machine.
+ */
 const MAX_REQUEST_MS = 22_000;
 
 export const fault = {
@@ -87,7 +89,7 @@ async function disturb({ checks, cable, instances, load, step, form }) {
   });
   if (isBeyond) {
     await checks.that(`F-09: ${name}: what is too much is refused`, () => {
-      // Of those that were sent while it was so slow.
+      // Counts those sent while the database was too slow.
       if (refused < (RATE * seconds) / 2) throw new Error(`${refused} refused, ${answered.length} answered`);
     });
   }

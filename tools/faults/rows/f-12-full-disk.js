@@ -11,22 +11,22 @@ import { Administrator } from '../load/administrator.js';
 import { Moment } from '../load/moment.js';
 import { Requests } from '../load/requests.js';
 
-/** Enough for a new database and what the load writes. */
+/** Enough for a new database and the writes of the load. */
 const MEGABYTES = 320;
-/** Each fills what the one before left. */
+/** Each size fills the rest that the larger one left. */
 const RECORD_BYTES = [1_000_000, 10_000, 100];
 const LINE = /^\d{4}-\d\d-\d\dT/;
 /** From the end of the fault to a sign-in. */
 const MAX_SIGN_IN_MS = 10_000;
 const POLL_MS = 100;
-/** Sorts and the like of more than the least that a server can be set to are written to temporary files. */
+/** With the lowest memory settings, larger sorts and the like use temporary files. */
 const LITTLE_MEMORY = { work_mem: '64kB', hash_mem_multiplier: '1', temp_tablespaces: 'temporary' };
-/** Of all tables that grow with use. */
+/** Rows in all tables that grow with use. */
 const ROWS = { short: 20_000, long: 100_000 };
 const EXPIRED_TOKENS = 1_000;
 const CLEAN_UP = 'cleanup-oauth2-access-tokens';
 const MAX_WAIT_MS = 20_000;
-/** What administrators read of many rows. */
+/** Lists over many rows that administrators read. */
 const LISTS = [
   'users?page[first]=100',
   'users?page[last]=100',
@@ -38,7 +38,7 @@ const LISTS = [
 const INDEX_SCANS = ['enable_indexscan', 'enable_indexonlyscan', 'enable_bitmapscan'];
 const RELOAD_MS = 500;
 const TEMPORARY = 'disk of temporary files';
-/** Those of the load live longer. */
+/** Tokens of the load expire later. */
 const EXPIRED = 'select count(*)::integer from oauth2_access_tokens where expires_at < now()';
 const ALWAYS_ANSWERED = ['POST oauth2/introspect', 'POST oauth2/token', 'POST oauth2/revoke'];
 const DISK_IS_NAMED = 'The disk of the temporary files of the server is full';
@@ -55,7 +55,7 @@ export const fault = {
       try {
         await instances.add(databaseSettings(database));
         const restart = async () => {
-          // A server that cannot write its log of transactions ends, and is its operator's to start.
+          // A server that cannot write its transaction log exits, and its operator has to restart it.
           if (!isAlive(database.pid())) await database.start();
         };
         const connection = { ...database, user: DATABASE_USER, database: 'postgres' };
@@ -124,7 +124,7 @@ export const fault = {
   },
 };
 
-/** Has the server write its temporary files there. */
+/** Makes the server write its temporary files to the disk. */
 async function keepTemporaryFiles(client, disk) {
   const folder = join(disk.path, 'files');
   mkdirSync(folder, { mode: 0o700 });
@@ -133,7 +133,7 @@ async function keepTemporaryFiles(client, disk) {
   await client.query(`create tablespace ${LITTLE_MEMORY.temp_tablespaces} location '${folder}'`);
 }
 
-/** As long as its statements find what they look for by indexes, no request needs any. */
+/** While its statements use indexes, no request needs temporary files. */
 async function goOnWithoutTemporaryFiles(checks, instances, disk, { load, client, fullMs }) {
   const [instance] = instances.all;
   const requests = new Requests({ bases: instances.bases, publicBase: instance.base, moment: new Moment() });
@@ -177,17 +177,17 @@ async function goOnWithoutTemporaryFiles(checks, instances, disk, { load, client
   say(`${TEMPORARY}: ${acknowledged} lists of administrators; ${keptWhileFull} expired tokens waited`);
 }
 
-/** A database whose planner does not use indexes, as without statistics, writes files for what it would find by them. */
+/** A database whose planner uses no indexes, as without statistics, writes temporary files instead. */
 async function refuseWhatNeedsTemporaryFiles(checks, instances, disk, { load, client, fullMs }) {
   const before = { ...load.unavailable };
   for (const setting of INDEX_SCANS) await client.query(`alter system set ${setting} = off`);
   await client.query('select pg_reload_conf()');
   await pause(RELOAD_MS);
-  // Plans that are kept are made again then.
+  // Invalidates cached plans.
   await client.query('analyze');
   disk.fill();
   await repeatFor(fullMs, () => disk.fill());
-  // Which requests need them is a matter of what people do.
+  // Which requests need temporary files depends on the users' random steps.
   const deadline = performance.now() + MAX_WAIT_MS;
   while (Object.keys(refusedSince(load, before)).length === 0 && performance.now() < deadline) {
     await repeatFor(POLL_MS, () => disk.fill());
@@ -225,7 +225,7 @@ async function repeatFor(milliseconds, work) {
   } while (performance.now() < endsAt);
 }
 
-/** How often each kind of request was refused since then. */
+/** Returns the number of 503 responses by kind of request since then. */
 function refusedSince({ unavailable }, before) {
   const counts = Object.entries(unavailable).map(([kind, count]) => [kind, count - (before[kind] ?? 0)]);
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
@@ -236,7 +236,10 @@ async function countExpired(client) {
   return rows[0].count;
 }
 
-/** @param connection options of `pg.Client` for a database whose disk it is. @param restart starts it if it has ended */
+/**
+ * @param connection options of `pg.Client` for a database on this disk
+ * @param restart starts it if it has exited
+ */
 async function fillUp(checks, instances, disk, name, { fullMs, restart = async () => undefined, connection }) {
   const load = await instances.load();
   load.start();
@@ -275,10 +278,10 @@ async function fillUp(checks, instances, disk, name, { fullMs, restart = async (
   });
 }
 
-/** What is left of the space that the server has reserved: few writes would need minutes for that. */
+/** Uses up the space that the server has reserved; a light write load would take minutes for that. */
 async function fillTransactionLog(connection) {
   const client = new pg.Client(connection);
-  // The server ends the connection when it cannot go on.
+  // The server closes the connection if it cannot continue.
   client.on('error', () => undefined);
   await client.connect();
   for (const size of RECORD_BYTES) {

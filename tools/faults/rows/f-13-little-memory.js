@@ -3,10 +3,10 @@ import { say } from '../../browser/checks.js';
 import { databaseSettings, Instances, requireNone, startDatabase } from '../instances.js';
 import { MemoryGroup } from '../memory-group.js';
 
-/** Of what an idle service uses. */
+/** Multiple of an idle service's memory. */
 const TIMES_IDLE = 1.2;
 const IDLE_MS = 2_000;
-/** As a service manager waits before it starts a service again. */
+/** Restart delay of the service manager. */
 const RESTART_MS = 200;
 const POLL_MS = 50;
 const MIB = 1024 * 1024;
@@ -23,7 +23,7 @@ export const fault = {
     const database = await startDatabase(folder);
     const instances = new Instances(folder);
     try {
-      // Passwords take the memory here that they take by default.
+      // Here password hashes need as much memory as by default.
       const scheme = { version: 1, algorithm: 'argon2id', memory_kib: 19_456, iterations: 1 };
       const change = (settings) => ({ ...settings, passwords: { ...settings.passwords, schemes: [scheme] } });
       const [small, other] = [
@@ -61,7 +61,7 @@ export const fault = {
   },
 };
 
-/** Starts an instance again whenever it has ended. */
+/** Restarts an instance whenever it exits. */
 class ServiceManager {
   ends = 0;
   #isOn = true;
@@ -84,7 +84,7 @@ class ServiceManager {
       this.ends += 1;
       instances.leave(instance);
       await pause(RESTART_MS);
-      // It may end before it is ready.
+      // It may exit before it is ready.
       await instances.start(instance).catch(() => undefined);
     }
   }

@@ -7,19 +7,19 @@ import { buildSetClock, MachineClock } from '../machine-clock.js';
 
 const HOUR = 3_600;
 const DAYS = 400 * 24 * HOUR;
-/** Longer than access tokens live, and events are kept. */
+/** Longer than the lifetime of access tokens and the retention of events. */
 const isLong = (seconds) => seconds >= DAYS;
 const HEAL_MS = { short: 15_000, long: 5_000 };
 /** How long a clock stays wrong. */
 const STAY_MS = { short: 300, long: 20_000 };
-/** Against what there was of a second before: what rests on a time runs once more, not without end. */
+/** Maximum ratio to the rate before: time-based work runs once more, but not endlessly. */
 const MAX_TIMES = 3;
 const MAX_MORE = { statements: 200, lines: 50 };
-/** The clock of the first instance is set alone too. */
+/** Includes changes of the first instance's clock alone. */
 const TIMES_BACK = { short: [5, 3], long: [6, 3] };
-/** What a leap second must not bring. */
+/** The size of a leap second, which must have no effect. */
 const LEAP_MS = 1_000;
-/** Lines that are written together may be out of order by so much. */
+/** Maximum disorder of lines that are written together. */
 const DISORDER_MS = 1_000;
 const LINE = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z) +\S+ +(\S+)/;
 const ZONES = ['America/St_Johns', 'Pacific/Apia'];
@@ -64,7 +64,7 @@ export const fault = {
   },
 };
 
-/** The clock of one of two machines is set, and set right. */
+/** Sets the clock of one of two machines, and resets it. */
 async function setOne({ checks, clocks, instances, load, form }, seconds) {
   const what = `the clock of one instance ${spoken(seconds)}`;
   const [instance] = instances.all;
@@ -73,7 +73,7 @@ async function setOne({ checks, clocks, instances, load, form }, seconds) {
   clocks[1].set(seconds);
   await checks.that(`F-14: ${what}: it answers 503, and the other one serves`, async () => {
     await requireRefusals(instance, token, STAY_MS[form]);
-    // As a load balancer does that asks for its health.
+    // Like a load balancer with health checks.
     instances.leave(instance);
     await load.untilSignedIn(HEAL_MS[form]);
     const refused = load.counts.unavailable;
@@ -98,7 +98,7 @@ async function setOne({ checks, clocks, instances, load, form }, seconds) {
   await checks.that(`F-14: ${what}: timers do not storm`, () => meter.require());
 }
 
-/** A second more is nothing that anybody notices. */
+/** One extra second must have no visible effect. */
 async function leap({ checks, clocks, instances, load }) {
   await checks.that('F-14: a leap second: nothing happens', async () => {
     const refused = load.counts.unavailable;
@@ -115,7 +115,7 @@ async function leap({ checks, clocks, instances, load }) {
   });
 }
 
-/** Those of all machines and of the database are set, and set right. */
+/** Sets the clocks of all machines and of the database, and resets them. */
 async function setAll({ checks, clocks, instances, load, form }, seconds) {
   const what = `all clocks ${spoken(seconds)}`;
   for (const [name, ahead] of [
@@ -156,7 +156,7 @@ async function issueToken(instance) {
   return JSON.parse(text).access_token;
 }
 
-/** Whatever depends on a time is refused, again and again for so long. */
+/** Requires that everything time-based is rejected during this time. */
 async function requireRefusals(instance, token, forMs) {
   const startedAt = performance.now();
   do {
@@ -178,9 +178,9 @@ async function requireActive(instance, token) {
   if (JSON.parse(text).active !== true) throw new Error(`a token is no longer good: ${text}`);
 }
 
-/** Statements, and lines of the log that are not about requests, of a second from one moment on. */
+/** Statements per second, and log lines per second other than request lines, since a point in time. */
 class Meter {
-  /** Before any clock was set. */
+  /** Rates before any clock change. */
   static #usual;
   #instances;
   #startedAt = performance.now();
@@ -207,7 +207,7 @@ class Meter {
     return this.#rates;
   }
 
-  /** @returns a text about them until now */
+  /** @returns a text with the rates until now */
   async rates() {
     const seconds = (performance.now() - this.#startedAt) / 1_000;
     const now = await this.#count();
@@ -238,7 +238,10 @@ class Meter {
   }
 }
 
-/** Each time a clock is set back, and then only, a line is earlier than the one before. @param timesBack how often that was */
+/**
+ * A line may have an earlier time than its predecessor only once for each time a clock was set back.
+ * @param timesBack number of such changes
+ */
 function requireOrder(log, timesBack) {
   const lines = log.trimEnd().split('\n');
   requireNone(lines.filter((line) => !LINE.test(line)).map((line) => `not a line in UTC: ${line}`));

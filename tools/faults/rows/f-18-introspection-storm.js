@@ -9,12 +9,12 @@ const WORKLOAD = { workload: 'introspect', pool: 'storm' };
 const TOKENS = 20;
 const CONNECTIONS = 1_500;
 const PEAK_CONCURRENCY = 16;
-/** Of what it can do at most; above that, waiting times grow without a bound. */
+/** Share of the peak rate; above it, waiting times grow without limit. */
 const CAPACITY = 0.7;
 const STORM_RATE = 5_000;
 const BEYOND = 2;
 const MAX_P99_MS = 100;
-/** Of the peak that is still done in the storm. The storm itself takes a part of the two cores. */
+/** Minimum share of the peak rate during the storm. The storm itself uses a part of the two cores. */
 const MIN_GOODPUT = 0.4;
 
 export const fault = {
@@ -26,7 +26,7 @@ export const fault = {
     const instances = new Instances(folder);
     const driver = startDriver();
     try {
-      // A homeserver is one address, and the default is meant for browsers.
+      // A homeserver has one address, and the default is meant for browsers.
       const limits = { max_connections_per_address: 2 * CONNECTIONS };
       const { base, port } = await instances.add(databaseSettings(database), {
         change: (settings) => ({ ...settings, limits: { ...settings.limits, ...limits } }),
@@ -35,7 +35,7 @@ export const fault = {
       await driver.fillPool(WORKLOAD.pool, await inputs(base));
       const order = { ...WORKLOAD, port };
       const drive = () => driver.drive({ ...order, concurrency: PEAK_CONCURRENCY, count: isShort ? 3_000 : 30_000 });
-      // The first one warms up.
+      // The first run is a warm-up.
       await drive();
       const { count, seconds: took } = await drive();
       const peak = count / took;
@@ -85,7 +85,7 @@ export const fault = {
   },
 };
 
-/** What the workload sends and expects. Each is used by one request at a time. */
+/** Creates the inputs of the workload. Each is used by one request at a time. */
 async function inputs(base) {
   const tokens = [];
   while (tokens.length < TOKENS) {

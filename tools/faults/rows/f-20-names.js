@@ -16,21 +16,21 @@ const FAILURES = [
   { name: 'names that cannot be found out', answer: 'servfail', seconds: { short: 2, long: 60 } },
   { name: 'names without an answer', answer: 'silent', seconds: { short: 5, long: 180 } },
 ];
-/** Without another address, so that connections of before are good. */
+/** The address stays the same, so existing connections remain usable. */
 const SILENT_SECONDS = { short: 5, long: 180 };
-/** So that all connections to the database get too old in that time. */
+/** Short enough that all database connections reach their maximum lifetime during that time. */
 const MAX_LIFETIME = { short: '1s', long: '20s' };
 const HEAL_MS = 60_000;
-/** Everybody waits for a look-up that has no answer and then tries again. */
+/** All users wait for a DNS lookup without a response and then retry. */
 const SIGN_IN_MS = 15_000;
-/** Queues of mails and of what becomes one. */
+/** Queues of mails and of jobs that create mails. */
 const SENDING = /^send-/;
-/** Transactions, after which each of two instances has a connection for those. */
+/** Number of transactions after which each of two instances has a connection for transactions. */
 const LOCKS = 6;
 const POLL_MS = 500;
-/** Mails that were refused are tried again after longer and longer pauses. */
+/** Failed mails are retried with increasing delays. */
 const MAX_MAIL_MS = 180_000;
-/** A connection that falls silent right after its mail was taken: one of each instance, each time. */
+/** A connection that falls silent right after its mail was accepted: once per instance and failure. */
 const MAX_DOUBLES = 2 * (FAILURES.length + 1);
 
 export const fault = {
@@ -84,7 +84,7 @@ export const fault = {
   },
 };
 
-/** Who has a connection does not need the name. */
+/** Existing connections do not need the name. */
 async function keepConnections({ checks, names, peers, instances, load, form }) {
   const what = 'names without an answer, where all are where they were';
   const before = { ...load.unavailable };
@@ -97,7 +97,7 @@ async function keepConnections({ checks, names, peers, instances, load, form }) 
     const refused = differenceOf(load.unavailable, before);
     say(`${what}: a sign-in took ${signedInMs} ms; ${gauges}; refused: ${JSON.stringify(refused)}`);
     gauges.require();
-    // A homeserver is asked by connections that are made again and again.
+    // Requests to a homeserver open new connections.
     const wrong = Object.keys(refused).filter((kind) => !kind.includes('_chat') && !kind.includes('register'));
     if (wrong.length > 0) throw new Error(`refused: ${wrong.join(', ')}`);
   });
@@ -105,7 +105,7 @@ async function keepConnections({ checks, names, peers, instances, load, form }) 
   await requireHealed({ checks, peers, instances, load, what });
 }
 
-/** Everything has another address, and nothing comes from the one of before. */
+/** All servers get a new address, and the old one falls silent. */
 async function move({ checks, names, peers, instances, load }) {
   names.answer = await peers.move();
   await requireHealed({ checks, peers, instances, load, what: 'other addresses' });
@@ -138,7 +138,7 @@ async function requireHealed({ checks, peers, instances, load, what }) {
       peers.untilSignedIn(instances.bases[0], instances.all[0].base, HEAL_MS),
       untilMail(instances.mailboxes),
     ]);
-    // Who waits for an instance that is not ready yet is neither answered nor refused.
+    // Requests that wait for an instance that is not ready get neither a response nor an error.
     for (const { base } of instances.all) await untilReady(base);
     await load.untilUndisturbed(HEAL_MS);
     say(
@@ -156,7 +156,7 @@ async function untilReady(base) {
   }
 }
 
-/** @returns milliseconds until the next mail came */
+/** @returns milliseconds until the next mail arrived */
 async function untilMail(mailboxes) {
   const [startedAt, before] = [performance.now(), mailboxes.taken];
   while (mailboxes.taken === before) {

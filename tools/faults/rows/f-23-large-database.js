@@ -16,17 +16,17 @@ const ROWS = {
   compat_sessions: 3_000_000,
   oauth2_access_tokens: 50_000_000,
 };
-/** Of so many access tokens one is to be cleaned up. */
+/** One in this number of access tokens has expired and needs cleanup. */
 const EXPIRED = 10;
-/** The long run with a part of the rows, for a machine that others need too. */
+/** Fraction of the rows for a long run on a shared machine. */
 const SHARE = Number(process.env.LARGE_DATABASE_SHARE ?? 1);
 const SHORT_SHARE = 1 / 1_000;
 const QUIET_MS = 60_000;
-/** Tokens whose removal shows that the clean-up works. */
+/** Number of deleted tokens that shows that the cleanup works. */
 const ENOUGH = 10_000;
 const MAX_WAIT_MS = 60_000;
 const CLEANING_MS = 180_000;
-/** The server logs who waits longer than that for a lock. */
+/** The server logs longer lock waits. */
 const MAX_LOCK = '100ms';
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
 const ACCOUNT_PAGE = `query {
@@ -47,7 +47,7 @@ export const fault = {
     const counts = Object.fromEntries(Object.entries(ROWS).map(([table, rows]) => [table, Math.round(rows * share)]));
     const logs = { logging_collector: 'on', log_directory: 'log', log_filename: 'server.log' };
     const waits = { log_lock_waits: 'on', deadlock_timeout: MAX_LOCK };
-    // Indexes that are built need not be in the log of changes.
+    // The WAL need not contain the index builds.
     const filling = { max_wal_size: '16GB', wal_level: 'minimal', max_wal_senders: '0' };
     const database = await startDatabase(folder, { ...logs, ...waits, ...filling, shared_buffers: '1GB' });
     const instances = new Instances(folder);
@@ -73,7 +73,7 @@ export const fault = {
       const startedAt = performance.now();
       await program.run(['jobs', 'run', 'cleanup-oauth2-access-tokens']);
       const during = await requests.measure(isShort ? 10_000 : CLEANING_MS);
-      // While requests wait for the processor, the clean-up does too.
+      // While requests wait for the processor, the cleanup waits too.
       const deadline = performance.now() + MAX_WAIT_MS;
       while ((await removed()) - removedBefore < Math.min(expired, ENOUGH) && performance.now() < deadline) {
         await pause(PAUSE_MS);
@@ -111,7 +111,7 @@ export const fault = {
   },
 };
 
-/** What people, programs and administrators ask for, one after the other. */
+/** Requests of users, clients and administrators, one after the other. */
 class Requests {
   faults = [];
   #base;
@@ -153,7 +153,7 @@ class Requests {
     return requests;
   }
 
-  /** @returns the milliseconds of each request, sorted, by what it asks for */
+  /** @returns the sorted latencies in milliseconds, by kind of request */
   async measure(during) {
     const measured = Object.fromEntries(Object.keys(this.#requests).map((name) => [name, []]));
     const endsAt = performance.now() + during;

@@ -37,14 +37,14 @@ const OTHER_CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T2W';
 const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const PASSING_PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
 const OUTCOME = /the configuration was read again and is in force|nothing has changed: the former configuration/g;
-/** A busy machine reads slowly. */
+/** Timeout of a reload on a busy machine. */
 const OUTCOME_MS = 30_000;
 /** Far longer than a reload takes. */
 const QUIET_MS = 1_000;
 const POLL_MS = 10;
-/** Between two looks of the same kind at what people see. */
+/** Interval of checks of the same kind. */
 const WATCH_MS = 100;
-/** Descriptors that come and go: connections to the database. */
+/** Allows for database connections, whose number varies. */
 const MAX_MORE_SOCKETS = 20;
 const MAX_MORE_MIB = 40;
 
@@ -62,7 +62,7 @@ export const fault = {
       const watch = new Watch(service, peer);
       load.start();
       await load.untilAtWork();
-      // What is started when it is first needed is there by now.
+      // Lazily created resources exist by now.
       const before = service.instances.map(openFiles);
       watch.start();
 
@@ -114,7 +114,9 @@ export const fault = {
   },
 };
 
-/** Ways in which a file that changes everything is wrong; each gets the settings, and may undo what it did elsewhere. */
+/**
+ * Ways to make a file invalid that changes everything else. Each receives the settings, and may undo external changes.
+ */
 const BAD = [
   { name: 'a syntax error', text: (settings) => `${JSON.stringify(settings)}\n}` },
   { name: 'an unknown key', change: (settings) => ({ ...settings, brnading: {} }) },
@@ -166,20 +168,20 @@ const BAD = [
   { name: 'a database that refuses a part at the end', change: (settings) => settings, isRefusedByDatabase: true },
 ];
 
-/** Keys that differ with every number. */
+/** Keys whose value includes the number. */
 const NAMED = ['clients[1].client_secret', 'upstream_oauth2.providers', 'branding.imprint', 'limits.max_in_flight'];
 
-/** Instances whose settings have a number, which can be told from outside by several of them. */
+/** Instances whose settings contain a number that is visible from outside in several settings. */
 class Reloaded {
   instances = [];
-  /** Must never be shown. */
+  /** Must never be logged or displayed. */
   secrets = [CLIENT_SECRET, PROVIDER_SECRET, ROOT_KEY];
   #all;
   #folder;
   #database;
   #peer;
   #number = 1;
-  /** That in force in both. */
+  /** Number in effect on both instances. */
   #current = 1;
   #settings = new Map();
 
@@ -217,7 +219,7 @@ class Reloaded {
     }
   }
 
-  /** Files that settings of this number name. */
+  /** Creates the files that the settings with this number name. */
   #prepare(number) {
     const secret = randomBytes(24).toString('hex');
     this.secrets.push(secret);
@@ -288,7 +290,7 @@ class Reloaded {
         ...settings.rate_limiting,
         login: { per_ip: plenty, per_account: plenty, per_known_browser: plenty },
         upstream: { per_ip: plenty },
-        // Each former secret is tried, which is refused.
+        // Each former secret is tried and rejected.
         client_authentication: { per_client: plenty },
       },
       limits: {
@@ -300,12 +302,12 @@ class Reloaded {
         ...{ max_body: { form: isEven ? '8KiB' : '32KiB' }, keep_alive_timeout: `${60 + (number % 60)}s` },
       },
       logging: { level: 'info', format: isEven ? 'json' : 'text' },
-      // Last, so that they would be missing from half a file.
+      // Last, so that the first half of the file lacks them.
       branding: { service_name: `Service ${number}`, imprint: `Imprint ${number}` },
     };
   }
 
-  /** Gives each instance other settings, one after the other. */
+  /** Reloads new settings on each instance, one after the other. */
   async reload() {
     this.#number += 1;
     const number = this.#number;
@@ -326,7 +328,10 @@ class Reloaded {
     await Promise.all(this.instances.map(work));
   }
 
-  /** All that is wrong in some way, shared out to the instances. @param check is given a name and work that may fail */
+  /**
+   * Tries all invalid files, distributed over the instances.
+   * @param check receives a name and a function that may fail
+   */
   async refuseAll(check) {
     const inFiles = BAD.filter(({ isRefusedByDatabase }) => isRefusedByDatabase !== true).values();
     await this.#each(async (instance) => {
@@ -336,7 +341,7 @@ class Reloaded {
       await check(bad.name, () => this.#refuse(this.instances[randomInt(this.instances.length)], bad));
   }
 
-  /** Gives one of them a file that is wrong and changes everything else. */
+  /** Reloads one instance with an invalid file that changes everything else. */
   async #refuse(instance, { change, text, isRefusedByDatabase = false }) {
     this.#number += 1;
     const number = this.#number;
@@ -353,7 +358,10 @@ class Reloaded {
     await this.#requireInForce(instance, this.#current, number);
   }
 
-  /** @param number whose settings are in force, all of them. @param other whose are not */
+  /**
+   * @param number whose settings must all be in effect
+   * @param other whose settings must not be in effect
+   */
   async #requireInForce({ base, tlsPort }, number, other) {
     const page = await (await fetch(`${base}login`)).text();
     const numbers = numbersOn(page);
@@ -385,7 +393,7 @@ class Reloaded {
     return status === 200;
   }
 
-  /** Writes files in place, slowly and in halves that would be valid, and by renaming, while signals come. */
+  /** Writes files in place, slowly and in halves that are valid, and by renaming, while signals arrive. */
   async storm(durationMs) {
     const endsAt = performance.now() + durationMs;
     const signalling = this.instances.map(async (instance) => {
@@ -432,7 +440,7 @@ class Reloaded {
     if (after.some((mib, index) => mib > before[index] + MAX_MORE_MIB)) throw new Error('memory has grown');
   }
 
-  /** The file changes after the start has read it; what it says then is in force once it serves. */
+  /** The file changes after it was read at startup; the new content must be in effect once the instance serves. */
   async restart() {
     const [instance] = this.instances;
     this.#all.leave(instance);
@@ -480,7 +488,7 @@ class Reloaded {
     await client.end();
   }
 
-  /** @returns lines of the log since the signal, once its outcome is told; each is told once */
+  /** @returns log lines since the signal, once they contain its outcome, which is logged exactly once */
   async hangUp(instance) {
     const before = instance.log.length;
     const told = outcomes(instance.log);
@@ -521,7 +529,7 @@ function withCertificate(settings, keyFile) {
   return { ...settings, http: { ...settings.http, listeners: [plain, { ...encrypted, tls }] } };
 }
 
-/** What people see while settings are replaced. */
+/** Observes the service as a user while settings are replaced. */
 class Watch {
   pages = 0;
   signIns = 0;
@@ -581,7 +589,7 @@ class Watch {
   }
 }
 
-/** Keeps ID tokens. */
+/** Records ID tokens. */
 class Recording extends Requests {
   idToken;
 
@@ -592,7 +600,7 @@ class Recording extends Requests {
   }
 }
 
-/** A client keeps a key set for a while: it has to have the keys of tokens that are issued until the next step. */
+/** Clients cache a key set: it must contain the keys of all tokens issued until the next step. */
 async function rotateKeys(service) {
   const { requests } = service;
   const person = { username: USERNAME, password: PASSWORD, keepBrowser: () => undefined, sessions: [] };
@@ -616,7 +624,7 @@ async function rotateKeys(service) {
   if (states.at(-1).kids.some((kid) => kid === states[0].kids[0])) throw new Error('the former key was not replaced');
 }
 
-/** What the page says of the configuration that it was made by, in its parts. */
+/** Returns the configuration numbers in the parts of a page. */
 function numbersOn(page) {
   return ['Service', 'Imprint', 'Pier'].map((part) => Number(new RegExp(`${part} (\\d+)`).exec(page)?.[1]));
 }
@@ -625,7 +633,7 @@ function outcomes(text) {
   return text.match(OUTCOME)?.length ?? 0;
 }
 
-/** Until the last of many signals has its outcome. */
+/** Waits for the outcome of the last of many signals. */
 async function untilQuiet(instance) {
   for (let count = -1; outcomes(instance.log) !== count; ) {
     count = outcomes(instance.log);
@@ -634,7 +642,9 @@ async function untilQuiet(instance) {
   instance.told = outcomes(instance.log);
 }
 
-/** As an editor that writes in place does it on a slow disk, with a signal in between: the first half is a valid file. */
+/**
+ * Simulates an editor that writes in place on a slow disk, with a signal in between. The first half is a valid file.
+ */
 async function writeSlowly({ file, service }, text) {
   const half = text.indexOf('\nlogging:') + 1;
   const descriptor = openSync(file, 'w', 0o600);
@@ -676,7 +686,7 @@ async function requireCounted(instance) {
   }
 }
 
-/** Least of several looks, which is after a collection. */
+/** Returns the minimum of several samples, which is after a garbage collection. */
 async function usedMemory(instance) {
   let least = Number.POSITIVE_INFINITY;
   for (let look = 0; look < 20; look += 1) {
@@ -687,7 +697,7 @@ async function usedMemory(instance) {
   return Math.round(least);
 }
 
-/** How many descriptors there are of each kind. */
+/** Counts file descriptors by kind. */
 function openFiles({ service: { pid } }) {
   const counts = new Map();
   for (const name of readdirSync(`/proc/${pid}/fd`)) {
@@ -695,7 +705,7 @@ function openFiles({ service: { pid } }) {
       const kind = readlinkSync(`/proc/${pid}/fd/${name}`).replace(/:\[\d+\]$/, '');
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
     } catch {
-      // Closed since it was listed.
+      // Closed after it was listed.
     }
   }
   return counts;
@@ -708,7 +718,7 @@ function leaks(before, after) {
   });
 }
 
-/** Until then the signal ends a process. */
+/** Before that, the signal would kill the process. */
 async function untilHangUpIsHandled({ pid }) {
   for (;;) {
     const [, caught = '0'] = /^SigCgt:\s*([0-9a-f]+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -4,13 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { say } from '../../browser/checks.js';
 import { databaseSettings, Instances, requireNone, startDatabase } from '../instances.js';
 
-/** A process that nobody can trust any more ends what it has begun within ten seconds. */
+/** A process in an undefined state completes its requests within ten seconds. */
 const MAX_END_MS = 20_000;
 
 const KINDS = ['rejection', 'exception'];
 const MESSAGE = 'a defect that nobody caught';
 
-/** What a header of a request asks for happens while it is served. */
+/** A request header triggers the failure while the request is served. */
 const HOOK = `
 import { Server } from 'node:http';
 const { emit } = Server.prototype;

@@ -4,17 +4,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { say } from '../../browser/checks.js';
 import { databaseSettings, Instances, requireNone, startDatabase } from '../instances.js';
 
-/** How long the mail server takes, so that jobs run at any time. */
+/** Processing time of the mail server, so that jobs are running at any time. */
 const MAIL_MS = 500;
 const PROBE_MS = 1_000;
-/** The probe looks back on thirty seconds, in windows of five. */
+/** The probe covers the last thirty seconds, in windows of five. */
 const FORGIVEN_MS = 40_000;
 
 export const fault = {
   id: 'F-28',
   title: 'an event loop that is blocked',
   async run({ checks, folder, isShort }) {
-    // Over ten seconds count.
+    // The threshold is ten seconds.
     const blockedMs = isShort ? 12_000 : 15_000;
     const hook = join(folder, 'block.mjs');
     writeFileSync(
@@ -42,7 +42,7 @@ export const fault = {
           const answer = await probe(instance, 'live');
           if (answer !== undefined) throw new Error(`it answered ${answer.status}`);
         });
-        // As a load balancer does.
+        // Like a load balancer.
         instances.leave(instance);
         await checks.that('F-28: afterwards the live probe fails, and soon it is ready again', async () => {
           await pause(blockedMs);
@@ -73,7 +73,7 @@ export const fault = {
   },
 };
 
-/** @returns undefined when it is not answered */
+/** @returns undefined without a response */
 async function probe({ base }, name) {
   try {
     const response = await fetch(`${base}health?probe=${name}`, { signal: AbortSignal.timeout(PROBE_MS) });
@@ -83,7 +83,7 @@ async function probe({ base }, name) {
   }
 }
 
-/** Asks until the answer is as it has to be, and gives it. */
+/** Polls until the response is as expected, and returns it. */
 async function until(instance, name, isRight) {
   const deadline = performance.now() + FORGIVEN_MS;
   for (;;) {

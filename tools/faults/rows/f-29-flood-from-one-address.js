@@ -8,17 +8,20 @@ import { databaseSettings, Instances, requireNone, startDatabase } from '../inst
 
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
 const TRAFFIC = new URL('../load/traffic.js', import.meta.url);
-/** What others do, in requests a second. */
+/** Requests of other clients, per second. */
 const RATES = { introspect: 60, 'login-page': 20, 'password-login': 5 };
 const CONNECTIONS = 64;
 const FLOODER = '127.0.0.2';
-/** Of the default budget a flood in which requests wait uses little for minutes; of a small one it is refused soon. */
+/**
+ * With the default budget, a flood whose requests wait uses little for minutes. With a small budget it is soon
+ * rejected.
+ */
 const LIMITS = { waiting: {}, refused: { per_address: { burst: '200ms', per_second: '1ms' } } };
-/** The p99 of others in a flood, as a multiple of that without one: the goal, and what a busy machine may make of it. */
+/** Maximum ratio of other clients' p99 with and without a flood: the goal, and the limit on a busy machine. */
 const MAX_RATIO = 2;
 const MAX_RATIO_SHORT = 10;
 const MAX_SERVED_A_SECOND = 100;
-/** Until all connections are open and have sent what they can. */
+/** Time until all connections are open and have sent what they can. */
 const BEGIN_SECONDS = 2;
 const TICKS_A_SECOND = 100;
 
@@ -50,7 +53,7 @@ export const fault = {
           await pause(BEGIN_SECONDS * 1000);
           return await Promise.all([ask(), flooding]);
         };
-        // The first ones warm up.
+        // The first requests are a warm-up.
         await ask();
         await askInFlood();
         const found = [];
@@ -96,7 +99,7 @@ function tell(name, found) {
   say(`${name}: answers to the flood ${JSON.stringify(statuses)}; the service used ${processor} % of a processor`);
 }
 
-/** Of the 99th percentiles: the median over all rounds. */
+/** Returns the median ratio of the 99th percentiles over all rounds. */
 function ratioOf(found, workload) {
   return rounded(median(found.map(({ idle, during }) => part(during[workload], 0.99) / part(idle[workload], 0.99))));
 }
@@ -105,7 +108,7 @@ function part({ latencies }, share) {
   return percentile(Float64Array.from(latencies).sort(), share);
 }
 
-/** Of a process and all of its threads. */
+/** Returns the processor time of a process with all its threads. */
 function cpuMs(pid) {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
@@ -127,7 +130,7 @@ async function kindsOf(base) {
   return Object.entries(RATES).map(([workload, rate]) => ({ workload, rate, inputs: inputs[workload] }));
 }
 
-/** The dearest requests that `test/attacks/work.test.ts` finds. */
+/** Returns the most expensive requests found by `test/attacks/work.test.ts`. */
 function dearTexts() {
   const many = (count, part) => Array.from({ length: count }, (_, index) => part(index)).join(' ');
   const documents = [

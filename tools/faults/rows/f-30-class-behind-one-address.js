@@ -10,12 +10,12 @@ const { Browser } = await loadTypeScript('test/support/browser.ts');
 
 const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT_ID}:${CLIENT_SECRET}`).toString('base64')}`;
 const ADDRESS = { 'x-forwarded-for': '203.0.113.9' };
-/** Who all share their address, and the seconds within which they sign in. */
+/** Number of users who share an address, and the seconds during which they sign in. */
 const CLASS = { pupils: 500, seconds: 300 };
 const CLASS_SHORT = { pupils: 40, seconds: 10 };
-/** The default is three at a time, which a slow machine has under way with right passwords alone. */
+/** The default is three concurrent tries. On a slow machine, correct passwords alone exceed that. */
 const TRIES = { burst: 30, per_second: 0.5 };
-/** Every so many pupils one mistypes the password first. */
+/** One in this number of users mistypes the password first. */
 const MISTYPED = 50;
 const TEMPLATE = 'pupil-0';
 const PUPILS = `
@@ -37,7 +37,7 @@ export const fault = {
     const instances = new Instances(folder);
     try {
       const { base, program } = await instances.add(databaseSettings(database), {
-        // But for the tries of an address, as an operator has them who sets none.
+        // Default limits, except for the tries per address.
         change: ({ limits, passwords, ...settings }) => ({
           ...settings,
           http: { ...settings.http, trusted_proxies: ['127.0.0.1'] },
@@ -80,7 +80,7 @@ async function makePupils({ host, port }, count) {
   await client.end();
 }
 
-/** From the page of the application to its tokens, with all that the pages show. */
+/** Signs in, from the client's page to its tokens, and loads everything on the pages. */
 async function signIn(base, index) {
   const browser = new Browser({ listener: base.slice(0, -1), publicBase: base, headers: ADDRESS });
   const query = new URLSearchParams({
