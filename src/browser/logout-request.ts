@@ -10,7 +10,7 @@ import { querySeparator } from '#protocol/oauth/authorization-response.ts';
 import { redirectUriMatches } from '#protocol/oauth/redirect-uris.ts';
 
 export interface LogoutRequest {
-  /** Undefined if the request did not name a client. Then there is no redirect URI either. */
+  /** Undefined if the request did not name a client. `redirectUri` is then undefined too. */
   readonly clientId: ClientId | undefined;
   /** A URI that the client has registered. Undefined if the user stays here. */
   readonly redirectUri: string | undefined;

@@ -53,7 +53,7 @@ export class Notices {
     return typeof code === 'string' ? this.#checked(Number(at), code) : undefined;
   }
 
-  /** Returns undefined if there is no notice, or if it is foreign or expired. */
+  /** Returns undefined without a notice, or if it is foreign or expired. */
   read({ query }: Pick<RequestContext, 'query'>): NoticeCode | undefined {
     const value = query.get(PARAMETER);
     const opened = value === undefined ? undefined : this.#keyRing.open(LABEL, Buffer.from(value, 'base64url'));

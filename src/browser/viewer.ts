@@ -71,7 +71,7 @@ export class Viewers {
     return parseSessionCookie(context.cookies.open(SESSION_COOKIE));
   }
 
-  /** Returns the viewer. Takes one lookup, or none if there is no cookie. An active viewer becomes the requester. */
+  /** Returns the viewer. Takes one lookup, or none without a cookie. An active viewer becomes the requester. */
   async read(context: ViewerRequest): Promise<Viewer> {
     const cookie = this.cookie(context);
     if (cookie === undefined) return { kind: 'anonymous' };

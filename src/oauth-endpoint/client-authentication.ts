@@ -129,7 +129,7 @@ export class ClientAuthentication {
       return outcome;
     } catch (error) {
       if (isReplay(error)) throw this.#replayed(client, method);
-      // If the database is unavailable, there was no response and the outcome may be unknown.
+      // If the database is unavailable, nothing was answered and the outcome may be unknown.
       if (isUnavailable(error)) throw error;
       await once.settle().catch((second: unknown) => {
         throw isReplay(second) ? this.#replayed(client, method) : second;

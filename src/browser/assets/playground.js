@@ -42,7 +42,7 @@ async function run() {
   answer.value = answered === undefined ? '' : JSON.stringify(answered, undefined, 2);
 }
 
-/** Returns undefined and shows a message if there is no response. */
+/** Returns undefined and shows a message if the request fails. */
 async function send(query, variables, headers) {
   try {
     const response = await fetch(endpoint, {

@@ -22,7 +22,7 @@ interface CompleteSsoPageProps {
 
 /**
  * Asks whether to sign a chat client in. An attacker can send a user here with a redirect URL of their own, so the page
- * first shows where the response goes. There is no way to cancel, because the protocol has no response for it.
+ * first shows where the response goes. The user cannot cancel, because the protocol has no response for it.
  */
 export function CompleteSsoPage({ translations, target, account, form, problems }: CompleteSsoPageProps): VNode {
   const name = (

@@ -79,7 +79,7 @@ async function showLogin(deps: LoginDeps, context: RequestContext): Promise<Http
   return showForm(deps, context, { ...(await readContinuation(deps, context, action)), username });
 }
 
-/** Returns the only sign-in provider if there is no other method, unless the user has just come back from it. */
+/** Returns the upstream provider if it is the only sign-in method, unless the user has just come back from it. */
 function onlyProvider(deps: LoginDeps, context: RequestContext) {
   if (deps.config.passwords.enabled || deps.notices.read(context) !== undefined) return undefined;
   return deps.viewers.isJustSignedOut(context) ? undefined : deps.upstreamProviders.only;

@@ -65,7 +65,7 @@ async function setPassword(input: Input, context: AccountContext): Promise<SetPa
 }
 
 /**
- * Judges a new password. For an unknown account, there are no personal words to compare it with.
+ * Judges a new password. An unknown account has no personal words to compare it with.
  * @throws LatchkeyError `overloaded`
  */
 async function judge(newPassword: string, owner: FoundPasswordOwner | undefined, { core, request }: AccountContext) {

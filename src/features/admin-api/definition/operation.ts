@@ -24,7 +24,7 @@ export interface AdminCall {
 /** The success response of an operation. */
 export interface Answer {
   readonly status: number;
-  /** Undefined if there is no body. */
+  /** Undefined for a response without a body. */
   readonly schema: z.ZodType | undefined;
   readonly description: string;
 }
