@@ -1,12 +1,12 @@
-/** What the protocol name `P` decides (chat-compat 2). These names are put together here and nowhere else. */
+/** Names derived from the protocol name `P` (chat-compat 2). They are built only here. */
 export interface ChatNames {
-  /** Paths of the client API begin with it, here and at the homeserver. */
+  /** Prefix of client API paths, here and at the homeserver. */
   readonly pathPrefix: string;
-  /** Actions of the account area in their long form begin with it. */
+  /** Prefix of account area actions in their long form. */
   readonly actionPrefix: string;
   readonly stableScopePrefix: string;
   readonly unstableScopePrefix: string;
-  /** Member of the discovery document with the address of the account API. */
+  /** Discovery document member for the URL of the account API. */
   readonly accountApiMember: string;
 }
 

@@ -1,12 +1,15 @@
-/** Addresses to which a browser takes a login token after a single sign-on (chat-compat 8, 9). */
+/** URLs that receive a login token after single sign-on (chat-compat 8, 9). */
 
 import { isLoopbackName, parseUrl } from '#platform/base/url.ts';
 
 const MAX_CHARACTERS = 2048;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
-/** Control characters, also those that some programs take for line breaks, and what some parsers take for a slash. */
+/**
+ * Control characters, including those that some programs treat as line breaks, and backslashes, which some parsers
+ * treat as slashes.
+ */
 const REFUSED_CHARACTERS = /[\p{Cc}\u2028\u2029\\]/u;
-/** Schemes that a browser executes, displays or treats as its own, and those of other protocols. */
+/** Schemes that a browser executes, displays or handles itself, and schemes of other protocols. */
 const REFUSED_SCHEMES = new Set(
   ['about', 'blob', 'data', 'file', 'filesystem', 'ftp', 'javascript', 'vbscript', 'view-source', 'ws', 'wss'].map(
     (name) => `${name}:`,
@@ -14,12 +17,12 @@ const REFUSED_SCHEMES = new Set(
 );
 const AUTHORITY = /^[^:]+:\/\/([^/?#]*)/;
 const TOKEN_PARAMETER = 'loginToken';
-/** Of a private address, which begins with what tells whose it is. */
+/** Limit for a private-use URL, whose beginning identifies the application. */
 const MAX_SHOWN_CHARACTERS = 100;
 
 /**
- * Why no token may be sent to an address, as a sentence for the developer of the client; undefined when it may.
- * @param allowed prefixes of which it has to begin with one; undefined: any
+ * Returns why no token may be sent to a URL, as a sentence for the client's developer; undefined if it is allowed.
+ * @param allowed prefixes, one of which the URL must have; undefined to allow any URL
  */
 export function ssoRedirectProblem(address: string, allowed: readonly string[] | undefined): string | undefined {
   if ([...address].length > MAX_CHARACTERS) return `redirectUrl must have at most ${MAX_CHARACTERS} characters`;
@@ -28,7 +31,7 @@ export function ssoRedirectProblem(address: string, allowed: readonly string[] |
   if (scheme === undefined || parseUrl(address) === undefined) return 'redirectUrl must be an absolute URL';
   if (REFUSED_SCHEMES.has(scheme)) return `redirectUrl must not have the scheme ${scheme.slice(0, -1)}`;
   const authority = AUTHORITY.exec(address)?.[1];
-  // The URL parser repairs `https:host` and `https:///host`.
+  // The URL parser would repair `https:host` and `https:///host`.
   if (isWeb(scheme) && (authority === undefined || authority === '')) return 'redirectUrl must name a host after ://';
   if (authority?.includes('@')) return 'redirectUrl must not hold a user name or password';
   if (allowed !== undefined && !allowed.some((prefix) => beginsWith(address, prefix))) {
@@ -37,16 +40,18 @@ export function ssoRedirectProblem(address: string, allowed: readonly string[] |
   return undefined;
 }
 
-/** The same origin, and the same path or one below it; of a private-use scheme also all of it. */
+/**
+ * Returns whether the origin is the same, and the path is the same or below. A private-use scheme can match as a whole.
+ */
 function beginsWith(address: string, prefix: string): boolean {
   const url = new URL(address);
   const allowed = new URL(prefix);
   if (url.protocol !== allowed.protocol) return false;
-  // A private-use scheme by itself, as `im.client.app://`, stands for every address of its application.
+  // A private-use scheme alone, such as `im.client.app://`, matches every URL of its application.
   if (!isWeb(url.protocol) && /^[^:]+:(?:\/\/)?$/.test(allowed.href)) return true;
   if (url.host !== allowed.host) return false;
   if (allowed.search !== '' || allowed.hash !== '') return url.href === allowed.href;
-  // A host or an application may resolve what the parser here leaves alone.
+  // The recipient may resolve what this parser leaves unchanged.
   if (/%2e|%2f|%5c/i.test(url.pathname)) return false;
   const path = isWeb(url.protocol) ? url.pathname : pathWithoutDots(url.pathname);
   const base = allowed.pathname;
@@ -54,19 +59,16 @@ function beginsWith(address: string, prefix: string): boolean {
   return path === base || path.startsWith(base.endsWith('/') ? base : `${base}/`);
 }
 
-/** Undefined when a segment of it is `.` or `..`, which the parser resolves only where there is a host. */
+/** Returns undefined if a segment is `.` or `..`, which the parser resolves only for URLs with a host. */
 function pathWithoutDots(path: string): string | undefined {
   return path.split('/').some((segment) => segment === '.' || segment === '..') ? undefined : path;
 }
 
-/** What a person is shown of an address that was accepted. */
+/** How an accepted URL is shown to the user. */
 export interface SsoTarget {
-  /**
-   * Host and port in ASCII, with the scheme unless it is https; of the private address of an application all that comes
-   * before a query.
-   */
+  /** Host and port in ASCII, with the scheme unless it is https. For a private-use URL, everything before the query. */
   readonly name: string;
-  /** The token could be read on its way there. */
+  /** The token is sent unencrypted. */
   readonly isUnprotected: boolean;
 }
 
@@ -87,8 +89,8 @@ function beforeQuery(address: string): string {
 }
 
 /**
- * The address with the token as the last parameter of its query, before a fragment. A token that it has already is
- * removed; everything else stays as it is, but for characters that no header may hold, which are encoded.
+ * Returns the URL with the token as the last query parameter, before a fragment. Removes a token that it already
+ * contains. Everything else is unchanged, except that characters not allowed in headers are encoded.
  */
 export function withLoginToken(address: string, token: string): string {
   const hash = address.indexOf('#');
@@ -102,7 +104,7 @@ export function withLoginToken(address: string, token: string): string {
   return ascii(`${base}?${parameters}${TOKEN_PARAMETER}=${token}`) + asciiText(fragment);
 }
 
-/** However its name is written. */
+/** Matches any encoding of the name. */
 function isToken(pair: string): boolean {
   const [name = ''] = pair.split('=', 1);
   try {
@@ -112,7 +114,7 @@ function isToken(pair: string): boolean {
   }
 }
 
-/** The same address in ASCII: a host in the way that DNS writes it, everything else in UTF-8 and percent-encoded. */
+/** Returns the URL in ASCII: the host as in DNS, everything else percent-encoded as UTF-8. */
 function ascii(address: string): string {
   const authority = AUTHORITY.exec(address)?.[1];
   if (authority === undefined || !NOT_PRINTABLE_ASCII.test(authority)) return asciiText(address);
