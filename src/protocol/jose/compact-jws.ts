@@ -1,6 +1,6 @@
 /**
- * Signed JWTs from outside (RFC 7515, RFC 7519). What the header says of keys (`jwk`, `jku`, `x5u`, `x5c`) is never
- * followed, and an algorithm counts only with a key of its kind (RFC 8725 3.1, 3.10).
+ * Signed JWTs from other parties (RFC 7515, RFC 7519). Keys in the header (`jwk`, `jku`, `x5u`, `x5c`) are never used,
+ * and an algorithm is accepted only with a key of its type (RFC 8725 3.1, 3.10).
  */
 import { createHmac, type KeyObject, verify } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -22,22 +22,22 @@ const verifyInThreadPool = promisify(verify);
 const SEGMENT = /^[A-Za-z0-9_-]+$/;
 
 export interface CompactJws {
-  /** As the header names it, any text; of two names for one algorithm the one in `SIGNING_ALGORITHMS`. */
+  /** As in the header, any text. Of two names for an algorithm, the one in `SIGNING_ALGORITHMS`. */
   readonly algorithm: string;
   readonly keyId: string | undefined;
-  /** The media type in lower case and without `application/` (RFC 7515 4.1.9); undefined when none is named. */
+  /** The media type in lower case without `application/` (RFC 7515 4.1.9); undefined if there is none. */
   readonly type: string | undefined;
   readonly header: Readonly<Record<string, unknown>>;
-  /** Nothing of it counts before the signature was checked. */
+  /** Must not be trusted before the signature is verified. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** What was signed. */
+  /** The signed content. */
   readonly content: string;
   readonly signature: Buffer;
 }
 
 /**
- * Reads a compact JWS over a JSON object. Undefined for any other text, for members that are repeated, and for
- * extensions that change what is verified (`crit`, `b64`), since none is known here.
+ * Parses a compact JWS over a JSON object. Returns undefined for any other text, for repeated members, and for
+ * extensions that change what is verified (`crit`, `b64`), since none are supported.
  */
 export function parseCompactJws(text: string): CompactJws | undefined {
   const [head, body, tail, ...rest] = text.split('.');
@@ -62,8 +62,8 @@ export function parseCompactJws(text: string): CompactJws | undefined {
 }
 
 /**
- * Whether the public key made the signature, with an algorithm of its kind. In the thread pool: a signature on P-521
- * takes a millisecond.
+ * Returns whether the public key made the signature, with an algorithm of its type. Runs in the thread pool, because
+ * P-521 takes a millisecond.
  */
 export async function isSignedBy(jws: CompactJws, key: KeyObject): Promise<boolean> {
   const { algorithm, content, signature } = jws;
@@ -72,7 +72,7 @@ export async function isSignedBy(jws: CompactJws, key: KeyObject): Promise<boole
   return await outside(verifyInThreadPool(digest, Buffer.from(content), input, signature));
 }
 
-/** Whether the holder of a shared secret made the signature. */
+/** Returns whether the holder of a shared secret made the signature. */
 export function isMacOf({ algorithm, content, signature }: CompactJws, secret: string): boolean {
   if (!isMacAlgorithm(algorithm)) return false;
   return equalDigests(createHmac(hashOfAlgorithm(algorithm), secret).update(content).digest(), signature);
@@ -90,7 +90,7 @@ function jsonObject(segment: string): Readonly<Record<string, unknown>> | undefi
   }
 }
 
-/** Undefined unless it is the one spelling of its bytes: there must be one text only for each signed JWT. */
+/** Returns undefined unless the encoding is canonical, so that each signed JWT has only one text. */
 function decode(segment: string): Buffer | undefined {
   if (!SEGMENT.test(segment)) return undefined;
   const bytes = Buffer.from(segment, 'base64url');

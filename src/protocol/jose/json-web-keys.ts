@@ -1,21 +1,21 @@
-/** Public keys of others as JSON Web Keys (RFC 7517, RFC 7518 6, RFC 8037). */
+/** Public keys of other parties as JSON Web Keys (RFC 7517, RFC 7518 6, RFC 8037). */
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { sha256 } from '#platform/base/secret.ts';
 import { algorithmsOfKey, type SigningAlgorithm, settledName } from './signing-algorithms.ts';
 
-/** A key that signatures can be verified with. */
+/** A key for verifying signatures. */
 export interface VerificationKey {
   readonly kid: string | undefined;
-  /** What it may have signed with. */
+  /** Algorithms that the key may have signed with. */
   readonly algorithms: readonly SigningAlgorithm[];
   readonly key: KeyObject;
 }
 
-/** What is wrong with a key set, as the end of a sentence, or its keys. */
+/** The keys of a set, or what is wrong with it as the end of a sentence. */
 export type KeySetOutcome =
   | {
       readonly ok: true;
-      /** As they were given; some may be of no use here. */
+      /** The keys as received. Some may not be usable here. */
       readonly given: readonly object[];
       readonly usable: readonly VerificationKey[];
     }
@@ -23,7 +23,7 @@ export type KeySetOutcome =
 
 type KeyOutcome =
   | { readonly kind: 'usable'; readonly key: VerificationKey }
-  /** Of a kind, or for a purpose, that is not known here (RFC 7517 5). */
+  /** The key type or purpose is unknown (RFC 7517 5). */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'wrong'; readonly problem: string };
 
@@ -32,19 +32,19 @@ const MAX_FETCHED_KEYS = 50;
 const MAX_KID_CHARACTERS = 255;
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 8192;
-/** Larger ones only cost time. */
+/** Larger exponents would only cost time. */
 const MAX_RSA_EXPONENT = 2n ** 32n;
-/** RFC 7518 6: members of a key that nobody but its owner may have. */
+/** RFC 7518 6: private members of a key. */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const NUMBER_MEMBERS = ['n', 'e', 'x', 'y'];
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
-/** Curves by kind; keys on others are left alone. */
+/** Curves by key type. Keys on other curves are ignored. */
 const CURVES: ReadonlyMap<string, readonly unknown[]> = new Map([
   ['EC', ['P-256', 'P-384', 'P-521', 'secp256k1']],
   ['OKP', ['Ed25519']],
 ]);
 
-/** Reads a key set that is about to be stored: whatever its owner has to mend is a problem. */
+/** Parses a key set that is about to be stored. Anything that its owner must fix is a problem. */
 export function parseKeySet(set: unknown): KeySetOutcome {
   const list = keysOf(set);
   if (list === undefined || list.length > MAX_STORED_KEYS) {
@@ -65,7 +65,7 @@ export function parseKeySet(set: unknown): KeySetOutcome {
   return { ok: true, given, usable };
 }
 
-/** The keys of a published set that can be used; nothing that it holds is an error. */
+/** Returns the usable keys of a published set and ignores everything else. */
 export function usableKeys(set: unknown): readonly VerificationKey[] {
   return (keysOf(set) ?? []).slice(0, MAX_FETCHED_KEYS).flatMap((jwk) => {
     const outcome = readKey(jwk);
@@ -73,16 +73,16 @@ export function usableKeys(set: unknown): readonly VerificationKey[] {
   });
 }
 
-/** A single public key, such as the one in the header of a DPoP proof; undefined when it cannot be used. */
+/** Parses a single public key, such as the one in the header of a DPoP proof; undefined if it is not usable. */
 export function parsePublicKey(jwk: unknown): VerificationKey | undefined {
   const outcome = readKey(jwk);
   return outcome.kind === 'usable' ? outcome.key : undefined;
 }
 
-/** SHA-256 over the members that make the key, base64url (RFC 7638 3). */
+/** Returns the SHA-256 over the required members in base64url (RFC 7638 3). */
 export function keyThumbprint(key: KeyObject): string {
   const { crv, e, kty, n, x, y } = key.export({ format: 'jwk' });
-  // What a kind of key does not have is left out; the names are in their order.
+  // Members are in lexicographic order, and those that the key type does not have are omitted.
   return sha256(JSON.stringify({ crv, e, kty, n, x, y })).toString('base64url');
 }
 
@@ -123,7 +123,7 @@ function publicKeyOf(members: ReadonlyMap<string, unknown>): KeyObject | undefin
   for (const name of ['kty', 'crv', ...NUMBER_MEMBERS]) {
     const value = members.get(name);
     if (value === undefined) continue;
-    // The runtime would pass over characters that are none of the alphabet.
+    // The runtime would skip characters outside the alphabet.
     if (typeof value !== 'string' || (NUMBER_MEMBERS.includes(name) && !BASE64URL.test(value))) return undefined;
     jwk[name] = value;
   }
@@ -144,7 +144,7 @@ function rsaProblem(key: KeyObject): string | undefined {
   return isFine ? undefined : 'has an exponent that no RSA key should have; use 65537';
 }
 
-/** Never read as properties: a name may be `__proto__`. */
+/** Uses a map instead of properties, because a name may be `__proto__`. */
 function membersOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject ? new Map(Object.entries(value)) : undefined;

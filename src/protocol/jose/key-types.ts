@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { outside } from '#platform/base/tasks.ts';
 import type { SigningAlgorithm } from './signing-algorithms.ts';
 
-/** The keys that commands make, by the names that they have on the command line. */
+/** Types of generated keys, by their names on the command line. */
 export const KEY_TYPES = ['rsa2048', 'rsa3072', 'rsa4096', 'p256', 'p384', 'p521', 'k256', 'ed25519'] as const;
 
 export type KeyType = (typeof KEY_TYPES)[number];
@@ -28,7 +28,7 @@ const ALGORITHMS: Readonly<Record<KeyType, SigningAlgorithm>> = {
 
 const generate = promisify(generateKeyPair);
 
-/** A fresh private key as PKCS#8 in PEM; the work is done off the main thread. */
+/** Generates a private key as PKCS#8 in PEM, off the main thread. */
 export async function generatePrivateKey(type: KeyType): Promise<string> {
   const { privateKey } = await generatePair(type);
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -41,7 +41,7 @@ function generatePair(type: KeyType): Promise<{ readonly privateKey: KeyObject }
   return outside(generate('rsa', { modulusLength: Number(type.slice('rsa'.length)) }));
 }
 
-/** What a key is called: one of the types, or `rsa` and its bits for other lengths. */
+/** Returns one of the types, or `rsa` and the number of bits for other lengths. */
 export function keyTypeOf(key: KeyObject): string {
   const { modulusLength, namedCurve } = key.asymmetricKeyDetails ?? {};
   if (key.asymmetricKeyType === 'rsa') return `rsa${modulusLength}`;
@@ -52,12 +52,12 @@ export function isKeyType(text: string | undefined): text is KeyType {
   return KEY_TYPES.some((type) => type === text);
 }
 
-/** The algorithm that a key of the type signs with unless its entry says otherwise. */
+/** Returns the algorithm that a key of the type signs with, unless its entry sets another one. */
 export function keyTypeAlgorithm(type: KeyType): SigningAlgorithm {
   return ALGORITHMS[type];
 }
 
-/** The usual name of a file with such a key, without its extension. */
+/** Returns the default name of a key file, without the extension. */
 export function standardStem(type: KeyType): string {
   return type.replace(/^rsa/, 'rsa-').replace(/^(?=[pk]\d)/, 'ec-');
 }

@@ -1,8 +1,8 @@
 import { constants, type KeyObject, type SignKeyObjectInput } from 'node:crypto';
 
 /**
- * The JWS algorithms of each kind of key (RFC 7518 3.1, RFC 8812, RFC 8037), in the order in which metadata lists
- * them: RS256 first, as OpenID Connect makes it mandatory.
+ * JWS algorithms by key type (RFC 7518 3.1, RFC 8812, RFC 8037), in the order of the metadata: RS256 first, because
+ * OpenID Connect makes it mandatory.
  */
 export const SIGNING_ALGORITHMS = [
   'RS256',
@@ -21,22 +21,22 @@ export const SIGNING_ALGORITHMS = [
 export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
 /**
- * What others may sign with. RFC 9864 gives EdDSA on Ed25519 a name of its own, which newer libraries send; what is
- * signed here keeps the older one, which all verifiers know.
+ * Algorithms accepted from other parties. RFC 9864 gives EdDSA on Ed25519 its own name, which newer libraries send.
+ * Latchkey signs with the older name, which all verifiers know.
  */
 export const ACCEPTED_ALGORITHMS = [...SIGNING_ALGORITHMS, 'Ed25519'] as const;
 
-/** The name that an algorithm has in `SIGNING_ALGORITHMS`; any other value stays. */
+/** Returns an algorithm's name in `SIGNING_ALGORITHMS`, and any other value unchanged. */
 export function settledName<T>(algorithm: T): T | SigningAlgorithm {
   return algorithm === 'Ed25519' ? 'EdDSA' : algorithm;
 }
 
-/** Those of a shared secret (RFC 7518 3.2). */
+/** Algorithms for shared secrets (RFC 7518 3.2). */
 export const MAC_ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;
 
 export type MacAlgorithm = (typeof MAC_ALGORITHMS)[number];
 
-/** Every provider has to support it (OpenID Connect Core 1.0 15.1), so it is what a client gets unless it asks for another. */
+/** Every provider must support it (OpenID Connect Core 1.0 15.1), so clients get it unless they request another one. */
 export const MANDATORY_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
 const RSA_ALGORITHMS: readonly SigningAlgorithm[] = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
@@ -47,10 +47,7 @@ const CURVE_ALGORITHMS: Readonly<Record<string, SigningAlgorithm>> = {
   secp256k1: 'ES256K',
 };
 
-/**
- * What a key can sign with, the algorithm that it uses unless its entry says otherwise first; empty for a kind of key
- * that is not supported.
- */
+/** Returns the algorithms of a key, the default first; empty for an unsupported key type. */
 export function algorithmsOfKey(key: KeyObject): readonly SigningAlgorithm[] {
   switch (key.asymmetricKeyType) {
     case 'rsa':
@@ -74,7 +71,7 @@ export function isMacAlgorithm(name: string): name is MacAlgorithm {
   return MAC_ALGORITHMS.some((algorithm) => algorithm === name);
 }
 
-/** The hash that belongs to an algorithm, also for `at_hash` and `c_hash`; EdDSA on Ed25519 uses SHA-512. */
+/** Returns the hash of an algorithm, also for `at_hash` and `c_hash`. EdDSA on Ed25519 uses SHA-512. */
 export function hashOfAlgorithm(algorithm: string): 'sha256' | 'sha384' | 'sha512' {
   if (algorithm === 'EdDSA') return 'sha512';
   if (algorithm === 'ES256K') return 'sha256';
@@ -82,7 +79,7 @@ export function hashOfAlgorithm(algorithm: string): 'sha256' | 'sha384' | 'sha51
   return bits === '256' ? 'sha256' : bits === '384' ? 'sha384' : 'sha512';
 }
 
-/** Arguments of `crypto.sign`: the digest name (none for EdDSA) and the key with its padding or encoding. */
+/** Returns arguments for `crypto.sign`: the digest name (none for EdDSA) and the key with its padding or encoding. */
 export function signInput(
   algorithm: SigningAlgorithm,
   key: KeyObject,
@@ -97,6 +94,6 @@ export function signInput(
       input: { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST },
     };
   }
-  // RFC 7518 3.4: the fixed-length form, not DER.
+  // RFC 7518 3.4: the fixed-length format, not DER.
   return { digest, input: { key, dsaEncoding: 'ieee-p1363' } };
 }
