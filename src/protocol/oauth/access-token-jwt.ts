@@ -1,11 +1,11 @@
 /**
- * Access tokens as JWTs (RFC 9068), for resource servers that check them on their own. What is stored of such a token is
- * what is stored of any other: its hash, which the claim `jti` carries. So a row decides at introspection and revocation,
- * and the claim alone opens nothing.
+ * Access tokens as JWTs (RFC 9068), for resource servers that validate them locally. As with any other token, only the
+ * hash is stored, and the claim `jti` contains it. The stored row decides on introspection and revocation; the claim
+ * alone grants nothing.
  */
 import { epochSeconds } from '#platform/base/clock.ts';
 
-/** RFC 9068 2.1: no other JWT of this issuer has it, and none of these passes for an ID token. */
+/** RFC 9068 2.1: no other JWT of this issuer has this type, so that access tokens and ID tokens are never confused. */
 export const ACCESS_TOKEN_JWT_TYPE = 'at+jwt';
 
 const STORED_HASH = /^[A-Za-z0-9_-]{43}$/;
@@ -13,9 +13,9 @@ const STORED_HASH = /^[A-Za-z0-9_-]{43}$/;
 /** Times in milliseconds since the epoch. */
 export interface AccessTokenFacts {
   readonly issuer: string;
-  /** SHA-256 under which the token is stored. */
+  /** SHA-256 that the token is stored under. */
   readonly storedHash: Buffer;
-  /** The person, or the client for a token of its own. */
+  /** The user, or the client for its own token. */
   readonly subject: string;
   readonly clientId: string;
   readonly resources: readonly string[];
@@ -24,11 +24,11 @@ export interface AccessTokenFacts {
   readonly expiresAt: number;
   readonly authenticatedAt: number | undefined;
   readonly acr: string | undefined;
-  /** Undefined: the scope does not ask for them. */
+  /** Undefined if the scope does not include them. */
   readonly groups: readonly string[] | undefined;
   /** Thumbprint of the key that the token is bound to. */
   readonly key: string | undefined;
-  /** Who acts for the person (RFC 8693 4.1). */
+  /** The party that acts for the user (RFC 8693 4.1). */
   readonly actor: object | undefined;
 }
 
@@ -38,7 +38,7 @@ export function accessTokenClaims(facts: AccessTokenFacts): Readonly<Record<stri
   return {
     iss: facts.issuer,
     sub: facts.subject,
-    // One audience as a text: some verifiers know no lists.
+    // A single audience is a string, because some verifiers do not support lists.
     aud: resources.length === 1 ? resources[0] : resources,
     exp: epochSeconds(facts.expiresAt),
     iat: epochSeconds(facts.issuedAt),
@@ -53,7 +53,7 @@ export function accessTokenClaims(facts: AccessTokenFacts): Readonly<Record<stri
   };
 }
 
-/** The hash in the claims of a verified access token; undefined for claims that are not those of one. */
+/** Returns the hash in the claims of a verified access token; undefined for other claims. */
 export function storedHashOf(claims: Readonly<Record<string, unknown>>, issuer: string): Buffer | undefined {
   const { iss, jti } = claims;
   if (iss !== issuer || typeof jti !== 'string' || !STORED_HASH.test(jti)) return undefined;

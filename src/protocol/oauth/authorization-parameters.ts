@@ -1,6 +1,6 @@
 /**
- * The checks of an authorization request that need no database, in the order of oauth 6.3: what is answered by a page
- * because the address of the client is not proven, and what by a redirect to it (RFC 6749 4.1.2.1).
+ * Checks of an authorization request that need no database, in the order of oauth 6.3. Errors are shown on a page if
+ * the client's redirect URI is not verified, and otherwise returned by redirect (RFC 6749 4.1.2.1).
  */
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { ISSUED_ACR_VALUES } from '../oidc/authentication-classes.ts';
@@ -26,27 +26,27 @@ import { MAX_RESOURCES, type ResourceRules } from './resource-rules.ts';
 import { parseScope, type ScopeRules, UNBOUND_SCOPE } from './scopes.ts';
 import { type VoluntaryParameters, voluntaryParameters } from './voluntary-parameters.ts';
 
-/** What requests are judged by. */
+/** Rules for requests. */
 export interface RequestRules {
   readonly scopeRules: ScopeRules;
   readonly resourceRules: ResourceRules;
-  /** The subject of an ID token that was issued here to the client, also an expired one; undefined for any other text. */
+  /** Returns the subject of an ID token issued here to the client, even if expired; undefined for any other text. */
   subjectOfHint(hint: string): string | undefined;
 }
 
-/** A request that may go on. */
+/** A valid request. */
 export interface AuthorizationRequest extends VoluntaryParameters {
   readonly target: ResponseTarget;
-  /** False when the single registered address was implied. */
+  /** False if the only registered URI was implied. */
   readonly isRedirectUriSent: boolean;
-  /** What of the requested scopes can be granted at all; never empty. */
+  /** The requested scopes that can be granted at all; never empty. */
   readonly scope: readonly string[];
-  /** Resource servers that the tokens are for; empty: none is named. */
+  /** Resource servers that the tokens are for; empty if the request has none. */
   readonly resources: readonly string[];
   readonly nonce: string | undefined;
   /** S256. */
   readonly codeChallenge: string | undefined;
-  /** Of `id_token_hint`: who is expected. */
+  /** The user expected by `id_token_hint`. */
   readonly hintedSubject: string | undefined;
   /** Thumbprint of the key that the code is bound to (RFC 9449 10). */
   readonly dpopKey: string | undefined;
@@ -58,19 +58,19 @@ export interface AuthorizationRequest extends VoluntaryParameters {
   readonly uiLocales: string | undefined;
 }
 
-/** `page`: never to be redirected, since the address is not proven. */
+/** `page`: must not be redirected, because the URI is not verified. */
 export type CheckedRequest =
   | { readonly kind: 'accepted'; readonly request: AuthorizationRequest }
   | ({ readonly kind: 'page' } & Refusal<'invalid_redirect_uri' | 'invalid_request'>)
   | ({ readonly kind: 'redirect'; readonly target: ResponseTarget } & Refusal<AuthorizationErrorCode>);
 
-/** Some clients keep their whole state in it. The head of a request has its own limit. */
+/** Some clients store their whole state in it. Request headers have their own limit. */
 const MAX_STATE_CHARACTERS = 8192;
 const FOREIGN_HINT = 'id_token_hint must be an ID token that was issued here to this client; it may be expired';
 
 /**
- * Where the refusal of a request goes whose parameters cannot be read, since they were pushed or signed (6.3 step 3):
- * to the registered address that the plain parameters name. Undefined: to a page.
+ * Returns where to send an error if pushed or signed parameters cannot be read (6.3 step 3): the registered URI in the
+ * plain parameters. Undefined to show a page.
  */
 export function plainTarget(parameters: FormParameters, client: RequestingClient): ResponseTarget | undefined {
   const redirectUri = parameters.has('redirect_uri') ? provenRedirectUri(parameters, client) : undefined;
@@ -79,7 +79,7 @@ export function plainTarget(parameters: FormParameters, client: RequestingClient
   return { redirectUri, responseMode, state: usableState(parameters) };
 }
 
-/** Steps 4 to 14 of oauth 6.3 for a known client, after `repeatedDecisiveParameter` found none. */
+/** Runs steps 4 to 14 of oauth 6.3 for a known client, after `repeatedDecisiveParameter` found none. */
 export function checkAuthorizationRequest(
   received: ReceivedRequest,
   client: RequestingClient,
@@ -110,7 +110,7 @@ export function checkAuthorizationRequest(
   if (refused !== undefined) return refuse(target, refused);
   const resources = resourceRules.accepted(parameters.all('resource'));
   const scope = grantableScope(parameters, client, scopeRules, resourceRules.defaultScope(resources ?? []));
-  // Without a scope an unknown resource may be the reason that there is none.
+  // If no scope was sent, an unknown resource may be the cause.
   if (scope.kind === 'refused' && (resources !== undefined || parameters.has('scope'))) {
     const expected = client.scope?.join(' ');
     return refuse(target, { error: 'invalid_scope', description: scope.description, about: ['scope'], expected });
@@ -169,14 +169,14 @@ function grantableScope(
   return { kind: 'granted', scope };
 }
 
-/** Undefined: not registered, or left out without a single registered one that it could stand for. */
+/** Returns undefined if the URI is not registered, or omitted by a client with more than one. */
 function provenRedirectUri(parameters: FormParameters, client: RequestingClient): string | undefined {
   const requested = parameters.get('redirect_uri');
   if (requested === undefined) return client.redirectUris.length === 1 ? client.redirectUris[0] : undefined;
   return redirectUriMatches(client, requested) ? requested : undefined;
 }
 
-/** Undefined: none, or one that is too long. */
+/** Returns undefined if the state is absent or too long. */
 function usableState(parameters: FormParameters): string | undefined {
   const state = parameters.get('state');
   return state === undefined || state.length > MAX_STATE_CHARACTERS ? undefined : state;

@@ -2,11 +2,11 @@ const DELIVERIES = ['query', 'fragment', 'form_post'] as const;
 /** @see OAuth 2.0 Multiple Response Type Encoding Practices 2.1, OAuth 2.0 Form Post Response Mode 1.0 */
 type Delivery = (typeof DELIVERIES)[number];
 
-/** How the response reaches the client; those that end in `.jwt` carry a signed JWT (JARM 2.3). */
+/** How the response reaches the client. Modes that end in `.jwt` return a signed JWT (JARM 2.3). */
 export const RESPONSE_MODES = [...DELIVERIES, 'query.jwt', 'fragment.jwt', 'form_post.jwt'] as const;
 export type ResponseMode = (typeof RESPONSE_MODES)[number];
 
-/** What a request may ask for. `jwt` means one of the others, depending on the response type (JARM 2.3.4). */
+/** Modes that clients may request. `jwt` is one of the others, depending on the response type (JARM 2.3.4). */
 export const REQUESTED_RESPONSE_MODES = [...RESPONSE_MODES, 'jwt'] as const;
 
 export function deliveryOf(mode: ResponseMode): Delivery {
@@ -18,8 +18,8 @@ export function isSignedMode(mode: ResponseMode): boolean {
 }
 
 /**
- * The mode of a request; undefined: unknown.
- * @param responseType also one that is refused
+ * Returns the mode of a request; undefined if it is unknown.
+ * @param responseType may be an unsupported one
  */
 export function responseModeOf(asked: string | undefined, responseType: string | undefined): ResponseMode | undefined {
   const types = responseType?.split(' ') ?? [];
@@ -28,7 +28,7 @@ export function responseModeOf(asked: string | undefined, responseType: string |
   return asked === 'jwt' ? `${usual}.jwt` : RESPONSE_MODES.find((mode) => mode === asked);
 }
 
-/** Where and how an authorization request is answered, once client and address are proven. */
+/** Where and how to respond to an authorization request, once client and URI are verified. */
 export interface ResponseTarget {
   readonly redirectUri: string;
   readonly responseMode: ResponseMode;
@@ -55,7 +55,7 @@ export type AuthorizationErrorCode =
   | 'unmet_authentication_requirements'
   | 'unsupported_response_type';
 
-/** `description`: a sentence in plain ASCII that tells the client's developer what to do. */
+/** `description`: a sentence in plain ASCII that says what the client's developer should do. */
 export type AuthorizationResult =
   | { readonly code: string }
   | { readonly error: AuthorizationErrorCode; readonly description: string };
@@ -65,7 +65,7 @@ export type ResponseFields = readonly (readonly [name: string, value: string])[]
 /** JARM 2.1 recommends at most ten minutes. */
 const SIGNED_RESPONSE_SECONDS = 600;
 
-/** The claims of a signed response: its parameters, the issuer, and the client that it is for (JARM 2.1). */
+/** Returns the claims of a signed response: its parameters, the issuer and the client (JARM 2.1). */
 export function signedResponseClaims(
   fields: ResponseFields,
   { audience, now }: { readonly audience: string; readonly now: number },
@@ -73,7 +73,7 @@ export function signedResponseClaims(
   return { ...Object.fromEntries(fields), aud: audience, exp: Math.floor(now / 1000) + SIGNED_RESPONSE_SECONDS };
 }
 
-/** Parameters of the response; `iss` tells the client which server answered (RFC 9207). */
+/** Returns the parameters of the response. `iss` identifies the server to the client (RFC 9207). */
 export function responseFields(target: ResponseTarget, issuer: string, result: AuthorizationResult): ResponseFields {
   const outcome: [string, string][] =
     'code' in result
@@ -86,17 +86,17 @@ export function responseFields(target: ResponseTarget, issuer: string, result: A
 }
 
 /**
- * The address that carries the response, in the query or, for the fragment modes, behind `#`. What the address held
- * before is kept in order.
+ * Returns the URL with the response in the query, or after `#` for the fragment modes. Existing parameters keep their
+ * order.
  */
 export function responseLocation({ redirectUri, responseMode }: ResponseTarget, fields: ResponseFields): string {
   const encoded = fields.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
   if (deliveryOf(responseMode) === 'fragment') return `${redirectUri}#${encoded}`;
-  // The empty fragment replaces one of the page that asked, which browsers would carry over (RFC 9110 10.2.2).
+  // The empty fragment overrides one of the requesting page, which browsers would keep (RFC 9110 10.2.2).
   return `${redirectUri}${querySeparator(redirectUri)}${encoded}#`;
 }
 
-/** The separator between an address and the parameters that are added to its query. */
+/** Returns the separator between a URI and the parameters added to its query. */
 export function querySeparator(uri: string): string {
   if (!uri.includes('?')) return '?';
   return uri.endsWith('?') || uri.endsWith('&') ? '' : '&';

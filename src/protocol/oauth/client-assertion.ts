@@ -1,33 +1,35 @@
-/** What the claims of a client assertion have to say (RFC 7523 3, OpenID Connect Core 1.0 section 9, oauth 5.3). */
+/** Validates the claims of a client assertion (RFC 7523 3, OpenID Connect Core 1.0 section 9, oauth 5.3). */
 
-/** How far the clock of a client may be off. */
+/** Tolerance for a client's clock. */
 const SKEW_SECONDS = 60;
 const MAX_LIFETIME_SECONDS = 600;
-/** Clients that ask for the longest lifetime may be ahead a little. */
+/** Clients that use the longest lifetime may be slightly ahead. */
 const LIFETIME_SKEW_SECONDS = 30;
 const MAX_AGE_SECONDS = 600;
 const MAX_ID_CHARACTERS = 255;
-/** RFC 8725 3.11: other kinds of JWT say so; `client-authentication+jwt` is what a later draft of RFC 7523 names. */
+/**
+ * RFC 8725 3.11: other kinds of JWT have another type. `client-authentication+jwt` is from a later draft of RFC 7523.
+ */
 const TYPES: readonly unknown[] = [undefined, 'jwt', 'client-authentication+jwt'];
 
 export interface AssertionRules {
-  /** Whether a text is the id of the client that the assertion speaks for. */
+  /** Returns whether a text is the ID of the client that the assertion is for. */
   readonly isClient: (text: string) => boolean;
-  /** Names of this service, of which the assertion may hold any and no other. */
+  /** Identifiers of this server. The assertion may contain any of them and no other. */
   readonly audiences: readonly string[];
-  /** `aud` has to be a text, not a list (FAPI 2.0 Security Profile 5.3.2.1). */
+  /** `aud` must be a string, not a list (FAPI 2.0 Security Profile 5.3.2.1). */
   readonly needsSingleAudience: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 export type AssertionClaims =
-  /** `expiresAt`: milliseconds since the epoch from which on no clock accepts it. */
+  /** `expiresAt`: from then on, no clock accepts the assertion, in milliseconds since the epoch. */
   | { readonly ok: true; readonly id: string; readonly expiresAt: number }
-  /** A sentence for the developer of the client. */
+  /** A sentence for the client's developer. */
   | { readonly ok: false; readonly problem: string };
 
-/** Judges an assertion whose signature is good. */
+/** Validates an assertion whose signature was verified. */
 export function readAssertion(
   jwt: { readonly type: string | undefined; readonly claims: Readonly<Record<string, unknown>> },
   rules: AssertionRules,
@@ -62,7 +64,10 @@ function names(value: unknown, isClient: (text: string) => boolean): boolean {
   return typeof value === 'string' && isClient(value);
 }
 
-/** RFC 7523 3 asks for this service among others; one that is for others, too, could be used there or come from there. */
+/**
+ * RFC 7523 3 requires this server among the audiences. With other audiences, an assertion could be replayed there or
+ * originate there.
+ */
 function isForUs(aud: unknown, audiences: readonly string[]): boolean {
   const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   return named.length > 0 && named.every((one) => audiences.some((audience) => audience === one));

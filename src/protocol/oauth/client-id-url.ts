@@ -1,25 +1,25 @@
 /**
- * A `client_id` that is the https address of the client's metadata (OAuth Client ID Metadata Document, section 3). Two
- * of them are the same client only when they are the same text (RFC 3986 6.2.1), so nothing is normalized.
+ * A `client_id` that is the https URL of the client's metadata (OAuth Client ID Metadata Document, section 3). URLs are
+ * compared as strings (RFC 3986 6.2.1), so nothing is normalized.
  */
 import { isIP } from 'node:net';
 import { parseUrl } from '#platform/base/url.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 
-/** Users see it, and it is part of every token. */
+/** Users see it, and every token contains it. */
 const MAX_CHARACTERS = 512;
-/** Scheme, host, port and a path. The host is written as it is looked up, so that nobody reads another one. */
+/** Scheme, host, port and path. The host is in the form used for DNS, so that it cannot be misread. */
 const FORM = /^https:\/\/[a-z0-9.-]+(?::[1-9][0-9]{0,4})?\/[^?]*(?:\?.*)?$/;
 
-/** Whether a `client_id` is meant to be one; ids that this service gives out never begin so. */
+/** Returns whether a `client_id` is meant to be a URL. IDs issued here never start like one. */
 export function isClientIdUrl(text: string): boolean {
   return text.startsWith('https://');
 }
 
-/** Why a text that begins as one is none; undefined for one that can be fetched. */
+/** Returns what is wrong with a `client_id` that starts like a URL; undefined if it can be fetched. */
 export function clientIdUrlProblem(text: string): string | undefined {
   if (text.length > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;
-  // No fragment, no user information, no dot segments: the rules are those of redirect URIs.
+  // As for redirect URIs: no fragment, user information or dot segments.
   const problem = redirectUriProblem(text);
   if (problem !== undefined) return problem;
   const url = parseUrl(text);
@@ -27,7 +27,10 @@ export function clientIdUrlProblem(text: string): string | undefined {
   return isIP(url.hostname) === 0 ? undefined : 'must not have an IP address as its host';
 }
 
-/** The host that published the document. @param url without a problem */
+/**
+ * Returns the host that published the document.
+ * @param url without a problem
+ */
 export function clientIdHost(url: string): string {
   return new URL(url).host;
 }

@@ -1,7 +1,7 @@
-/** What clients may be registered with, in the order in which metadata lists it (RFC 7591 section 2). */
+/** Values that clients may register, in the order of the metadata (RFC 7591 section 2). */
 import { ACCEPTED_ALGORITHMS, MAC_ALGORITHMS } from '#protocol/jose/signing-algorithms.ts';
 
-/** Methods of clients that can prove who they are. */
+/** Methods of clients that can authenticate. */
 export const CONFIDENTIAL_AUTH_METHODS = [
   'client_secret_basic',
   'client_secret_post',
@@ -11,12 +11,15 @@ export const CONFIDENTIAL_AUTH_METHODS = [
 export const CLIENT_AUTH_METHODS = [...CONFIDENTIAL_AUTH_METHODS, 'none'] as const;
 export type ClientAuthMethod = (typeof CLIENT_AUTH_METHODS)[number];
 
-/** Whether a client of this method shares a secret with the service. */
+/** Returns whether clients with this method share a secret with the server. */
 export function usesSecret(method: ClientAuthMethod): boolean {
   return method !== 'none' && method !== 'private_key_jwt';
 }
 
-/** Algorithms of client assertions: of a method, undefined when it has none (RFC 7523, OpenID Connect Core 1.0 9). */
+/**
+ * Returns the algorithms of client assertions for a method; undefined if it has none (RFC 7523, OpenID Connect Core 1.0
+ * 9).
+ */
 export function assertionAlgorithms(method: ClientAuthMethod): readonly string[] | undefined {
   if (method === 'client_secret_jwt') return MAC_ALGORITHMS;
   return method === 'private_key_jwt' ? ACCEPTED_ALGORITHMS : undefined;
@@ -25,7 +28,7 @@ export function assertionAlgorithms(method: ClientAuthMethod): readonly string[]
 /** RFC 8628 3.4. */
 export const DEVICE_CODE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** RFC 8693 2.1. No client registers for it: the operator allows it by `token_exchange`. */
+/** RFC 8693 2.1. Clients do not register it: the operator allows it with `token_exchange`. */
 export const TOKEN_EXCHANGE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 /** RFC 8693 3. */

@@ -1,6 +1,6 @@
 /**
- * What a DPoP proof shows: that the sender of a request holds a key. Nothing here reads the database, so a proof that
- * is right may still be one that was sent before.
+ * Validates DPoP proofs, which show that the sender of a request has a key. Makes no queries, so a valid proof may
+ * still be a replay.
  * @see RFC 9449 4.3
  */
 import { sha256 } from '#platform/base/secret.ts';
@@ -8,21 +8,21 @@ import { parseUrl } from '#platform/base/url.ts';
 import { isSignedBy, parseCompactJws } from '../jose/compact-jws.ts';
 import { keyThumbprint, parsePublicKey } from '../jose/json-web-keys.ts';
 
-/** The request that a proof has to be made for. */
+/** The request that a proof must match. */
 export interface ProvenRequest {
   readonly method: string;
-  /** Without query and fragment, as clients know it. */
+  /** Without query and fragment, as known to clients. */
   readonly url: string;
-  /** Undefined: none comes with the request. */
+  /** Undefined if the request has none. */
   readonly accessToken: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 export interface DpopProof {
-  /** Of the key (RFC 7638), base64url. */
+  /** Thumbprint of the key (RFC 7638) in base64url. */
   readonly thumbprint: string;
-  /** Of the signature, as the proof names it. */
+  /** Signature algorithm named in the proof. */
   readonly algorithm: string;
   readonly id: string;
   readonly nonce: string | undefined;
@@ -39,7 +39,7 @@ const MAX_AGE_MS = 60_000;
 const MAX_AHEAD_MS = 10_000;
 const THUMBPRINT = /^[A-Za-z0-9_-]{43}$/;
 
-/** Whether a text can be the SHA-256 thumbprint of a key. */
+/** Returns whether a text can be the SHA-256 thumbprint of a key. */
 export function isThumbprint(text: string): boolean {
   return THUMBPRINT.test(text);
 }
@@ -56,7 +56,7 @@ export async function checkDpopProof(text: string, request: ProvenRequest): Prom
   }
   const problem = claimsProblem(jws.claims, request);
   if (problem !== undefined) return wrong(problem);
-  // Last, since it costs most.
+  // Comes last, because it is the most expensive check.
   if (!(await isSignedBy(jws, key.key))) return wrong('the signature of the proof does not fit its jwk');
   const { jti, nonce } = jws.claims;
   return {
@@ -89,7 +89,7 @@ function claimsProblem(claims: Readonly<Record<string, unknown>>, request: Prove
   return undefined;
 }
 
-/** Query and fragment are left out, and spellings of one URL are the same (RFC 9449 4.3, RFC 3986 6.2.2, 6.2.3). */
+/** Ignores query and fragment, and normalizes spellings of a URL (RFC 9449 4.3, RFC 3986 6.2.2, 6.2.3). */
 function isSameUrl(claimed: string, url: string): boolean {
   const parsed = parseUrl(claimed);
   if (parsed === undefined) return false;
@@ -98,7 +98,7 @@ function isSameUrl(claimed: string, url: string): boolean {
   return origin === expected.origin && isSamePath(pathname, expected.pathname) && username === '' && password === '';
 }
 
-/** Segment by segment, whatever of it is percent-encoded (RFC 3986 6.2.2.2). */
+/** Compares by segment, regardless of percent-encoding (RFC 3986 6.2.2.2). */
 function isSamePath(one: string, other: string): boolean {
   const [segments, others] = [one, other].map((path) => path.split('/').map(decodeSegment));
   return segments?.length === others?.length && segments?.every((segment, at) => segment === others?.[at]) === true;

@@ -1,23 +1,23 @@
-/** Client metadata as a client sends it: members of a JSON object by name and type (RFC 7591 2). */
+/** Client metadata as sent by a client: members of a JSON object by name and type (RFC 7591 2). */
 import { LatchkeyError } from '#platform/base/errors.ts';
 
-/** A value in several languages by language tag, the untagged one under `""`. */
+/** A value by language tag, with the untagged one under `""`. */
 export type Localized = Readonly<Record<string, string>>;
 
 const MAX_VARIANTS = 50;
 const MAX_NAME_CHARACTERS = 255;
 const MAX_SECONDS = 2_147_483_647;
-/** Controls, line separators, and characters that turn the direction of the text next to them. */
+/** Control characters, line separators and bidirectional formatting characters. */
 const UNSHOWABLE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
-/** BCP 47 in outline. */
+/** Approximates BCP 47. */
 const LANGUAGE_TAG = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,7}$/;
 
-/** `null` stands for a member that is absent (RFC 7592 2.2). */
+/** `null` means that a member is absent (RFC 7592 2.2). */
 export class MetadataMembers {
   readonly #values: ReadonlyMap<string, unknown>;
 
   constructor(body: object) {
-    // Never read as properties: a name may be `__proto__`.
+    // Uses a map instead of properties, because a name may be `__proto__`.
     this.#values = new Map(Object.entries(body).filter(([, value]) => value !== null));
   }
 
@@ -31,7 +31,7 @@ export class MetadataMembers {
     return value;
   }
 
-  /** One that people may see. */
+  /** Reads a text that users may see. */
   shown(name: string): string | undefined {
     const text = this.text(name);
     if (text !== undefined) requireShowable(name, text);
@@ -71,14 +71,14 @@ export class MetadataMembers {
     return known;
   }
 
-  /** One that people may see. */
+  /** Reads a localized text that users may see. */
   shownLocalized(name: string): Localized | undefined {
     const variants = this.localized(name);
     for (const text of Object.values(variants ?? {})) requireShowable(name, text);
     return variants;
   }
 
-  /** A text with its variants `name#language-tag` (RFC 7591 2.2). */
+  /** Reads a text with its variants `name#language-tag` (RFC 7591 2.2). */
   localized(name: string): Localized | undefined {
     const variants = new Map<string, string>();
     const seen = new Set<string>();
@@ -98,7 +98,7 @@ export class MetadataMembers {
   }
 }
 
-/** Whether people see this text as it is. */
+/** Returns whether users see this text as it is. */
 export function isShowable(text: string, maximumCharacters: number): boolean {
   return hasLength(text, maximumCharacters) && !UNSHOWABLE.test(text);
 }

@@ -3,12 +3,12 @@ import { equalSecrets, sha256 } from '#platform/base/secret.ts';
 const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
-/** `plain` is not accepted: it would put the verifier itself into the request. */
+/** `plain` is not accepted, because it puts the verifier itself into the request. */
 export const CODE_CHALLENGE_METHOD = 'S256';
 
 /**
- * Whether a verifier belongs to the challenge of the authorization request. Only S256 exists here; the comparison
- * takes the same time wherever the two differ.
+ * Returns whether a verifier matches the challenge of the authorization request. Only S256 is supported. The comparison
+ * runs in constant time.
  * @see RFC 7636 4.6
  */
 export function verifierFits(verifier: string, challenge: string): boolean {
@@ -16,8 +16,8 @@ export function verifierFits(verifier: string, challenge: string): boolean {
 }
 
 /**
- * What is wrong with the PKCE parameters of an authorization request, as a sentence for the developer.
- * @param isRequired for public clients, whose codes nothing else protects (security R-13), and for those of FAPI 2
+ * Returns what is wrong with the PKCE parameters of an authorization request, as a sentence for the developer.
+ * @param isRequired for public clients, whose codes have no other protection (security R-13), and for FAPI 2 clients
  * @see RFC 7636 4.3
  */
 export function challengeProblem(
@@ -31,7 +31,7 @@ export function challengeProblem(
       ? `code_challenge is required of this client: turn on PKCE with ${CODE_CHALLENGE_METHOD}`
       : undefined;
   }
-  // RFC 7636 4.3: a missing method means plain.
+  // RFC 7636 4.3: a missing method means `plain`.
   if (method !== CODE_CHALLENGE_METHOD) return `code_challenge_method must be ${CODE_CHALLENGE_METHOD}`;
   if (!CHALLENGE.test(challenge)) return 'code_challenge must be the base64url form of a SHA-256 digest';
   return undefined;

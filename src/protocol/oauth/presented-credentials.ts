@@ -1,19 +1,16 @@
-/**
- * The credentials of a request, before anything is looked up: of a client, in the header or the form, and of the caller
- * that bears a token.
- */
+/** Credentials of a request before any lookup: client credentials in the header or form, and bearer tokens. */
 import { isUtf8 } from 'node:buffer';
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 
 /**
- * Which credentials a client presented in one request (RFC 6749 2.3.1, RFC 7521 4.2).
- * `candidates` are the readings of a Basic header in the order in which they are tried.
+ * The credentials that a client presented in a request (RFC 6749 2.3.1, RFC 7521 4.2). `candidates` are the possible
+ * readings of a Basic header, to be tried in this order.
  */
 export type PresentedCredentials =
   | {
       readonly method: 'client_secret_basic';
       readonly candidates: readonly IdAndSecret[];
-      /** The form repeats the secret of the header. */
+      /** The form repeats the secret from the header. */
       readonly isInFormToo: boolean;
     }
   | { readonly method: 'client_secret_post'; readonly clientId: string; readonly secret: string }
@@ -29,11 +26,11 @@ export interface IdAndSecret {
 
 const JWT_BEARER_ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** Parameters of a form that hold credentials of a client. */
+/** Form parameters that contain client credentials. */
 export const CREDENTIAL_PARAMETERS = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'];
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const BASIC = /^basic(?: +|$)/i;
-/** Text that form-encoding leaves as it is. */
+/** Text that form decoding leaves unchanged. */
 const UNENCODED = /^[^%+\0]*$/;
 
 export function presentedCredentials(authorization: string | undefined, form: FormParameters): PresentedCredentials {
@@ -72,7 +69,7 @@ function basicCredentials(
   const colon = text?.indexOf(':') ?? -1;
   if (text === undefined || colon === -1) return ambiguous('the Authorization header cannot be decoded');
   const raw = { clientId: text.slice(0, colon), secret: text.slice(colon + 1) };
-  // RFC 6749 2.3.1 asks for form-encoding of both halves; clients that leave it out are common.
+  // RFC 6749 2.3.1 requires form encoding of both halves, which clients often omit.
   const decoded = { clientId: formDecode(raw.clientId), secret: formDecode(raw.secret) };
   const candidates: IdAndSecret[] = [];
   if (decoded.clientId !== undefined && decoded.secret !== undefined) {
@@ -107,12 +104,12 @@ function formDecode(text: string): string | undefined {
   }
 }
 
-/** What an `Authorization` header says in the Bearer scheme (RFC 6750 2.1). */
+/** An `Authorization` header with the Bearer scheme (RFC 6750 2.1). */
 export type BearerCredentials =
   | { readonly kind: 'token'; readonly token: string }
-  /** No header, or another scheme. */
+  /** The header is absent or has another scheme. */
   | { readonly kind: 'absent' }
-  /** Not of the form that tokens have; a shared secret may look so. */
+  /** Not in token format, but possibly a shared secret. */
   | { readonly kind: 'malformed'; readonly text: string };
 
 const BEARER = /^bearer(?:$| +)/i;
@@ -123,7 +120,7 @@ export function parseBearer(authorization: string | undefined): BearerCredential
   return parseScheme(BEARER, authorization);
 }
 
-/** The same in the scheme of bound tokens (RFC 9449 7.1). */
+/** Does the same for the scheme of bound tokens (RFC 9449 7.1). */
 export function parseDpop(authorization: string | undefined): BearerCredentials {
   return parseScheme(DPOP, authorization);
 }

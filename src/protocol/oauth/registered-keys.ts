@@ -3,19 +3,19 @@ import { settledName } from '#protocol/jose/signing-algorithms.ts';
 import { invalidMetadata, type MetadataMembers } from './metadata-members.ts';
 import { pageUriProblem } from './registered-uris.ts';
 
-/** As it was given; some of the keys may be of no use here. */
+/** As received; some of the keys may not be usable. */
 export interface RegisteredKeySet {
   readonly keys: readonly unknown[];
 }
 
 interface RegisteredKeys {
-  /** One of the two is there at most. */
+  /** At most one of the two is present. */
   readonly jwks?: RegisteredKeySet;
   readonly uri?: string;
   readonly usable: readonly VerificationKey[];
 }
 
-/** The public keys of a client. One that shows a private key has to be told. */
+/** Reads the public keys of a client. A private key is an error, so that the developer notices. */
 export function readKeys(members: MetadataMembers): RegisteredKeys {
   const uri = members.text('jwks_uri');
   const set = members.get('jwks');
@@ -32,12 +32,12 @@ export function readKeys(members: MetadataMembers): RegisteredKeys {
 }
 
 /**
- * A client that signs with a key has to have one (OpenID Connect Core 1.0 section 9).
- * @param algorithm with which it signs; undefined: any
+ * Requires a key from a client that signs (OpenID Connect Core 1.0 section 9).
+ * @param algorithm that the client signs with; undefined for any
  * @param purpose what needs the key
  */
 export function requireKey(keys: RegisteredKeys, algorithm: string | undefined, purpose: string): void {
-  // What is published there is looked at when the client uses it.
+  // Published keys are checked when the client uses them.
   if (keys.uri !== undefined) return;
   if (keys.jwks === undefined) throw invalidMetadata('jwks', `or jwks_uri is required for ${purpose}`);
   if (algorithm === undefined) {
@@ -47,7 +47,7 @@ export function requireKey(keys: RegisteredKeys, algorithm: string | undefined, 
   }
 }
 
-/** Whether one of these keys verifies signatures of an algorithm, by either of its names. */
+/** Returns whether one of these keys verifies signatures of an algorithm, by either of its names. */
 export function canSignWith(keys: readonly VerificationKey[], algorithm: string): boolean {
   return keys.some(({ algorithms }) => algorithms.some((possible) => possible === settledName(algorithm)));
 }

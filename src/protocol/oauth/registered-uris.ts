@@ -1,28 +1,30 @@
-/** Which addresses a client may register for itself (oauth 4.3, 4.4; RFC 7591 5, RFC 8252 7). */
+/** URIs that a client may register for itself (oauth 4.3, 4.4; RFC 7591 5, RFC 8252 7). */
 import { isIP } from 'node:net';
 import { parse } from 'tldts';
 import { parseUrl } from '#platform/base/url.ts';
 import { redirectUriProblem } from './redirect-uris.ts';
 import type { MetadataProblem, RegistrationPolicy } from './registration-policy.ts';
 
-/** What the operator allows beyond the rules. */
+/** What the operator allows in addition to the rules. */
 export type PageUriPolicy = Pick<RegistrationPolicy, 'allowHostMismatch' | 'allowInsecureUris'>;
 export type RedirectUriPolicy = PageUriPolicy & Pick<RegistrationPolicy, 'allowPrivateUseSchemes' | 'knownSchemes'>;
 
 export type ApplicationType = 'web' | 'native';
 
 const MAX_CHARACTERS = 2048;
-/** Printable ASCII without what RFC 3986 leaves out. */
+/** Printable ASCII without the characters that RFC 3986 excludes. */
 const ALLOWED_CHARACTERS = /^[\x21\x23-\x3B\x3D\x3F-\x5B\x5D_a-z~]+$/;
 const AUTHORITY = /^https?:\/\/([^/?#]+)/i;
 const LOOPBACK_ADDRESS = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]+)?(?:[/?]|$)/;
-/** RFC 8252 7.1: a domain name in reverse, so with a period, and no authority behind it. */
+/** RFC 8252 7.1: a reversed domain name, so with a period, and without an authority. */
 const PRIVATE_USE = /^([a-z][a-z0-9+.-]*\.[a-z0-9+.-]*):\/(?!\/)/;
 
-/** The same with any scheme: known programs have a host, or none, behind it (`cursor://host/path`, `app:///path`). */
+/**
+ * The same with any scheme. Well-known programs use it with or without a host (`cursor://host/path`, `app:///path`).
+ */
 const ANY_PRIVATE_USE = /^([a-z][a-z0-9+.-]*):\//;
 const NO_SCHEME = 'must be https, http on loopback, or a private-use scheme such as com.example.app:/callback';
-/** Schemes that belong to systems, browsers and published protocols, so that no application can claim them. */
+/** Schemes of operating systems, browsers and published protocols, which no application can claim. */
 const RESERVED_SCHEMES = new Set([
   ...['android-app', 'chrome', 'chrome-extension', 'content', 'dav', 'davs', 'dns', 'edge', 'facetime', 'feed'],
   ...['filesystem', 'ftp', 'ftps', 'geo', 'git', 'gopher', 'http', 'https', 'imap', 'intent', 'irc', 'ircs', 'itms'],
@@ -47,8 +49,8 @@ const RESERVED_SCHEMES = new Set([
 ]);
 
 /**
- * Why a page of the client's (`client_uri`, `logo_uri` and so on) cannot be registered; undefined when it can.
- * @param clientHost host that it has to be on or below; undefined for `client_uri` itself
+ * Returns why a page of the client (`client_uri`, `logo_uri` and so on) cannot be registered; undefined if it can.
+ * @param clientHost host that the page must be on or below; undefined for `client_uri` itself
  */
 export function pageUriProblem(
   uri: string,
@@ -64,7 +66,7 @@ export function pageUriProblem(
   return clientHost === undefined ? undefined : clientHost.problem(host, policy);
 }
 
-/** The same for an address that this service itself sends to (OpenID Connect Back-Channel Logout 1.0, 2.2). */
+/** Does the same for a URL that this server sends requests to (OpenID Connect Back-Channel Logout 1.0, 2.2). */
 export function backchannelUriProblem(
   uri: string,
   policy: PageUriPolicy,
@@ -73,7 +75,7 @@ export function backchannelUriProblem(
   return uri.includes('#') ? { text: 'must not have a fragment' } : pageUriProblem(uri, policy, clientHost);
 }
 
-/** The same for a redirect URI. */
+/** Does the same for a redirect URI. */
 export function registeredRedirectUriProblem(
   uri: string,
   type: ApplicationType,
@@ -105,14 +107,14 @@ export function registeredRedirectUriProblem(
   return { text: 'must be an https address: other schemes are for clients with application_type native' };
 }
 
-/** Whether only native clients have such addresses (RFC 8252 7.1, 7.3). */
+/** Returns whether only native clients have such URIs (RFC 8252 7.1, 7.3). */
 export function isNativeRedirectUri(uri: string, policy: RedirectUriPolicy): boolean {
   if (LOOPBACK_ADDRESS.test(uri)) return true;
   const scheme = schemeOf(uri);
   return scheme !== undefined && isAllowed(scheme, policy);
 }
 
-/** The scheme of an address that an application can claim. Those of Windows itself begin with `ms-`. */
+/** Returns the scheme of a URI if an application can claim it. Schemes of Windows itself start with `ms-`. */
 function schemeOf(uri: string): string | undefined {
   const scheme = ANY_PRIVATE_USE.exec(uri)?.[1];
   return scheme === undefined || RESERVED_SCHEMES.has(scheme) || scheme.startsWith('ms-') ? undefined : scheme;
@@ -122,21 +124,21 @@ function isAllowed(scheme: string, { allowPrivateUseSchemes, knownSchemes }: Red
   return allowPrivateUseSchemes || knownSchemes.has(scheme);
 }
 
-/** The host of a client, which its addresses are compared with. */
+/** The host of a client, which its URIs are compared with. */
 export class ClientHost {
   readonly #host: string | undefined;
   readonly #member: string;
 
   /**
-   * @param uri a valid one; undefined: the client has none
-   * @param member which names it
+   * @param uri a valid URI; undefined if the client has none
+   * @param member the member that contains it
    */
   constructor(uri: string | undefined, member: 'client_id' | 'client_uri') {
     this.#host = uri === undefined ? undefined : withoutDots(new URL(uri).hostname);
     this.#member = member;
   }
 
-  /** Why an address on this host is not the client's. */
+  /** Returns why a URI on this host does not belong to the client. */
   problem(host: string, policy: PageUriPolicy): MetadataProblem | undefined {
     if (policy.allowHostMismatch) return undefined;
     const setting = 'allow_host_mismatch';
@@ -146,7 +148,7 @@ export class ClientHost {
     return { text: `must have the host of ${this.#member} or one below it`, setting };
   }
 
-  /** Label by label: `com.example` and `com.example.app` for `example.com`. */
+  /** Compares by label: `com.example` and `com.example.app` belong to `example.com`. */
   ownsScheme(scheme: string): boolean {
     if (this.#host === undefined || isIpAddress(this.#host)) return false;
     const reversed = this.#host.split('.').reverse().join('.');
@@ -171,7 +173,7 @@ function webUriProblem(uri: string, policy: PageUriPolicy): MetadataProblem | un
   return isPublicSuffix(hostname) ? { text: 'is not using a valid domain' } : undefined;
 }
 
-/** `localhost`, what is below it, and addresses that a system sends to itself. */
+/** Matches `localhost`, its subdomains and loopback addresses. */
 function isLoopback(host: string): boolean {
   const name = withoutDots(host);
   if (name === 'localhost' || name.endsWith('.localhost')) return true;
@@ -182,7 +184,7 @@ function isIpAddress(host: string): boolean {
   return host.startsWith('[') || isIP(withoutDots(host)) !== 0;
 }
 
-/** Registered names are below it, so it belongs to nobody in particular (https://publicsuffix.org). */
+/** Domains are registered below a public suffix, so it has no single owner (https://publicsuffix.org). */
 function isPublicSuffix(host: string): boolean {
   const name = withoutDots(host);
   const { publicSuffix, isIcann, isPrivate } = parse(name, { allowPrivateDomains: true, validateHostname: false });

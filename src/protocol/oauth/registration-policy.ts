@@ -1,23 +1,23 @@
-/** What the operator allows clients that register themselves (`policy.data.client_registration`). */
+/** What the operator allows for dynamically registered clients (`policy.data.client_registration`). */
 
 export const REGISTRATION_PRESETS = ['mcp'] as const;
 
 export interface RegistrationSwitches {
-  /** Addresses may have another host than `client_uri`. */
+  /** URIs and `client_uri` may have different hosts. */
   readonly allowHostMismatch: boolean;
-  /** Also http, loopback and IP addresses. */
+  /** Allows http, loopback and IP addresses too. */
   readonly allowInsecureUris: boolean;
   readonly allowMissingClientUri: boolean;
-  /** Native clients may have any private-use scheme, with or without a host. */
+  /** Native clients may use any private-use scheme, with or without a host. */
   readonly allowPrivateUseSchemes: boolean;
-  /** Turns on what a kind of client needs. */
+  /** Enables what a kind of client needs. */
   readonly preset?: (typeof REGISTRATION_PRESETS)[number] | undefined;
 }
 
 export interface RegistrationPolicy extends Omit<RegistrationSwitches, 'preset'> {
-  /** Private-use schemes that native clients may have in any case. */
+  /** Private-use schemes that native clients may always use. */
   readonly knownSchemes: ReadonlySet<string>;
-  /** A client that names no `application_type` is native as soon as one redirect URI is for native clients only. */
+  /** A client without `application_type` is native if at least one redirect URI is for native clients only. */
   readonly isNativeByOneUri: boolean;
 }
 
@@ -39,10 +39,10 @@ export function registrationPolicy({ preset, ...switches }: RegistrationSwitches
   };
 }
 
-/** Why metadata is refused, as the end of a sentence. */
+/** Why metadata is rejected, as the end of a sentence. */
 export interface MetadataProblem {
   readonly text: string;
-  /** What the operator would have to set. */
+  /** The setting that would allow it. */
   readonly setting?: RegistrationSetting;
 }
 
@@ -53,14 +53,14 @@ type RegistrationSetting =
   | 'allow_private_use_schemes'
   | 'preset';
 
-/** For the developer, who can forward it to the operator. */
+/** Returns a message for the developer, who can forward it to the operator. */
 export function problemText({ text, setting }: MetadataProblem): string {
   if (setting === undefined) return text;
   const state = setting === 'preset' ? 'mcp' : 'on';
   return `${text}, unless ${settingName(setting)} is ${state}`;
 }
 
-/** Fields for the operator's log. */
+/** Returns fields for the operator's log. */
 export function problemDetails({ setting }: MetadataProblem): Readonly<Record<string, string>> {
   return setting === undefined ? {} : { refusal: 'policy', setting: settingName(setting) };
 }

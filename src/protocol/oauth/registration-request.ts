@@ -1,5 +1,5 @@
 /**
- * What a client says of itself when it registers, checked and completed with defaults.
+ * Metadata that a client sends to register, validated and completed with defaults.
  * @see RFC 7591 2, OpenID Connect Dynamic Client Registration 1.0 section 2, oauth 4.3
  */
 import { LatchkeyError } from '#platform/base/errors.ts';
@@ -43,7 +43,7 @@ import {
 import { parseScope } from './scopes.ts';
 import { cutForLog } from './uris-in-logs.ts';
 
-/** What is stored of a client that registered itself; what is not set is left out. */
+/** Stored metadata of a dynamically registered client. Unset members are omitted. */
 export interface RegisteredMetadata {
   readonly application_type: ApplicationType;
   readonly token_endpoint_auth_method: ClientAuthMethod;
@@ -56,7 +56,7 @@ export interface RegisteredMetadata {
   readonly introspection_signed_response_alg?: string;
   readonly authorization_signed_response_alg?: string;
   readonly subject_type: SubjectType;
-  /** Not fetched yet: whether the sector takes the client is judged elsewhere. */
+  /** Not fetched yet. Whether the sector includes the client is checked elsewhere. */
   readonly sector_identifier_uri?: string;
   readonly jwks?: RegisteredKeySet;
   readonly jwks_uri?: string;
@@ -74,26 +74,26 @@ export interface RegisteredMetadata {
   readonly scope?: string;
   readonly software_id?: string;
   readonly software_version?: string;
-  /** Verified before. */
+  /** Already verified. */
   readonly software_statement?: string;
   readonly default_max_age?: number;
   readonly require_auth_time?: boolean;
   readonly require_pushed_authorization_requests?: boolean;
   readonly dpop_bound_access_tokens?: boolean;
-  /** Ours. */
+  /** A Latchkey extension. */
   readonly profile?: ClientProfile;
   readonly require_signed_request_object?: boolean;
   readonly request_object_signing_alg?: string;
   readonly default_acr_values?: readonly string[];
 }
 
-/** What a registration is judged by. A document that the client publishes about itself is judged as one. */
+/** Rules for a registration. They also apply to metadata documents that clients publish. */
 export interface RegistrationRules extends RegistrationSwitches {
-  /** Grant types that work here. */
+  /** Supported grant types. */
   readonly grantTypes: readonly GrantType[];
-  /** With which answers to a client can be signed. */
+  /** Algorithms available for signed responses to clients. */
   readonly signingAlgorithms: readonly string[];
-  /** Where the metadata were fetched from, which is the `client_id`; undefined: the client sent them. */
+  /** URL that the metadata was fetched from, which is the `client_id`; undefined if the client sent it. */
   readonly documentUrl?: string | undefined;
 }
 
@@ -103,16 +103,16 @@ const MAX_CONTACT_CHARACTERS = 254;
 const MAX_ACR_VALUES = 20;
 const MAX_ACR_CHARACTERS = 255;
 
-/** Members with the algorithm of an answer to the client. */
+/** Members with the algorithm of a response to the client. */
 const SIGNED_RESPONSES = [
   'id_token_signed_response_alg',
   'userinfo_signed_response_alg',
   'introspection_signed_response_alg',
   'authorization_signed_response_alg',
 ] as const;
-/** Members with the algorithm of what the client signs. */
+/** Members with the algorithm of the client's own signatures. */
 const CLIENT_SIGNATURES = ['token_endpoint_auth_signing_alg', 'request_object_signing_alg'] as const;
-/** Members that ask for something that this service does not do, so that the client would rely on nothing. */
+/** Members that request unsupported features. Clients must not rely on them. */
 const UNSUPPORTED = [
   'authorization_encrypted_response_alg',
   'authorization_encrypted_response_enc',
@@ -125,11 +125,11 @@ const UNSUPPORTED = [
   'userinfo_encrypted_response_alg',
   'userinfo_encrypted_response_enc',
 ];
-/** The same for switches that are off unless they are set. */
+/** Unsupported flags that are off by default. */
 const UNSUPPORTED_SWITCHES = ['frontchannel_logout_session_required', 'tls_client_certificate_bound_access_tokens'];
 
 /**
- * Reads the body of a registration. Types are judged first, then redirect URIs, then the rest.
+ * Parses the body of a registration. Checks types first, then redirect URIs, then the rest.
  * @param body a JSON object
  * @throws LatchkeyError `invalid_client_metadata`, `invalid_redirect_uri`
  */
@@ -149,7 +149,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
   if (clientUri === undefined && documentUrl === undefined && !policy.allowMissingClientUri) {
     check('client_uri', { text: 'is required', setting: 'allow_missing_client_uri' });
   }
-  // Where a document lies proves a host, which `client_uri` only claims.
+  // The location of a document proves a host, while `client_uri` only claims one.
   const provenHost = documentUrl === undefined ? undefined : new ClientHost(documentUrl, 'client_id');
   for (const uri of Object.values(read.clientUri ?? {})) check('client_uri', pageUriProblem(uri, policy, provenHost));
   const clientHost = provenHost ?? new ClientHost(clientUri, 'client_uri');
@@ -239,8 +239,9 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
 }
 
 /**
- * What a client is that does not say it. Command-line tools, editors and MCP clients rarely name `application_type`,
- * and OpenID Connect Registration 1.0, 2 would make them web applications, which cannot have loopback addresses.
+ * Guesses the type of a client that does not specify one. Command-line tools, editors and MCP clients rarely send
+ * `application_type`. OpenID Connect Registration 1.0, 2 would make them web applications, which cannot have loopback
+ * URIs.
  */
 function likelyType(
   redirectUris: readonly string[],
@@ -253,7 +254,7 @@ function likelyType(
   return isNative ? 'native' : 'web';
 }
 
-/** Every member whose type is known, so that a wrong one is named whatever else is wrong. */
+/** Reads every member with a known type, so that a wrong type is reported whatever else is wrong. */
 function readMembers(members: MetadataMembers) {
   members.strings('request_uris');
   for (const name of UNSUPPORTED_SWITCHES) members.flag(name);
@@ -295,7 +296,7 @@ function readMembers(members: MetadataMembers) {
   };
 }
 
-/** One that can be kept, since a key of this service signs with it; `none` never is. */
+/** Returns the algorithm if a key of this server signs with it, which never applies to `none`. */
 function signingAlgorithm(
   members: MetadataMembers,
   name: (typeof SIGNED_RESPONSES)[number],
@@ -309,8 +310,8 @@ function signingAlgorithm(
 }
 
 /**
- * Optional (OpenID Connect Dynamic Client Registration 1.0 section 2): without it every algorithm of the method is
- * accepted. Not stored for a method without assertions.
+ * Optional (OpenID Connect Dynamic Client Registration 1.0 section 2): if it is absent, every algorithm of the method
+ * is accepted. Not stored for a method without assertions.
  */
 function assertionAlgorithm(asked: string | undefined, method: ClientAuthMethod): string | undefined {
   const possible = assertionAlgorithms(method);
@@ -325,7 +326,7 @@ function fapi2ResponseAlgorithm({ signingAlgorithms }: RegistrationRules): strin
   return possible;
 }
 
-/** What would let the client fall behind FAPI 2.0. */
+/** Rejects what would violate FAPI 2.0. */
 function checkProfile(members: MetadataMembers, authMethod: ClientAuthMethod): void {
   if (authMethod !== FAPI2_AUTH_METHOD) {
     throw invalidMetadata('token_endpoint_auth_method', `must be ${FAPI2_AUTH_METHOD} with profile fapi2`);
@@ -337,14 +338,14 @@ function checkProfile(members: MetadataMembers, authMethod: ClientAuthMethod): v
   }
 }
 
-/** Without a key nobody could verify what the client promises to sign. */
+/** Without a key, the promised signatures could not be verified. */
 function checkSignedRequests(read: ReturnType<typeof readMembers>): void {
   const { requestObjectAlg: algorithm } = read;
   if (algorithm !== undefined) requireKey(read.keys, algorithm, 'request_object_signing_alg');
   if (read.requireSignedRequests === true) requireKey(read.keys, algorithm, 'require_signed_request_object');
 }
 
-/** RFC 7591 2: the server may replace what was asked for by what it does, and tells the client so. */
+/** RFC 7591 2: the server may replace requested values with supported ones, and returns them to the client. */
 function grantTypesOf(asked: readonly string[] | undefined, rules: RegistrationRules): GrantType[] {
   if (asked === undefined) return ['authorization_code'];
   const offered = rules.grantTypes.filter((grantType) => asked.includes(grantType));
@@ -421,7 +422,10 @@ function acrValuesOf(members: MetadataMembers): readonly string[] | undefined {
   return values;
 }
 
-/** Whoever can read the document would know it, and nobody could have agreed on one (Client ID Metadata Document 4.1). */
+/**
+ * A secret in a public document is not secret, and the client cannot agree on one in another way (Client ID Metadata
+ * Document 4.1).
+ */
 function refuseSharedSecret(members: MetadataMembers, authMethod: ClientAuthMethod): void {
   for (const name of ['client_secret', 'client_secret_expires_at']) {
     if (members.get(name) !== undefined) throw invalidMetadata(name, 'must not be in a client metadata document');
@@ -431,7 +435,7 @@ function refuseSharedSecret(members: MetadataMembers, authMethod: ClientAuthMeth
   throw invalidMetadata('token_endpoint_auth_method', `must be one of ${possible.join(', ')} in a document`);
 }
 
-/** RFC 7591 3.2.2; nobody's statements are trusted here. */
+/** RFC 7591 3.2.2; no issuer of software statements is trusted here. */
 function refuseUnsupported(members: MetadataMembers): void {
   for (const name of UNSUPPORTED) if (members.text(name) !== undefined) throw invalidMetadata(name, 'is not supported');
   for (const name of UNSUPPORTED_SWITCHES)

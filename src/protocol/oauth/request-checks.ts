@@ -1,4 +1,4 @@
-/** Steps 7 to 12 of oauth 6.3: one check for each thing that can be wrong with a request whose redirect URI is proven. */
+/** Steps 7 to 12 of oauth 6.3: one check per possible error of a request whose redirect URI is verified. */
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { parseClaimsParameter } from '../oidc/claims-parameter.ts';
 import type { AuthorizationErrorCode } from './authorization-response.ts';
@@ -12,46 +12,46 @@ import {
   SINGLE_PARAMETERS,
 } from './request-parameters.ts';
 
-/** What the checks need to know of the client. */
+/** Client properties used by the checks. */
 export interface RequestingClient {
-  /** It has no secret, so nothing but PKCE protects its codes. */
+  /** The client has no secret, so only PKCE protects its codes. */
   readonly isPublic: boolean;
-  /** It is held to FAPI 2.0. */
+  /** The client must follow FAPI 2.0. */
   readonly isFapi2: boolean;
   readonly redirectUris: readonly string[];
   readonly grantTypes: readonly string[];
-  /** Maximum, and default when the request names none; undefined: no restriction. */
+  /** Maximum, and default if the request has none; undefined for no restriction. */
   readonly scope: readonly string[] | undefined;
   /** Seconds. */
   readonly defaultMaxAge: number | undefined;
-  /** Used when the request has no `acr_values`. */
+  /** Used if the request has no `acr_values`. */
   readonly defaultAcrValues: readonly string[];
-  /** Undefined: it may learn the identifiers of accounts. */
+  /** Undefined if the client may learn account IDs. */
   readonly sector: string | undefined;
-  /** Its requests have to be pushed (RFC 9126 6). */
+  /** Requests must be pushed (RFC 9126 6). */
   readonly requiresPushedRequests: boolean;
-  /** It takes only access tokens that are bound to a key. */
+  /** The client accepts only access tokens bound to a key. */
   readonly hasBoundTokens: boolean;
-  /** Its requests have to be signed (RFC 9101 10.5). */
+  /** Requests must be signed (RFC 9101 10.5). */
   readonly requiresSignedRequests: boolean;
 }
 
-/** Parameters of a request, and how they came, as far as a client may insist on that. */
+/** Parameters of a request, and how they arrived as far as clients may require that. */
 export interface ReceivedRequest {
   readonly parameters: FormParameters;
   readonly isPushed: boolean;
-  /** They came in a request object of the client. */
+  /** They arrived in a request object of the client. */
   readonly isSigned: boolean;
 }
 
-/** Why a request is refused. */
+/** Why a request is rejected. */
 export interface Refusal<Code> {
   readonly error: Code;
   /** A sentence for the developer. */
   readonly description: string;
-  /** Names of the parameters that it is about. */
+  /** Names of the parameters concerned. */
   readonly about?: readonly string[];
-  /** What they have to be, where a value says it better than the sentence. */
+  /** The expected value, if that is clearer than the sentence. */
   readonly expected?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ type Check = (
   received: ReceivedRequest,
 ) => AuthorizationRefusal | undefined;
 
-/** Step 7, to which a wrong `id_token_hint` belongs as well. All these are answered by a redirect. */
+/** Step 7, which also includes an invalid `id_token_hint`. All of these errors are returned by redirect. */
 export const MALFORMED: readonly Check[] = [
   repetition,
   tooLong,
@@ -127,7 +127,7 @@ function malformedClaims(parameters: FormParameters): AuthorizationRefusal | und
   return invalid(description, 'claims');
 }
 
-/** Parameters that must not be ignored, since the client would believe that they were heeded. */
+/** Parameters that must not be ignored, because the client would assume that they took effect. */
 const UNSUPPORTED: readonly (readonly [name: string, error: AuthorizationErrorCode])[] = [
   ['authorization_details', 'invalid_request'],
   ['request_uri', 'request_uri_not_supported'],
@@ -141,7 +141,7 @@ function unsupportedParameter(parameters: FormParameters): AuthorizationRefusal 
   return { error, description: `${name} is not supported`, about: [name] };
 }
 
-/** Step 9: what was agreed with the client protects its users only if a plain request in its name is refused. */
+/** Step 9: a requirement of the client protects its users only if other requests in its name are rejected. */
 function insistence(
   _: FormParameters,
   client: RequestingClient,
@@ -178,7 +178,7 @@ function codeChallenge(parameters: FormParameters, client: RequestingClient): Au
   return { ...invalid(problem, 'code_challenge', 'code_challenge_method'), expected };
 }
 
-/** FAPI 2.0 Security Profile 5.3.2.2: the one registered address is not implied. */
+/** FAPI 2.0 Security Profile 5.3.2.2: a single registered URI is not implied. */
 function sentRedirectUri(parameters: FormParameters, client: RequestingClient): AuthorizationRefusal | undefined {
   if (!client.isFapi2 || parameters.has('redirect_uri')) return undefined;
   return invalid('redirect_uri is required of this client', 'redirect_uri');

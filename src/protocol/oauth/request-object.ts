@@ -1,40 +1,40 @@
 /**
- * Request objects by value (JAR, RFC 9101): the parameters of an authorization request as claims of a JWT that the
- * client has signed.
+ * Request objects by value (JAR, RFC 9101): parameters of an authorization request as claims of a JWT signed by the
+ * client.
  */
 import { FormParameters } from '#platform/http/form-parameters.ts';
 import { FAPI2_REQUEST_OBJECT_SECONDS } from './fapi2.ts';
 import { MULTIPLE_PARAMETERS, SINGLE_PARAMETERS } from './request-parameters.ts';
 import { parseScope } from './scopes.ts';
 
-/** RFC 9101 10.8: kinds of JWT that are something else say so. */
+/** RFC 9101 10.8: other kinds of JWT have another type. */
 const TYPES: readonly unknown[] = [undefined, 'jwt', 'oauth-authz-req+jwt'];
 const MAX_LIFETIME_SECONDS = 3600;
-/** How far the clock of a client may be off. */
+/** Tolerance for a client's clock. */
 const SKEW_SECONDS = 60;
-/** Parameters whose values are JSON. */
+/** Parameters with JSON values. */
 const JSON_PARAMETERS = new Set(['authorization_details', 'claims', 'registration']);
-/** What neither a form nor the database could hold. */
+/** Characters that neither a form nor the database can hold. */
 const UNUSABLE_TEXT = /[\0\p{Surrogate}]/u;
 
 export interface RequestObjectRules {
-  /** Whether a text is the id of the client whose key made the signature. */
+  /** Returns whether a text is the ID of the client whose key made the signature. */
   readonly isClient: (text: string) => boolean;
   readonly issuer: string;
-  /** It needs a recent `nbf`, and ends an hour after that (FAPI 2.0 Message Signing 5.3.1). */
+  /** The object must have a recent `nbf` and expire within an hour of it (FAPI 2.0 Message Signing 5.3.1). */
   readonly needsNotBefore: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The parameters outside of the request object. */
+  /** The parameters outside the request object. */
   readonly plain: FormParameters;
 }
 
 export type RequestObjectOutcome =
   | { readonly ok: true; readonly parameters: FormParameters }
-  /** A sentence for the developer of the client. */
+  /** A sentence for the client's developer. */
   | { readonly ok: false; readonly problem: string };
 
-/** Judges a request object whose signature is good, and reads the parameters that it holds. */
+/** Validates a request object whose signature was verified, and reads its parameters. */
 export function readRequestObject(
   jwt: { readonly type: string | undefined; readonly claims: Readonly<Record<string, unknown>> },
   rules: RequestObjectRules,
@@ -74,15 +74,15 @@ function claimsProblem(claims: ReadonlyMap<string, unknown>, rules: RequestObjec
   if (nbf !== undefined && (typeof nbf !== 'number' || nbf > seconds + SKEW_SECONDS)) return 'is not valid yet';
   if (rules.needsNotBefore) {
     if (typeof nbf !== 'number') return 'must have an nbf';
-    // An nbf of more than an hour ago is refused by that too: whatever expires within an hour of it is over.
+    // This also rejects an `nbf` more than an hour ago, because the object has then expired.
     if (exp > nbf + FAPI2_REQUEST_OBJECT_SECONDS) return 'must expire within an hour of its nbf';
   }
-  // RFC 9101 4: it must not lead to another one.
+  // RFC 9101 4: request objects must not be nested.
   const nested = ['request', 'request_uri'].find((name) => claims.has(name));
   return nested === undefined ? undefined : `must not hold ${nested}`;
 }
 
-/** The values of a parameter as a form would hold them; undefined when the claim is none. */
+/** Returns the values of a parameter as in a form; undefined if the claim cannot be one. */
 function textsOf(name: string, claim: unknown): readonly string[] | undefined {
   if (typeof claim === 'string') return [claim];
   if (name === 'max_age' && typeof claim === 'number') return [String(claim)];
@@ -92,7 +92,7 @@ function textsOf(name: string, claim: unknown): readonly string[] | undefined {
   return claim;
 }
 
-/** What OpenID Connect asks for outside as well has to be the same inside (OpenID Connect Core 1.0 6.1). */
+/** Parameters that OpenID Connect also requires outside must be the same inside (OpenID Connect Core 1.0 6.1). */
 function differenceFrom(parameters: FormParameters, plain: FormParameters): string | undefined {
   const type = plain.get('response_type');
   if (type !== undefined && type !== parameters.get('response_type')) return 'differs in response_type from outside';

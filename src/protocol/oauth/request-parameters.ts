@@ -1,4 +1,4 @@
-/** The parameters of an authorization request: their names, their bounds, and what the texts of some of them say. */
+/** Parameters of an authorization request: names, limits and the parsing of some values. */
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 
 /** `create`: Initiating User Registration via OpenID Connect 1.0. */
@@ -6,8 +6,8 @@ export const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create'] 
 export type Prompt = (typeof PROMPTS)[number];
 
 /**
- * The longest values of parameters that no other check bounds (security 3.10). They are stored, and a pushed or posted
- * request has no request line that would keep them short.
+ * Length limits of parameters that no other check limits (security 3.10). They are stored, and no request line limits a
+ * pushed or posted request.
  */
 export const MAX_CHARACTERS: readonly (readonly [name: string, characters: number])[] = [
   ['acr_values', 255],
@@ -20,9 +20,9 @@ export const MAX_CHARACTERS: readonly (readonly [name: string, characters: numbe
   ['ui_locales', 255],
 ];
 export const MAX_AGE_LIMIT_SECONDS = 2 ** 31 - 1;
-/** A repetition of one of these leaves open who asks, or where the answer goes. */
+/** If one of these is repeated, it is unclear who sends the request or where the response goes. */
 const DECISIVE = ['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'];
-/** Names that mean something here. Any other is ignored, however often it is given (RFC 6749 3.1). */
+/** Known names. Others are ignored, even if repeated (RFC 6749 3.1). */
 export const SINGLE_PARAMETERS: readonly string[] = [
   ...DECISIVE,
   ...['acr_values', 'authorization_details', 'claims', 'claims_locales', 'code_challenge', 'code_challenge_method'],
@@ -30,15 +30,15 @@ export const SINGLE_PARAMETERS: readonly string[] = [
   'ui_locales',
 ];
 
-/** Names that may be given several times. */
+/** Names that may be repeated. */
 export const MULTIPLE_PARAMETERS: readonly string[] = ['resource'];
 
-/** The parameter whose repetition forbids any redirect (6.3 step 1). */
+/** Returns the parameter whose repetition forbids any redirect (6.3 step 1). */
 export function repeatedDecisiveParameter(parameters: FormParameters): string | undefined {
   return DECISIVE.find((name) => parameters.isRepeated(name));
 }
 
-/** Words of `prompt`, unknown ones among them. */
+/** Returns the words of `prompt`, including unknown ones. */
 export function promptValues(parameters: FormParameters): readonly string[] {
   return (parameters.get('prompt') ?? '').split(' ').filter((value) => value !== '');
 }
@@ -48,7 +48,7 @@ export function promptsOf(parameters: FormParameters): readonly Prompt[] {
   return PROMPTS.filter((prompt) => values.includes(prompt));
 }
 
-/** Seconds; undefined: none, or malformed. */
+/** Returns seconds; undefined if absent or malformed. */
 export function maxAgeOf(parameters: FormParameters): number | undefined {
   const text = parameters.get('max_age');
   if (text === undefined || !/^[0-9]{1,10}$/.test(text)) return undefined;
@@ -56,14 +56,16 @@ export function maxAgeOf(parameters: FormParameters): number | undefined {
   return seconds <= MAX_AGE_LIMIT_SECONDS ? seconds : undefined;
 }
 
-/** What protects the request, or proves who made it: of use to nobody else. */
+/** Parameters that protect the request or authenticate the client. They are never passed on. */
 const CONFINED: ReadonlySet<string> = new Set([
   ...['request', 'request_uri', 'state', 'nonce', 'code_challenge', 'code_challenge_method', 'dpop_jkt'],
   ...['id_token_hint', 'client_secret', 'client_assertion', 'client_assertion_type'],
 ]);
 const MAX_TELLING_BYTES = 8 * 1024;
 
-/** What a request may tell others of: parameters with one value each. Empty when they are larger than 8 KiB together. */
+/**
+ * Returns the parameters of a request that may be passed on, with one value each. Empty if they exceed 8 KiB in total.
+ */
 export function tellingParameters(parameters: FormParameters): Readonly<Record<string, string>> {
   const telling = [...parameters.names()]
     .filter((name) => !CONFINED.has(name) && !parameters.isRepeated(name))

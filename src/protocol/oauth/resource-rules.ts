@@ -1,35 +1,35 @@
 /**
- * For which resource servers access tokens may be asked, by the parameter `resource`.
+ * Resource servers that clients may request access tokens for, with the parameter `resource`.
  * @see RFC 8707, oauth 14.4
  */
 import type { ScopeRules } from './scopes.ts';
 
-/** A resource server that the operator names. */
+/** A resource server configured by the operator. */
 export interface Resource {
-  /** What clients send as `resource`, and what the resource server finds in `aud`. */
+  /** The value of `resource` in requests and of `aud` in tokens. */
   readonly identifier: string;
-  /** Scopes that mean something there. */
+  /** Scopes of the resource server. */
   readonly scopes: readonly string[];
-  /** With which access tokens for it are signed; undefined: they are opaque. */
+  /** Signature algorithm of its access tokens; undefined for opaque tokens. */
   readonly tokenAlgorithm?: string | undefined;
 }
 
 export interface TokenFormat {
-  /** Of a JWT; undefined: the token is opaque. */
+  /** Signature algorithm of a JWT; undefined for an opaque token. */
   readonly algorithm: string | undefined;
 }
 
-/** In one request. */
+/** Limit per request. */
 export const MAX_RESOURCES = 5;
 
 export class ResourceRules {
   readonly #scopeRules: ScopeRules;
   readonly #own: ReadonlySet<string>;
   readonly #configured: ReadonlyMap<string, Resource>;
-  /** Identifiers by `comparable`. */
+  /** Identifiers by `comparable` form. */
   readonly #identifiers: ReadonlyMap<string, string>;
 
-  /** @param own identifiers of this service */
+  /** @param own identifiers of this server */
   constructor(scopeRules: ScopeRules, own: readonly string[], configured: readonly Resource[]) {
     this.#scopeRules = scopeRules;
     this.#own = new Set(own);
@@ -38,37 +38,37 @@ export class ResourceRules {
     this.#identifiers = new Map(identifiers.map((identifier) => [comparable(identifier), identifier]));
   }
 
-  /** The identifiers that a request names, as they are configured; undefined when one of them is not accepted here. */
+  /** Returns the requested identifiers in their configured spelling; undefined if one of them is not accepted. */
   accepted(values: readonly string[]): readonly string[] | undefined {
     const identifiers = values.map((value) => this.#identifiers.get(comparable(value)));
     const known = [...new Set(identifiers.filter((identifier) => identifier !== undefined))];
     return identifiers.includes(undefined) || known.length > MAX_RESOURCES ? undefined : known;
   }
 
-  /** For a comparison with what was granted: as they are configured, unknown ones as they were sent. */
+  /** Returns identifiers for comparison with a grant: in their configured spelling, and unknown ones as sent. */
   spelled(values: readonly string[]): readonly string[] {
     return [...new Set(values.map((value) => this.#identifiers.get(comparable(value)) ?? value))];
   }
 
-  /** Those that people are told of by name; this service itself is none. */
+  /** Returns the identifiers to show to users, without those of this server. */
   shown(identifiers: readonly string[]): readonly string[] {
     return identifiers.filter((identifier) => !this.#own.has(identifier));
   }
 
-  /** What a request for these resources asks for that names no scope; undefined: no scope is configured for them. */
+  /** Returns the default scope of a request for these resources; undefined if they have no configured scopes. */
   defaultScope(identifiers: readonly string[]): readonly string[] | undefined {
     const scopes = identifiers.flatMap((identifier) => this.#configured.get(identifier)?.scopes ?? []);
     return scopes.length === 0 ? undefined : [...new Set(scopes)];
   }
 
-  /** As they are configured, for the log. */
+  /** Identifiers in their configured spelling, for the log. */
   get identifiers(): readonly string[] {
     return [...this.#identifiers.values()];
   }
 
   /**
-   * What an access token for these resources looks like. A JWT needs one algorithm that all of them expect; this service
-   * itself takes opaque tokens only. `mixed`: no token suits all of them.
+   * Returns the format of an access token for these resources. A JWT needs one algorithm that all of them expect. This
+   * server itself accepts opaque tokens only. `mixed`: no token works for all of them.
    */
   formatOf(identifiers: readonly string[]): TokenFormat | 'mixed' {
     const [algorithm, ...others] = new Set(identifiers.map((one) => this.#configured.get(one)?.tokenAlgorithm));
@@ -76,8 +76,8 @@ export class ResourceRules {
   }
 
   /**
-   * What of a granted scope a token for these resources carries: a resource server that is shown a token must not be
-   * able to use it elsewhere (RFC 8707 3). A token without resources carries everything.
+   * Returns the part of a granted scope that a token for these resources gets. A resource server that receives a token
+   * must not be able to use it elsewhere (RFC 8707 3). A token without resources gets the whole scope.
    */
   scopeAt(identifiers: readonly string[], scope: readonly string[]): readonly string[] {
     if (identifiers.length === 0) return scope;
@@ -92,7 +92,9 @@ export class ResourceRules {
   }
 }
 
-/** Libraries that read an address as a URL add the slash of an empty path (RFC 3986 6.2.3), or leave a final one out. */
+/**
+ * Libraries that parse identifiers as URLs add the slash of an empty path (RFC 3986 6.2.3) or remove a trailing one.
+ */
 export function comparable(identifier: string): string {
   return identifier.endsWith('/') ? identifier.slice(0, -1) : identifier;
 }

@@ -1,6 +1,6 @@
 /**
- * What a scope is, and which sets of them make sense (oauth 14). Names depend on the protocol name `P`; some scopes
- * have two spellings, which are one scope: either is accepted, and the one asked for is kept.
+ * Scopes and valid combinations of them (oauth 14). Names depend on the protocol name `P`. Some scopes have two
+ * spellings: either is accepted, and the requested one is kept.
  */
 import { chatNames } from '../chat/names.ts';
 
@@ -11,9 +11,9 @@ const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 const DEVICE_ID = /^[A-Za-z0-9._~!$&'()*+,;=:@/-]{10,255}$/;
 
 /**
- * `homeserver-admin` and `admin` ask for someone who may administer; `account` lets the holder manage the account by
- * GraphQL, where the operator lets tokens do that; `chat-device` names the session's device;
- * `resource` means something to a resource server that the operator named.
+ * `homeserver-admin` and `admin` require an administrator. `account` allows managing the account through GraphQL, if
+ * the operator allows that for tokens. `chat-device` identifies the session's device. `resource` belongs to a
+ * configured resource server.
  */
 export type ScopeKind =
   | 'openid'
@@ -40,8 +40,8 @@ const FIXED_KINDS = new Map<string, ScopeKind>([
 ]);
 
 /**
- * Reads a scope parameter: tokens separated by one or more spaces, duplicates folded, in the order given. Undefined
- * when the syntax is wrong, nothing is named, or it is longer than 2,048 characters or 50 tokens.
+ * Parses a scope parameter: tokens separated by spaces, without duplicates, in the given order. Undefined if it is
+ * malformed, empty, or longer than 2,048 characters or 50 tokens.
  */
 export function parseScope(text: string): readonly string[] | undefined {
   if (text.length > MAX_CHARACTERS) return undefined;
@@ -52,8 +52,8 @@ export function parseScope(text: string): readonly string[] | undefined {
 }
 
 /**
- * Whether a scope has a meaning of this service, under whatever protocol name, and so cannot be one of a resource
- * server: the consent page would hide it, or say something else about it.
+ * Returns whether a scope has a meaning of its own here, with any protocol name. A resource server cannot use it,
+ * because the consent page would hide it or describe it wrongly.
  */
 export function isReservedScope(scope: string): boolean {
   return FIXED_KINDS.has(scope) || RESERVED_SCOPE.test(scope);
@@ -61,19 +61,19 @@ export function isReservedScope(scope: string): boolean {
 
 const RESERVED_SCOPE = /^urn:(?:latchkey|mas|synapse):|^urn:[a-z0-9]+:(?:org\.[a-z0-9]+\.msc2967\.)?client:/;
 
-/** What the discovery document names; scopes of devices and for administrators are left out. */
+/** Returns the scopes for the discovery document, without those for devices and administrators. */
 export function publishedScopes(protocolName: string, resourceScopes: readonly string[] = []): readonly string[] {
   const { stableScopePrefix: stable, unstableScopePrefix: unstable } = chatNames(protocolName);
   const own = ['openid', 'email', 'profile', 'groups', 'offline_access', `${stable}api:*`, `${unstable}api:*`];
   return [...own, ...new Set(resourceScopes)];
 }
 
-/** Says why a client that takes only bound tokens gets no scope of the homeserver. */
+/** Explains why a client that accepts only bound tokens gets no homeserver scope. */
 export const UNBOUND_SCOPE = 'tokens for the homeserver cannot be bound to a key, as dpop_bound_access_tokens asks';
 
-/** What decides which scopes a client may have for itself. */
+/** What determines which scopes a client may have for itself. */
 export interface ClientScopeOptions {
-  /** Its maximum; undefined: no restriction. */
+  /** The client's maximum; undefined for no restriction. */
   readonly registered: readonly string[] | undefined;
   readonly mayAdminister: boolean;
   /** Configured by the operator. */
@@ -88,7 +88,7 @@ export class ScopeRules {
   readonly #resourceScopes: ReadonlySet<string>;
   /** The client API of the homeserver, in both spellings. */
   readonly clientApi: readonly string[];
-  /** A session with one of them stays when the browser session that it grew out of is signed out (oauth 17.2). */
+  /** A session with one of these scopes continues when its browser session is signed out (oauth 17.2). */
   readonly outlivingSignOut: readonly string[];
 
   /**
@@ -106,37 +106,37 @@ export class ScopeRules {
     this.#unstableDevice = `${unstable}device:`;
   }
 
-  /** Undefined for a scope that means nothing here. A device scope is one whatever its device id looks like. */
+  /** Returns the kind of a scope; undefined if it is unknown. Device scopes are recognized whatever their device ID. */
   classify(scope: string): ScopeKind | undefined {
     if (scope === this.#stableApi || scope === this.#unstableApi) return 'chat-api';
     if (scope.startsWith(this.#stableDevice) || scope.startsWith(this.#unstableDevice)) return 'chat-device';
     return FIXED_KINDS.get(scope) ?? (this.#resourceScopes.has(scope) ? 'resource' : undefined);
   }
 
-  /** Whether it is for people who may administer, this service or the homeserver. */
+  /** Returns whether the scope is for administrators of this server or the homeserver. */
   isAdmin(scope: string): boolean {
     const kind = this.classify(scope);
     return kind === 'admin' || kind === 'homeserver-admin';
   }
 
-  /** Tells the client who signs in, and nothing more. */
+  /** Returns whether the scope only identifies the user. */
   isIdentity(scope: string): boolean {
     const kind = this.classify(scope);
     return kind === 'openid' || kind === 'claims';
   }
 
-  /** The full client API of the homeserver, or a device there. */
+  /** Returns whether the scope is for the full client API of the homeserver, or for a device there. */
   isChat(scope: string): boolean {
     const kind = this.classify(scope);
     return kind === 'chat-api' || kind === 'chat-device';
   }
 
-  /** Whether it holds scopes of the homeserver, which takes a token from anybody who has it. */
+  /** Returns whether the scopes include any of the homeserver, which accepts a token from whoever has it. */
   hasUnboundScope(scopes: readonly string[]): boolean {
     return scopes.some((scope) => this.isChat(scope) || this.classify(scope) === 'homeserver-admin');
   }
 
-  /** The one spelling that stands for both; for comparisons. */
+  /** Returns the canonical spelling, for comparisons. */
   canonical(scope: string): string {
     if (scope === 'urn:mas:admin') return 'urn:latchkey:admin';
     if (scope === 'urn:mas:graphql:*') return 'urn:latchkey:graphql:*';
@@ -145,24 +145,24 @@ export class ScopeRules {
     return scope;
   }
 
-  /** Whether every scope, in either spelling, is among the granted ones. */
+  /** Returns whether every scope, in either spelling, is among the granted ones. */
   isCovered(scopes: readonly string[], granted: readonly string[]): boolean {
     const known = new Set(granted.map((scope) => this.canonical(scope)));
     return scopes.every((scope) => known.has(this.canonical(scope)));
   }
 
   /**
-   * What remains of a request on behalf of a person: without scopes unknown here or beyond the client's registered
-   * ones. The answer's `scope` tells the client (OpenID Connect Core 3.1.2.1).
-   * @param registered the client's maximum; undefined: no restriction
+   * Removes scopes that are unknown or not registered for the client from a request on behalf of a user. The response's
+   * `scope` shows the client what is left (OpenID Connect Core 3.1.2.1).
+   * @param registered the client's maximum; undefined for no restriction
    */
   filterForUser(scopes: readonly string[], registered: readonly string[] | undefined): readonly string[] {
     return scopes.filter((scope) => this.classify(scope) !== undefined && this.#isWithin(scope, registered));
   }
 
   /**
-   * What a client is granted for itself (client_credentials): `offline_access` has no meaning there and is dropped;
-   * undefined when any other scope may not be had, since then nothing is granted.
+   * Returns what a client is granted for itself (client_credentials). `offline_access` has no meaning there and is
+   * dropped. Undefined if any other scope is not allowed, since nothing is granted then.
    */
   filterForClient(scopes: readonly string[], options: ClientScopeOptions): readonly string[] | undefined {
     const kept = scopes.filter((scope) => this.classify(scope) !== 'offline-access');
@@ -170,9 +170,9 @@ export class ScopeRules {
   }
 
   /**
-   * What is wrong with a set, no matter who asks for it, as a sentence for the developer; undefined when it makes sense.
-   * Call it on the set as requested, before filtering.
-   * @param hasPairwiseSubjects the client must not learn the identifiers of accounts
+   * Returns what is wrong with a set of scopes, whoever requests it, as a sentence for the developer; undefined if it
+   * is valid. Call it on the set as requested, before filtering.
+   * @param hasPairwiseSubjects the client must not learn account IDs
    */
   setProblem(scopes: readonly string[], hasPairwiseSubjects: boolean): string | undefined {
     const telling = hasPairwiseSubjects ? scopes.find((scope) => this.#tellsAccountId(scope)) : undefined;
@@ -191,13 +191,13 @@ export class ScopeRules {
     return undefined;
   }
 
-  /** The device that a granted set names. */
+  /** Returns the device in a granted set. */
   deviceIdOf(scopes: readonly string[]): string | undefined {
     const scope = scopes.find((candidate) => this.classify(candidate) === 'chat-device');
     return scope === undefined ? undefined : this.#deviceId(scope);
   }
 
-  /** The set as introspection shows it: client API and device scopes in both spellings. */
+  /** Returns the set for introspection, with client API and device scopes in both spellings. */
   normalizeForIntrospection(scopes: readonly string[]): readonly string[] {
     const both: string[] = [];
     const add = (scope: string): void => {
@@ -226,9 +226,10 @@ export class ScopeRules {
 
   #isForClient(scope: string, { registered, mayAdminister, isStatic }: ClientScopeOptions): boolean {
     const kind = this.classify(scope);
-    // No person agrees to it: only where the operator wrote it down for this client, since others register themselves.
+    // No user consents here, so the operator must have configured it for this client. Other clients register
+    // themselves.
     if (kind === 'resource') return isStatic && registered !== undefined && this.isCovered([scope], registered);
-    // The operator lists the clients that may have these: no person agrees to them.
+    // The operator lists the clients that may have these, because no user consents.
     const isTrusted = (kind === 'admin' || kind === 'account') && mayAdminister;
     const mayHave = kind === 'openid' || kind === 'claims' || isTrusted;
     return mayHave && this.#isWithin(scope, registered);
@@ -236,7 +237,7 @@ export class ScopeRules {
 
   #isWithin(scope: string, registered: readonly string[] | undefined): boolean {
     if (registered === undefined) return true;
-    // A device is made up for each sign-in, so no registration can name it: it comes with the client API, and never alone.
+    // Clients generate a device ID per sign-in, so none can be registered. It is allowed along with the client API.
     return this.isCovered([this.classify(scope) === 'chat-device' ? this.#stableApi : scope], registered);
   }
 }

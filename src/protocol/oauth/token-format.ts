@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib';
 import { randomAlphanumeric } from '#platform/base/random.ts';
 
 /**
- * The text of a token: `<prefix>_<30 characters 0-9A-Za-z>_<6-character checksum>`. The prefix says the kind, the
- * checksum refuses a mistyped or made-up token without a query and lets secret scanners recognize a leaked one.
+ * The format of tokens: `<prefix>_<30 characters 0-9A-Za-z>_<6-character checksum>`. The prefix indicates the kind. The
+ * checksum rejects mistyped or invented tokens without a query and helps secret scanners to recognize leaked ones.
  */
 export type TokenPrefix = 'mat' | 'mar' | 'mct' | 'mcr' | 'mpt' | 'mgt';
 
@@ -20,7 +20,7 @@ const CHECKSUM_LENGTH = 6;
 const FORM = /^(?:mat|mar|mct|mcr|mpt|mgt)_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}$/;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** A new token of a kind, 178 random bits. */
+/** Generates a token with 178 random bits. */
 export function newToken(prefix: TokenPrefix): string {
   return formatToken(prefix, randomAlphanumeric(TOKEN_RANDOM_LENGTH));
 }
@@ -31,7 +31,7 @@ export function formatToken(prefix: TokenPrefix, random: string): string {
   return `${checked}_${checksum(checked)}`;
 }
 
-/** The parts of a token; undefined when the text lacks the form, a known prefix or the right checksum. */
+/** Parses a token; undefined if the format, the prefix or the checksum is wrong. */
 export function parseToken(text: string): TokenText | undefined {
   if (!FORM.test(text)) return undefined;
   if (checksum(text.slice(0, CHECKED_LENGTH)) !== text.slice(CHECKED_LENGTH + 1)) return undefined;
@@ -39,7 +39,7 @@ export function parseToken(text: string): TokenText | undefined {
   return isTokenPrefix(prefix) ? { prefix, random: text.slice(PREFIX_LENGTH + 1, CHECKED_LENGTH) } : undefined;
 }
 
-/** Whether the text has the form of a token with a known prefix, whatever its checksum. */
+/** Returns whether the text has the format of a token with a known prefix, ignoring the checksum. */
 export function hasTokenForm(text: string): boolean {
   return FORM.test(text);
 }
@@ -48,7 +48,7 @@ function isTokenPrefix(text: string): text is TokenPrefix {
   return text === 'mat' || text === 'mar' || text === 'mct' || text === 'mcr' || text === 'mpt' || text === 'mgt';
 }
 
-/** CRC-32 (ISO-HDLC) in base 62, least significant digit first, then padded on the left. */
+/** Returns the CRC-32 (ISO-HDLC) in base 62, least significant digit first, then padded on the left. */
 function checksum(checked: string): string {
   let rest = crc32(checked);
   let digits = '';

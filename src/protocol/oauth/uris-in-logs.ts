@@ -1,11 +1,11 @@
-/** Addresses of clients as log lines show them: enough to compare them, without what may be a secret. */
+/** Client URIs as they appear in the log: comparable, but without possible secrets. */
 
 import { parseUrl } from '#platform/base/url.ts';
 
 const MAX_LISTED = 10;
 const MAX_CHARACTERS = 200;
 
-/** Scheme, host and path; `?...` or `#...` in place of a query or fragment, which may hold a secret. */
+/** Returns scheme, host and path, with `?...` or `#...` for a query or fragment, which may contain a secret. */
 export function uriForLog(uri: string): string {
   if (parseUrl(uri) === undefined) return `no URI (${uri.length} characters)`;
   const plain = uri.replace(/^([^:]+:\/\/)[^/?#]*@/, '$1...@');
@@ -13,14 +13,14 @@ export function uriForLog(uri: string): string {
   return cutForLog(end === -1 ? plain : `${plain.slice(0, end + 1)}...`);
 }
 
-/** The first ten of a list. */
+/** Returns the first ten URIs of a list. */
 export function urisForLog(uris: readonly string[]): string {
   const more = uris.length - MAX_LISTED;
   const first = uris.slice(0, MAX_LISTED).map(uriForLog).join(' ');
   return more > 0 ? `${first} and ${more} more` : first;
 }
 
-/** Identifiers that an operator compares with the configuration and copies into it, so they are complete. */
+/** Returns complete identifiers, because operators compare them with the configuration and copy them into it. */
 export function valuesForLog(values: readonly string[]): string {
   const more = values.length - MAX_LISTED;
   const first = values.slice(0, MAX_LISTED).map(cutForLog).join(' ');

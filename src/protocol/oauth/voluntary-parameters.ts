@@ -1,6 +1,6 @@
 /**
- * Parameters of OpenID Connect that a provider honors where it can, and that are not errors of their own otherwise
- * (OpenID Connect Core 1.0 3.1.2.1, 5.5, 15.1). `display` and `claims_locales` have no effect.
+ * OpenID Connect parameters that a provider honors if it can, and whose values are otherwise not an error (OpenID
+ * Connect Core 1.0 3.1.2.1, 5.5, 15.1). `display` and `claims_locales` have no effect.
  */
 import type { FormParameters } from '#platform/http/form-parameters.ts';
 import { ISSUED_ACR_VALUES } from '../oidc/authentication-classes.ts';
@@ -13,32 +13,34 @@ import {
 } from '../oidc/claims-parameter.ts';
 import type { ScopeRules } from './scopes.ts';
 
-/** How the person has to have signed in. */
+/** How the user must have signed in. */
 export interface WantedAcr {
-  /** Any of these, the preferred one first; all are issued here. Empty: none is wanted. */
+  /** Any of these, in order of preference; all can be issued here. Empty if none is requested. */
   readonly values: readonly string[];
-  /** Without one of them the request fails; otherwise it goes on. */
+  /** If none of them is reached, the request fails. Otherwise it continues. */
   readonly isEssential: boolean;
 }
 
-/** What the client is registered for, as far as it bears on these parameters. */
+/** Registered properties of the client that affect these parameters. */
 interface AskingClient {
-  /** Used when the request has no `acr_values`. */
+  /** Used if the request has no `acr_values`. */
   readonly defaultAcrValues: readonly string[];
-  /** The most that it may ask for, which holds for single claims as well; undefined: no restriction. */
+  /** The client's maximum, which also applies to individual claims; undefined for no restriction. */
   readonly scope: readonly string[] | undefined;
 }
 
 export interface VoluntaryParameters {
   readonly acr: WantedAcr;
   readonly claims: RequestedClaims;
-  /** The accounts of which the client expects one, by `claims`: each a `sub` that may be none of ours. Undefined: any. */
+  /**
+   * Accounts that the client expects according to `claims`: `sub` values, which may not exist here. Undefined for any.
+   */
   readonly subjects: readonly string[] | undefined;
 }
 
 /**
- * Reads those of a request whose `claims` are well-formed. Undefined when an authentication class is essential and
- * none of its values is issued here, so that no sign-in could satisfy the request.
+ * Reads these parameters of a request with well-formed `claims`. Undefined if an essential authentication class cannot
+ * be issued here, so that no sign-in could satisfy the request.
  * @param granted scopes that the request may have
  */
 export function voluntaryParameters(
@@ -51,7 +53,7 @@ export function voluntaryParameters(
   const asked = text === undefined ? undefined : parseClaimsParameter(text);
   const inClaims = asked?.acrValues ?? [];
   const isEssential = inClaims.length > 0 && asked?.isAcrEssential === true;
-  // OpenID Connect Core 1.0 5.5.1.1: a request for `acr` that is not essential is another spelling of `acr_values`.
+  // OpenID Connect Core 1.0 5.5.1.1: a non-essential request for `acr` is equivalent to `acr_values`.
   const voluntary = parameters.get('acr_values')?.split(' ') ?? client.defaultAcrValues;
   const wanted = inClaims.length > 0 ? inClaims : voluntary;
   const values = [...new Set(wanted.filter((value) => ISSUED_ACR_VALUES.includes(value)))];
