@@ -1,48 +1,46 @@
-/**
- * How strong an authentication is: what a session, a grant and a token say about it in `acr` and `amr` (oauth.md 15.3).
- */
+/** Strength of an authentication: the `acr` and `amr` of sessions, grants and tokens (oauth.md 15.3). */
 
-/** One factor: a password, or a sign-in through another service, whatever that service asked for. */
+/** One factor: a password, or an upstream sign-in, whatever the provider required. */
 export const ONE_FACTOR_ACR = 'urn:latchkey:acr:1';
-/** A second one after it. */
+/** One factor followed by a second one. */
 export const TWO_FACTORS_ACR = 'urn:latchkey:acr:2';
-/** Proof that cannot be given to another site: a passkey whose holder was verified. */
+/** Proof that cannot be entered on another site: a passkey with user verification. */
 export const PHISHING_RESISTANT_ACR = 'phr';
 
-/** Every class that an authentication here can reach, weakest first. */
+/** Every class that an authentication can reach here, weakest first. */
 export const ISSUED_ACR_VALUES: readonly string[] = [ONE_FACTOR_ACR, TWO_FACTORS_ACR, PHISHING_RESISTANT_ACR];
 
-/** Whether an authentication of class `reached` is as strong as `wanted`, which is one of those above. */
+/** Returns whether an authentication of class `reached` is at least as strong as `wanted`, one of the classes above. */
 export function reachesAcr(reached: string | undefined, wanted: string): boolean {
   return reached !== undefined && ISSUED_ACR_VALUES.indexOf(reached) >= ISSUED_ACR_VALUES.indexOf(wanted);
 }
 
-/** The strongest class that a person with these factors can reach. */
+/** Returns the strongest class that a user with these factors can reach. */
 export function strongestAcr(has: { readonly hasTotp: boolean; readonly hasPasskey: boolean }): string {
   if (has.hasPasskey) return PHISHING_RESISTANT_ACR;
   return has.hasTotp ? TWO_FACTORS_ACR : ONE_FACTOR_ACR;
 }
 
-/** What a person proved who they are with. */
+/** A factor that the user has proven. */
 export type ProvenFactor =
   | { readonly kind: 'password' }
   | { readonly kind: 'totp' | 'recovery_code' }
-  /** `amr`: what the other service said, where it is trusted to. */
+  /** `amr`: from the provider, if it is trusted. */
   | { readonly kind: 'upstream'; readonly amr: readonly string[] }
-  /** `isSynced`: its key can be on several devices of the person. */
+  /** `isSynced`: the key can exist on several devices of the user. */
   | { readonly kind: 'passkey'; readonly isSynced: boolean };
 
-/** The `kind` of an authentication, as the table of a session's authentications has it. */
+/** The `kind` of an authentication in the table of a session's authentications. */
 export type AuthenticationKind = ProvenFactor['kind'];
 
-/** What a session says about the factors that its person has just given. */
+/** What a session records about the factors that its user has just provided. */
 export interface AuthenticationStrength {
   readonly acr: string;
   /** Methods of RFC 8176. */
   readonly amr: readonly string[];
 }
 
-/** @param factors in the order in which they were given; a passkey stands for two of them */
+/** @param factors in chronological order; a passkey counts as two */
 export function strengthOf(factors: readonly ProvenFactor[]): AuthenticationStrength {
   const hasPasskey = factors.some(({ kind }) => kind === 'passkey');
   const hasTwo = hasPasskey || factors.length > 1;

@@ -2,7 +2,7 @@ import { CLAIM_SCOPES, isUserClaimName, type UserClaimName } from './user-claims
 
 const MAX_CHARACTERS = 4096;
 
-/** Claims about the person that a request names one by one, for each place where they are to be returned. */
+/** Individually requested claims about the user, by where they are returned. */
 export interface RequestedClaims {
   readonly idToken: readonly UserClaimName[];
   readonly userinfo: readonly UserClaimName[];
@@ -10,12 +10,12 @@ export interface RequestedClaims {
 
 export const NO_CLAIMS: RequestedClaims = { idToken: [], userinfo: [] };
 
-/** What of a `claims` parameter can be honored. */
+/** The supported parts of a `claims` parameter. */
 export interface ClaimsParameter {
   readonly claims: RequestedClaims;
-  /** The accounts that may answer the request; undefined: any. */
+  /** Accounts that may complete the request; undefined for any. */
   readonly subjects: readonly string[] | undefined;
-  /** Authentication classes, one of which is asked for, in the order of preference; empty: none is. */
+  /** Requested authentication classes in order of preference; one of them is enough. Empty if none is requested. */
   readonly acrValues: readonly string[];
   readonly isAcrEssential: boolean;
 }
@@ -23,9 +23,9 @@ export interface ClaimsParameter {
 type Members = ReadonlyMap<string, unknown>;
 
 /**
- * Reads the parameter; undefined when it is malformed. Whether a claim is essential makes no difference (Core 5.5.1
- * leaves a claim out that is not known, also an essential one), but for `acr`: a `sub` that is asked for holds in either
- * case (Core 5.5.1), and every ID token has `auth_time`. Names that are not known are ignored.
+ * Parses the parameter; undefined if it is malformed. Whether a claim is essential matters only for `acr`. A claim
+ * without a value is omitted even if it is essential, and a requested `sub` must match in any case (Core 5.5.1). Every
+ * ID token has `auth_time`. Unknown names are ignored.
  * @see OpenID Connect Core 1.0 5.5
  */
 export function parseClaimsParameter(text: string): ClaimsParameter | undefined {
@@ -48,18 +48,18 @@ export function parseClaimsParameter(text: string): ClaimsParameter | undefined 
   };
 }
 
-/** The scopes that stand for the claims which are named one by one. */
+/** Returns the scopes of individually requested claims. */
 export function scopesOfClaims({ idToken, userinfo }: RequestedClaims): readonly string[] {
   return [...new Set([...idToken, ...userinfo].map((name) => CLAIM_SCOPES[name]))];
 }
 
-/** The claims whose scope is among these. */
+/** Returns the claims that belong to one of these scopes. */
 export function claimsWithin({ idToken, userinfo }: RequestedClaims, scopes: readonly string[]): RequestedClaims {
   const isWithin = (name: UserClaimName): boolean => scopes.includes(CLAIM_SCOPES[name]);
   return { idToken: idToken.filter(isWithin), userinfo: userinfo.filter(isWithin) };
 }
 
-/** As it is stored with grants and sessions; null when nothing is asked for. */
+/** Returns the form stored with grants and sessions; null if nothing is requested. */
 export function claimsToJson({ idToken, userinfo }: RequestedClaims): string | null {
   if (idToken.length + userinfo.length === 0) return null;
   return JSON.stringify({ id_token: idToken, userinfo });
@@ -74,7 +74,7 @@ function storedNames(value: unknown): readonly UserClaimName[] {
   return Array.isArray(value) ? value.filter(isUserClaimName) : [];
 }
 
-/** The individual requests for one place by name; an empty one for `null`. Undefined when malformed. */
+/** Returns the individual requests for one place by name. `null` becomes an empty request. Undefined if malformed. */
 function requestsIn(top: Members, place: string): ReadonlyMap<string, Members> | undefined {
   const value = top.get(place);
   if (value === undefined || value === null) return new Map();
@@ -89,13 +89,16 @@ function requestsIn(top: Members, place: string): ReadonlyMap<string, Members> |
   return requests;
 }
 
-/** What a claim shall be: its `value`, or one of its `values`. */
+/** Returns the requested `value` or `values` of a claim. */
 function valuesOf(request: Members | undefined): readonly unknown[] {
   const [value, values] = [request?.get('value'), request?.get('values')];
   return [...(value === undefined ? [] : [value]), ...(Array.isArray(values) ? values : [])];
 }
 
-/** Those that every place accepts. Something else than texts would let anybody answer, so it is an error. */
+/**
+ * Returns the subjects that every place accepts. Non-string values are an error, because they would otherwise allow any
+ * account.
+ */
 function subjectsOf(requests: readonly (Members | undefined)[]): readonly string[] | undefined | 'malformed' {
   const asked = requests.filter((request) => request?.has('value') === true || request?.has('values') === true);
   if (asked.length === 0) return undefined;

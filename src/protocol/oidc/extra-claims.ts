@@ -1,6 +1,6 @@
-/** Claims that the operator makes up, of an account or of a client, and what they must not be. */
+/** Claims that the operator defines for accounts or clients, and their restrictions. */
 
-/** An object of JSON, whose members this service gives on as they are. */
+/** A JSON object whose members are passed on unchanged. */
 export type ExtraClaims = Readonly<Record<string, unknown>>;
 
 export const NO_EXTRA_CLAIMS: ExtraClaims = {};
@@ -10,14 +10,14 @@ const MAX_NAME_CHARACTERS = 255;
 const MAX_BYTES = 8192;
 const MAX_DEPTH = 5;
 
-/** Control characters, and halves of characters, which no database stores. */
+/** Control characters, and lone surrogates, which databases cannot store. */
 const UNUSABLE_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is refused
 const UNSTORABLE = /[\u0000\p{Cs}]/u;
 
 /**
- * What tokens, userinfo and introspection say themselves, or might: protocol, session and what is known of the person. A
- * claim of the operator with such a name could stand in for one that is left out, such as `email_verified`.
+ * Claims that tokens, userinfo and introspection contain or may contain: protocol, session and user data. An operator's
+ * claim with this name could take the place of an omitted one, such as `email_verified`.
  */
 const RESERVED: ReadonlySet<string> = new Set([
   ...['iss', 'sub', 'aud', 'exp', 'iat', 'nbf', 'jti', 'typ', 'cty', 'sid', 'sub_jwk', 'events', 'txn', 'toe'],
@@ -35,12 +35,12 @@ const RESERVED: ReadonlySet<string> = new Set([
   ],
   ...['act', 'may_act', 'cnf', 'authorization_details', '_claim_names', '_claim_sources', 'verified_claims'],
   ...['preferred_username', 'name', 'locale', 'updated_at', 'email', 'email_verified', 'groups'],
-  // Not a claim of anybody: what reads it as a JavaScript object would be misled.
+  // Not a real claim, but it would mislead code that reads the claims as a JavaScript object.
   '__proto__',
 ]);
 
 /**
- * What is wrong with claims, as a phrase, and with which member; undefined when they may be given on.
+ * Returns what is wrong with claims, as a phrase, and the member concerned; undefined if they are valid.
  * @param value JSON
  */
 export function extraClaimsProblem(
@@ -57,7 +57,7 @@ export function extraClaimsProblem(
   return bytes > MAX_BYTES ? { member: undefined, problem: `more than ${MAX_BYTES} bytes of JSON` } : undefined;
 }
 
-/** Of a stored document: members whose names have come to mean something else since are left out. */
+/** Reads stored claims. Omits members whose names have since become reserved. */
 export function extraClaimsFromJson(stored: unknown): ExtraClaims {
   if (!isExtraClaims(stored)) return NO_EXTRA_CLAIMS;
   return Object.fromEntries(Object.entries(stored).filter(([name]) => !RESERVED.has(name)));
@@ -71,7 +71,7 @@ function nameProblem(name: string): string | undefined {
   return undefined;
 }
 
-/** @param depth of the value in the document, which is itself the first level */
+/** @param depth of the value in the document, which is the first level */
 function valueProblem(value: unknown, depth: number): string | undefined {
   switch (typeof value) {
     case 'boolean':
@@ -97,7 +97,7 @@ function membersProblem(value: object, depth: number): string | undefined {
   return undefined;
 }
 
-/** Whether it is an object of JSON at all; see `extraClaimsProblem`. */
+/** Returns whether the value is a JSON object; see `extraClaimsProblem`. */
 export function isExtraClaims(value: unknown): value is ExtraClaims {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -1,19 +1,21 @@
-/** Names of groups, as the claim `groups` has them. */
+/** Names of groups in the claim `groups`. */
 
 export const MAX_GROUPS = 200;
 const MAX_CHARACTERS = 255;
-/** Control characters, and halves of characters, which no database stores. */
+/** Control characters, and lone surrogates, which databases cannot store. */
 const UNUSABLE = /[\p{Cc}\p{Cs}]/u;
 
-/** What a name of a group has to be, for error messages. */
+/** Requirements for a group name, for error messages. */
 export const GROUP_NAME_RULE = `1 to ${MAX_CHARACTERS} characters, without control characters or white space at the ends`;
 
-/** Compared as they are: programs differ in what they take for the same, and in doubt nobody gets a right. */
+/**
+ * Names are not normalized, because applications differ in what they treat as equal. In doubt, no access is granted.
+ */
 export function isGroupName(name: string): boolean {
   return name !== '' && [...name].length <= MAX_CHARACTERS && !UNUSABLE.test(name) && name.trim() === name;
 }
 
-/** Each name once, in the order of their code units, which is the same everywhere. */
+/** Returns distinct names in code unit order, which is the same everywhere. */
 export function sortedGroups(names: readonly string[]): readonly string[] {
   return [...new Set(names)].sort();
 }

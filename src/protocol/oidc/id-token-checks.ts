@@ -1,18 +1,18 @@
-/** What an ID token of a provider has to say once its signature was checked (OpenID Connect Core 1.0 3.1.3.7). */
+/** Checks of a provider's ID token after its signature was verified (OpenID Connect Core 1.0 3.1.3.7). */
 import { createHash } from 'node:crypto';
 import { equalSecrets } from '#platform/base/secret.ts';
 import { hashOfAlgorithm } from '../jose/signing-algorithms.ts';
 
 export interface ExpectedIdToken {
-  /** Undefined: the operator has named none. `{tenantid}` in it stands for the claim `tid`. */
+  /** Undefined if the operator has not set one. `{tenantid}` in it is replaced by the claim `tid`. */
   readonly issuer: string | undefined;
   readonly clientId: string;
   readonly nonce: string | undefined;
-  /** One without a nonce is accepted, for providers that leave it out. */
+  /** Accepts a token without a nonce, for providers that omit it. */
   readonly isNonceOptional?: boolean;
-  /** Of the signature, for the hashes below. */
+  /** Algorithm of the signature, which determines the hashes below. */
   readonly algorithm: string;
-  /** What came with it. */
+  /** Issued together with the ID token. */
   readonly accessToken: string | undefined;
   readonly code: string;
   /** Milliseconds since the epoch. */
@@ -23,7 +23,7 @@ type Claims = Readonly<Record<string, unknown>>;
 
 const LEEWAY_SECONDS = 60;
 
-/** What is wrong with the claims, for the log; undefined when they are right. */
+/** Returns what is wrong with the claims, for the log; undefined if they are valid. */
 export function idTokenProblem(claims: Claims, expected: ExpectedIdToken): string | undefined {
   const { clientId, nonce, algorithm, accessToken, code, now } = expected;
   return (
@@ -35,7 +35,7 @@ export function idTokenProblem(claims: Claims, expected: ExpectedIdToken): strin
   );
 }
 
-/** Issuer, audience and time of issue, which all JWTs of a provider for this service share. */
+/** Checks the issuer, audience and issue time, which all JWTs of a provider for this server have. */
 export function issuedForUsProblem(
   claims: Claims,
   { issuer, clientId, now }: Pick<ExpectedIdToken, 'issuer' | 'clientId' | 'now'>,
@@ -64,7 +64,7 @@ function nonceProblem({ nonce }: Claims, expected: string | undefined, isOptiona
   return typeof nonce === 'string' && equalSecrets(nonce, expected) ? undefined : 'wrong nonce';
 }
 
-/** The left half of the hash that belongs to the signature's algorithm (3.1.3.6, 3.3.2.11). */
+/** Checks the left half of the hash for the signature's algorithm (3.1.3.6, 3.3.2.11). */
 function hashProblem(
   claims: Claims,
   name: 'at_hash' | 'c_hash',

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { hashOfAlgorithm } from '#protocol/jose/signing-algorithms.ts';
 
-/** Claims of ID tokens that say nothing about the person, in the order in which metadata lists them. */
+/** Claims of ID tokens that are not about the user, in the order of the metadata. */
 export const ID_TOKEN_CLAIM_NAMES = [
   ...(['iss', 'sub', 'aud', 'iat', 'exp', 'nonce', 'auth_time'] as const),
   ...(['at_hash', 'c_hash', 'sid', 'acr', 'amr'] as const),
 ];
 type IdTokenClaimName = (typeof ID_TOKEN_CLAIM_NAMES)[number];
 
-/** What an ID token says. Times in milliseconds since the epoch. */
+/** Contents of an ID token. Times in milliseconds since the epoch. */
 export interface IdTokenFacts {
   readonly issuer: string;
   readonly clientId: string;
@@ -19,13 +19,13 @@ export interface IdTokenFacts {
   readonly authenticatedAt: number | undefined;
   readonly acr: string | undefined;
   readonly amr: readonly string[];
-  /** Id of the OAuth session: differs per client, so that clients cannot correlate sessions. */
+  /** ID of the OAuth session. It differs by client, so that clients cannot correlate sessions. */
   readonly sessionId: string;
   readonly accessToken: string;
   readonly code: string | undefined;
-  /** About the person, for the granted scopes. */
+  /** Claims about the user for the granted scopes. */
   readonly personClaims: Readonly<Record<string, unknown>>;
-  /** The algorithm that will sign; it decides the hash of `at_hash` and `c_hash`. */
+  /** The algorithm of the signature, which determines the hash of `at_hash` and `c_hash`. */
   readonly algorithm: string;
 }
 
@@ -35,7 +35,7 @@ export function idTokenClaims(
 ): Readonly<Record<string, unknown>> & Partial<Record<IdTokenClaimName, unknown>> {
   const issuedAt = Math.floor(facts.now / 1000);
   return {
-    // First, so that nothing of the others can be replaced.
+    // Comes first, so that it cannot override the other claims.
     ...facts.personClaims,
     iss: facts.issuer,
     sub: facts.subject,
@@ -52,7 +52,7 @@ export function idTokenClaims(
   };
 }
 
-/** The left half of the hash that belongs to the algorithm, base64url. */
+/** Returns the left half of the algorithm's hash in base64url. */
 function halfHash(text: string, algorithm: string): string {
   const digest = createHash(hashOfAlgorithm(algorithm)).update(text).digest();
   return digest.subarray(0, digest.length / 2).toString('base64url');

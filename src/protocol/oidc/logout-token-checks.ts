@@ -1,32 +1,32 @@
-/** What a logout token of a provider has to be once its signature was checked (Back-Channel Logout 1.0, 2.4 and 2.6). */
+/** Checks of a provider's logout token after its signature was verified (Back-Channel Logout 1.0, 2.4 and 2.6). */
 import type { CompactJws } from '../jose/compact-jws.ts';
 import { issuedForUsProblem, lifetimeProblem } from './id-token-checks.ts';
 import { LOGOUT_EVENT, LOGOUT_TOKEN_TYPE } from './logout-token-claims.ts';
 
 export interface ExpectedLogoutToken {
-  /** As for ID tokens. */
+  /** Same as for ID tokens. */
   readonly issuer: string | undefined;
   readonly clientId: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Who is signed out at the provider: a person, one session of theirs, or a session whose person is not named. */
+/** What is signed out at the provider: a user, one of their sessions, or a session without a named user. */
 export interface ProviderLogout {
   readonly subject: string | undefined;
   readonly sid: string | undefined;
-  /** Of the token (`jti`). */
+  /** ID of the token (`jti`). */
   readonly tokenId: string;
-  /** Milliseconds since the epoch; from then on the token is refused for its age. */
+  /** Milliseconds since the epoch. From then on, the token is rejected as too old. */
   readonly acceptedUntil: number;
 }
 
 export type LogoutTokenReading =
   | { readonly ok: true; readonly logout: ProviderLogout }
-  /** What is wrong, in words. */
+  /** Description of the problem. */
   | { readonly ok: false; readonly problem: string };
 
-/** Those of tokens that name a type; ID tokens have the second one as well. */
+/** Accepted types, if the token has one. ID tokens can have the second one too. */
 const TYPES: ReadonlySet<string> = new Set([LOGOUT_TOKEN_TYPE, 'jwt']);
 const MAX_AGE_SECONDS = 600;
 const MAX_CHARACTERS = 255;
@@ -43,7 +43,7 @@ export function readLogoutToken({ type, claims }: CompactJws, expected: Expected
   if (sub === undefined && sid === undefined) return wrong('neither sub nor sid');
   if (!isObject(events) || !isObject(new Map(Object.entries(events)).get(LOGOUT_EVENT)))
     return wrong('no logout event');
-  // 2.4: what tells it from an ID token, which would be easier to come by.
+  // 2.4: distinguishes it from an ID token, which would be easier to obtain.
   if (Object.hasOwn(claims, 'nonce')) return wrong('a nonce');
   if (!isAbsentOrName(jti) || jti === undefined) return wrong('no usable jti');
   return { ok: true, logout: { subject: sub, sid, tokenId: jti, acceptedUntil: oldAt } };

@@ -1,23 +1,23 @@
-/** What a logout token says (OpenID Connect Back-Channel Logout 1.0, 2.4). */
+/** Contents of a logout token (OpenID Connect Back-Channel Logout 1.0, 2.4). */
 export interface LogoutTokenFacts {
   readonly issuer: string;
   readonly clientId: string;
   readonly subject: string;
-  /** Id of the OAuth session, as `sid` of its ID tokens. */
+  /** ID of the OAuth session, the `sid` of its ID tokens. */
   readonly sessionId: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Different for each token. */
+  /** Unique for each token. */
   readonly id: string;
 }
 
-/** Kind of the token, so that it is never taken for an ID token, nor one for it. */
+/** Type of the token, so that logout tokens and ID tokens are never confused. */
 export const LOGOUT_TOKEN_TYPE = 'logout+jwt';
 
 const LIFETIME_SECONDS = 120;
 export const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** Without a `nonce`, which is forbidden. */
+/** Has no `nonce`, which is forbidden. */
 export function logoutTokenClaims(facts: LogoutTokenFacts): Readonly<Record<string, unknown>> {
   const issuedAt = Math.floor(facts.now / 1000);
   return {

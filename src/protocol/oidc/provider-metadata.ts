@@ -1,21 +1,21 @@
-/** What a sign-in provider publishes of itself (OpenID Connect Discovery 1.0, RFC 8414), as far as it is used here. */
+/** Published metadata of upstream providers (OpenID Connect Discovery 1.0, RFC 8414), as far as it is used here. */
 import { isIP } from 'node:net';
 import { parseUrl } from '#platform/base/url.ts';
 
 export interface ProviderMetadata {
-  /** Undefined: the operator has named none, and nothing is discovered. */
+  /** Undefined if the operator has not set one. Discovery is then not used. */
   readonly issuer: string | undefined;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   readonly userinfoEndpoint: string | undefined;
   readonly jwksUri: string | undefined;
-  /** It can protect codes by PKCE with S256. */
+  /** Supports PKCE with S256. */
   readonly hasPkce: boolean;
-  /** Its answers name the issuer (RFC 9207 3). */
+  /** Its responses name the issuer (RFC 9207 3). */
   readonly namesIssuer: boolean;
 }
 
-/** What the operator has set, which wins over what is published. */
+/** The operator's settings, which take precedence over published metadata. */
 export interface MetadataOverrides {
   readonly issuer: string | undefined;
   readonly authorizationEndpoint: string | undefined;
@@ -26,14 +26,14 @@ export interface MetadataOverrides {
 
 export type MetadataOutcome =
   | { readonly ok: true; readonly metadata: ProviderMetadata }
-  /** What is wrong, for the log. */
+  /** Description of the problem, for the log. */
   | { readonly ok: false; readonly problem: string };
 
 const MAX_URL_CHARACTERS = 2048;
 
 /**
- * Reads the published document. Members that are not used here may hold anything.
- * @param isStrict the issuer has to be the configured one, and all addresses https, unless they are on this machine
+ * Parses the published document. Unused members may contain anything.
+ * @param isStrict requires the configured issuer, and https for all URLs unless they point to this machine
  */
 export function readProviderMetadata(
   document: unknown,
@@ -41,7 +41,7 @@ export function readProviderMetadata(
   { isStrict }: { readonly isStrict: boolean },
 ): MetadataOutcome {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return wrong('it is not an object');
-  // Never read as properties: a name may be `__proto__`.
+  // Uses a map instead of properties, because a name may be `__proto__`.
   const members = new Map<string, unknown>(Object.entries(document));
   const issuer = members.get('issuer');
   if (typeof issuer !== 'string') return wrong('it names no issuer');
@@ -78,7 +78,7 @@ export function readProviderMetadata(
   };
 }
 
-/** The members that `readProviderMetadata` reads, for a copy that is kept. */
+/** Returns the members that `readProviderMetadata` uses, for a stored copy. */
 export function usedMembers(document: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(document).filter(([name]) => USED_MEMBERS.has(name)));
 }
@@ -93,7 +93,7 @@ const USED_MEMBERS = new Set([
   'authorization_response_iss_parameter_supported',
 ]);
 
-/** Whether nobody on the way can read along: https, or this machine. */
+/** Returns whether traffic to this URL cannot be intercepted: https, or this machine. */
 export function isProtectedAddress(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   if (protocol === 'https:' || hostname === 'localhost') return true;

@@ -1,14 +1,14 @@
 /**
- * Sectors: clients of one sector know a person by the same pairwise subject, those of others by another one.
+ * Sectors: clients in one sector know a user by the same pairwise subject, and clients in other sectors by another one.
  * @see OpenID Connect Core 1.0 8.1
  */
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * The host that all redirect URIs of a client share, which is its sector when it names no other. Undefined when there
- * is none: it has no redirect URI, several hosts, an address without a host, or one on loopback, which is every
- * application's.
+ * Returns the host that all redirect URIs of a client share, which is its sector unless it sets another one. Undefined
+ * if there is none: the client has no redirect URI, several hosts, or a URI without a host. Loopback hosts do not
+ * count, because every application has them.
  */
 export function commonHost(redirectUris: readonly string[]): string | undefined {
   const [host, ...others] = new Set(redirectUris.map(webHost));

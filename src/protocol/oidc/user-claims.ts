@@ -1,17 +1,17 @@
 import { type ExtraClaims, NO_EXTRA_CLAIMS } from './extra-claims.ts';
 
-/** What is known of a person, as far as claims can show it. */
+/** User data available for claims. */
 export interface UserFacts {
   readonly username: string;
   readonly displayName: string | undefined;
   readonly locale: string | undefined;
-  /** When one of the former last changed, milliseconds since the epoch. */
+  /** When any of the above last changed, in milliseconds since the epoch. */
   readonly updatedAt: number;
   /** A confirmed address. */
   readonly email: string | undefined;
   /** Sorted. */
   readonly groups: readonly string[];
-  /** Of the operator, shown with the scope `profile`. */
+  /** Extra claims set by the operator, returned with the scope `profile`. */
   readonly extra: ExtraClaims;
 }
 
@@ -28,7 +28,7 @@ export interface UserClaims {
 
 export type UserClaimName = keyof UserClaims;
 
-/** The scope that brings each claim, in the order in which metadata lists the claims. */
+/** The scope of each claim, in the order of the metadata. */
 export const CLAIM_SCOPES: Readonly<Record<UserClaimName, 'profile' | 'email' | 'groups'>> = {
   preferred_username: 'profile',
   name: 'profile',
@@ -46,9 +46,9 @@ export function isUserClaimName(name: unknown): name is UserClaimName {
 }
 
 /**
- * The claims that the scopes `profile`, `email` and `groups` stand for, in the ID token and at userinfo alike. What is
- * not known is left out; who is in no group has an empty list.
- * @param named claims that the client asked for one by one, whatever the scope
+ * Returns the claims of the scopes `profile`, `email` and `groups`, for ID tokens and userinfo alike. Unknown values
+ * are omitted. A user without groups has an empty list.
+ * @param named claims that the client requested individually, regardless of scope
  * @see OpenID Connect Core 1.0 5.1, 5.4
  */
 export function userClaims(
@@ -60,7 +60,7 @@ export function userClaims(
   const isWanted = (name: UserClaimName): boolean => scope.includes(CLAIM_SCOPES[name]) || named.includes(name);
   return {
     ...(isWanted('preferred_username') ? { preferred_username: username } : {}),
-    // Clients that create accounts need a name of everybody.
+    // Clients that create accounts need a name for every user.
     ...(isWanted('name') ? { name: displayName ?? username } : {}),
     ...(isWanted('locale') && locale !== undefined ? { locale } : {}),
     ...(isWanted('updated_at') ? { updated_at: Math.floor(updatedAt / 1000) } : {}),
@@ -70,16 +70,16 @@ export function userClaims(
   };
 }
 
-/** All that goes out about a person, by where it comes from. */
+/** All claims about a user, by origin. */
 export interface PersonClaims {
-  /** Of the client, the same for everybody. */
+  /** Claims of the client, the same for all users. */
   readonly client: ExtraClaims;
-  /** Of the account. */
+  /** Claims of the account. */
   readonly extra: ExtraClaims;
   readonly user: UserClaims;
 }
 
-/** @param ofClient what the operator says of everybody who signs in at the client */
+/** @param ofClient claims that the operator sets for all users of the client */
 export function personClaims(
   facts: UserFacts,
   scope: readonly string[],
@@ -90,17 +90,17 @@ export function personClaims(
   return { client: ofClient, extra, user: userClaims(facts, scope, named) };
 }
 
-/** One object: what is said of one account wins over what is said of all, and what this service knows over both. */
+/** Merges the claims. Account claims override client claims, and the server's own claims override both. */
 export function mergedClaims({ client, extra, user }: PersonClaims): Readonly<Record<string, unknown>> {
   return { ...client, ...extra, ...user };
 }
 
-/** So many bytes of claims make an ID token of at most some 8 KiB, with the largest key. */
+/** With this many bytes of claims, an ID token has at most about 8 KiB, with the largest key. */
 const MAX_BYTES_IN_ID_TOKEN = 5000;
 
 /**
- * What fits into an ID token, which travels in headers and cookies of applications: groups are left out first, then claims
- * of the account, then those of the client. Userinfo has them all.
+ * Returns the claims that fit into an ID token, which applications put into headers and cookies. Omits groups first,
+ * then account claims, then client claims. Userinfo has all of them.
  */
 export function fittingClaims(claims: PersonClaims): {
   readonly claims: Readonly<Record<string, unknown>>;
