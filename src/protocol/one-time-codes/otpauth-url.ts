@@ -1,9 +1,9 @@
-/** What an authenticator app reads from a QR code or a link, and what a person types into it instead. */
+/** The URL for authenticator apps, as a QR code or link, and the secret for manual entry. */
 import { TOTP_DIGITS, TOTP_STEP_SECONDS } from './totp.ts';
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** Base 32 without padding (RFC 4648 6), as apps expect a secret to be typed. */
+/** Encodes bytes in Base 32 without padding (RFC 4648 6), the format for manual entry in apps. */
 export function encodeBase32(bytes: Buffer): string {
   let text = '';
   let bits = 0;
@@ -23,12 +23,13 @@ export function encodeBase32(bytes: Buffer): string {
 export interface OtpauthLabel {
   /** Name of the service. */
   readonly issuer: string;
-  /** Name of the person there. */
+  /** Username. */
   readonly account: string;
 }
 
 /**
- * The link that sets an authenticator app up. A colon separates the two names of its label, so neither may contain one.
+ * Returns the URL that sets up an authenticator app. A colon separates the two names of its label, so neither may
+ * contain one.
  * @see https://github.com/google/google-authenticator/wiki/Key-Uri-Format
  */
 export function otpauthUrl({ issuer, account }: OtpauthLabel, secret: Buffer): string {

@@ -1,15 +1,15 @@
 import { randomBytes } from '#platform/base/random.ts';
 import { cleanTypedCode } from './typed-codes.ts';
 
-/** Digits and letters without those that look alike. */
+/** Digits and letters without look-alikes. */
 const CHARACTERS = '23456789abcdefghjkmnpqrstuvwxyz';
 const LENGTH = 10;
 const CODES_OF_A_SET = 10;
-/** Bytes from here on are drawn again, so that each character is equally likely. */
+/** Higher bytes are redrawn, so that each character is equally likely. */
 const BYTE_LIMIT = 256 - (256 % CHARACTERS.length);
 const CODE = new RegExp(`^[${CHARACTERS}]{${LENGTH}}$`);
 
-/** A new set, without hyphens: each code has 49 bits, and none comes twice. */
+/** Generates a set of distinct codes without hyphens. Each has 49 bits. */
 export function newRecoveryCodes(): string[] {
   const codes = new Set<string>();
   while (codes.size < CODES_OF_A_SET) codes.add(newRecoveryCode());
@@ -26,12 +26,12 @@ function newRecoveryCode(): string {
   return code;
 }
 
-/** The code as its person keeps it: `xxxxx-xxxxx`. */
+/** Formats a code for display: `xxxxx-xxxxx`. */
 export function formatRecoveryCode(code: string): string {
   return `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
 }
 
-/** Reads what a person typed, in either case and with or without the hyphen; undefined when it is no recovery code. */
+/** Parses user input in any case, with or without the hyphen; undefined if it is not a recovery code. */
 export function parseRecoveryCode(typed: string): string | undefined {
   const code = cleanTypedCode(typed).toLowerCase();
   return CODE.test(code) ? code : undefined;

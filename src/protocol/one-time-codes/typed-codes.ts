@@ -1,9 +1,6 @@
 const SIX_DIGITS = /^[0-9]{6}$/;
 
-/**
- * A code as a person typed or pasted it, without blanks, hyphens and invisible characters. Digits of other scripts count
- * as what they are.
- */
+/** Removes spaces, hyphens and invisible characters from a typed or pasted code. Converts digits of other scripts. */
 export function cleanTypedCode(text: string): string {
   return text
     .normalize('NFKC')
@@ -11,7 +8,7 @@ export function cleanTypedCode(text: string): string {
     .replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15));
 }
 
-/** Six digits, however they were typed; undefined when it is anything else. */
+/** Parses six digits in any formatting; undefined for anything else. */
 export function parseSixDigits(text: string): string | undefined {
   const code = cleanTypedCode(text);
   return SIX_DIGITS.test(code) ? code : undefined;
