@@ -2,8 +2,8 @@ import { parseId, type Ulid } from '#platform/base/ids.ts';
 import { chatNames } from './chat/names.ts';
 
 /**
- * Where a person goes on after signing in, registering or re-authenticating. Carried in the query of those pages as
- * a tagged object; it never holds an address, so it can never become an open redirect.
+ * What a user does after signing in, registering or reauthenticating. It is a tagged object in the query of those
+ * pages. It never contains a URL, so it cannot cause an open redirect.
  */
 export type PostAuthAction =
   | { readonly kind: 'continue_authorization_grant'; readonly id: Ulid<'authorization-grant'> }
@@ -13,7 +13,7 @@ export type PostAuthAction =
   | { readonly kind: 'link_upstream'; readonly id: Ulid<'upstream-link'> }
   | { readonly kind: 'manage_account'; readonly account?: AccountAction };
 
-/** What to open in the account area; `action` is the name as received, one of the accepted spellings. */
+/** What to open in the account area. `action` is the name as received, in one of the accepted spellings. */
 export interface AccountAction {
   readonly action: string;
   readonly deviceId?: string;
@@ -33,19 +33,19 @@ const PREFIXED_NAMES = new Set([
   'cross_signing_reset',
   'plan_management',
 ]);
-// Printable: no control characters, no surrogate halves, 1 to 255 characters.
+// Printable: no control characters, no lone surrogates, 1 to 255 characters.
 const DEVICE_ID = /^[^\p{C}]{1,255}$/u;
 
-/** Single values of a query; a name given twice is reported by `isRepeated`. */
+/** Single values of a query. `isRepeated` reports names given more than once. */
 export interface ActionFields {
   get(name: string): string | undefined;
   isRepeated(name: string): boolean;
 }
 
 /**
- * Reads an action from a query or a form. Anything malformed drops the whole action, except that a bad account
+ * Parses an action from a query or a form. Malformed values drop the whole action, except that a malformed account
  * action drops only itself.
- * @param protocolName names `org.<protocolName>.…` are accepted next to the plain ones
+ * @param protocolName names `org.<protocolName>.…` are accepted as well as the plain ones
  */
 export function parsePostAuthAction(fields: ActionFields, protocolName: string): PostAuthAction | undefined {
   if (fields.isRepeated('kind') || fields.isRepeated('id')) return undefined;
@@ -67,7 +67,7 @@ export function parsePostAuthAction(fields: ActionFields, protocolName: string):
   }
 }
 
-/** The account area's own query (`action`, `device_id`) under the same rules. */
+/** Parses the account area's own query (`action`, `device_id`) by the same rules. */
 export function parseAccountAction(fields: ActionFields, protocolName: string): AccountAction | undefined {
   const action = fields.get('action');
   if (action === undefined || fields.isRepeated('action')) return undefined;
@@ -80,7 +80,7 @@ export function parseAccountAction(fields: ActionFields, protocolName: string): 
   return { action, deviceId };
 }
 
-/** The fields of an action in the order in which links and hidden inputs write them; empty without one. */
+/** Returns the fields of an action in the order of links and hidden inputs; empty without an action. */
 export function postAuthActionFields(action: PostAuthAction | undefined): [name: string, value: string][] {
   if (action === undefined) return [];
   const fields: [string, string][] = [['kind', action.kind]];
@@ -89,7 +89,7 @@ export function postAuthActionFields(action: PostAuthAction | undefined): [name:
   return fields;
 }
 
-/** `action` and `device_id` of an account action; empty without one. */
+/** Returns `action` and `device_id` of an account action; empty without one. */
 export function accountActionFields(account: AccountAction | undefined): [name: string, value: string][] {
   if (account === undefined) return [];
   const fields: [string, string][] = [['action', account.action]];
