@@ -2,23 +2,23 @@ import type { KeyObject } from 'node:crypto';
 import { decodeCbor } from './cbor.ts';
 import { readCredentialKey } from './credential-key.ts';
 
-/** What an authenticator says about a ceremony (WebAuthn 6.1). */
+/** Data that an authenticator signs in a ceremony (WebAuthn 6.1). */
 export interface AuthenticatorData {
-  /** SHA-256 of the RP ID that it signs for. */
+  /** SHA-256 of the RP ID. */
   readonly rpIdHash: Buffer;
   readonly isUserPresent: boolean;
   readonly isUserVerified: boolean;
-  /** Its key can be on several devices. */
+  /** The key can exist on several devices. */
   readonly isBackupEligible: boolean;
   readonly isBackedUp: boolean;
-  /** 0: it does not count. */
+  /** 0 if the authenticator does not count. */
   readonly signCount: number;
-  /** Of a registration. */
+  /** Present in a registration. */
   readonly credential: AttestedCredential | undefined;
 }
 
 export interface AttestedCredential {
-  /** Kind of authenticator, as a UUID is written; undefined when it does not say. */
+  /** Authenticator model in UUID format; undefined if not provided. */
   readonly aaguid: string | undefined;
   readonly id: Buffer;
   readonly key: KeyObject;
@@ -37,7 +37,7 @@ const NO_AAGUID = '00000000-0000-0000-0000-000000000000';
 /** WebAuthn 5.8.3. */
 export const MAX_CREDENTIAL_ID_BYTES = 1023;
 
-/** @returns undefined when it is cut off, longer than it says, or its key is none that was offered */
+/** @returns undefined if the data is truncated, has trailing bytes, or contains a key that was not offered */
 export function parseAuthenticatorData(bytes: Buffer): AuthenticatorData | undefined {
   if (bytes.length < FIXED_BYTES) return undefined;
   const flags = bytes.readUInt8(32);

@@ -1,4 +1,4 @@
-/** What people call the most common keepers of passkeys, by the AAGUID with which they announce themselves. */
+/** Names of the most common passkey providers by AAGUID. */
 const NAMES: Readonly<Record<string, string>> = {
   '08987058-cadc-4b81-b6e1-30de50dcbe96': 'Windows Hello',
   '0ea242b4-43c4-4a1b-8b17-dd6d0b6baec6': 'Keeper',
@@ -24,7 +24,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'fdb141b2-5d84-443e-8a35-4698c205a502': 'KeePassXC',
 };
 
-/** @param aaguid as a UUID is written, in small letters; undefined when the authenticator does not say */
+/** @param aaguid UUID in lower case; undefined if the authenticator does not provide it */
 export function authenticatorName(aaguid: string | undefined): string | undefined {
   return aaguid === undefined ? undefined : NAMES[aaguid];
 }

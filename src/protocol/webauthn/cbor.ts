@@ -1,19 +1,19 @@
 /**
- * The part of CBOR that authenticators write: integers, byte and text strings, arrays, maps and simple values, all of a
- * known length. Nothing here costs more than the bytes that are there, whatever they claim.
+ * The subset of CBOR that authenticators use: integers, byte and text strings, arrays, maps and simple values, all of
+ * definite length. The cost is limited by the actual number of bytes, whatever lengths they claim.
  * @see RFC 8949, CTAP 2.1 section 8 (canonical encoding)
  */
 export type CborValue = number | boolean | null | string | Buffer | readonly CborValue[] | CborMap;
 export type CborMap = ReadonlyMap<string | number, CborValue>;
 
-/** As authenticators may nest (CTAP 2.1 section 8). */
+/** Nesting limit for authenticators (CTAP 2.1 section 8). */
 const MAX_DEPTH = 4;
 
 class Malformed extends Error {}
 
 /**
- * Reads the item at the beginning; what follows it is the caller's.
- * @returns undefined when it is not well-formed, nests too deep, repeats a key, or is of a kind that none of them writes
+ * Decodes the first item. The caller handles what follows.
+ * @returns undefined if it is malformed, nested too deeply, has a duplicate key, or is of an unsupported type
  */
 export function decodeCbor(bytes: Buffer): { readonly value: CborValue; readonly size: number } | undefined {
   const reader = new Reader(bytes);
@@ -83,7 +83,7 @@ class Reader {
       case 26:
         return this.#take(4).readUInt32BE();
       default:
-        // Of unknown length, or above what anything here can count.
+        // Indefinite length, or larger than anything supported here.
         throw new Malformed();
     }
   }
@@ -94,7 +94,7 @@ class Reader {
     return this.#bytes.subarray(this.position - count, this.position);
   }
 
-  /** Each item takes a byte at least, so that a short text cannot make a long list. */
+  /** Each item takes at least one byte, so short input cannot claim a long list. */
   #require(count: number): void {
     if (count > this.#bytes.length - this.position) throw new Malformed();
   }

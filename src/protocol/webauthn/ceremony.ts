@@ -1,6 +1,6 @@
 /**
- * What a browser sends at the end of a passkey ceremony, and whether it is right. Nothing here reads the database: the
- * challenge and the credential are compared by the caller.
+ * Parses and validates a browser's response at the end of a passkey ceremony. Makes no queries: the caller compares the
+ * challenge and the credential.
  * @see WebAuthn Level 3, 7.1 and 7.2
  */
 import { createHash, type KeyObject } from 'node:crypto';
@@ -11,33 +11,33 @@ import { isSignedByCredential } from './credential-key.ts';
 
 /** The site that a passkey is for. */
 export interface RelyingParty {
-  /** Host of the public base. */
+  /** Host of the public base URL. */
   readonly id: string;
   readonly origin: string;
 }
 
 interface ClientData {
   readonly type: string;
-  /** As base64url, which the browser writes in one way only. */
+  /** In base64url, which browsers encode canonically. */
   readonly challenge: string;
   readonly origin: string;
-  /** In a frame of another site. */
+  /** The ceremony ran in a frame of another site. */
   readonly isCrossOrigin: boolean;
   readonly bytes: Buffer;
 }
 
-/** What signing in with a passkey brings (`AuthenticationResponseJSON`). */
+/** The response of a sign-in with a passkey (`AuthenticationResponseJSON`). */
 export interface Assertion {
   readonly credentialId: Buffer;
   readonly client: ClientData;
   readonly authenticator: AuthenticatorData;
   readonly authenticatorBytes: Buffer;
   readonly signature: Buffer;
-  /** Whose it is, as the authenticator has stored it; undefined when it does not say. */
+  /** The owner as stored by the authenticator; undefined if not provided. */
   readonly userHandle: Buffer | undefined;
 }
 
-/** What adding a passkey brings (`RegistrationResponseJSON`). */
+/** The response of a passkey registration (`RegistrationResponseJSON`). */
 export interface Attestation {
   readonly client: ClientData;
   readonly authenticator: AuthenticatorData;
@@ -47,7 +47,7 @@ export interface Attestation {
   readonly transports: readonly string[];
 }
 
-/** Why a ceremony is refused; for the log. */
+/** Why a ceremony is rejected, for the log. */
 export type CeremonyProblem =
   | 'wrong_type'
   | 'wrong_origin'
@@ -58,7 +58,7 @@ export type CeremonyProblem =
   | 'wrong_backup_state'
   | 'wrong_signature';
 
-/** Of each part; the largest that authenticators write is an attestation with certificates. */
+/** Limit for each part. The largest is an attestation with certificates. */
 const MAX_PART_CHARACTERS = 32_768;
 const MAX_USER_HANDLE_BYTES = 64;
 const MAX_TRANSPORTS = 8;
@@ -75,14 +75,14 @@ export function parseAssertion(json: unknown): Assertion | undefined {
   return { credentialId, client, authenticator, authenticatorBytes, signature, userHandle: userHandle.bytes };
 }
 
-/** Browsers leave it out, send null or an empty text when the authenticator did not say. */
+/** Browsers omit it or send null or an empty string if the authenticator did not provide it. */
 function parseUserHandle(value: unknown): { readonly bytes: Buffer | undefined } | undefined {
   if (value === undefined || value === null || value === '') return { bytes: undefined };
   const bytes = bytesOf(value);
   return bytes === undefined || bytes.length > MAX_USER_HANDLE_BYTES ? undefined : { bytes };
 }
 
-/** A statement about the make of the authenticator is not looked at: none was asked for, and it would decide nothing. */
+/** Ignores the attestation statement: none was requested, and it would not change the result. */
 export function parseAttestation(json: unknown): Attestation | undefined {
   const { credentialId, client, response } = parseCredential(json);
   const decoded = decodeAlone(bytesOf(response['attestationObject']));
@@ -94,7 +94,7 @@ export function parseAttestation(json: unknown): Attestation | undefined {
   return { client, authenticator, credentialId, key, aaguid, transports: transportsOf(response['transports']) };
 }
 
-/** SHA-256 of the challenge that an answer was made for, as stored challenges are kept. */
+/** Returns the SHA-256 of the challenge in a response, the format of stored challenges. */
 export function challengeHash({ client }: { readonly client: Pick<ClientData, 'challenge'> }): Buffer {
   return sha256(client.challenge);
 }
@@ -122,7 +122,7 @@ function ceremonyProblem(
   if (!equalDigests(authenticator.rpIdHash, sha256(party.id))) return 'wrong_rp_id';
   if (!authenticator.isUserPresent) return 'user_not_present';
   if (!authenticator.isUserVerified) return 'user_not_verified';
-  // A key that cannot leave its device is not on others.
+  // A key that cannot leave its device cannot be backed up.
   if (authenticator.isBackedUp && !authenticator.isBackupEligible) return 'wrong_backup_state';
   return undefined;
 }
@@ -133,7 +133,7 @@ interface ParsedCredential {
   readonly response: Readonly<Record<string, unknown>>;
 }
 
-/** What both kinds of answer have. */
+/** Parses the parts that both kinds of response have. */
 function parseCredential(json: unknown): ParsedCredential {
   const { id, rawId, type, response } = record(json);
   const members = record(response);
@@ -159,7 +159,7 @@ function decodeAlone(bytes: Buffer | undefined): unknown {
   return decoded !== undefined && decoded.size === bytes?.length ? decoded.value : undefined;
 }
 
-/** What the browser knows of the ways to reach the authenticator; a hint for later, whatever it says. */
+/** Returns the transports that the browser reports, which are only a hint for later. */
 function transportsOf(value: unknown): readonly string[] {
   if (!Array.isArray(value)) return [];
   const texts = value.filter((one): one is string => typeof one === 'string' && TRANSPORT.test(one));

@@ -1,20 +1,20 @@
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 import type { CborMap, CborValue } from './cbor.ts';
 
-/** Algorithms of COSE in the order in which they are offered: ES256, EdDSA with Ed25519, RS256. */
+/** Offered COSE algorithms, in this order: ES256, EdDSA with Ed25519, RS256. */
 export const CREDENTIAL_ALGORITHMS: readonly number[] = [-7, -8, -257];
 
 const MIN_RSA_BYTES = 256;
 const MAX_RSA_BYTES = 512;
 const MAX_EXPONENT_BYTES = 4;
 
-/** Labels of RFC 9052 and RFC 9053. */
+/** Labels from RFC 9052 and RFC 9053. */
 const LABEL = { kty: 1, alg: 3, crv: -1, x: -2, y: -3, n: -1, e: -2 } as const;
 
 /**
- * Reads the key of a credential. Each kind of key goes with one algorithm, so that a stored key says how its signatures
- * are checked.
- * @returns undefined when it is no public key of an algorithm that was offered
+ * Reads the key of a credential. Each key type has one algorithm, so a stored key determines how its signatures are
+ * verified.
+ * @returns undefined if it is not a public key of an offered algorithm
  */
 export function readCredentialKey(map: CborMap): KeyObject | undefined {
   const jwk = jwkOf(map);
@@ -22,7 +22,7 @@ export function readCredentialKey(map: CborMap): KeyObject | undefined {
   try {
     return createPublicKey({ key: jwk, format: 'jwk' });
   } catch {
-    // A point that is not on its curve.
+    // The point is not on its curve.
     return undefined;
   }
 }
@@ -42,7 +42,7 @@ function jwkOf(map: CborMap): JsonWebKey | undefined {
   }
 }
 
-/** The bounds keep the check of one signature cheap. */
+/** The limits keep signature verification cheap. */
 function rsaJwk(modulus: CborValue | undefined, exponent: CborValue | undefined): JsonWebKey | undefined {
   const n = base64Url(modulus, MIN_RSA_BYTES, MAX_RSA_BYTES);
   const e = base64Url(exponent, 1, MAX_EXPONENT_BYTES);
@@ -58,7 +58,7 @@ export function exportCredentialKey(key: KeyObject): Buffer {
   return key.export({ format: 'der', type: 'spki' });
 }
 
-/** @param spki as `exportCredentialKey` wrote it */
+/** @param spki from `exportCredentialKey` */
 export function isSignedByCredential(spki: Buffer, signed: Buffer, signature: Buffer): boolean {
   const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
   return verify(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', signed, key, signature);
