@@ -1,13 +1,13 @@
 # Builds the image of `packaging/Containerfile` and starts it. Sourced by .ci/packaging.sh.
 
-# With an engine as its users do.
+# With a container engine.
 build_image_by_docker() {
   docker build --quiet --file packaging/Containerfile --tag latchkey:check . || return 1
   docker run --rm --read-only --tmpfs /tmp latchkey:check --version
 }
 
-# Without one: Debian's buildah needs neither a daemon nor a registry of images. What the image begins with is made of
-# Debian's packages and the Node.js of this machine.
+# Without an engine: Debian's buildah needs neither a daemon nor an image registry. The base image is built from Debian
+# packages and the Node.js of this machine.
 build_image_by_buildah() {
   local place outcome
   if ! command -v buildah mmdebstrap crun >/dev/null; then
@@ -28,7 +28,7 @@ build_image_by_buildah() {
   return $outcome
 }
 
-# buildah with a storage of its own.
+# Runs buildah with a separate storage.
 within() {
   buildah --root "$1/storage" --runroot "$1/run" --storage-driver vfs "${@:2}"
 }
@@ -51,12 +51,12 @@ make_node_image() {
   within "$1" rm "$container"
 }
 
-# It serves on a new database as its account, which may write to its data alone.
+# Starts the service with a new database, under an account with write access only to its data.
 start_image() {
   local container port service answer=
   container=$(within "$1" from --pull-never localhost/latchkey)
   port=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
-  # A process group of its own, in which the service can be found: it has to end by itself, with its database.
+  # A separate process group, to find the service: after SIGTERM it must end together with its database.
   set -m
   # shellcheck disable=SC2046 # several words on purpose
   within "$1" run --isolation chroot --env PORT="$port" "$container" -- \

@@ -1,10 +1,10 @@
-# Looks at the files of `packaging/`. Sourced by .ci/run.
+# Checks the files of `packaging/`. Sourced by .ci/run.
 . .ci/image.sh
 
 hadolint_version=2.15.1
 kubernetes_validate_version=1.37.0
 
-# Installs the linters into a folder of their own and prints it.
+# Installs the linters into a separate folder and prints its path.
 find_packaging_linters() {
   local folder=${XDG_CACHE_HOME:-$HOME/.cache}/latchkey-packaging-$hadolint_version-$kubernetes_validate_version
   if ! "$folder/bin/hadolint" --version >/dev/null 2>&1 || [ ! -x "$folder/bin/kubernetes-validate" ]; then
@@ -16,7 +16,7 @@ find_packaging_linters() {
   echo "$folder"
 }
 
-# The unit names a program that is not installed here: another one stands for it.
+# The program of the unit is not installed here, so another one replaces it.
 verify_unit() {
   local folder outcome
   command -v systemd-analyze >/dev/null || { apt-get update && apt-get install -y systemd; } || return 1

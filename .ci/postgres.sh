@@ -1,6 +1,6 @@
-# Starts Debian's PostgreSQL for the tests, in a folder of its own, and prints its address. Sourced by .ci/run and .ci/nightly.
+# Starts Debian's PostgreSQL for the tests, in a temporary folder, and sets its URI. Sourced by .ci/run and .ci/nightly.
 
-# Installs the server when the machine has none.
+# Installs the server if it is missing.
 find_postgres() {
   local bin
   bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | head -n 1)
@@ -17,14 +17,14 @@ start_postgres() {
   port=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
   postgres_folder=$(mktemp -d)
   chmod 755 "$postgres_folder"
-  # PostgreSQL refuses root.
+  # PostgreSQL does not run as root.
   if [ "$(id -u)" -eq 0 ]; then
     chown postgres "$postgres_folder"
     account=(setpriv --reuid=postgres --regid=postgres --init-groups)
   fi
   "${account[@]}" "$bin/initdb" --pgdata="$postgres_folder/data" --username=latchkey_tests --auth=trust --encoding=UTF8 \
     --locale=C --no-sync >/dev/null || return 1
-  # Nothing of it has to outlive a crash.
+  # The data need not survive a crash.
   "${account[@]}" "$bin/postgres" -D "$postgres_folder/data" -c listen_addresses=127.0.0.1 -c port="$port" \
     -c fsync=off -c max_connections=300 -c unix_socket_directories= >"$postgres_folder/log" 2>&1 </dev/null &
   postgres_pid=$!

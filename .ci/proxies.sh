@@ -1,4 +1,4 @@
-# Unpacks nginx and Caddy out of Debian's packages, without installing or starting anything. Sourced by .ci/run.
+# Unpacks nginx and Caddy from Debian packages, without installing or starting them. Sourced by .ci/run.
 
 proxies_folder=${XDG_CACHE_HOME:-$HOME/.cache}/latchkey-proxies
 
@@ -8,7 +8,7 @@ unpack_proxies() {
   mkdir -p "$proxies_folder" || return 1
   (
     cd "$proxies_folder" || exit 1
-    # Debian's lists may be missing in a fresh container.
+    # A new container may not have Debian's package lists.
     apt-get download nginx caddy 2>/dev/null || { apt-get update && apt-get download nginx caddy; } || exit 1
     for package in ./*.deb; do dpkg-deb -x "$package" . && rm "$package" || exit 1; done
   )

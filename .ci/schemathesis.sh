@@ -1,4 +1,4 @@
-# Installs Schemathesis into a folder of its own and prints the program. Sourced by .ci/run.
+# Installs Schemathesis into a separate folder and prints the path of the program. Sourced by .ci/run.
 
 schemathesis_version=4.32.5
 

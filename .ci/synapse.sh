@@ -1,7 +1,7 @@
-# Installs Synapse, and a chat client in Python, into a folder of their own and prints the Python that has them. Sourced
-# by .ci/run.
+# Installs Synapse and a chat client in Python into a separate folder, and prints the path of its Python interpreter.
+# Sourced by .ci/run.
 
-# As it was read for the tests; a newer one is a change of its own.
+# The version that the tests were written for. Upgrade it in a separate change.
 synapse_version=1.163.2
 nio_version=0.26.0
 # For a Synapse on PostgreSQL.

@@ -1,6 +1,6 @@
 /*
- * Loaded first into the processes of a machine, it sets their clock: it is ahead by the nanoseconds in the file
- * SET_CLOCK_BY (8 bytes, negative: behind), which may change at any time. Clocks that nobody can set stay as they are.
+ * Preloaded into the processes of a machine, sets their clock ahead by the nanoseconds in the file SET_CLOCK_BY
+ * (8 bytes, negative: behind), which may change at any time. Monotonic clocks are unaffected.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,7 +20,7 @@
 static const volatile int64_t *ahead;
 static int (*real)(clockid_t, struct timespec *);
 
-/* With a clock that is not set no result of this run would mean anything. */
+/* The results of a run are meaningless if the clock is not set. */
 static void fail(const char *what) {
   dprintf(2, "set-clock: %s: %s\n", what, strerror(errno));
   abort();

@@ -1,9 +1,9 @@
 /*
- * Loaded first into the processes of a database, it keeps what a power cut would leave: what was flushed, and nothing
- * else. Each fsync and fdatasync of a file below SYNCED_OF copies the file into the folder SYNCED_TO; that of a directory
- * its list of names. As with usual file systems, the flush of a new file also keeps its name.
+ * Preloaded into the processes of a database, keeps what a power loss would leave: only flushed data. Each fsync and
+ * fdatasync of a file below SYNCED_OF copies the file into the folder SYNCED_TO; for a directory, its list of names. As
+ * with common file systems, flushing a new file also keeps its name.
  *
- *   SYNCED_TO/files/KEY    content of a file, by its inode and the time it was made
+ *   SYNCED_TO/files/KEY    content of a file, by its inode and creation time
  *   SYNCED_TO/tree/PATH    the same file by its name
  */
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@ static int flush(const char *name, int descriptor) {
   return real(descriptor);
 }
 
-/* Without what it records no result of this run would mean anything. */
+/* The results of a run are meaningless without the recorded files. */
 static void fail(const char *what) {
   dprintf(2, "synced-files: %s: %s\n", what, strerror(errno));
   abort();
@@ -41,7 +41,7 @@ static void file_path(Path to, const char *folder, int descriptor) {
            (unsigned long long)about.stx_btime.tv_sec * 1000000000ull + about.stx_btime.tv_nsec);
 }
 
-/* Whether it was not there. Processes of several accounts write to it, whatever mask they have. */
+/* Returns true if it did not exist. Writable for all accounts, whatever the umask. */
 static int make_directory(const char *path) {
   if (mkdir(path, 0777) != 0) {
     if (errno != EEXIST) fail(path);
@@ -76,7 +76,7 @@ static int locked(const char *path) {
   return descriptor;
 }
 
-/* Makes it the file of this name. Held by the lock of all names. */
+/* Links the file under this name. Requires the lock of all names. */
 static void link_as(const char *file, const char *name) {
   struct stat one, other;
   if (stat(file, &one) != 0) fail(file);
@@ -89,7 +89,7 @@ static void link_as(const char *file, const char *name) {
 }
 
 static void copy_blocks(int from, int to) {
-  /* Threads of the service have little room. */
+  /* On the heap, because threads of the service have small stacks. */
   char *ours = malloc(2 * BLOCK), *theirs = ours + BLOCK;
   if (ours == NULL) fail("malloc");
   off_t at = 0;
@@ -107,13 +107,13 @@ static void copy_blocks(int from, int to) {
   free(ours);
 }
 
-/* The descriptor need not be one that can be read. */
+/* Opens the file by the path of its descriptor, which may not be readable. */
 static void keep_file(const char *folder, const char *descriptor, const char *below) {
   int source = open(descriptor, O_RDONLY | O_CLOEXEC);
   if (source < 0) fail(below);
   Path file, name, lock;
   file_path(file, folder, source);
-  /* Of two that flush one file, the later one has to see what the other one wrote. */
+  /* Of two concurrent flushes of a file, the later one must see what the other one wrote. */
   int kept = locked(file);
   copy_blocks(source, kept);
   close(kept);
@@ -130,7 +130,7 @@ static int is_own(const char *name) { return strcmp(name, ".") == 0 || strcmp(na
 
 static void forget(const char *name) {
   if (unlink(name) == 0 || errno == ENOENT) return;
-  /* A directory, whose entries are gone as well. */
+  /* A directory, whose entries were removed as well. */
   DIR *entries = opendir(name);
   if (entries == NULL) fail(name);
   for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
@@ -143,7 +143,7 @@ static void forget(const char *name) {
   if (rmdir(name) != 0) fail("rmdir");
 }
 
-/* Held by the lock of all names. */
+/* Requires the lock of all names. */
 static void keep_entries(const char *folder, const char *path, const char *tree) {
   DIR *entries = opendir(path);
   if (entries != NULL) {
@@ -155,7 +155,7 @@ static void keep_entries(const char *folder, const char *path, const char *tree)
       struct stat about;
       if (lstat(live, &about) != 0) continue;
       if (S_ISDIR(about.st_mode)) {
-        /* One that was renamed brings its entries along. */
+        /* A renamed directory keeps its entries. */
         if (make_directory(name)) {
           strcat(name, "/");
           keep_entries(folder, live, name);
@@ -165,7 +165,7 @@ static void keep_entries(const char *folder, const char *path, const char *tree)
         if (source < 0) continue;
         file_path(file, folder, source);
         close(source);
-        /* A name can be kept before the content is, which is then empty. */
+        /* A name may be kept before its content, which is then empty. */
         close(opened(file));
         link_as(file, name);
       }
@@ -195,7 +195,7 @@ static void keep_names(const char *folder, const char *path, const char *below) 
   close(names);
 }
 
-/* Whether it is one of the watched files. */
+/* Returns true if it is a watched file. */
 static int keep(int descriptor) {
   const char *of = getenv("SYNCED_OF"), *folder = getenv("SYNCED_TO");
   if (of == NULL || folder == NULL) return 0;
@@ -216,12 +216,12 @@ static int keep(int descriptor) {
   return 1;
 }
 
-/* No disk has to be waited for: what counts is the copy. */
+/* Does not wait for the disk, because only the copy counts. */
 int fsync(int descriptor) { return keep(descriptor) ? 0 : flush("fsync", descriptor); }
 
 int fdatasync(int descriptor) { return keep(descriptor) ? 0 : flush("fdatasync", descriptor); }
 
-/* Nothing may count as flushed that is not recorded. */
+/* Unsupported, because unrecorded data must not count as flushed. */
 int syncfs(int descriptor) {
   (void)descriptor;
   errno = ENOSYS;

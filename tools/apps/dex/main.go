@@ -1,5 +1,5 @@
-// The server of dex with a configuration file of dex. Its own command also links every kind of storage, which takes many
-// minutes to build; here everything is kept in memory.
+// The server of dex with a dex configuration file. The original command links every storage driver, which takes many
+// minutes to build; this one only has the in-memory storage.
 package main
 
 import (
@@ -56,7 +56,7 @@ func main() {
 			Email: p.Email, Username: p.Username, UserID: p.UserID, Hash: []byte(p.Hash),
 		})
 	}
-	// Passwords are a connector of their own.
+	// Passwords are a separate connector.
 	connectors := []storage.Connector{{ID: server.LocalConnector, Name: "Email", Type: server.LocalConnector}}
 	for _, one := range c.Connectors {
 		connectors = append(connectors, storage.Connector{

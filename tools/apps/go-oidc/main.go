@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// One person signs in, so what a session would hold is kept here.
+// Only one user signs in, so these replace a session.
 var (
 	state    = oauth2.GenerateVerifier()
 	verifier = oauth2.GenerateVerifier()

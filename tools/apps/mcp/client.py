@@ -1,4 +1,4 @@
-"""An MCP client with the SDK for Python, as its manual shows it. Prints what a browser has to open, then the answer."""
+"""An MCP client with the Python SDK, as in its manual. Prints the URL for the browser, then the result."""
 
 import asyncio
 import sys

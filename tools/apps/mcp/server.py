@@ -1,4 +1,4 @@
-"""An MCP server with FastMCP, its tokens checked in the two ways that the manual of FastMCP shows."""
+"""An MCP server with FastMCP, which checks tokens in the two ways described in the manual of FastMCP."""
 
 import os
 
@@ -31,7 +31,7 @@ mcp = FastMCP(
     "Notes",
     auth=RemoteAuthProvider(
         token_verifier=verifier,
-        # As text: AnyHttpUrl would append a slash, and then it is another issuer.
+        # A string, because AnyHttpUrl would append a slash, which makes it a different issuer.
         authorization_servers=[ISSUER],
         base_url=BASE,
     ),

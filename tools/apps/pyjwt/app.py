@@ -1,4 +1,4 @@
-"""An API with Flask that checks JWT access tokens with PyJWT, as the manual of PyJWT shows it."""
+"""An API with Flask that checks JWT access tokens with PyJWT, as in the manual of PyJWT."""
 
 import os
 

@@ -10,7 +10,7 @@ set :server, "webrick"
 enable :sessions
 set :session_secret, "the-secret-of-the-application-itself, which has to have 64 characters"
 
-# For plain http only: discovery would insist on https.
+# For plain http: by default, discovery requires https.
 SWD.url_builder = URI::HTTP
 
 use OmniAuth::Builder do

@@ -55,7 +55,7 @@ public class App {
         JwtValidators.createAtJwtValidator()
             .issuer(jwt.getIssuerUri())
             .audience(jwt.getAudiences().get(0))
-            // Tokens of every client are welcome; Spring wants to hear so.
+            // Spring requires a validator; tokens of every client are accepted.
             .validators(all -> all.put("client_id", new JwtClaimValidator<>("client_id", id -> id != null)))
             .build());
     return decoder;
