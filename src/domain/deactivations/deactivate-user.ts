@@ -36,8 +36,8 @@ const WILL_DO = `j.dedup_key in (u.id::text || ' erased', case when not :isErase
 
 /**
  * Once requested, erasure stays requested. An account that was already deactivated gets a job only if the homeserver
- * has not completed the request and no pending job will: the last one failed permanently or requested less. A newly
- * deactivated account always gets a job, because a running job may have read it as active.
+ * has not done what is requested and no other job is going to. That is the case if the last job failed permanently or
+ * requested less. A newly deactivated account always gets a job, because a running job may have read it as active.
  */
 const insertJob = statement<
   never,
