@@ -29,8 +29,8 @@ export interface ChangedBy {
 }
 
 /**
- * Records the event and notifies the user and the homeserver. Call it before the change itself: the notice goes to an
- * address that is about to be removed, but not to one that is about to be added.
+ * Records the event and notifies the user and the homeserver. Call it before the change itself: an address about to be
+ * removed gets the notice, and an address about to be added does not.
  */
 export async function recordEmailChange(
   { homeserver, sendsNotices }: EmailChangeDeps,
