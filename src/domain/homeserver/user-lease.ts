@@ -3,8 +3,8 @@
  * the latest data (chat-compat 11.7). A sign-in holds the lease from before it registers its device until its session
  * is stored. A job holds it while it reads and calls. No transaction is open during the call.
  *
- * A process that takes the lease of a dead owner must queue a device sync: the homeserver may have a device that never
- * got a session.
+ * A process that takes the lease of a dead owner must queue a device sync, because the homeserver may have a device
+ * without a session.
  */
 import { randomUUID } from 'node:crypto';
 import { BATCH_ROWS, deleteOldestSql, START, type Sweep } from '#domain/clean-up/sweep.ts';
