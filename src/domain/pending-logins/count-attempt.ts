@@ -70,8 +70,8 @@ const count = statement<
 
 /**
  * Counts a code before it is checked, so that parallel guesses have no advantage. A browser that has used the account
- * before has its own bucket, so that an attacker who knows the password and guesses codes elsewhere cannot lock out the
- * owner (security R-43).
+ * before has its own bucket. An attacker who knows the password and guesses codes elsewhere cannot lock out the owner
+ * (security R-43).
  * @param nonce of the account in this browser; undefined if the account was not used here
  */
 export async function countAttempt(
