@@ -1,4 +1,4 @@
-/** Results of the policy module's rules. They are the operator's values, so they are validated. */
+/** Results of the policy module's rules. They come from the operator's code and are validated. */
 
 /** A reason of the policy module to reject a request. */
 export interface ModuleViolation {
