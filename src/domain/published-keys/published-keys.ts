@@ -126,7 +126,7 @@ export class PublishedKeys {
   async #download(address: KeySetAddress): Promise<PublishedSet> {
     const cached = cacheKey(address);
     const pending = this.#pending.get(cached);
-    // The promise belongs to another task, so continue outside of it.
+    // The promise belongs to a different task: continue in a new stretch of this one.
     if (pending !== undefined) return await outside(pending);
     const fetching = this.#fetchNow(address);
     this.#pending.set(cached, fetching);
