@@ -20,9 +20,9 @@ export function bucketIsOfLater(bucket: string, now: string, burst: string, inte
 }
 
 /**
- * Returns the CTEs `blocked(seconds)`, the time until a token is available (null if all buckets have one), and
- * `charged(key, seconds)`, the charged buckets. These are all of `wanted` or none. If another caller takes a last token
- * concurrently, they can be some of them, which the caller must refund (`refundCtes`).
+ * Returns two CTEs. `blocked(seconds)` is the time until a token is available, or null if all buckets have one.
+ * `charged(key, seconds)` has the charged buckets: all of `wanted` or none. If another caller takes a last token
+ * concurrently, it has some of them, which the caller must refund (`refundCtes`).
  *
  * Expects a preceding CTE `wanted(key text, burst float8, seconds float8)` with distinct keys and the seconds per
  * token.
