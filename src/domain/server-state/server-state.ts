@@ -77,7 +77,7 @@ async function requireFit(database: Queryable, keyRing: KeyRing, protocolName: s
  * Changes nothing.
  *
  * Every root key that stored values may depend on must be configured. A start without a former key is therefore
- * rejected before a value turns out to be unreadable, and so is a start of an instance without the new key.
+ * rejected before a value turns out to be unreadable. A start of an instance without the new key is rejected too.
  */
 export async function findStateProblem(
   database: Queryable,
