@@ -1,4 +1,4 @@
-/** A reason not to import (`error`), or something to know about the import. */
+/** A problem that prevents an import (`error`), or something to know about it. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
   /** Stable, for scripts. */

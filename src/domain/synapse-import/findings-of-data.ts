@@ -14,7 +14,7 @@ export interface DataRules {
   readonly configuredThere: readonly string[];
   /** Synapse's names of the providers configured here. */
   readonly configuredHere: ReadonlySet<string>;
-  /** Whether to import users of unconfigured providers without their identities. */
+  /** Whether to import users of providers missing in Synapse's configuration without these identities. */
   readonly ignoresMissingProviders: boolean;
   /** Data that the operator has reviewed and skips. */
   readonly skips: ReadonlySet<SkippedKind>;
@@ -28,7 +28,7 @@ export type SkippedKind = (typeof SKIPPED_KINDS)[number];
 /** Left by an earlier delegation of sign-in to another server. */
 const DELEGATED = 'oauth-delegated';
 
-/** Returns reasons in a Synapse database not to import it, and what to do afterwards. */
+/** Returns problems in a Synapse database that prevent an import or need work afterwards. */
 export async function findingsOfData(source: SynapseSource, rules: DataRules): Promise<readonly Finding[]> {
   return [
     ...(await findingsOfAccounts(source, rules)),
