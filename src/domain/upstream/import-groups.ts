@@ -4,8 +4,9 @@ import type { UpstreamAnswer } from './sealed-columns.ts';
 import type { UpstreamProvider } from './upstream-providers.ts';
 
 /**
- * Returns the groups from the provider, sorted. Undefined if groups are not imported, or if the template has no usable
- * result: a user who is in no groups any more must not keep the earlier ones. Invalid group names are omitted.
+ * Returns the groups from the provider, sorted. Undefined if groups are not imported. Also undefined if the template
+ * has no usable result, because a user who has left all groups must not keep the earlier ones. Invalid group names are
+ * omitted.
  */
 export function groupsOf(
   deps: ClaimDeps,

@@ -34,7 +34,7 @@ export interface AccountLink extends UsedAuthorization {
   readonly session: BrowserSession;
   /** The user's language. */
   readonly language: string;
-  /** Removes other identities of the account at the provider. */
+  /** Whether to remove the account's other identities at the provider. */
   readonly replaces: boolean;
 }
 

@@ -66,7 +66,7 @@ export class UpstreamMetadata {
     const known = this.#known.get(provider.id);
     if (known !== undefined && this.#deps.clock.now() < known.until) return known.metadata;
     const pending = this.#pending.get(provider.id);
-    // The promise belongs to another task, so continue outside of it.
+    // The promise belongs to a different task: continue in a new stretch of this one.
     if (pending !== undefined) return await outside(pending);
     const reading = this.#read(provider);
     this.#pending.set(provider.id, reading);
