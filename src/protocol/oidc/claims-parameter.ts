@@ -24,8 +24,8 @@ type Members = ReadonlyMap<string, unknown>;
 
 /**
  * Parses the parameter; undefined if it is malformed. Whether a claim is essential matters only for `acr`. A claim
- * without a value is omitted even if it is essential, and a requested `sub` must match in any case (Core 5.5.1). Every
- * ID token has `auth_time`. Unknown names are ignored.
+ * without a value is omitted even if it is essential (Core 5.5.1), and a requested `sub` must match in any case (Core
+ * 5.5.1). Every ID token has `auth_time`. Unknown names are ignored.
  * @see OpenID Connect Core 1.0 5.5
  */
 export function parseClaimsParameter(text: string): ClaimsParameter | undefined {
