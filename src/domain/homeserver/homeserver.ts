@@ -17,11 +17,11 @@ export type CallContext =
 export interface HomeserverFailure {
   readonly ok: false;
   /**
-   * `unavailable`: there was no response or a temporary failure, so the same call may succeed later. `unknown-user`:
+   * `unavailable`: the call got no response or a temporary failure, so the same call may succeed later. `unknown-user`:
    * the homeserver does not know the user. `refused`: a retry would not help.
    */
   readonly reason: 'unavailable' | 'unknown-user' | 'refused';
-  /** Status and error code, or why there was no response. For the log only, never shown to users. */
+  /** Status and error code, or why the call got no response. For the log only, never shown to users. */
   readonly detail: string;
   readonly errcode?: string | undefined;
   /** The call timed out. */
