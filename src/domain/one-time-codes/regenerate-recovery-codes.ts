@@ -7,7 +7,7 @@ import type { ChangeFactorDeps } from './remove-totp.ts';
 
 /**
  * Replaces the recovery codes of a user with an authenticator app.
- * @returns the codes in display format, shown once; undefined if there is no app
+ * @returns the codes in display format, shown once; undefined if the user has no app
  */
 export async function regenerateRecoveryCodes(
   { database, clock, log, secretKeys, sendsNotices }: ChangeFactorDeps & { readonly secretKeys: RecoveryCodeKeys },

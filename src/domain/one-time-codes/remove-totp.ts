@@ -15,7 +15,7 @@ export interface ChangeFactorDeps {
 
 /**
  * Removes a user's authenticator app and recovery codes.
- * @returns false if there is no app
+ * @returns whether the account had an app
  */
 export async function removeTotp(
   { database, clock, log, sendsNotices }: ChangeFactorDeps,
