@@ -38,7 +38,7 @@ export interface DueFactorParams {
 }
 
 /**
- * Returns the CTE `due(factor)`: what a user must provide after the first factor, or null. There is no row without a
+ * Returns the CTE `due(factor)`: what a user must provide after the first factor, or null. Returns no row without a
  * user.
  * @param proven name of a CTE with the `user_id` of the user who proved the first factor
  */
