@@ -15,7 +15,7 @@ export interface FactorRemoval {
 /**
  * Removes a lost authenticator app and the recovery codes, on behalf of an administrator or operator. The password
  * alone is then enough to sign in, so the owner is notified. Expects the caller's transaction.
- * @returns whether the account had an app
+ * @returns whether an app was removed
  */
 export async function removeSecondFactors(
   transaction: Transaction,

@@ -15,7 +15,7 @@ export interface ChangeFactorDeps {
 
 /**
  * Removes a user's authenticator app and recovery codes.
- * @returns whether the account had an app
+ * @returns whether an app was removed
  */
 export async function removeTotp(
   { database, clock, log, sendsNotices }: ChangeFactorDeps,
