@@ -128,7 +128,7 @@ function placeOf(content: string, offset: number): { readonly line: number; read
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
 
-/** Returns the location instead of the parser's message, which quotes the file. */
+/** Returns the location and a short message; the parser's message quotes the file. */
 function placeOfSyntaxError(content: string, error: unknown) {
   const message = error instanceof Error ? error.message : '';
   const offset = /at position (\d+)/.exec(message)?.[1];

@@ -6,7 +6,7 @@ import { PageTitle } from '../components/page-title.tsx';
 import { useTranslations } from '../i18n/translations.ts';
 import { PlainPage } from './tabs-page.tsx';
 
-/** Error boundary: shows an error with a link in place of a page that fails to render. */
+/** Error boundary: shows an error with a reload button in place of a page that fails to render. */
 export function Unbroken({ children }: { children: ComponentChildren }): ComponentChildren {
   const [error] = useErrorBoundary((problem: unknown) => reportError(problem));
   return error === undefined ? children : <BrokenPage />;

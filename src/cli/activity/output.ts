@@ -45,7 +45,7 @@ export function tableOutput(): Output {
   };
 }
 
-/** Fixed-width columns, so that a log can be followed. A longer value shifts the rest of its line. */
+/** One JSON object per line; absent values are null. */
 export function jsonOutput(): Output {
   return {
     add: (record) => {
@@ -56,7 +56,7 @@ export function jsonOutput(): Output {
   };
 }
 
-/** One JSON object per line; absent values are null. */
+/** RFC 4180 with a header. */
 export function csvOutput(): Output {
   let header = csvLine(COLUMNS.map(([name]) => name));
   return {

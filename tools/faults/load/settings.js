@@ -6,7 +6,7 @@ import { CLIENT_ID } from '../../cluster/load.js';
  * @param email section of the mail server
  */
 export function openToLoad(settings, { publicBase, email }) {
-  // A small bucket that refills within seconds would reject slow users, whose earlier request used it up.
+  // A bucket that refills within seconds would reject a slow request that started before the others.
   const plenty = { burst: 100_000, per_second: 1_000 };
   const [listener] = settings.http.listeners;
   const resources = [...listener.resources, 'compat', 'graphql', 'adminapi'];

@@ -58,7 +58,7 @@ function Steps({ authentication, isOwn, step }: { authentication: Authentication
   const { rich } = useTranslations();
   const tell = useTell();
   const pathTo = usePathTo();
-  // Known only after a correct code.
+  // Set before the refetched query shows that the code was correct.
   const [isInUse, setInUse] = useState(false);
   if (step === 'in-use') {
     if (completedAt === null && !isInUse) return <GoTo path={`emails/${id}/verify`} />;

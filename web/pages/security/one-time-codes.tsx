@@ -14,7 +14,7 @@ import type { SecurityOverviewData } from './security.generated.ts';
 
 type User = Extract<SecurityOverviewData['viewer'], { __typename: 'User' }>;
 
-/** Below this number of recovery codes, a warning is shown. */
+/** With this many recovery codes or fewer, a warning is shown. */
 const FEW_CODES = 3;
 
 /** The authenticator app of the account, and its recovery codes. */

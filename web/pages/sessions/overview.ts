@@ -13,7 +13,7 @@ export function useSessionsOverview(filter: SessionsOverviewVariables | null = A
   return usePageQuery(SessionsOverview, filter ?? ALL, filter === null || !isContentShown);
 }
 
-/** Returns the total of both kinds; undefined while loading. */
+/** Returns the total of one kind; undefined while loading. */
 export function totalOf(
   { data }: PageQuery<SessionsOverviewData>,
   kind: 'browserSessions' | 'appSessions',

@@ -27,8 +27,8 @@ export function appTitle(translations: AreaTranslations, session: AppSessionCard
 type Client = Extract<AppSessionCard, { __typename: 'Oauth2Session' }>['client'];
 
 /**
- * Returns the client of a session without a device: its server sends the requests, so there is no known user agent.
- * Undefined for other sessions.
+ * Returns the client of a session without a device: its server sent the requests, so the user agent does not identify a
+ * device. Undefined for other sessions.
  */
 export function webClientOf(session: AppSessionCard): Client | undefined {
   if (session.__typename !== 'Oauth2Session' || session.deviceId !== null) return undefined;
