@@ -150,7 +150,7 @@ async function insertSessions(client, sessions, clientUuid, now) {
   await client.query('commit');
 }
 
-/** Inserts sessions as left by a client that supports refresh, signed in with a password, and has used its token. */
+/** Inserts sessions of clients that support refresh, have signed in with a password, and have used their token. */
 async function insertChatSessions(client, sessions, now) {
   const column = (read) => sessions.map(read);
   await client.query('begin');

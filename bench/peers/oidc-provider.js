@@ -62,8 +62,8 @@ function settings(client) {
 }
 
 /**
- * Creates sessions as left by an authorization. Refresh tokens lack `openid`: otherwise each refresh would sign an ID
- * token, which Latchkey does not do.
+ * Creates sessions as left by an authorization. Refresh tokens lack `openid`, like those of Latchkey in the workload
+ * `refresh`: otherwise each refresh would sign an ID token.
  */
 async function fill(clientId, count) {
   const client = await provider.Client.find(clientId);
