@@ -1,4 +1,4 @@
-/** The upper limit of password logins: the same hash with the same parameters and nothing else, on every processor. */
+/** The upper limit of password logins: only the same hash with the same parameters, on every processor. */
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { serveOrders } from '../worker.js';

@@ -79,8 +79,8 @@ export function createJobWorkers(deps: JobDeps): readonly JobWorker[] {
 }
 
 /**
- * A separate worker, so that an unresponsive homeserver delays nothing else. It also ends jobs that were queued before
- * the homeserver was removed.
+ * A separate worker, so that an unresponsive homeserver does not delay other jobs. It also ends jobs that were queued
+ * before the homeserver was removed.
  */
 export function createHomeserverWorker(deps: Core): JobWorker {
   const { config, database, clock, log, tracing } = deps;
@@ -119,7 +119,7 @@ export function createExportWorker(deps: Core): JobWorker {
   });
 }
 
-/** A separate worker, so that an unresponsive mail server delays nothing else. */
+/** A separate worker, so that an unresponsive mail server does not delay other jobs. */
 export function createMailWorker(deps: JobDeps): JobWorker {
   const { config, database, clock, log, tracing } = deps;
   const mails = {

@@ -62,7 +62,7 @@ export interface Foundation {
   /** The operator's policy module. */
   readonly policyModule: PolicyModule | undefined;
   /**
-   * Reads all sources again, with the secrets of the data directory.
+   * Rereads all sources, with the secrets of the data directory.
    * @param started provides the settings that need a restart
    */
   readConfig(started?: LoadedConfig): LoadedConfig;

@@ -46,7 +46,7 @@ interface Wanted {
 
 /**
  * `manage register-user` (operations 3.5). Throws `ExitError` 1 if a check fails or the operator declines, 2 if
- * something is missing and there is no terminal to prompt.
+ * something is missing and it cannot prompt on a terminal.
  */
 export async function registerUserCommand(deps: ManageDeps, options: RegisterUserOptions): Promise<void> {
   const prompts = options.yes ? undefined : deps.io.prompts;

@@ -20,7 +20,7 @@ export interface SetPasswordOptions extends PasswordOptions {
 
 /**
  * `manage set-password` (operations 3.5). Throws `ExitError` 1 if the user does not exist or the password is not
- * allowed, 2 if it is missing and there is no terminal to prompt.
+ * allowed, 2 if it is missing and the command cannot prompt on a terminal.
  */
 export async function setPasswordCommand(deps: ManageDeps, options: SetPasswordOptions): Promise<void> {
   const user = await findManagedUser(deps, options.user);

@@ -168,8 +168,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
 }
 
 /**
- * Reads the files of the section `secrets` again; all other settings stay as loaded by `loadConfig`. Used to rotate
- * keys while the service runs.
+ * Rereads the files of the section `secrets`; all other settings stay as loaded by `loadConfig`. Used to rotate keys
+ * while the service runs.
  * @throws ExitError 78 with all problems of the files
  */
 export function rereadSecrets({ tree }: Pick<LoadedConfig, 'tree'>, account = processAccount()): Config['secrets'] {
@@ -178,7 +178,7 @@ export function rereadSecrets({ tree }: Pick<LoadedConfig, 'tree'>, account = pr
 }
 
 /**
- * Reads the certificate files of the listeners again.
+ * Rereads the certificate files of the listeners.
  * @throws ExitError 78 with all problems of the files
  */
 export function rereadListeners({ tree }: Pick<LoadedConfig, 'tree'>): Config['http']['listeners'] {

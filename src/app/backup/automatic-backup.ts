@@ -1,6 +1,6 @@
 /**
  * Writes an automatic backup before a migration drops what the previous version still uses, so that the operator can go
- * back. One such file is kept in the data directory.
+ * back. Only the latest one is kept in the data directory.
  */
 import { readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `manifest.json`, the first file of a backup: lists the other files, so that nothing else is accepted. */
+/** `manifest.json`, the first file of a backup: lists the other files. Unlisted files are rejected. */
 import { z } from 'zod';
 import { MAX_PART_BYTES } from '#platform/postgres/dump/snapshot.ts';
 

@@ -18,7 +18,7 @@ function damaged(path: string, problem: string, cause?: unknown): ExitError {
 
 /**
  * Reads the whole backup and verifies every checksum.
- * @throws ExitError 1 if there is no such file, 65 if it is damaged, 77
+ * @throws ExitError 1 if the file does not exist, 65 if it is damaged, 77
  */
 export async function verifyBackup(path: string): Promise<Manifest> {
   let manifest: Manifest | undefined;

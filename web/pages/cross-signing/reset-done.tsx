@@ -27,7 +27,7 @@ function tellClient(): void {
   // A window of another origin is not an instance of any class here.
   const { opener }: { readonly opener: Window | null } = window;
   if (typeof window.onAuthDone === 'function') window.onAuthDone();
-  // Any opener may learn that it is done; the message contains nothing else.
+  // Any opener may learn that it is done; the message contains no other information.
   else opener?.postMessage('authDone', '*');
 }
 
