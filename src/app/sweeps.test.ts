@@ -824,7 +824,7 @@ describe('how the clean-up works', () => {
     expect(batches.slice(100)).toEqual([0]);
     expect(await texts('select kind as text from audit_events')).toEqual([]);
     expect(log.lines.filter(({ level }) => level === 'info')).toMatchObject([
-      { event: 'cleanup', message: 'cleanup-audit-events removed what was over', fields: { rows: 100_000 } },
+      { event: 'cleanup', message: 'cleanup-audit-events deleted expired rows', fields: { rows: 100_000 } },
     ]);
   });
 

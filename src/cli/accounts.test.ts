@@ -169,7 +169,7 @@ describe('manage set-display-name', () => {
     expect(printed.out).toBe(`${name} is called Bao Tran\n`);
     expect(await stored()).toEqual([{ display_name: 'Bao Tran' }]);
     const setting = setDisplayNameCommand(deps, { user: name, displayName: '\u200b', json: false });
-    const message = 'the display name is not allowed: it has no visible character';
+    const message = 'the display name is not allowed: must contain a visible character';
     await expect(setting).rejects.toMatchObject({ message, exitCode: 1 });
     printed.out = '';
     await setDisplayNameCommand(deps, { user, displayName: '', json: true });

@@ -69,8 +69,8 @@ describe('config check', () => {
   test('fails with 78 for a policy module that cannot be used, with path and reason', async () => {
     const files = { 'latchkey.yaml': 'policy: {module: rules.mjs}\n' };
     for (const [text, reason] of [
-      [undefined, 'it cannot be read: no such file'],
-      ['export const registration = () => [];', 'it exports "registration", which is no rule'],
+      [undefined, 'cannot be read: no such file'],
+      ['export const registration = () => [];', 'unknown export "registration"'],
     ] as const) {
       const directory = workingDirectory(text === undefined ? files : { ...files, 'rules.mjs': text });
       await expect(checkConfig(sources(directory), false, new Output())).rejects.toMatchObject({

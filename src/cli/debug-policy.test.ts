@@ -53,7 +53,7 @@ test('debug policy: exit 1 and the reason for a module that cannot be used', asy
   writeFileSync(join(directory, 'broken.mjs'), 'export const mail = () => [];');
   const { exitCode, out } = await debugPolicy({ module: 'broken.mjs' }, '--json');
   expect(exitCode).toBe(1);
-  expect(JSON.parse(out).problem).toMatch(/^policy\.module: .*broken\.mjs: it exports "mail", which is no rule/);
+  expect(JSON.parse(out).problem).toMatch(/^policy\.module: .*broken\.mjs: unknown export "mail"/);
 });
 
 test('debug policy --with-dynamic-data: judges what was stored last, exit 1 when the configuration makes it wrong', async () => {

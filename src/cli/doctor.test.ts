@@ -202,7 +202,7 @@ describe('the database', () => {
       `insert into server_state values ('encryption-key-check', decode(repeat('00', 32), 'hex'))`,
     );
     expect(await problems()).toMatchObject([
-      { name: 'secrets.encryption', status: 'fail', message: expect.stringContaining('Restore the former key') },
+      { name: 'secrets.encryption', status: 'fail', message: expect.stringContaining('Restore the previous key') },
     ]);
   });
 

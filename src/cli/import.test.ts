@@ -439,7 +439,7 @@ describe('an import that fails', () => {
     try {
       await other.query(text);
       const { exitCode, err } = await run('migrate');
-      expect([exitCode, err]).toEqual([75, expect.stringMatching(/another import|other processes/)]);
+      expect([exitCode, err]).toEqual([75, expect.stringMatching(/another import|other Latchkey processes/)]);
       expect(await incomplete()).toEqual([]);
     } finally {
       await other.end();
@@ -563,7 +563,7 @@ describe('import check', () => {
     ]);
     expect((await runCommand(['import', 'check'])).exitCode).toBe(2);
     const other = await run('check', { options: ['--synapse-database-uri', target.connectionString] });
-    expect([other.exitCode, other.err]).toEqual([1, expect.stringContaining('not the database of a Synapse')]);
+    expect([other.exitCode, other.err]).toEqual([1, expect.stringContaining('not a database of Synapse')]);
   });
 });
 

@@ -250,9 +250,9 @@ describe('manage register-user', () => {
     ['a password like the name', { username: 'florentina.b', password: 'florentina.b' }, 1, 'too weak'],
     ['something that is not an address', { username: 'weak', emails: ['weak'] }, 1, 'weak is not an e-mail address'],
     ['a display name over 255 characters', { username: 'weak', displayName: 'x'.repeat(256) }, 1, '255'],
-    ['a display name with a line feed', { username: 'weak', displayName: 'A\nB' }, 1, 'control character'],
-    ['a display name that turns the text', { username: 'weak', displayName: 'A\u202eB' }, 1, 'direction of text'],
-    ['a display name of blanks', { username: 'weak', displayName: '  ' }, 1, 'it is empty'],
+    ['a display name with a line feed', { username: 'weak', displayName: 'A\nB' }, 1, 'control characters'],
+    ['a display name that turns the text', { username: 'weak', displayName: 'A\u202eB' }, 1, 'text direction'],
+    ['a display name of blanks', { username: 'weak', displayName: '  ' }, 1, 'must not be empty'],
     ['a language that is not a tag', { username: 'weak', locale: 'german please' }, 1, 'not a language tag'],
     ['two passwords', { username: 'weak', password: STRONG, passwordFile: '-' }, 2, 'either'],
     [

@@ -38,7 +38,7 @@ beforeAll(async () => {
   alone = await startService({ homeserver: { kind: 'none', homeserver: SERVER_NAME } }, { clock });
   connected = await startService(
     { homeserver: { kind: 'synapse', homeserver: SERVER_NAME, endpoint, secret: SECRET } },
-    { clock, like: alone, expectedErrors: ['the homeserver refuses a device'] },
+    { clock, like: alone, expectedErrors: ['homeserver rejected a device'] },
   );
 });
 afterAll(async () => {

@@ -39,7 +39,11 @@ const AMPLE = { burst: 100_000, per_second: 1000 };
 const attacked = attackedService(
   { rate_limiting: { ...SETTINGS.rate_limiting, client_authentication: { per_client: AMPLE } } },
   // A swapped row causes this error. Nothing else here does.
-  { arePasswordsChosen: true, expectedStatuses: [500], expectedErrors: ['cannot be opened with secrets.encryption'] },
+  {
+    arePasswordsChosen: true,
+    expectedStatuses: [500],
+    expectedErrors: ['cannot be decrypted with secrets.encryption'],
+  },
 );
 const { secrets } = attacked;
 
@@ -517,7 +521,7 @@ test('a secret that was moved to the row of another client opens nothing, and th
       const answer = await attacked.post('/oauth2/introspect', { token: 'x' }, basic({ id, secret, callback }));
       expect(answer.status).toBe(500);
       const line = attacked.service.logLines().findLast((text) => text.includes(' ERROR error '));
-      expect(line).toContain(`the stored secret of client ${id} cannot be opened`);
+      expect(line).toContain(`the stored secret of client ${id} cannot be decrypted`);
     }
   }
 });
@@ -534,5 +538,5 @@ test('a registration token that was moved to another row is not shown for it', a
   );
   expect(() =>
     openRegistrationToken(keyRing, fromUuid(own?.id ?? ''), foreign?.token_sealed ?? Buffer.alloc(0)),
-  ).toThrow('none of the keys opens the registration token');
+  ).toThrow('cannot be decrypted with any configured key');
 });

@@ -57,7 +57,7 @@ describe('sixteen passwords from one address that take seconds to estimate (S-18
     expect(answer.status).toBe(303);
     expect(areAllAnswered).toBe(false);
     expect(await all).toBe(12);
-    expect(service.logLines().join()).toMatch(/auth\.refused .*too many password estimates of one address/);
+    expect(service.logLines().join()).toMatch(/auth\.refused .*too many password estimates from one address/);
   });
 });
 

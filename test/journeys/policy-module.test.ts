@@ -127,7 +127,7 @@ describe('a registration', () => {
     const before = attacked.service.logLines().length;
     const { shown } = await register({ username: 'thrower' });
     expect(shown.errorCodes).toEqual(['policy_error']);
-    expect(shown.text).toContain('could not be consulted');
+    expect(shown.text).toContain('could not be evaluated');
     const errors = attacked.service
       .logLines()
       .slice(before)

@@ -28,7 +28,7 @@ export class WaitingHasher extends PasswordHasher {
       new Promise((_resolve, reject) => {
         signal?.addEventListener('abort', () => {
           this.count -= 1;
-          reject(new LatchkeyError('overloaded', { description: 'the client left', retryAfterSeconds: 5 }));
+          reject(new LatchkeyError('overloaded', { description: 'client disconnected', retryAfterSeconds: 5 }));
         });
       }),
     );

@@ -83,8 +83,8 @@ export function parseDisplayName(text: string): string | undefined {
 
 /** Reasons for rejecting a display name, for API clients and operators. */
 export const DISPLAY_NAME_REASONS: Readonly<Record<DisplayNameProblem, string>> = {
-  empty: 'it is empty',
-  'too-long': `it has more than ${MAX_DISPLAY_NAME_CHARACTERS} characters`,
-  'forbidden-characters': 'it has a control character, or one that changes the direction of text',
-  invisible: 'it has no visible character',
+  empty: 'must not be empty',
+  'too-long': `must have at most ${MAX_DISPLAY_NAME_CHARACTERS} characters`,
+  'forbidden-characters': 'must not contain control characters or characters that change the text direction',
+  invisible: 'must contain a visible character',
 };

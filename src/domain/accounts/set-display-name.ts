@@ -48,7 +48,7 @@ export async function setDisplayName(
   if (!told.ok) {
     // A failed request was already logged by the call.
     if (told.reason !== 'unavailable')
-      log.warn('homeserver.failed', 'the homeserver does not take a display name', { reason: told.detail });
+      log.warn('homeserver.failed', 'homeserver rejected a display name', { reason: told.detail });
     return 'unavailable';
   }
   const now = clock.now();

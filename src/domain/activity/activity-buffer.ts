@@ -189,7 +189,7 @@ export class ActivityBuffer {
       try {
         await write(entries.slice(start, start + BATCH_ENTRIES));
       } catch (error) {
-        this.#log.warn('activity.failed', 'last-seen times could not be written yet', {
+        this.#log.warn('activity.failed', 'writing last-active times failed; will retry', {
           entries: entries.length - start,
           cause: describeError(error).message,
         });

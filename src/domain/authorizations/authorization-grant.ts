@@ -155,7 +155,7 @@ function expectedSubjects(row: GrantRow): readonly string[] {
 
 function responseMode(text: string): ResponseMode {
   const mode = RESPONSE_MODES.find((known) => known === text);
-  if (mode === undefined) throw new Error(`a grant is stored with an unknown response mode: ${text}`);
+  if (mode === undefined) throw new Error(`stored grant has an unknown response mode: ${text}`);
   return mode;
 }
 

@@ -82,7 +82,7 @@ export async function createDeviceCodeGrant(
         seconds: secondsPerToken(deps.limiter),
       }),
     );
-    if (row === undefined) throw new Error('the statement of a device grant returned no row');
+    if (row === undefined) throw new Error('the statement that creates a device grant returned no row');
     if (row.is_made) return { ok: true, deviceCode, userCode };
     if (!row.client_is_current) return { ok: false, reason: 'client-changed' };
     if (!row.is_charged) {
@@ -90,7 +90,7 @@ export async function createDeviceCodeGrant(
       return { ok: false, reason: 'rate-limited', retryAfterSeconds: Math.max(1, Math.ceil(seconds)) };
     }
   }
-  throw new Error(`${MAX_DRAWS} user codes in a row are taken`);
+  throw new Error(`no unused user code found in ${MAX_DRAWS} attempts`);
 }
 
 const USER_CODE_KEY = 'user-codes';

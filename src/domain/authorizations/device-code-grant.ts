@@ -106,7 +106,7 @@ export function sealUserCode(code: string, id: DeviceCodeGrantId, keys: KeyRing)
 
 function openUserCode(sealed: Buffer, id: DeviceCodeGrantId, keys: KeyRing): string {
   const opened = keys.open('column', sealed, associatedData(id));
-  if (opened === undefined) throw new Error(`the user code of device grant ${id} cannot be opened`);
+  if (opened === undefined) throw new Error(`the user code of device grant ${id} cannot be decrypted`);
   return opened.toString();
 }
 

@@ -76,7 +76,7 @@ export class UserCodes {
     const seconds = await countFailure(database, clock, { key: GLOBAL_KEY, limiter: limits.global });
     if (seconds > 0) {
       if (this.#slowUntil <= clock.now()) {
-        log.warn('device.user_code', 'too many wrong user codes from everywhere: each try waits a second', {
+        log.warn('device.user_code', 'too many wrong user codes overall; attempts are delayed by one second', {
           code: 'slowed',
         });
       }

@@ -223,6 +223,6 @@ async function open(deps: SignInDeps, attempt: SignInAttempt, accepted: Accepted
 
 function refuse(log: Log, user: User): SignInOutcome {
   const reason = user.isDeactivated ? 'deactivated' : 'locked';
-  log.info('auth.refused', 'the account may not sign in', { code: reason, user: user.id });
+  log.info('auth.refused', 'sign-in refused: the account is locked or deactivated', { code: reason, user: user.id });
   return { ok: false, reason, user };
 }

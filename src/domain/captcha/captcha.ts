@@ -85,7 +85,7 @@ export class Captcha {
     const settings = this.#settings;
     if (settings === undefined || !(await this.isAskedFor(form, address))) return PASSED;
     const token = tokenOf(settings, answer);
-    if (token === undefined) return this.#refuse(form, 'no answer of this service');
+    if (token === undefined) return this.#refuse(form, 'no response from this CAPTCHA service in the form');
     const counted = await chargeAddress(this.#deps, { name: 'captcha', limiter: CHECKS, address });
     if (!counted.ok) return { ...counted, reason: 'rate-limited' };
     return await this.#judge(settings, form, token, address);
@@ -101,12 +101,12 @@ export class Captcha {
     if (typeof said === 'string') return this.#fail(form, said);
     const codes = errorCodes(said);
     if (said['success'] !== true) {
-      const detail = codes.join(' ') || 'refused without a reason';
+      const detail = codes.join(' ') || 'rejected without a reason';
       return codes.some((code) => NOT_THE_ANSWER.has(code)) ? this.#fail(form, detail) : this.#refuse(form, detail);
     }
     // Rejects a response obtained on another site with the same key.
     const host = new URL(this.#deps.config.http.publicBase).hostname;
-    return said['hostname'] === host ? PASSED : this.#refuse(form, 'solved on another host');
+    return said['hostname'] === host ? PASSED : this.#refuse(form, 'solved for a different host');
   }
 
   /** Returns the fields of the service's response, or the reason why there is none. */
@@ -115,7 +115,7 @@ export class Captcha {
     token: string,
     address: string | undefined,
   ): Promise<Readonly<Record<string, unknown>> | string> {
-    if (!this.#breaker.admits()) return 'not asked: its last answers were failures';
+    if (!this.#breaker.admits()) return 'not called after repeated failures';
     const form = new URLSearchParams({ secret: secretKey.reveal(), response: token });
     if (address !== undefined) form.set('remoteip', address);
     const answer = await this.#deps.outbound.call(CAPTCHA_SERVICES[service].verifyUrl, {
@@ -129,12 +129,12 @@ export class Captcha {
       // The request hit our own limit, so the service has not failed.
       if (answer.reason === 'busy') this.#breaker.giveUp();
       else this.#breaker.fail();
-      return `no answer: ${answer.reason}`;
+      return `no response: ${answer.reason}`;
     }
     const said = answer.status < 500 ? membersOf(answer.body) : undefined;
     if (said === undefined) {
       this.#breaker.fail();
-      return `status ${answer.status} without a verdict`;
+      return `status ${answer.status} without a result`;
     }
     this.#breaker.succeed();
     return said;
@@ -145,12 +145,12 @@ export class Captcha {
   }
 
   #refuse(form: CaptchaForm, detail: string): CaptchaOutcome {
-    this.#deps.log.info('auth.refused', 'the puzzle was not solved', { code: 'captcha', form, detail });
+    this.#deps.log.info('auth.refused', 'CAPTCHA not solved', { code: 'captcha', form, detail });
     return { ok: false, reason: 'captcha-unsolved' };
   }
 
   #fail(form: CaptchaForm, detail: string): CaptchaOutcome {
-    this.#deps.log.warn('captcha.failed', 'the service of the puzzle gave no verdict: nobody passes', { form, detail });
+    this.#deps.log.warn('captcha.failed', 'CAPTCHA verification failed; the form was refused', { form, detail });
     return { ok: false, reason: 'captcha-unavailable' };
   }
 }

@@ -61,8 +61,8 @@ async function sweepTable(sweep: Sweep, deps: CleanUpDeps, { payload, signal }: 
   } finally {
     const fields = { rows, milliseconds: clock.now() - startedAt };
     if (rows > 0 && sweep.endsSessions === true) log.info('cleanup', `${sweep.name} ended sessions`, fields);
-    else if (rows > 0) log.info('cleanup', `${sweep.name} removed what was over`, fields);
-    else log.debug('cleanup', `${sweep.name} found nothing`, fields);
+    else if (rows > 0) log.info('cleanup', `${sweep.name} deleted expired rows`, fields);
+    else log.debug('cleanup', `${sweep.name} found nothing to delete`, fields);
   }
   return position === undefined ? DONE : { kind: 'unfinished', payload: position };
 }

@@ -251,7 +251,7 @@ export function sealSecret(uuid: string, secret: string, keys: KeyRing): Buffer 
 export function openSecret(uuid: string, sealed: Buffer, keys: KeyRing): Secret {
   const opened = keys.open('column', sealed, associatedData(uuid));
   if (opened === undefined) {
-    throw new Error(`the stored secret of client ${fromUuid(uuid)} cannot be opened with secrets.encryption`);
+    throw new Error(`the stored secret of client ${fromUuid(uuid)} cannot be decrypted with secrets.encryption`);
   }
   return new Secret(opened.toString());
 }
@@ -262,6 +262,6 @@ function associatedData(uuid: string): string {
 
 function authMethod(text: string): ClientAuthMethod {
   const method = CLIENT_AUTH_METHODS.find((known) => known === text);
-  if (method === undefined) throw new Error(`a client is stored with an unknown authentication method: ${text}`);
+  if (method === undefined) throw new Error(`stored client has an unknown authentication method: ${text}`);
   return method;
 }

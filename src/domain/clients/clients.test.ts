@@ -213,7 +213,7 @@ describe('client directory', () => {
          (select client_secret_sealed from oauth2_clients where id = $1::uuid) where id = $2::uuid`,
       [toUuid(mine), toUuid(other)],
     );
-    await expect(new ClientDirectory(db.database, keys, clock).find(other)).rejects.toThrow(/cannot be opened/);
+    await expect(new ClientDirectory(db.database, keys, clock).find(other)).rejects.toThrow(/cannot be decrypted/);
   });
 });
 

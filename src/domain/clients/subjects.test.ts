@@ -44,6 +44,6 @@ describe('the sector of a client', () => {
   });
 
   test.each([[[]], [['com.example.app:/cb']]])('that is missing with %j is a fault, never a public subject', (uris) => {
-    expect(() => sectorHost(sectorUri({ redirect_uris: uris, subject_type: 'pairwise' }))).toThrow('without a sector');
+    expect(() => sectorHost(sectorUri({ redirect_uris: uris, subject_type: 'pairwise' }))).toThrow('has no sector');
   });
 });

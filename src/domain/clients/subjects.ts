@@ -57,7 +57,7 @@ export function sectorUriColumn(client: string): string {
 export function sectorHost(uri: string | null): string | undefined {
   if (uri === null) return undefined;
   const host = parseUrl(uri)?.hostname ?? '';
-  if (host === '') throw new Error('a client with pairwise subjects is stored without a sector');
+  if (host === '') throw new Error('stored client with pairwise subjects has no sector');
   return host;
 }
 

@@ -43,7 +43,7 @@ export async function allowCrossSigningReset(
   if (!told.ok) {
     // The homeserver client already logs unavailability.
     if (told.reason !== 'unavailable')
-      log.warn('homeserver.failed', 'the homeserver allows no reset of keys', { reason: told.detail });
+      log.warn('homeserver.failed', 'homeserver rejected the cross-signing reset', { reason: told.detail });
     return 'unavailable';
   }
   const now = clock.now();

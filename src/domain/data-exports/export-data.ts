@@ -44,7 +44,7 @@ async function exportData(deps: ExportDataDeps, job: Job): Promise<JobOutcome> {
     // If another process has claimed the job, it creates the archive as well.
     job.signal.throwIfAborted();
     await store(deps, { exportId: wanted.id, user, language: wanted.language ?? undefined, archive });
-    log.info('data_export.ready', 'a data export was made', { user: user, bytes: archive.length });
+    log.info('data_export.ready', 'data export created', { user: user, bytes: archive.length });
     return DONE;
   } catch (error) {
     const isTooLarge = error instanceof ArchiveTooLarge;

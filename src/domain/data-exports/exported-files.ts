@@ -44,10 +44,10 @@ const EVERY_SESSION = { isLive: undefined, activeAfter: undefined, activeBefore:
 const EVERY_EVENT = { kinds: AUDIT_EVENT_KINDS, since: undefined, until: undefined };
 
 export const EXPORTED_FILES: readonly ExportedFile[] = [
-  { name: 'profile.json', holds: 'the account itself, and the terms that you have accepted', write: writeProfile },
+  { name: 'profile.json', holds: 'your account, and the terms that you accepted', write: writeProfile },
   {
     name: 'emails.json',
-    holds: 'your e-mail addresses',
+    holds: 'your email addresses',
     write: list(
       async ({ database, user }, window) => one(await listUserEmails(database, [user], window)),
       ({ email, isPrimary, createdAt }) => ({ address: email, is_primary: isPrimary, added_at: time(createdAt) }),
@@ -55,7 +55,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
   },
   {
     name: 'browser-sessions.json',
-    holds: 'where you signed in with a browser',
+    holds: 'browsers in which you signed in',
     write: list(
       async ({ database, user }, window) => one(await listBrowserSessions(database, [user], EVERY_SESSION, window)),
       ({ createdAt, finishedAt, userAgent, lastActiveAt, lastActiveAddress }) => ({
@@ -69,17 +69,17 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
   },
   {
     name: 'application-sessions.json',
-    holds: 'which applications signed in for you, and what each may do',
+    holds: 'applications with access to your account, and their permissions',
     write: appSessions('oauth2-of-user'),
   },
   {
     name: 'chat-sessions.json',
-    holds: 'which chat clients signed in by the routes of their own protocol',
+    holds: 'chat clients that signed in through the chat protocol',
     write: appSessions('compat-of-user'),
   },
   {
     name: 'personal-sessions.json',
-    holds: 'which programs act as you, by a token that an administrator gave them',
+    holds: 'programs that act as you with a token issued by an administrator',
     write: list(
       async ({ database, user }, window) => {
         const page = await personalSessions.page(database, { actor: toUuid(user) }, window);
@@ -99,7 +99,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
   },
   {
     name: 'consents.json',
-    holds: 'what you have allowed applications',
+    holds: 'permissions that you granted to applications',
     write: list(
       async ({ database, user }, window) => one(await listConsents(database, [user], window)),
       ({ client, scope, createdAt, updatedAt }) => ({
@@ -112,7 +112,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
   },
   {
     name: 'linked-accounts.json',
-    holds: 'your accounts at other services',
+    holds: 'linked accounts at other services',
     write: list(
       async ({ database, user }, window) => await listEveryLink(database, user, window),
       ({ providerId, subject, accountName, createdAt, lastUsedAt }, { upstreamProviders }) => {
@@ -129,7 +129,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
   },
   {
     name: 'passkeys.json',
-    holds: 'what you sign in with in place of a password',
+    holds: 'your passkeys',
     write: list(
       async ({ database, user }, window) => one(await listPasskeys(database, [user], window)),
       ({ name, createdAt, lastUsedAt }) => ({ name, added_at: time(createdAt), last_used_at: time(lastUsedAt) }),
@@ -137,7 +137,7 @@ export const EXPORTED_FILES: readonly ExportedFile[] = [
   },
   {
     name: 'activity.json',
-    holds: 'what happened to your account, for as long as the service keeps it',
+    holds: 'security events of your account, as long as they are kept',
     write: list(
       async ({ database, user }, window) => one(await listSecurityEvents(database, [user], EVERY_EVENT, window)),
       ({ kind, actor, createdAt, address, userAgent, clientId, subject, count }) => ({

@@ -30,12 +30,12 @@ function readme({ serviceName, address, now }: ArchiveFrame): string {
   const files = EXPORTED_FILES.map(({ name, holds }) => `${name.padEnd(28)}${holds}`);
   const lines = [
     `Your account at ${serviceName} (${address})`,
-    `As it was on ${new Date(now).toISOString()}`,
+    `Created on ${new Date(now).toISOString()}`,
     '',
     ...files,
     '',
-    'The files are JSON (UTF-8). All times are in UTC. What is not known about an entry is left out.',
-    'Passwords and other secrets are never part of an export. Chat messages are kept by the chat server, not here.',
+    'The files are JSON (UTF-8). All times are in UTC. Unknown values are omitted.',
+    'Passwords and other secrets are never exported. Chat messages are stored by the chat server, not here.',
     '',
   ];
   return lines.join('\r\n');

@@ -32,7 +32,7 @@ export async function deactivateOwnAccount(
     { isRepeatable: true },
   );
   if (!isNew) return;
-  log.info('account.deactivated', 'a person deactivated their account', {
+  log.info('account.deactivated', 'account deactivated by its user', {
     user,
     erase: isErased,
     browser_sessions: browserSessions,

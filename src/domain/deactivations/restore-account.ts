@@ -54,8 +54,8 @@ export async function restoreAccount(
     if (told.ok) return await restore();
     // The homeserver client already logs unavailability.
     if (told.reason !== 'unavailable')
-      log.warn('homeserver.failed', 'the homeserver does not reactivate a person', { reason: told.detail });
+      log.warn('homeserver.failed', 'homeserver rejected the reactivation of a user', { reason: told.detail });
     return told;
   });
-  return alone?.value ?? { ok: false, reason: 'unavailable', detail: 'a job tells it of the person' };
+  return alone?.value ?? { ok: false, reason: 'unavailable', detail: 'a job is updating this user' };
 }

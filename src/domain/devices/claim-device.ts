@@ -113,7 +113,9 @@ async function waitForLease<Row extends ClaimRow, Outcome>(deps: ClaimDeps, clai
     );
     if (taken !== undefined) return taken;
     if (deps.clock.now() >= giveUpAt || signal.aborted) {
-      deps.log.warn('homeserver.busy', 'somebody else tells the homeserver of this user', { user: user.id });
+      deps.log.warn('homeserver.busy', 'timed out waiting for another update of this user at the homeserver', {
+        user: user.id,
+      });
       throw tooLate();
     }
     await outside(sleep(randomInt(MIN_PAUSE_MS, MAX_PAUSE_MS)));
@@ -134,7 +136,7 @@ async function failureOf(
     const afterSeconds = Math.max(RETRY_AFTER_SECONDS, retryAfterSeconds);
     return new LatchkeyError('homeserver_unavailable', { retryAfterSeconds: afterSeconds });
   }
-  log.error('homeserver.refused', 'the homeserver refuses a device', { user, reason: detail });
+  log.error('homeserver.refused', 'homeserver rejected a device', { user, reason: detail });
   return new LatchkeyError('homeserver_refused');
 }
 

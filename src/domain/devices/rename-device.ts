@@ -68,7 +68,7 @@ export async function tellDeviceName(deps: RenameDeps, { user, deviceId, name }:
   if (!homeserver.isConnected) return;
   const told = await homeserver.renameDevice(user.username, { id: deviceId, name }, { kind: 'request' });
   if (!told.ok && told.reason === 'refused')
-    log.warn('homeserver.failed', 'the homeserver does not take the name of a device', { reason: told.detail });
+    log.warn('homeserver.failed', 'homeserver rejected the name of a device', { reason: told.detail });
   await database.execute(insertJob, {
     userId: toUuid(user.id),
     deviceId,

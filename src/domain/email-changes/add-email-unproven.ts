@@ -35,6 +35,6 @@ export async function addEmailUnproven(
     },
     { isRepeatable: true },
   );
-  if (outcome.ok) log.info('email.added', 'an administrator added an e-mail address', { user });
+  if (outcome.ok) log.info('email.added', 'email address added by an administrator', { user });
   return outcome;
 }

@@ -46,7 +46,7 @@ export async function addProvenEmail(deps: AddProvenEmailDeps, proof: EmailProof
   if (found.isExhausted && found.state === 'over') return 'rate-limited';
   const tried = await tryEmailCode(deps, id, code);
   if (!tried.ok) {
-    log.info('email.code_refused', 'a code for an address was not accepted', { user, reason: tried.reason });
+    log.info('email.code_refused', 'email verification code refused', { user, reason: tried.reason });
     switch (tried.reason) {
       case 'rate-limited':
       case 'late':
@@ -76,7 +76,7 @@ export async function addProvenEmail(deps: AddProvenEmailDeps, proof: EmailProof
     },
     { isRepeatable: true },
   );
-  if (outcome === 'added') log.info('email.added', 'a person added an e-mail address', { user });
+  if (outcome === 'added') log.info('email.added', 'email address added', { user });
   if (outcome !== 'taken-meanwhile') return outcome;
   // The notice and the event are rolled back. The proof of the address is kept.
   await markProven(database, proven);

@@ -59,6 +59,6 @@ export async function removeOwnEmail(
     },
     { isRepeatable: true },
   );
-  if (outcome === 'removed') log.info('email.removed', 'an e-mail address was removed', { user });
+  if (outcome === 'removed') log.info('email.removed', 'email address removed', { user });
   return outcome;
 }

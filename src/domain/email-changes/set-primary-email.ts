@@ -38,6 +38,6 @@ export async function setPrimaryEmail(
     },
     { isRepeatable: true },
   );
-  if (outcome === 'set') log.info('email.primary_set', 'the primary email address changed', { user });
+  if (outcome === 'set') log.info('email.primary_set', 'primary email address changed', { user });
   return outcome === 'unchanged' ? 'set' : outcome;
 }

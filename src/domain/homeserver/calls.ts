@@ -83,7 +83,7 @@ export class HomeserverCalls {
     const { request } = this.#breakers;
     const own = context.kind === 'page' || context.kind === 'account' ? this.#breakers[context.kind] : request;
     // Jobs follow their own retry schedule and detect when the homeserver is back.
-    if (context.kind !== 'job' && !own.admits()) return unavailable('not asked: its last answers were failures');
+    if (context.kind !== 'job' && !own.admits()) return unavailable('not called after repeated failures');
     const started = performance.now();
     let result: HomeserverResult<Members>;
     try {
@@ -145,10 +145,10 @@ export class HomeserverCalls {
     const { log } = this.#deps;
     const elapsed = Math.round(milliseconds);
     if (milliseconds >= SLOW_MS)
-      log.warn('homeserver.slow', 'the homeserver took long to answer', { call: call.name, milliseconds: elapsed });
+      log.warn('homeserver.slow', 'homeserver responded slowly', { call: call.name, milliseconds: elapsed });
     // Failures within a job appear in the log line of the job.
     if (!result.ok && result.reason === 'unavailable' && !isJob)
-      log.warn('homeserver.failed', 'the homeserver could not be asked', { call: call.name, reason: result.detail });
+      log.warn('homeserver.failed', 'homeserver request failed', { call: call.name, reason: result.detail });
   }
 }
 

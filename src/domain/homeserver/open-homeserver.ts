@@ -31,7 +31,7 @@ export function openHomeserver(deps: CallsDeps): Homeserver {
 
 const SKIPPED: HomeserverResult<unknown> = { ok: true, value: undefined };
 
-const NOBODY_THERE = { ok: false, detail: 'there is no homeserver' } as const;
+const NOBODY_THERE = { ok: false, detail: 'no homeserver is configured' } as const;
 const UNKNOWN_USER: HomeserverFailure = { ...NOBODY_THERE, reason: 'unknown-user' };
 const REFUSED: HomeserverFailure = { ...NOBODY_THERE, reason: 'refused' };
 
@@ -103,7 +103,7 @@ class ReadOnly implements Homeserver {
 
   #skip(call: string, localpart: string, devices?: readonly string[]): Promise<HomeserverResult<unknown>> {
     const fields = { call, localpart, devices: devices?.join(' ') };
-    this.#log.info('homeserver.skipped', 'left out, as homeserver.kind is "synapse_read_only"', fields);
+    this.#log.info('homeserver.skipped', 'homeserver write skipped: homeserver.kind is "synapse_read_only"', fields);
     return Promise.resolve(SKIPPED);
   }
 }

@@ -47,16 +47,20 @@ export function tellingQueue(
 
 async function run(deps: TellDeps, job: Job, tell: Parameters<typeof tellingQueue>[2]): Promise<JobOutcome> {
   const userId = (await deps.database.first(readPayload, { payload: JSON.stringify(job.payload) }))?.user_id ?? null;
-  if (userId === null) return { kind: 'failed', reason: 'the payload names no user' };
+  if (userId === null) return { kind: 'failed', reason: 'the payload has no user ID' };
   const told = await withUserLease(deps, userId, job.signal, async (signal): Promise<JobOutcome> => {
     const facts = await readTold(deps.database, userId);
-    if (facts === undefined) return { kind: 'failed', reason: `there is no user ${fromUuid(userId)}` };
+    if (facts === undefined) return { kind: 'failed', reason: `user ${fromUuid(userId)} not found` };
     return outcomeOf(await tell(facts, { kind: 'job', signal }, job.payload), facts.subject);
   });
   if (told !== undefined) return told.value;
   if ((await readTold(deps.database, userId)) === undefined)
-    return { kind: 'failed', reason: `there is no user ${fromUuid(userId)}` };
-  return { kind: 'postponed', reason: 'the homeserver is told of this user already', afterSeconds: BUSY_SECONDS };
+    return { kind: 'failed', reason: `user ${fromUuid(userId)} not found` };
+  return {
+    kind: 'postponed',
+    reason: 'another process is updating this user at the homeserver',
+    afterSeconds: BUSY_SECONDS,
+  };
 }
 
 function outcomeOf(result: HomeserverResult<unknown>, user: string): JobOutcome {

@@ -122,7 +122,7 @@ export class HeldLease {
     this.#renewal = setInterval(() => {
       resumeTask(undefined, () => {
         void this.#renew().then((isKept) => {
-          if (!isKept) resumeTask(task, () => this.#lost.abort(new Error('another process has taken the lease')));
+          if (!isKept) resumeTask(task, () => this.#lost.abort(new Error('the lease was lost to another process')));
         });
       });
     }, RENEW_MS).unref();

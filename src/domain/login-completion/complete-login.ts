@@ -264,6 +264,6 @@ function evidence(
 
 function refuse(log: Log, user: User): CompletionOutcome {
   const reason = user.isDeactivated ? 'deactivated' : 'locked';
-  log.info('auth.refused', 'the account may not sign in', { code: reason, user: user.id });
+  log.info('auth.refused', 'sign-in refused: the account is locked or deactivated', { code: reason, user: user.id });
   return { ok: false, reason, user };
 }

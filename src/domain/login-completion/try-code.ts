@@ -130,7 +130,7 @@ export function countFactor<Outcome extends { readonly ok: boolean; readonly rea
   const isSignIn = pending.firstFactor.kind === 'password' && pending.sessionId === undefined;
   if (outcome.ok && isSignIn) metrics?.count('latchkey_login_attempts_total', { result: 'success' });
   if (result === 'bad_code' || result === 'too_many_attempts') {
-    log.info('auth.refused', 'wrong code', { code: result, user: pending.user.id });
+    log.info('auth.refused', 'wrong second-factor code', { code: result, user: pending.user.id });
   }
   return outcome;
 }

@@ -81,7 +81,7 @@ export function backchannelLogoutQueues(deps: BackchannelLogoutDeps): {
 async function sendLogoutToken(deps: BackchannelLogoutDeps, payload: unknown): Promise<JobOutcome> {
   const { clock, database, issuer, outbound, signingKeys, subjects } = deps;
   const session = await database.first(readLogout, { payload: JSON.stringify(payload) });
-  if (session?.session_id == null) return { kind: 'failed', reason: 'the payload names no session' };
+  if (session?.session_id == null) return { kind: 'failed', reason: 'the payload has no session ID' };
   // The client no longer has a logout URI.
   if (session.uri === null) return DONE;
   const claims = logoutTokenClaims({
@@ -95,12 +95,12 @@ async function sendLogoutToken(deps: BackchannelLogoutDeps, payload: unknown): P
   const token = await signingKeys.signJwt(claims, { alg: session.algorithm, typ: LOGOUT_TOKEN_TYPE });
   const posted = await outbound.post(session.uri, { logout_token: token }, { isConfigured: session.is_static });
   if (!posted.ok) {
-    const reason = `client ${fromUuid(session.client_id)} was not reached: ${posted.reason}`;
+    const reason = `client ${fromUuid(session.client_id)} could not be reached: ${posted.reason}`;
     return { kind: posted.reason === 'url' ? 'failed' : 'retry', reason };
   }
   // 2.8: 200, or 204 from some frameworks. 400 means that the client rejected the token.
   if (posted.status === 200 || posted.status === 204) return DONE;
-  const reason = `client ${fromUuid(session.client_id)} answered ${posted.status}`;
+  const reason = `client ${fromUuid(session.client_id)} responded with ${posted.status}`;
   return { kind: posted.status === 400 ? 'failed' : 'retry', reason };
 }
 

@@ -289,6 +289,6 @@ function listedSession(row: SessionRow): ListedAppSession {
     const client = clientPresentation(fromUuid(row.client_id), row.client);
     return { kind: 'oauth2', id: fromUuid(row.id), userId, client, scope: row.scope ?? [], ...shared };
   }
-  if (userId === undefined) throw new TypeError('a session of a chat client has a person');
+  if (userId === undefined) throw new TypeError('session of a chat client has no user');
   return { kind: 'compat', id: fromUuid(row.id), userId, ...shared };
 }

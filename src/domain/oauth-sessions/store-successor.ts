@@ -102,7 +102,7 @@ export async function storeSuccessor<Grant extends object>(
   };
   if (verdict.kind === 'rotate') {
     const [key] = keys;
-    if (key === undefined) throw new Error('no key to derive refresh tokens with');
+    if (key === undefined) throw new Error('no key is available to derive refresh tokens');
     const salt = randomBytes(SALT_BYTES);
     const pair = deriveSuccessor(key, presented, salt, 0, prefixes);
     const stored = await database.first(rotate, {

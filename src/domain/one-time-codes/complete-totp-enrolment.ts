@@ -60,7 +60,7 @@ export async function completeTotpEnrolment(
     { isRepeatable: true },
   );
   if (stored?.ok !== true) return { ok: false, reason: 'expired' };
-  log.info('totp.added', 'a person set up an authenticator app', { user });
+  log.info('totp.added', 'authenticator app set up', { user });
   return stored;
 }
 

@@ -26,7 +26,7 @@ export async function regenerateRecoveryCodes(
     },
     { isRepeatable: true },
   );
-  if (codes !== undefined) log.info('recovery_codes.generated', 'a person made other recovery codes', { user });
+  if (codes !== undefined) log.info('recovery_codes.generated', 'recovery codes regenerated', { user });
   return codes;
 }
 

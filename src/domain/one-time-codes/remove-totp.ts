@@ -32,6 +32,6 @@ export async function removeTotp(
     },
     { isRepeatable: true },
   );
-  if (isRemoved) log.info('totp.removed', 'a person removed the authenticator app', { user });
+  if (isRemoved) log.info('totp.removed', 'authenticator app removed', { user });
   return isRemoved;
 }

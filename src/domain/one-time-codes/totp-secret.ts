@@ -36,7 +36,8 @@ export function sealTotpSecret(keyRing: KeyRing, table: SecretTable, id: string,
 /** @throws Error if no key opens it, or it was copied from another row */
 export function openTotpSecret(keyRing: KeyRing, table: SecretTable, id: string, sealed: Buffer): Buffer {
   const secret = keyRing.open('column', sealed, sealedFor(table, id));
-  if (secret === undefined) throw new Error(`none of the keys opens the secret of ${id} in ${table}`);
+  if (secret === undefined)
+    throw new Error(`the secret of ${id} in ${table} cannot be decrypted with any configured key`);
   return secret;
 }
 

@@ -65,7 +65,7 @@ export async function completePasskeyRegistration(
   const attestation = parseAttestation(answer.response);
   const problem = attestation === undefined ? 'malformed' : problemOf(attestation, taken.challenge_hash, party);
   if (attestation !== undefined && problem === undefined) return await store(deps, answer, attestation);
-  log.info('passkey.refused', 'a new passkey was refused', { code: problem });
+  log.info('passkey.refused', 'passkey registration refused', { code: problem });
   return { ok: false, reason: 'invalid-response' };
 }
 

@@ -83,7 +83,7 @@ export async function provePasskey(deps: ProofDeps, answer: PasskeyAnswer): Prom
   const { expects, now } = answer;
   const refuse = (code: Refusal, taken?: TakenRow): PasskeyOutcome => {
     const owner = taken?.user_id == null ? undefined : fromUuid<'user'>(taken.user_id);
-    log.info('passkey.refused', 'a passkey was refused', { code, ...(owner !== undefined && { user: owner }) });
+    log.info('passkey.refused', 'passkey refused', { code, ...(owner !== undefined && { user: owner }) });
     return { ok: false, purpose: taken?.purpose };
   };
   const assertion = parseAssertion(parseJson(answer.credential));
@@ -125,7 +125,7 @@ export async function provePasskey(deps: ProofDeps, answer: PasskeyAnswer): Prom
  * 6.1.1).
  */
 export function logCounter(log: Log, { passkeyId, userId }: Pick<PasskeyProof, 'passkeyId' | 'userId'>): void {
-  log.warn('passkey.counter', 'a passkey was refused whose counter went back; its key may have been copied', {
+  log.warn('passkey.counter', 'passkey refused: its signature counter decreased; the key may have been copied', {
     user: userId,
     passkey: passkeyId,
   });

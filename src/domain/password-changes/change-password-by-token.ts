@@ -74,7 +74,7 @@ export async function changePasswordByToken(
     { isRepeatable: true },
   );
   if (ended === undefined) return { ok: false, reason: 'invalid-credentials' };
-  deps.log.info('password.changed', 'a person changed the password', { user: account, ...ended });
+  deps.log.info('password.changed', 'password changed by its user', { user: account, ...ended });
   return { ok: true };
 }
 

@@ -59,6 +59,6 @@ export async function changePassword(
     },
     { isRepeatable: true },
   );
-  if (ended !== undefined) log.info('password.changed', 'a person changed the password', { user: user.id, ...ended });
+  if (ended !== undefined) log.info('password.changed', 'password changed by its user', { user: user.id, ...ended });
   return countReauth(renewed);
 }

@@ -39,7 +39,7 @@ export async function setPasswordOfUser(
   } catch (error) {
     return overloadedOutcome(error, deps.log);
   }
-  if (stored === undefined) throw new Error('a password that may be used is too long to be hashed');
+  if (stored === undefined) throw new Error('an accepted password is too long to be hashed');
   const replacement = { ...change, stored, keptSession: undefined };
   const now = deps.clock.now();
   const ended = await deps.database.transaction(
@@ -51,7 +51,7 @@ export async function setPasswordOfUser(
     { isRepeatable: true },
   );
   if (ended === undefined) return { ok: false, reason: 'gone' };
-  deps.log.info('password.set', 'an administrator set the password of an account', {
+  deps.log.info('password.set', 'password set by an administrator', {
     user,
     client: admin.clientId,
     admin: admin.userId,

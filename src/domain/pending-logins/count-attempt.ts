@@ -102,7 +102,7 @@ export async function countAttempt(
   await refundTokens(database, charges);
   if (charges.keys.length === buckets.length) return { ok: false, reason: 'not-open' };
   metrics?.count('latchkey_rate_limited_total', { limiter: 'second-factor' });
-  log.info('auth.refused', 'too many codes', { code: 'rate_limited', user: user.id });
+  log.info('auth.refused', 'too many second-factor attempts', { code: 'rate_limited', user: user.id });
   const seconds = row?.blocked_seconds ?? secondsPerToken(limits.secondFactor.perAccount);
   return { ok: false, reason: 'rate-limited', retryAfterSeconds: Math.ceil(seconds) };
 }

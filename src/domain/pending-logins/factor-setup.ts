@@ -24,7 +24,7 @@ export function sealSetup(keyRing: KeyRing, id: PendingLoginId, { secret, recove
 
 export function openSetup(keyRing: KeyRing, id: PendingLoginId, sealed: Buffer): FactorSetup {
   const opened = keyRing.open('column', sealed, associatedData(id));
-  if (opened === undefined) throw new Error('a pending login cannot be opened with secrets.encryption');
+  if (opened === undefined) throw new Error('a pending login cannot be decrypted with secrets.encryption');
   const value: unknown = JSON.parse(opened.toString());
   const [secret = '', ...recoveryCodes] = Array.isArray(value) ? value.map(String) : [];
   return { secret: Buffer.from(secret, 'base64url'), recoveryCodes };

@@ -94,7 +94,7 @@ export class LivePolicy {
         this.adopt(id, judged.data);
         break;
       }
-      this.#deps.log.error('policy.invalid', 'stored policy data cannot be used; what was in force before stays', {
+      this.#deps.log.error('policy.invalid', 'stored policy data is invalid; the previous data stays in effect', {
         policy_data: fromUuid(id),
         path: judged.path.join('.'),
         reason: judged.problem,
@@ -108,7 +108,7 @@ export class LivePolicy {
     try {
       await this.refresh();
     } catch (error) {
-      this.#deps.log.debug('policy.unread', 'policy data could not be read', { reason: describeError(error).message });
+      this.#deps.log.debug('policy.unread', 'reading policy data failed', { reason: describeError(error).message });
     }
   }
 }

@@ -78,9 +78,9 @@ function describeViolation(violation: Violation): string {
     case 'admin-scope':
       return 'the user may not grant an admin scope';
     case 'requester-banned':
-      return 'the policy here forbids it to this requester';
+      return 'the policy does not allow this requester';
     case 'policy-module':
-      return 'the policy here forbids it';
+      return 'the policy does not allow this';
     case 'too-many-sessions':
       return 'the user has too many sessions and must end some';
   }

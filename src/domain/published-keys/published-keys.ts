@@ -105,7 +105,7 @@ export class PublishedKeys {
     const waiting = this.#waiting.get(uri) ?? 0;
     if (waiting >= MAX_WAITING_FOR_SET || this.#waitingCount >= MAX_WAITING) {
       throw new LatchkeyError('temporarily_unavailable', {
-        description: 'Too many requests wait for the keys of clients. Try again later.',
+        description: 'Too many requests are waiting for client keys. Retry later.',
         retryAfterSeconds: BUSY_RETRY_SECONDS,
         details: { refusal: 'keys_awaited', host: new URL(uri).host },
       });

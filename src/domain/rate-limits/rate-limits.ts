@@ -111,7 +111,9 @@ export async function awaitLimitCheck<T>(check: Promise<T>): Promise<T> {
   try {
     return await check;
   } catch (error) {
-    throw error instanceof StatementError ? unavailable('The limits cannot be judged now.', error) : error;
+    throw error instanceof StatementError
+      ? unavailable('Rate limits cannot be checked at the moment. Retry later.', error)
+      : error;
   }
 }
 
@@ -225,7 +227,7 @@ export function addressBucket(log: Log, { name, limiter, address }: AddressCharg
 /** Returns the part of a bucket's key that identifies an address. Requests without a known address share a bucket. */
 export function addressBucketKey(log: Log, address: string | undefined): string {
   if (address === undefined) {
-    log.warn('rate_limit.shared', 'a caller without a known address shares one bucket with all such callers');
+    log.warn('rate_limit.shared', 'rate limit bucket shared by all callers without a known address');
   }
   return addressKey(address);
 }

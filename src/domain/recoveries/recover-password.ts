@@ -102,7 +102,7 @@ async function recover(deps: RecoverPasswordDeps, attempt: RecoverPasswordAttemp
     isRepeatable: true,
   });
   if (ended === undefined) return { ok: false, reason: 'lost' };
-  deps.log.info('password.recovered', 'a person set a new password by a recovery mail', {
+  deps.log.info('password.recovered', 'password reset by a recovery email', {
     user: attempt.ticket.user.id,
     ...ended,
   });

@@ -73,7 +73,11 @@ async function reencrypt(deps: ReencryptDeps, { payload, signal }: Job): Promise
   // A process that encrypts with a former key could add values that this job has already passed.
   const others = await processesThatLack(database, rootKeyChecks(keyRing)[0], 'sealing', clock.now());
   if (others.length > 0) {
-    return { kind: 'postponed', reason: `other root key: ${others.join(' ')}`, afterSeconds: WAIT_SECONDS };
+    return {
+      kind: 'postponed',
+      reason: `processes with a different root key: ${others.join(' ')}`,
+      afterSeconds: WAIT_SECONDS,
+    };
   }
   let progress = parseProgress(payload);
   for (let batches = 0; batches < BATCHES_A_RUN && !signal.aborted; batches += 1) {
@@ -82,7 +86,7 @@ async function reencrypt(deps: ReencryptDeps, { payload, signal }: Job): Promise
     progress = await resealBatch(deps, field, progress);
   }
   const { examined, resealed } = progress;
-  log.info('keys.reencrypting', 'stored values are being sealed under the current root key', { examined, resealed });
+  log.info('keys.reencrypting', 're-encrypting stored values with the current root key', { examined, resealed });
   return { kind: 'unfinished', payload: progress };
 }
 
@@ -90,11 +94,11 @@ async function finish(deps: ReencryptDeps, needed: Buffer, progress: Reencryptio
   const { database, keyRing, log } = deps;
   const { examined, resealed, unreadable } = progress;
   if (unreadable > 0)
-    log.warn('keys.unreadable', 'stored values are left that no configured root key opens', { unreadable });
+    log.warn('keys.unreadable', 'stored values cannot be decrypted with any configured root key', { unreadable });
   // Starts over if another key was added since, because the job may have passed values under that key.
   if (!(await forgetFormerKeys(database, keyRing, needed))) return { kind: 'unfinished', payload: {} };
   deps.onFinished?.(progress);
-  log.info('keys.reencrypted', 'every stored value is sealed under the current root key', { examined, resealed });
+  log.info('keys.reencrypted', 'stored values re-encrypted with the current root key', { examined, resealed });
   return DONE;
 }
 

@@ -59,8 +59,8 @@ async function openSecretKey(deps: SecretKeyDeps, purpose: string): Promise<Buff
   if (key !== undefined) return key;
   throw new ExitError(
     ExitCode.config,
-    `the key for ${purpose} in the table secret_keys was sealed under another secrets.encryption; ` +
-      'add the one that it was sealed under to secrets.encryption_previous',
+    `the key for ${purpose} in the table secret_keys was encrypted with another value of secrets.encryption; ` +
+      'add that value to secrets.encryption_previous',
   );
 }
 

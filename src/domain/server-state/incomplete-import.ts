@@ -35,7 +35,7 @@ export async function requireCompleteImport(database: Queryable): Promise<void> 
   if (!(await isImportIncomplete(database))) return;
   throw new ExitError(
     ExitCode.failure,
-    'an import into this database did not come to its end (import-incomplete), so that accounts are missing. ' +
-      'Run latchkey import migrate again: it empties the database first. To give the import up, run it with --dry-run.',
+    'an import into this database is incomplete (import-incomplete), so accounts are missing. ' +
+      'Rerun latchkey import migrate; it empties the database first. To abandon the import, run it with --dry-run.',
   );
 }

@@ -88,14 +88,14 @@ export async function findStateProblem(
   const unknown = unknownKeyChecks(stored, keyRing);
   if (unknown.length > 0) {
     return unknown.length === stored.length
-      ? 'secrets.encryption is not the key that this database was made with. ' +
-          'Restore the former key (data_dir/encryption.key, or secrets.encryption), or point database.uri at the right database.'
-      : 'this database was used with a root key that is not configured: what it sealed could not be opened. ' +
+      ? 'secrets.encryption is not the key that this database was created with. ' +
+          'Restore the previous key (data_dir/encryption.key, or secrets.encryption), or point database.uri at the right database.'
+      : 'this database contains values encrypted with a root key that is not configured. ' +
           'Add that key to secrets.encryption_previous, or set secrets.encryption as the other instances do.';
   }
   const name = await database.first(findFact, { key: PROTOCOL_NAME });
   if (name === undefined || equalDigests(name.value, Buffer.from(protocolName))) return undefined;
-  return `protocol_name is "${protocolName}", but this database was made with another one, which its stored scopes carry. Set protocol_name back.`;
+  return `protocol_name is "${protocolName}", but this database was created with another name, which is part of its stored scopes. Restore the previous protocol_name.`;
 }
 
 /** Returns the check values that belong to none of the ring's root keys. */

@@ -108,12 +108,12 @@ describe('a start is refused, and the message names the entry but nothing of its
     ['a public key', { key: createPublicKey(RSA_2048).export({ type: 'spki', format: 'pem' }) }, /not a private key/],
     ['an encrypted key without a password', { key: sealed }, /an encrypted key needs its password/],
     ['an encrypted key with a wrong password', { key: sealed, password: 'hunter2' }, /the password is wrong/],
-    ['an RSA key of 2047 bits', { key: pem(rsa(2047)) }, /2048 to 8192 bits, this one has 2047/],
+    ['an RSA key of 2047 bits', { key: pem(rsa(2047)) }, /2048 to 8192 bits; this key has 2047/],
     ['an RSA key with the exponent 1', { key: withExponentOne() }, /not a private key|exponent|damaged/],
     ['an RSA key with a damaged part', { key: damaged(RSA_2048) }, /not a private key|damaged/],
     ['an RSA-PSS key', { key: pem(generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).privateKey) }, /unsupported/],
-    ['a curve that no algorithm uses', { key: pem(ec('brainpoolP256r1')) }, /unsupported kind/],
-    ['Ed448', { key: pem(generateKeyPairSync('ed448').privateKey) }, /unsupported kind/],
+    ['a curve that no algorithm uses', { key: pem(ec('brainpoolP256r1')) }, /unsupported key type/],
+    ['Ed448', { key: pem(generateKeyPairSync('ed448').privateKey) }, /unsupported key type/],
   ])('%s', (_what, source, message) => {
     const read = () => readSigningKeys([{ name: 'secrets.keys[3]', useForSigning: true, ...source }]);
     expect(read).toThrow(message);
@@ -132,7 +132,7 @@ describe('a start is refused, and the message names the entry but nothing of its
       { name: 'c', key, useForSigning: false },
     ];
     expect(messageOf(() => readSigningKeys(sources))).toMatch(
-      /^b: not a private key.*\nc: key id [\w-]{43} is used by a/,
+      /^b: not a private key.*\nc: key ID [\w-]{43} is already used by a/,
     );
   });
 });

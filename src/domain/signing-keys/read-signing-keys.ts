@@ -67,7 +67,7 @@ export function readSigningKeys(sources: readonly SigningKeySource[]): SigningKe
     });
     const other = kids.get(key.kid);
     if (other !== undefined) {
-      problems.push({ name: source.name, message: `key id ${key.kid} is used by ${other} already` });
+      problems.push({ name: source.name, message: `key ID ${key.kid} is already used by ${other}` });
     }
     kids.set(key.kid, source.name);
     return [key];
@@ -76,7 +76,7 @@ export function readSigningKeys(sources: readonly SigningKeySource[]): SigningKe
   if (problems.length === 0 && !signingKeys.canSign(MANDATORY_ALGORITHM)) {
     problems.push({
       name: undefined,
-      message: `at least one RSA key that signs with ${MANDATORY_ALGORITHM} is needed (it is mandatory)`,
+      message: `at least one RSA key that signs with ${MANDATORY_ALGORITHM} is required`,
     });
   }
   if (problems.length > 0) throw new SigningKeyProblems(problems);
@@ -102,17 +102,17 @@ function attempt<T>(read: () => T): T | undefined {
 function kindProblem(key: KeyObject, algorithm: SigningAlgorithm | undefined): string | undefined {
   const possible = algorithmsOfKey(key);
   if (possible.length === 0) {
-    return 'unsupported kind of key; use RSA, P-256, P-384, P-521, secp256k1 or Ed25519';
+    return 'unsupported key type; use RSA, P-256, P-384, P-521, secp256k1 or Ed25519';
   }
   if (algorithm !== undefined && !possible.includes(algorithm)) {
     return `the key cannot sign with ${algorithm}, only with ${possible.join(', ')}`;
   }
   const { modulusLength: bits, publicExponent } = key.asymmetricKeyDetails ?? {};
   if (bits !== undefined && (bits < MINIMUM_RSA_BITS || bits > MAX_RSA_BITS)) {
-    return `RSA keys have 2048 to 8192 bits, this one has ${bits}`;
+    return `RSA keys must have 2048 to 8192 bits; this key has ${bits}`;
   }
   if (publicExponent !== undefined && publicExponent < MINIMUM_RSA_EXPONENT) return 'the RSA exponent is too small';
-  return isSound(key, possible) ? undefined : 'the key is damaged: what it signs does not verify';
+  return isSound(key, possible) ? undefined : 'the key is damaged: its signatures cannot be verified';
 }
 
 /** Makes a test signature, because a damaged key can be parsed too. */

@@ -118,7 +118,7 @@ describe('signing keys', () => {
     [
       'an unsupported kind',
       { name: 'k', key: pem(generateKeyPairSync('x25519').privateKey), useForSigning: true },
-      /unsupported kind/,
+      /unsupported key type/,
     ],
   ])('%s stops the start and names the entry', (_name, source, message) => {
     expect(() => readSigningKeys([source])).toThrow(message);
@@ -126,7 +126,7 @@ describe('signing keys', () => {
 
   test('refuses a set without an RSA key and a key id used twice', () => {
     expect(() => readSigningKeys(ALL.slice(1))).toThrow(/RSA key/);
-    expect(() => readSigningKeys([...ALL, ...ALL.slice(0, 1)])).toThrow(/used by rsa already/);
+    expect(() => readSigningKeys([...ALL, ...ALL.slice(0, 1)])).toThrow(/is already used by rsa/);
   });
 
   test('reads encrypted PKCS#8 with its password only', () => {

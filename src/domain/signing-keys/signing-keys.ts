@@ -151,7 +151,7 @@ export function signingKey(
   options: { name?: string; kid?: string | undefined; algorithm?: SigningAlgorithm | undefined; isActive: boolean },
 ): SigningKey {
   const algorithm = options.algorithm ?? algorithmsOfKey(privateKey)[0];
-  if (algorithm === undefined) throw new Error('unsupported kind of key');
+  if (algorithm === undefined) throw new Error('unsupported key type');
   const publicJwk = publicKey.export({ format: 'jwk' });
   const kid = options.kid ?? thumbprint(publicJwk);
   return {

@@ -63,30 +63,30 @@ async function findingsOfAccounts(source: SynapseSource, { serverName, skips }: 
        from (select name, is_guest, approved, deactivated, right(name, length($1::text)) = $1 as is_own from users) u`,
     [`:${serverName}`],
   );
-  if (row === undefined) throw new ExitError(ExitCode.failure, 'the database of Synapse gave no answer');
+  if (row === undefined) throw new ExitError(ExitCode.failure, 'the Synapse database returned no row');
   const findings: Finding[] = [];
   if (row.foreign > 0) {
     const isStray = row.own > row.foreign;
     const isSkipped = isStray && skips.has('other-servers');
-    const advice = isSkipped ? 'they are left out' : 'leave them out by --skip other-servers';
+    const advice = isSkipped ? 'they are skipped' : 'skip them with --skip other-servers';
     findings.push({
       severity: isSkipped ? 'warning' : 'error',
       code: 'server_name_mismatch',
-      message: `the database has ${row.foreign} accounts of another server than ${serverName}, for example ${row.example}: ${isStray ? advice : 'it belongs to another configuration'}`,
+      message: `the database has ${row.foreign} accounts of servers other than ${serverName}, for example ${row.example}: ${isStray ? advice : 'the database belongs to a different configuration'}`,
     });
   }
   if (row.unapproved > 0) {
     findings.push({
       severity: 'warning',
       code: 'unapproved_users',
-      message: `${row.unapproved} accounts wait for the approval of an administrator: they are locked here until "latchkey manage unlock-user"`,
+      message: `${row.unapproved} accounts are waiting for approval by an administrator: they are imported as locked; unlock them with "latchkey manage unlock-user"`,
     });
   }
   if (row.guests > 0) {
     findings.push({
       severity: 'warning',
       code: 'guest_users',
-      message: `${row.guests} guests are copied as accounts without a password, which nobody can sign in to`,
+      message: `${row.guests} guests are imported as accounts without a password, so they cannot sign in`,
     });
   }
   return findings;
@@ -102,12 +102,12 @@ async function findingsOfNames(source: SynapseSource, { serverName, skips }: Dat
   );
   if (row === undefined || row.count === 0) return [];
   const isSkipped = skips.has('identifier-names');
-  const advice = isSkipped ? 'they are left out' : 'leave them out by --skip identifier-names';
+  const advice = isSkipped ? 'they are skipped' : 'skip them with --skip identifier-names';
   return [
     {
       severity: isSkipped ? 'warning' : 'error',
       code: 'identifier_usernames',
-      message: `${row.count} accounts have names that read as identifiers of accounts here, for example ${row.example}: ${advice}`,
+      message: `${row.count} accounts have usernames that look like account IDs, for example ${row.example}: ${advice}`,
     },
   ];
 }
@@ -124,7 +124,7 @@ async function findingsOfHashes(source: SynapseSource, { skips }: DataRules): Pr
     {
       severity: 'warning',
       code: 'foreign_hashes',
-      message: `${row.count} accounts have a password hash that is not one of Synapse's (bcrypt), for example ${row.examples}: they are copied without a password; --skip foreign-hashes accepts that`,
+      message: `${row.count} accounts have a password hash that is not a bcrypt hash of Synapse, for example ${row.examples}: they are imported without a password; confirm with --skip foreign-hashes`,
     },
   ];
 }
@@ -148,7 +148,7 @@ async function findingsOfEmails(source: SynapseSource, { skips }: DataRules): Pr
     {
       severity: 'warning',
       code: 'unusable_emails',
-      message: `${count} email addresses cannot be used here, for example ${examples.join(', ')}: they are kept apart; --skip unusable-emails accepts that`,
+      message: `${count} email addresses are not valid here, for example ${examples.join(', ')}: they are stored separately and not used; confirm with --skip unusable-emails`,
     },
   ];
 }
@@ -166,26 +166,26 @@ function findingOfProvider(name: string, count: number, rules: DataRules): Findi
       severity: 'error',
       code: 'delegated_mappings',
       message:
-        `${count} accounts are mapped to an earlier service for sign-ins ("${DELEGATED}"). Its accounts have to be moved by ` +
-        `their own identifiers, or: delete from user_external_ids where auth_provider = '${DELEGATED}'`,
+        `${count} accounts are mapped to a previous authentication service ("${DELEGATED}"). Migrate its accounts by ` +
+        `their own identifiers, or run: delete from user_external_ids where auth_provider = '${DELEGATED}'`,
     };
   }
   if (!rules.configuredThere.includes(name)) {
     const severity = rules.ignoresMissingProviders ? 'warning' : 'error';
     const advice = rules.ignoresMissingProviders
-      ? 'they are left out, unless a provider here has that name as its synapse_idp_id'
-      : 'name all files of its configuration, or leave these identities out by --ignore-missing-auth-providers';
+      ? 'they are skipped unless a provider here has this name as its synapse_idp_id'
+      : 'pass all configuration files of Synapse, or skip these identities with --ignore-missing-auth-providers';
     return {
       severity,
       code: 'provider_missing_in_synapse',
-      message: `${count} identities are of the provider "${name}", which the configuration of Synapse does not have: ${advice}`,
+      message: `${count} identities belong to the provider "${name}", which is not in the Synapse configuration: ${advice}`,
     };
   }
   if (rules.configuredHere.has(name)) return undefined;
   return {
     severity: 'error',
     code: 'provider_missing_here',
-    message: `${count} identities are of the provider "${name}": give the same one here, in upstream_oauth2.providers, synapse_idp_id: ${name}`,
+    message: `${count} identities belong to the provider "${name}": configure the same provider in upstream_oauth2.providers with synapse_idp_id: ${name}`,
   };
 }
 
@@ -196,6 +196,6 @@ async function findingsOfThreepids(source: SynapseSource): Promise<Finding[]> {
   return media.map(({ medium, count }) => ({
     severity: 'warning',
     code: 'unsupported_threepids',
-    message: `${count} third-party ids of the kind "${medium}" are copied, and have no use here`,
+    message: `${count} third-party IDs of the type "${medium}" are imported but not used`,
   }));
 }

@@ -75,8 +75,8 @@ function toCallersError(error: unknown): unknown {
   const reason = error instanceof Error ? error.message : '';
   return new ExitError(
     ExitCode.failure,
-    `this is not the database of a Synapse 1.136 or later (${reason}). ` +
-      'Name the right one by --synapse-database-uri, or update Synapse and start it once.',
+    `not a database of Synapse 1.136 or later (${reason}). ` +
+      'Set --synapse-database-uri to the right database, or update Synapse and start it once.',
     { cause: error },
   );
 }

@@ -94,7 +94,7 @@ export class ImportTarget {
   async finish(keeps: boolean): Promise<void> {
     await this.#create(() => true);
     const { command } = await this.#client.query(keeps ? 'commit' : 'rollback');
-    if (keeps && command !== 'COMMIT') throw new Error(`the server answered COMMIT with ${command}`);
+    if (keeps && command !== 'COMMIT') throw new Error(`the database server responded to COMMIT with ${command}`);
   }
 
   /** Closes the connection immediately. Uncommitted work is discarded. */
@@ -123,7 +123,7 @@ export class ImportTarget {
 }
 
 function inUse(): ExitError {
-  return new ExitError(ExitCode.tempFail, 'other processes of Latchkey use this database: stop them, and try again');
+  return new ExitError(ExitCode.tempFail, 'this database is in use by other Latchkey processes. Stop them and retry.');
 }
 
 /** Ordered by kind, because keys cannot be dropped before the foreign keys that refer to them. */

@@ -51,7 +51,7 @@ export async function askProvider(deps: AskDeps, question: Question): Promise<Pr
     return { idTokenClaims, userinfoClaims };
   } catch (error) {
     if (!(error instanceof Unusable)) throw error;
-    deps.log.warn('upstream.failed', 'a sign-in provider did not answer as it should', {
+    deps.log.warn('upstream.failed', 'unexpected response from a sign-in provider', {
       provider: question.provider.id,
       problem: error.message,
     });
@@ -80,15 +80,15 @@ async function requestTokens(deps: AskDeps, question: Question, until: number): 
     headers: { accept: 'application/json', 'content-type': FORM, ...headers },
     body: form.toString(),
   });
-  if (!answer.ok) throw new Unusable(`token endpoint: no answer: ${answer.reason}`);
+  if (!answer.ok) throw new Unusable(`token endpoint: no response: ${answer.reason}`);
   const body = objectOf(answer.body);
   if (answer.status !== 200 || body?.['error'] !== undefined) {
     throw new Unusable(`token endpoint: status ${answer.status}${errorOf(body)}`);
   }
-  if (body === undefined) throw new Unusable('token endpoint: the answer is not a JSON object');
+  if (body === undefined) throw new Unusable('token endpoint: the response is not a JSON object');
   const { access_token: accessToken, id_token: idToken } = body;
-  if (accessToken !== undefined && !isToken(accessToken)) throw new Unusable('token endpoint: unusable access_token');
-  if (idToken !== undefined && !isToken(idToken)) throw new Unusable('token endpoint: unusable id_token');
+  if (accessToken !== undefined && !isToken(accessToken)) throw new Unusable('token endpoint: invalid access_token');
+  if (idToken !== undefined && !isToken(idToken)) throw new Unusable('token endpoint: invalid id_token');
   return { accessToken, idToken };
 }
 
@@ -129,7 +129,7 @@ async function checkIdToken(deps: AskDeps, question: Question, tokens: Tokens): 
     now: deps.clock.now(),
   });
   if (problem !== undefined) throw new Unusable(`ID token: ${problem}`);
-  if (!isSubject(jws.claims['sub'])) throw new Unusable('ID token: unusable sub');
+  if (!isSubject(jws.claims['sub'])) throw new Unusable('ID token: invalid sub');
   return jws.claims;
 }
 
@@ -143,7 +143,7 @@ async function fetchUserinfo(
   const { tokens, idTokenClaims, until } = known;
   const { accessToken } = tokens;
   if (!provider.fetchesUserinfo) return {};
-  if (metadata.userinfoEndpoint === undefined) throw new Unusable('userinfo: the metadata names no endpoint');
+  if (metadata.userinfoEndpoint === undefined) throw new Unusable('userinfo: no endpoint in the provider metadata');
   if (accessToken === undefined) throw new Unusable('token endpoint: no access_token');
   const answer = await deps.outbound.call(metadata.userinfoEndpoint, {
     ...boundsOf(provider, until),
@@ -155,17 +155,17 @@ async function fetchUserinfo(
       'user-agent': 'Latchkey',
     },
   });
-  if (!answer.ok) throw new Unusable(`userinfo: no answer: ${answer.reason}`);
+  if (!answer.ok) throw new Unusable(`userinfo: no response: ${answer.reason}`);
   if (answer.status !== 200) throw new Unusable(`userinfo: status ${answer.status}`);
   const claims =
     provider.userinfoAlg === undefined
       ? objectOf(answer.body)
       : await signedUserinfo(deps, question, provider.userinfoAlg, answer.body.toString('latin1'));
-  if (claims === undefined) throw new Unusable('userinfo: the answer is not a JSON object');
+  if (claims === undefined) throw new Unusable('userinfo: the response is not a JSON object');
   // 5.3.2: a substituted access token would return the claims of another user.
   const { sub } = idTokenClaims;
   if (sub !== undefined && claims['sub'] === undefined) throw new Unusable('userinfo: no sub');
-  if (sub !== undefined && claims['sub'] !== sub) throw new Unusable('userinfo: another sub than in the ID token');
+  if (sub !== undefined && claims['sub'] !== sub) throw new Unusable('userinfo: sub differs from the ID token');
   return claims;
 }
 

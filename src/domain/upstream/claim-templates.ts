@@ -53,7 +53,7 @@ export function additionalParameters(
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
       // Normal for a parameter that few applications send.
-      log.debug('upstream.template_failed', 'a parameter for a sign-in provider has no result', {
+      log.debug('upstream.template_failed', 'parameter template for a sign-in provider failed', {
         provider: provider.id,
         parameter: name,
         problem: error.message,
@@ -84,7 +84,7 @@ export function renderClaim(
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     // The message contains no claims.
-    log.info('upstream.template_failed', 'a template has no result for the claims of a sign-in provider', {
+    log.info('upstream.template_failed', 'claim template failed for the claims of a sign-in provider', {
       provider: provider.id,
       attribute,
       problem: error.message,

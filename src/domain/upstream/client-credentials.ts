@@ -62,7 +62,7 @@ async function clientAssertion(
   { tokenEndpoint }: ProviderMetadata,
   secret: string,
 ): Promise<string> {
-  if (authSigningAlg === undefined) throw new Error('no algorithm is configured');
+  if (authSigningAlg === undefined) throw new Error('no signing algorithm is configured');
   const now = epochSeconds(clock.now());
   const claims = {
     iss: clientId,

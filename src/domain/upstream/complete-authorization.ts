@@ -48,7 +48,7 @@ export async function completeAuthorization(
     sub: nameOrNull(sub),
     now: new Date(now),
   });
-  if (row === undefined) throw new Error('an authorization was completed twice');
+  if (row === undefined) throw new Error('the authorization was already completed');
   return fromUuid<'upstream-link'>(row.link_id);
 }
 

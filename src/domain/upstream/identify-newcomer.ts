@@ -60,7 +60,7 @@ export async function identifyNewcomer(
 ): Promise<Identity> {
   const imported = importClaims(deps, provider, completed.answer);
   if (!imported.ok) {
-    const description = `the claims of the provider give no usable ${imported.missing}, which is required`;
+    const description = `the claims of the provider contain no valid ${imported.missing}, which is required`;
     return { kind: 'refused', code: 'upstream_claim_missing', description };
   }
   const { localpart, displayName } = imported.claims;
@@ -115,18 +115,18 @@ function judgeMatch(
   const { onConflict, trustsProvider } = provider.claimsImports.localpart;
   const isAdmin = user.canRequestAdmin || namePolicy.reservedUsernames.has(foldUsername(user.username));
   if (onConflict === 'fail' || user.isDeactivated || isAdmin) {
-    const description = 'an account here has the username that the provider gives';
+    const description = 'an account with the username from the provider already exists';
     return { kind: 'refused', code: 'upstream_user_exists', description };
   }
   if (onConflict === 'set' && hasLink) {
-    const description = 'the account with that username is linked to somebody else at the provider';
+    const description = 'the account with this username is linked to a different user of the provider';
     return { kind: 'refused', code: 'upstream_user_has_link', description };
   }
   return { kind: 'existing', user, needsSignIn: hasCredential && !trustsProvider };
 }
 
 function rejected(problems: readonly NameProblem[]): Identity {
-  const description = `the username that the provider gives cannot be had: ${problems.join(', ')}`;
+  const description = `the username from the provider is not allowed: ${problems.join(', ')}`;
   return { kind: 'refused', code: 'upstream_username_rejected', description };
 }
 

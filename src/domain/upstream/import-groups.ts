@@ -24,7 +24,7 @@ export function groupsOf(
   // Only the count is logged, because the names may identify the user.
   const unusable = new Set(named).size - groups.length;
   if (unusable > 0) {
-    deps.log.warn('upstream.groups_left_out', 'groups of a sign-in provider are too many, or are no names', {
+    deps.log.warn('upstream.groups_left_out', 'groups from a sign-in provider skipped: too many or invalid names', {
       provider: provider.id,
       left_out: unusable,
     });

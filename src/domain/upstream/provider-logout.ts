@@ -37,7 +37,7 @@ export async function checkLogoutToken(
   text: string,
 ): Promise<LogoutTokenOutcome> {
   const metadata = await deps.upstreamMetadata.find(provider);
-  if (metadata === undefined) return { ok: false, reason: 'unavailable', problem: 'no metadata' };
+  if (metadata === undefined) return { ok: false, reason: 'unavailable', problem: 'provider metadata unavailable' };
   const { idTokenAlg: algorithm, clientId } = provider;
   const signed = { text, algorithm, maxCharacters: MAX_TOKEN_CHARACTERS };
   const verified = await verifySignature(deps, provider, metadata, signed);

@@ -101,12 +101,12 @@ export async function refreshMetadata(
     headers: { accept: 'application/json' },
   });
   const fail = (problem: string): undefined => {
-    log.warn('upstream.failed', 'the metadata of a sign-in provider cannot be used', {
+    log.warn('upstream.failed', 'metadata of a sign-in provider unavailable or invalid', {
       provider: provider.id,
       problem,
     });
   };
-  if (!answer.ok) return fail(`no answer: ${answer.reason}`);
+  if (!answer.ok) return fail(`no response: ${answer.reason}`);
   if (answer.status !== 200) return fail(`status ${answer.status}`);
   const document = jsonOf(answer.body);
   const outcome = read(provider, document);

@@ -64,7 +64,7 @@ export function openAnswer(keys: KeyRing, id: UpstreamAuthorizationId, sealed: B
 
 function open(keys: KeyRing, column: string, id: UpstreamAuthorizationId, sealed: Buffer): Claims {
   const opened = keys.open('column', sealed, associatedData(column, id));
-  if (opened === undefined) throw new Error(`an upstream authorization cannot be opened with secrets.encryption`);
+  if (opened === undefined) throw new Error(`an upstream authorization cannot be decrypted with secrets.encryption`);
   return objectOf(JSON.parse(opened.toString()));
 }
 

@@ -72,7 +72,7 @@ export async function signInWithLink(deps: LinkSignInDeps, signIn: LinkSignIn): 
     return { ok: false, reason: 'factor-due', pending, factor: row.due_factor };
   if (!user.isLocked && !user.isDeactivated) return { ok: false, reason: 'used' };
   const reason = user.isDeactivated ? 'deactivated' : 'locked';
-  log.info('auth.refused', 'the account may not sign in', { code: reason, user: user.id });
+  log.info('auth.refused', 'sign-in refused: the account is locked or deactivated', { code: reason, user: user.id });
   return { ok: false, reason, user };
 }
 

@@ -83,7 +83,7 @@ export async function startUpstreamRegistration(
   if (!checked.ok) return { ...checked, reason: 'rate-limited' };
   const setting = deps.requesterPolicy.ban('register', address, userAgent);
   if (setting !== undefined) {
-    log.info('auth.refused', 'a registration by a banned requester', { code: 'requester_banned', setting });
+    log.info('auth.refused', 'registration refused: banned requester', { code: 'requester_banned', setting });
     return { ok: false, reason: 'requester-banned' };
   }
   const email = newcomer.email?.isFixed === false && !submission.takesEmail ? undefined : newcomer.email;

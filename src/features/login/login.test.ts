@@ -347,7 +347,7 @@ test('a password that waits to be hashed leaves the queue when its client leaves
       expect(hasher.count).toBe(0);
     }
     expect(waiting.refusals()).toEqual(['overloaded', 'overloaded', 'overloaded']);
-    expect(waiting.lines.join()).toContain('the client left');
+    expect(waiting.lines.join()).toContain('client disconnected');
   });
 });
 

@@ -308,7 +308,7 @@ describe('delivery', () => {
     await signOut(browser);
     const one = worker();
     await deliver(one);
-    expect(await jobs()).toEqual([{ attempt: 1, failed: false, failed_reason: `client ${client} answered 500` }]);
+    expect(await jobs()).toEqual([{ attempt: 1, failed: false, failed_reason: `client ${client} responded with 500` }]);
     service.clock.advanceSeconds(7);
     await deliver(one);
     expect(received).toHaveLength(2);
@@ -323,7 +323,7 @@ describe('delivery', () => {
     const { browser } = await signIn(client);
     await signOut(browser);
     await deliver();
-    expect(await jobs()).toEqual([{ attempt: 1, failed: true, failed_reason: `client ${client} answered 400` }]);
+    expect(await jobs()).toEqual([{ attempt: 1, failed: true, failed_reason: `client ${client} responded with 400` }]);
   });
 
   test.each([
@@ -343,7 +343,7 @@ describe('delivery', () => {
       await deliver();
       expect(performance.now() - startedAt).toBeLessThan(30_000);
       expect(await jobs()).toEqual([
-        { attempt: 1, failed: false, failed_reason: `client ${client} was not reached: ${reason}` },
+        { attempt: 1, failed: false, failed_reason: `client ${client} could not be reached: ${reason}` },
       ]);
     },
     20_000,
@@ -425,7 +425,7 @@ describe('delivery', () => {
     const connections = party.connections();
     await deliver(worker({ outbound: new OutboundHttp(options) }));
     expect(party.connections()).toBe(connections);
-    expect(await jobs()).toMatchObject([{ failed_reason: `client ${client} was not reached: address` }]);
+    expect(await jobs()).toMatchObject([{ failed_reason: `client ${client} could not be reached: address` }]);
   });
 
   test('a client of the configuration may be on a private address', async () => {

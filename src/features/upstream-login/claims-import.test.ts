@@ -160,11 +160,11 @@ describe.each(ACTIONS)('a username with the action %s', (action) => {
       expect(shown.text).toContain(code);
       const line = service.logLines().findLast((text) => text.includes(' auth.refused '));
       expect(line).toMatch(
-        new RegExp(`the username that the provider gives cannot be had: ${code} .*code=upstream_username_rejected`),
+        new RegExp(`the username from the provider is not allowed: ${code} .*code=upstream_username_rejected`),
       );
       expect(line).toContain(`provider=${IDS.get(provider)}`);
       // A username is logged only after it has passed validation.
-      const reason = line?.slice(line.indexOf('the username that')) ?? '';
+      const reason = line?.slice(line.indexOf('the username from')) ?? '';
       expect(reason).not.toContain(preferred_username);
       expect(reason.length).toBeLessThanOrEqual(300);
     } else {

@@ -811,9 +811,9 @@ describe('userinfo', () => {
     const good = await signIn(newBrowser(), { userinfo: { sub: UPSTREAM_SUBJECT, name: 'Ada' } }, { id: INFO_ID });
     expect(good.status).toBe(303);
     for (const [userinfo, problem] of [
-      [{ sub: 'another' }, 'userinfo: another sub than in the ID token'],
+      [{ sub: 'another' }, 'userinfo: sub differs from the ID token'],
       [{ name: 'Ada' }, 'userinfo: no sub'],
-      ['a JWT', 'userinfo: the answer is not a JSON object'],
+      ['a JWT', 'userinfo: the response is not a JSON object'],
     ] as const) {
       const shown = await signIn(newBrowser(), { userinfo }, { id: INFO_ID });
       expect(shown.errorCodes).toEqual(['upstream_invalid_response']);

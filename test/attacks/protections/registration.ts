@@ -146,7 +146,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 183,
     removals: [
       {
-        text: "    if (hasTooMany) throw overloaded('too many password estimates of one address are waiting');\n",
+        text: "    if (hasTooMany) throw overloaded('too many password estimates from one address are queued');\n",
       },
     ],
     test: 'test/attacks/registration.test.ts',

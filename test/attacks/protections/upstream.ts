@@ -204,7 +204,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 108,
     removals: [
       {
-        text: "if (sub !== undefined && claims['sub'] !== sub) throw new Unusable('userinfo: another sub than in the ID token');",
+        text: "if (sub !== undefined && claims['sub'] !== sub) throw new Unusable('userinfo: sub differs from the ID token');",
       },
     ],
     test: 'src/features/upstream-login/upstream-login.test.ts',

@@ -141,6 +141,6 @@ export async function beginPasswordCheck(
       knownSeconds: secondsPerToken(limits.perKnownBrowser),
     }),
   );
-  if (row === undefined) throw new Error('the statement that begins a password check always has a row');
+  if (row === undefined) throw new Error('the statement that begins a password check returned no row');
   return row;
 }

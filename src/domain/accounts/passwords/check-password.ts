@@ -169,7 +169,7 @@ export class PasswordChecks {
     try {
       return await this.#deps.hasher.hash(password, caller);
     } catch (error) {
-      this.#deps.log.warn('password.rehash_failed', 'an outdated password hash was kept', {
+      this.#deps.log.warn('password.rehash_failed', 'password hash upgrade failed', {
         user: user.id,
         reason: describeError(error).message,
       });
@@ -195,6 +195,6 @@ const RETRY_AFTER_SECONDS = 5;
 /** Returns the outcome for an error of the password queues. Rethrows any other error. */
 export function overloadedOutcome(error: unknown, log: Log): Overloaded {
   if (!(error instanceof LatchkeyError) || error.code !== 'overloaded') throw error;
-  log.info('auth.refused', 'no password could be checked', { code: error.code, reason: error.description });
+  log.info('auth.refused', 'password check not possible', { code: error.code, reason: error.description });
   return { ok: false, reason: 'overloaded', retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS };
 }

@@ -60,7 +60,7 @@ export class LeakedPasswords {
     // Our own concurrency limit is not a failure of the service.
     if (!answer.ok && answer.reason === 'busy') this.#breaker.giveUp();
     else this.#breaker.fail();
-    this.#tell(answer.ok ? `status ${answer.status}` : `no answer: ${answer.reason}`);
+    this.#tell(answer.ok ? `status ${answer.status}` : `no response: ${answer.reason}`);
     return undefined;
   }
 
@@ -69,7 +69,7 @@ export class LeakedPasswords {
     const now = clock.now();
     if (now - this.#toldAt < TOLD_EVERY_MS) return;
     this.#toldAt = now;
-    log.warn('breach_check.failed', 'new passwords are not compared with leaked ones: the service gave no answer', {
+    log.warn('breach_check.failed', 'leaked-password check skipped: the service did not respond', {
       detail,
     });
   }

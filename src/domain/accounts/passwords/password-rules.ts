@@ -96,7 +96,7 @@ async function judgeByModule(
 
 /** Returns the code of a rule, or the message of the policy module. */
 export function passwordProblemText(problem: PasswordProblem): string {
-  if (problem === 'password_leaked') return 'password_compromised (known from leaks)';
+  if (problem === 'password_leaked') return 'password_compromised (found in a data breach)';
   return typeof problem === 'string' ? problem : problem.msg;
 }
 

@@ -19,7 +19,7 @@ const MAX_ESTIMATE_MS = 1000;
 const SHORTENED_CHARACTERS = 16;
 const IDLE_MS = 60_000;
 const RETRY_AFTER_SECONDS = 5;
-const LATE = 'no password estimate was free in time';
+const LATE = 'timed out waiting for a password estimate';
 
 interface EstimateRequest {
   readonly password: string;
@@ -66,18 +66,18 @@ export class StrengthEstimator {
    */
   async estimate(password: string, knownWords: readonly string[], caller: HashCaller): Promise<Strength> {
     const { address, signal } = caller;
-    if (signal?.aborted === true) throw overloaded('the client left');
+    if (signal?.aborted === true) throw overloaded('client disconnected');
     const all = [...this.#waiting.values()].flat().concat([...this.#running.values()]);
     const hasTooMany = all.filter((request) => request.caller.address === address).length >= MAX_REQUESTS_PER_ADDRESS;
-    if (hasTooMany) throw overloaded('too many password estimates of one address are waiting');
-    if (all.length >= MAX_REQUESTS) throw overloaded('too many password estimates are waiting');
+    if (hasTooMany) throw overloaded('too many password estimates from one address are queued');
+    if (all.length >= MAX_REQUESTS) throw overloaded('too many password estimates are queued');
     clearTimeout(this.#idleTimer);
     let waiting: NodeJS.Timeout | undefined;
     return await outside(
       new Promise<Strength>((resolve, reject) => {
         const deadline = performance.now() + this.#maxWaitMs;
         const request = { password, knownWords, caller, resolve, reject, deadline, isShortened: false };
-        const onAbort = () => this.#leave(request, 'the client left');
+        const onAbort = () => this.#leave(request, 'client disconnected');
         signal?.addEventListener('abort', onAbort, { once: true });
         waiting = setTimeout(() => this.#leave(request, LATE), this.#maxWaitMs).unref();
         this.#enqueue(request);
@@ -156,7 +156,7 @@ export class StrengthEstimator {
   }
 
   #retryShortened(request: EstimateRequest): void {
-    if (request.caller.signal?.aborted === true) request.reject(overloaded('the client left'));
+    if (request.caller.signal?.aborted === true) request.reject(overloaded('client disconnected'));
     else if (performance.now() >= request.deadline) request.reject(overloaded(LATE));
     else if (request.isShortened) request.reject(overloaded('the password takes too long to estimate'));
     else {

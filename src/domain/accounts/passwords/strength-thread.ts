@@ -21,7 +21,7 @@ export class StrengthThread {
     this.#worker.unref();
     this.#worker.on('message', (reply: StrengthReply) => this.#receive(reply));
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
-    this.#worker.on('exit', () => this.#fail(new Error('the strength worker ended')));
+    this.#worker.on('exit', () => this.#fail(new Error('the strength worker exited')));
   }
 
   /** False once the thread has ended for any reason. */

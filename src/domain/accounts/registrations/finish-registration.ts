@@ -226,7 +226,7 @@ export async function finishRegistration(deps: FinishDeps, finish: Finish): Prom
   );
   if (!outcome.ok && outcome.reason === 'requester-banned') {
     const refusal = { code: 'requester_banned', setting: bannedBy };
-    deps.log.info('auth.refused', 'a registration by a banned requester', refusal);
+    deps.log.info('auth.refused', 'registration refused: banned requester', refusal);
   }
   countFinish(provider, outcome);
   return outcome;
@@ -332,7 +332,7 @@ function nameLost({ hasFixedUsername }: Registration): 'name-taken' | 'name-lost
 
 function storedHash(row: LockedRegistrationRow): StoredHash {
   if (row.password_hash === null || row.password_scheme_version === null) {
-    throw new Error('an open registration has no password');
+    throw new Error('pending registration has no password');
   }
   return { hash: row.password_hash, schemeVersion: row.password_scheme_version };
 }

@@ -18,6 +18,6 @@ export async function askHomeserver(
   const asked = await homeserver.isLocalpartAvailable(username, { kind: 'request' });
   if (asked.ok) return asked.value ? 'available' : 'exists';
   if (asked.reason !== 'unavailable')
-    log.warn('homeserver.failed', 'the homeserver says nothing of a name', { reason: asked.detail });
+    log.warn('homeserver.failed', 'homeserver did not check the availability of a username', { reason: asked.detail });
   return 'homeserver-unavailable';
 }

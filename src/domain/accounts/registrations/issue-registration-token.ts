@@ -43,7 +43,7 @@ function sealedFor(id: string): string {
 /** Decrypts the text of a token, for administrators. @throws Error if none of the keys can decrypt it */
 export function openRegistrationToken(keyRing: KeyRing, id: string, sealed: Buffer): string {
   const text = keyRing.open('column', sealed, sealedFor(id));
-  if (text === undefined) throw new Error(`none of the keys opens the registration token ${id}`);
+  if (text === undefined) throw new Error(`registration token ${id} cannot be decrypted with any configured key`);
   return text.toString();
 }
 

@@ -27,6 +27,6 @@ export async function judgeRegistration(
     requester: requesterInput(address, userAgent),
   });
   const setting = moduleSetting(found);
-  if (setting !== undefined) log.info('auth.refused', 'a registration refused by policy', { code: 'policy', setting });
+  if (setting !== undefined) log.info('auth.refused', 'registration refused by policy', { code: 'policy', setting });
   return found;
 }

@@ -132,7 +132,7 @@ export async function startRegistration(deps: RegistrationDeps, submission: Subm
   if (!checked.ok) return { ...checked, reason: 'rate-limited' };
   const setting = deps.requesterPolicy.ban('register', address, submission.userAgent);
   if (setting !== undefined) {
-    deps.log.info('auth.refused', 'a registration by a banned requester', { code: 'requester_banned', setting });
+    deps.log.info('auth.refused', 'registration refused: banned requester', { code: 'requester_banned', setting });
     return { ok: false, reason: 'requester-banned' };
   }
   const judged = deps.isEmailRequired ? await judgeEmail(submission.email, deps.emailPolicy) : undefined;

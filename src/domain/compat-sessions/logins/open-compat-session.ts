@@ -144,7 +144,7 @@ async function store<Params extends ProofParams>(
   if (row.is_opened) {
     if (row.evicted > 0) {
       const fields = { user: user.id, sessions: row.evicted };
-      deps.log.info('session.evicted', 'sessions ended to make room for another one', fields);
+      deps.log.info('session.evicted', 'oldest sessions ended because the session limit was reached', fields);
     }
     const refresh = refreshToken === undefined ? undefined : { token: refreshToken, expiresInMs };
     const session = { id, user, deviceId: device.id, accessToken, refresh };
@@ -162,7 +162,7 @@ function refuse(
   user: Pick<User, 'id'>,
   reason: 'deactivated' | 'locked' | 'factor-due' | 'too-many-sessions',
 ): OpenCompatSessionOutcome {
-  log.info('auth.refused', 'the chat client may not sign in', { code: reason.replaceAll('-', '_'), user: user.id });
+  log.info('auth.refused', 'sign-in of a chat client refused', { code: reason.replaceAll('-', '_'), user: user.id });
   return { ok: false, reason };
 }
 

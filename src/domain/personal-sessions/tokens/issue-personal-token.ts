@@ -111,7 +111,7 @@ const claim = statement<ClaimRow, ClaimParams>('claim-device-for-personal-sessio
 interface OpenedRow {
   readonly is_deactivated: boolean;
   readonly is_opened: boolean;
-  /** Everything is valid, except that another process has taken the lease. */
+  /** Everything is valid, except that the lease was lost to another process. */
   readonly is_lease_lost: boolean;
 }
 

@@ -35,12 +35,12 @@ export async function judgePersonalScope(
 ): Promise<readonly string[]> {
   const scope = parseScope(text);
   if (scope === undefined) {
-    throw new LatchkeyError('invalid_scope', { description: 'the syntax of the scope is wrong, or nothing is named' });
+    throw new LatchkeyError('invalid_scope', { description: 'scope is malformed or empty' });
   }
   const problem = scopeRules.setProblem(scope, false);
   if (problem !== undefined) throw new LatchkeyError('invalid_scope', { description: problem });
   const unfit = scope.find((name) => !KINDS.has(scopeRules.classify(name)));
-  if (unfit !== undefined) throw notAllowed(`a personal token cannot have ${unfit}`);
+  if (unfit !== undefined) throw notAllowed(`a personal token cannot have the scope ${unfit}`);
   const adminScope = scope.find((name) => scopeRules.isAdmin(name));
   if (adminScope === undefined) return scope;
   const owning = owner.kind === 'client' ? owner.id : await ownerOf(database, owner);
@@ -48,7 +48,9 @@ export async function judgePersonalScope(
     owning === undefined ||
     !adminRights.remainingPersonalScope(scope, { actor, owner: owning }).includes(adminScope)
   ) {
-    throw notAllowed(`${adminScope} needs an account that may administer, and an owner who may`);
+    throw notAllowed(
+      `${adminScope} requires that both the account and the owner of the token may have administrator rights`,
+    );
   }
   return scope;
 }

@@ -49,20 +49,23 @@ describe('a rule of the policy module', () => {
   test.each([
     ["() => { throw new Error('out of order\\nsecond line'); }", 'Error: out of order'],
     ['async () => { throw undefined; }', 'undefined'],
-    ["() => 'no'", 'the answer is of the type string, not a list of violations'],
-    ['() => undefined', 'the answer is undefined, not a list of violations'],
-    ['() => true', 'the answer is of the type boolean, not a list of violations'],
-    ["() => ['no']", 'violation 1 is of the type string, not an object'],
-    ["() => [{ msg: 'no' }]", 'violation 1: "code" is not 1 to 64 letters'],
-    ["() => [{ code: 'a b', msg: 'no' }]", 'violation 1: "code" is not 1 to 64 letters'],
+    ["() => 'no'", 'the result must be a list of violations, but is of type string'],
+    ['() => undefined', 'the result must be a list of violations, but is undefined'],
+    ['() => true', 'the result must be a list of violations, but is of type boolean'],
+    ["() => ['no']", 'violation 1 must be an object, but is of type string'],
+    ["() => [{ msg: 'no' }]", 'violation 1: "code" must be 1 to 64 letters'],
+    ["() => [{ code: 'a b', msg: 'no' }]", 'violation 1: "code" must be 1 to 64 letters'],
     ["() => [{ code: 'a' }]", 'violation 1 has no "msg"'],
-    ["() => [{ code: 'a', msg: 'b' }, { code: 'a', msg: 1 }]", 'violation 2: "msg" is of the type number'],
-    ["() => [{ code: 'a', msg: 'b', level: 1 }]", 'violation 1 has the unknown member "level"'],
-    ["() => [{ code: 'a', msg: 'b', redirect: 'https://a.example' }]", '"redirect" belongs to the rule'],
+    [
+      "() => [{ code: 'a', msg: 'b' }, { code: 'a', msg: 1 }]",
+      'violation 2: "msg" must be a string, but is of type number',
+    ],
+    ["() => [{ code: 'a', msg: 'b', level: 1 }]", 'violation 1 has the unknown property "level"'],
+    ["() => [{ code: 'a', msg: 'b', redirect: 'https://a.example' }]", '"redirect" is supported only by the rule'],
     ["() => [{ code: 'a', msg: 'x'.repeat(501) }]", '"msg" is longer than 500 characters'],
     ["() => Array(21).fill({ code: 'a', msg: 'b' })", 'more than 20 violations'],
     ["() => [{ code: 'a', get msg() { throw new Error('trap'); } }]", 'Error: trap'],
-    ['() => new Promise(() => {})', 'no answer within 50 ms'],
+    ['() => new Promise(() => {})', 'no result within 50 ms'],
     ["(input, data) => { data.admin_users.push('me'); return []; }", 'TypeError: Cannot add property 0'],
   ])('that fails refuses with policy_error, and one ERROR line names it: %s', async (rule, reason) => {
     const { violations, errors } = await judged(rule);
@@ -74,19 +77,19 @@ describe('a rule of the policy module', () => {
 
 describe('a policy module', () => {
   test.each([
-    ['export const emails = () => [];', 'it exports "emails", which is no rule; rules are register, email, password'],
-    ['export default {};', 'it exports "default", which is no rule'],
-    ['export const email = 1;', 'its export "email" is not a function'],
-    ['', 'it exports no rule'],
-    ['export const email = (', 'it cannot be loaded: '],
-    ["import 'not-there'; export const email = () => [];", 'it cannot be loaded: Error'],
-    ["throw new Error('not today');", 'it cannot be loaded: Error: not today'],
+    ['export const emails = () => [];', 'unknown export "emails"; the rules are register, email, password'],
+    ['export default {};', 'unknown export "default"'],
+    ['export const email = 1;', 'export "email" is not a function'],
+    ['', 'no rule is exported'],
+    ['export const email = (', 'cannot be loaded: '],
+    ["import 'not-there'; export const email = () => [];", 'cannot be loaded: Error'],
+    ["throw new Error('not today');", 'cannot be loaded: Error: not today'],
   ])('that cannot be used is refused, with the reason: %s', async (text, reason) => {
     await expect(loadPolicyModule(write(text))).rejects.toThrow(reason);
   });
 
   test('that is not there is refused', async () => {
-    await expect(loadPolicyModule(join(folder, 'none.mjs'))).rejects.toThrow('it cannot be read: no such file');
+    await expect(loadPolicyModule(join(folder, 'none.mjs'))).rejects.toThrow('cannot be read: no such file');
   });
 
   test('is read again when the file has changed, and is the same one while it has not', async () => {

@@ -41,14 +41,14 @@ export class ModuleRules {
     if (apply === undefined) return [];
     try {
       const answer = apply(input, readableData(policy.data));
-      const problem = `no answer within ${deadlineMs} ms`;
+      const problem = `no result within ${deadlineMs} ms`;
       const violations = readViolations(isThenable(answer) ? await inTime(answer, deadlineMs, problem) : answer);
       if (rule !== 'clientRegistration' && violations.some(({ redirect }) => redirect !== undefined)) {
-        throw new Error('"redirect" belongs to the rule clientRegistration');
+        throw new Error('"redirect" is supported only by the rule clientRegistration');
       }
       return violations;
     } catch (error) {
-      log.error('policy.failed', 'a rule of the policy module failed, so what was asked for is refused', {
+      log.error('policy.failed', 'policy module rule failed; the request was refused', {
         rule,
         reason: firstLine(error),
       });

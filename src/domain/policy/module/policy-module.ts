@@ -44,12 +44,11 @@ export async function loadPolicyModule(path: string): Promise<PolicyModule> {
   const module: Partial<Record<PolicyRule, Rule>> = {};
   for (const [name, value] of exported) {
     const rule = POLICY_RULES.find((known) => known === name);
-    if (rule === undefined)
-      throw new Error(`it exports "${name}", which is no rule; rules are ${POLICY_RULES.join(', ')}`);
-    if (!isRule(value)) throw new Error(`its export "${name}" is not a function`);
+    if (rule === undefined) throw new Error(`unknown export "${name}"; the rules are ${POLICY_RULES.join(', ')}`);
+    if (!isRule(value)) throw new Error(`export "${name}" is not a function`);
     module[rule] = value;
   }
-  if (exported.size === 0) throw new Error(`it exports no rule; rules are ${POLICY_RULES.join(', ')}`);
+  if (exported.size === 0) throw new Error(`no rule is exported; the rules are ${POLICY_RULES.join(', ')}`);
   return module;
 }
 
@@ -57,17 +56,17 @@ async function readModule(path: string): Promise<Buffer> {
   try {
     return await outside(readFile(path));
   } catch (error) {
-    throw new Error(`it cannot be read: ${systemReason(error)}`);
+    throw new Error(`cannot be read: ${systemReason(error)}`);
   }
 }
 
 /** A module may have a top-level await. */
 async function importInTime(address: string): Promise<object> {
   try {
-    const loaded = await inTime<unknown>(import(address), LOAD_DEADLINE_MS, 'it did not come to its end within 10 s');
+    const loaded = await inTime<unknown>(import(address), LOAD_DEADLINE_MS, 'timed out after 10 s');
     return typeof loaded === 'object' && loaded !== null ? loaded : {};
   } catch (error) {
-    throw new Error(`it cannot be loaded: ${firstLine(error)}`);
+    throw new Error(`cannot be loaded: ${firstLine(error)}`);
   }
 }
 
