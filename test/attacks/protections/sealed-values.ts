@@ -237,8 +237,8 @@ export const SEALED: readonly Protection[] = [
     attack: 61,
     removals: [
       {
-        text: 'deps.csrf.rotate(context);\n  return redirect(deps.urls.afterAuthentication(action));\n}\n\n/** The answer when the last',
-        instead: 'return redirect(deps.urls.afterAuthentication(action));\n}\n\n/** The answer when the last',
+        text: 'deps.csrf.rotate(context);\n  return redirect(deps.urls.afterAuthentication(action));\n}\n\n/** Returns the response if the last',
+        instead: 'return redirect(deps.urls.afterAuthentication(action));\n}\n\n/** Returns the response if the last',
       },
     ],
     test: 'src/features/second-factor/second-factor.test.ts',

@@ -53,9 +53,9 @@ export const SECOND_FACTORS: readonly Protection[] = [
     removals: [
       { text: 'where exists (select from held_password) or exists (select from held_link)' },
       {
-        text: "where l.id = :id::uuid and ${pendingLoginIsOpen('l', ':now::timestamptz')} and ${firstFactorStands('l')}`,\n);\n\n/**\n * One that is open",
+        text: "where l.id = :id::uuid and ${pendingLoginIsOpen('l', ':now::timestamptz')} and ${firstFactorStands('l')}`,\n);\n\n/**\n * Finds an open pending login",
         instead:
-          "where l.id = :id::uuid and ${pendingLoginIsOpen('l', ':now::timestamptz')}`,\n);\n\n/**\n * One that is open",
+          "where l.id = :id::uuid and ${pendingLoginIsOpen('l', ':now::timestamptz')}`,\n);\n\n/**\n * Finds an open pending login",
       },
     ],
     test: SIGN_IN,
