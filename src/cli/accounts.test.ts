@@ -334,10 +334,10 @@ describe('manage set-groups and set-claims', () => {
   test.each([
     ['{', 'the claims are not JSON'],
     ['[]', 'the claims cannot be used: expected an object'],
-    ['{"sub": "root"}', 'the claim "sub" cannot be used: this claim is written by the service itself'],
+    ['{"sub": "root"}', 'the claim "sub" cannot be used: this claim is reserved for the server'],
     ['{"a\\u001b": 1}', 'the claim "a\ufffd" cannot be used: expected a name of'],
     ['{"__proto__": {}}', 'the claim "__proto__" cannot be used'],
-    ['{"a": "\\u0000"}', 'the claim "a" cannot be used: a text holds what is not a character'],
+    ['{"a": "\\u0000"}', 'the claim "a" cannot be used: a string contains an invalid character'],
   ])('refuse the claims %s', async (claims, message) => {
     await expect(setClaimsCommand(deps, { user: name, claims, json: true })).rejects.toMatchObject({
       ...{ exitCode: 1, message: expect.stringContaining(message) },

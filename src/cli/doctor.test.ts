@@ -422,7 +422,7 @@ describe('sign-in providers', () => {
     [
       'call themselves something else',
       () => Object.assign(peer, { metadata: { issuer: 'https://else.example' } }),
-      'another issuer',
+      'issuer does not match',
     ],
     [
       'have no keys',

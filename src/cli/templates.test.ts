@@ -76,7 +76,7 @@ test('templates check: what a template spoils only together with a page names th
   expect(problems).toContainEqual({
     template: 'pages/login.en.html',
     line: 3,
-    text: 'the id "username" stands twice',
+    text: 'duplicate id "username"',
   });
   expect(problems.filter(({ template }: { template: string }) => template.startsWith('pages/login.'))).toHaveLength(1);
 });

@@ -374,7 +374,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', ...POINT, kid: 'one', x5t: 'x' }] }),
     reads: { keys: [{ kty: 'EC', crv: 'P-256', ...POINT, kid: 'one', x5t: 'x' }] },
     bad: JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', ...POINT, d: 'private' }] }),
-    problem: 'not a JSON Web Key Set of public keys: it is wrong in keys[0], which is a private key',
+    problem: 'not a JSON Web Key Set of public keys: it is invalid: keys[0] is a private key',
   },
   'clients[].jwks_uri': {
     good: 'https://app.example/keys',

@@ -267,7 +267,7 @@ describe('clients', () => {
     ]);
     const [shown, ...more] = complaints(client(usable, `jwks: {keys: [${key}, d: very-private}]}`));
     expect(more).toEqual([]);
-    expect(shown).toContain('clients[0].jwks: not a JSON Web Key Set of public keys: it is wrong in keys[0], which is');
+    expect(shown).toContain('clients[0].jwks: not a JSON Web Key Set of public keys: it is invalid: keys[0] is');
     expect(shown).not.toContain('very-private');
   });
 

@@ -221,7 +221,7 @@ describe('a bound access token', () => {
       service.clock.advanceSeconds(seconds);
       expect(await userinfo(accessToken, 'DPoP', proof)).toMatchObject({
         status: 401,
-        body: { error_description: expect.stringContaining('used before') },
+        body: { error_description: expect.stringContaining('already used') },
       });
     }
   });

@@ -177,7 +177,7 @@ test('one that an operator has disabled does not come back by its document', asy
   clock.advanceSeconds(3_700);
   const shown = await newBrowser(service).get(authorizeUrl(clientId));
   expect(shown.status).toBe(400);
-  expect(shown.body).toContain('This client was disabled here.');
+  expect(shown.body).toContain('This client is disabled.');
 });
 
 test('a document that would give a client other subjects is refused', async () => {
@@ -189,5 +189,5 @@ test('a document that would give a client other subjects is refused', async () =
   clock.advanceSeconds(3_700);
   const shown = await newBrowser(service).get(authorizeUrl(clientId, fields));
   expect(shown.status).toBe(400);
-  expect(shown.body).toContain('subject_type must stay pairwise');
+  expect(shown.body).toContain('subject_type must remain pairwise');
 });

@@ -61,7 +61,7 @@ export const misconfigured = [
     'it shows that PKCE is to be turned on, and the log says what was expected and received',
     async ({ page, application, latchkey }) => {
       await page.goto(`${application.base}/login`);
-      assert.match(await page.innerText('body'), /code_challenge is required of this client: turn on PKCE with S256/);
+      assert.match(await page.innerText('body'), /code_challenge is required for this client: enable PKCE with S256/);
       const line = refusal(latchkey, application);
       assert.match(line, /expected="code_challenge_method=S256 with a code_challenge of 43 characters"/);
       assert.match(line, /received="no code_challenge, no code_challenge_method"/);
@@ -77,7 +77,7 @@ export const misconfigured = [
       await enter(page, application.base);
       const shown = await page.innerText('main');
       assert.match(shown, /invalid_redirect_uri/);
-      assert.match(shown, /redirect_uri must be one of those registered for the client, character for character/);
+      assert.match(shown, /redirect_uri must exactly match one of the URIs registered for the client/);
       const callback = `${application.base}/accounts/oidc/latchkey/login/callback`;
       const line = refusal(latchkey, application);
       assert.ok(line.includes(` redirect_uri=${callback}/ `), line);

@@ -197,9 +197,9 @@ describe('createOauth2Session', () => {
     ['open"id', 'scope'],
     ['öpen', 'scope'],
     ['x'.repeat(2049), 'scope'],
-    [`${API} ${DEVICE}short`, 'device id'],
+    [`${API} ${DEVICE}short`, 'device ID'],
     [`${API} ${DEVICE}AAAAAAAAAA ${DEVICE}BBBBBBBBBB`, 'only one device'],
-    [`${DEVICE}AAAAAAAAAA`, 'needs the client API scope'],
+    [`${DEVICE}AAAAAAAAAA`, 'requires the client API scope'],
   ])('refuses the scope %j', async (scope, message) => {
     const answer = await create(scope);
     expect([codesOf(answer), answer.data]).toEqual([['BAD_USER_INPUT'], null]);

@@ -91,7 +91,7 @@ export async function answerPostedRequest(
 const UNUSABLE: Readonly<Record<Exclude<PushedRequest['state'], 'waiting'>, string>> = {
   unknown: 'request_uri names no request that this client has pushed',
   expired: 'the pushed request has expired: push it right before the browser is sent here',
-  used: 'the pushed request was used before: each is good for one authorization request',
+  used: 'the pushed request was already used: each is valid for only one authorization request',
 };
 
 /**

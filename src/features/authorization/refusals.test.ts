@@ -73,7 +73,7 @@ describe('the log says what is wrong with the request of an application', () => 
     [
       'a redirect URI that is none',
       () => authorizeUrl(client, { redirect_uri: '/callback' }),
-      { redirect_uri: 'no URI (9 characters)', registered: REGISTERED },
+      { redirect_uri: 'invalid URI (9 characters)', registered: REGISTERED },
     ],
     [
       'no redirect URI where there are two',
@@ -279,7 +279,7 @@ describe('the error page', () => {
     const redirect_uri = 'https://evil.example/';
     const shown = await service.browser().get(authorizeUrl(client, { redirect_uri }), { 'accept-language': 'de' });
     expect(shown.headers['content-language']).toBe('de');
-    expect(shown.text).toContain('redirect_uri must be one of those registered for the client');
+    expect(shown.text).toContain('redirect_uri must exactly match one of the URIs registered for the client');
     expect(shown.body).not.toContain('evil.example');
   });
 

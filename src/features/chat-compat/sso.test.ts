@@ -153,7 +153,7 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
   test('the operator reads whose client was refused, without what its query holds', async () => {
     await newBrowser().get(ssoPath('https://amira@evil.example/path?secret=1'));
     const line = service.logLines().findLast((text) => text.includes('auth.refused'));
-    expect(line).toContain('description="redirectUrl must not hold a user name or password"');
+    expect(line).toContain('description="redirectUrl must not contain a username or password"');
     expect(line).toContain('redirect_uri=https://...@evil.example/path?...');
   });
 
@@ -209,7 +209,7 @@ describe('GET login/sso/redirect (chat-compat 8)', () => {
     expect((await browser.get(ssoPath('element://vector/webapp/'))).status).toBe(303);
     const shown = await browser.get(ssoPath('https://app.example/'));
     expect([shown.status, shown.errorCodes]).toEqual([400, ['invalid_redirect_uri']]);
-    expect(shown.text).toContain('redirectUrl is not among the addresses that are allowed here');
+    expect(shown.text).toContain('redirectUrl is not allowed by the configuration');
     await own.stop();
   });
 

@@ -166,7 +166,7 @@ describe('a registration that cannot be accepted', () => {
     const asked = { redirect_uris: ['http://localhost:9/cb', 'cursor://host/cb'], token_endpoint_auth_method: 'none' };
     const { body } = await post({ ...BODY, ...asked, application_type: 'native' });
     const setting = 'policy.data.client_registration.allow_private_use_schemes';
-    expect(body['error_description']).toMatch(/^redirect_uris\[1\] \(cursor:\/\/host\/cb\) must be https, .*/);
+    expect(body['error_description']).toMatch(/^redirect_uris\[1\] \(cursor:\/\/host\/cb\) must use https, .*/);
     expect(body['error_description']).toContain(`, unless ${setting} is on.`);
     const line = service.logLines().findLast((text) => text.includes('auth.refused'));
     expect(line).toContain(setting);

@@ -58,6 +58,6 @@ function refusalOf(outcome: Exclude<RegistrationOutcome, { readonly ok: true }>)
         retryAfterSeconds: outcome.retryAfterSeconds,
       });
     case 'disabled':
-      return new LatchkeyError('registration_closed', { description: 'This client was disabled here.' });
+      return new LatchkeyError('registration_closed', { description: 'This client is disabled.' });
   }
 }

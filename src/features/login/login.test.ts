@@ -354,7 +354,7 @@ test('a password that waits to be hashed leaves the queue when its client leaves
 describe('forms that did not come from our page (2.2)', () => {
   const fields = { username: 'amira', password: PASSWORD };
   const refusedForms = () =>
-    service.lines.flatMap((line) => / auth\.refused .* - a form was not accepted (.*)$/.exec(line)?.[1] ?? []);
+    service.lines.flatMap((line) => / auth\.refused .* - form submission refused (.*)$/.exec(line)?.[1] ?? []);
 
   test.each([
     ['Origin', { origin: 'https://evil.example' }],

@@ -282,7 +282,7 @@ describe('a reference', () => {
     const sent = await newBrowser().get(authorizeUrl(uri, { redirect_uri: CALLBACK, state: 'plain' }));
     expect(Object.fromEntries(response(sent))).toMatchObject({
       error: 'invalid_request_uri',
-      error_description: expect.stringContaining('used before'),
+      error_description: expect.stringContaining('already used'),
       state: 'plain',
       iss: service.issuer,
     });

@@ -266,7 +266,7 @@ describe('an assertion that comes again (S-33)', () => {
     for (const at of [service, other]) {
       const answer = await at.post('/oauth2/token', once);
       expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
-      expect(answer.body['error_description']).toBe('The client assertion was used before.');
+      expect(answer.body['error_description']).toBe('The client assertion was already used.');
       expect(at.lastRequest()).toMatchObject({ queries: 1, requester: undefined });
     }
     service.clock.advanceSeconds(119);

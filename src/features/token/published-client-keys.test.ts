@@ -61,7 +61,7 @@ test('a client whose keys are at its own address goes over to a new key', { time
   };
   const refused = await ask(former);
   expect(refused).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
-  expect(refused.body['error_description']).toContain('could not be fetched');
+  expect(refused.body['error_description']).toContain('Fetching the jwks_uri of the client failed');
   expect(service.logged('auth.refused').at(-1)?.fields).toMatchObject({ code: 'client_keys_unavailable' });
 
   published = [former.publicJwk];

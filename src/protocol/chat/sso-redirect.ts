@@ -26,16 +26,16 @@ const MAX_SHOWN_CHARACTERS = 100;
  */
 export function ssoRedirectProblem(address: string, allowed: readonly string[] | undefined): string | undefined {
   if ([...address].length > MAX_CHARACTERS) return `redirectUrl must have at most ${MAX_CHARACTERS} characters`;
-  if (REFUSED_CHARACTERS.test(address)) return 'redirectUrl must not hold a control character or a backslash';
+  if (REFUSED_CHARACTERS.test(address)) return 'redirectUrl must not contain control characters or backslashes';
   const scheme = SCHEME.exec(address)?.[0].toLowerCase();
   if (scheme === undefined || parseUrl(address) === undefined) return 'redirectUrl must be an absolute URL';
   if (REFUSED_SCHEMES.has(scheme)) return `redirectUrl must not have the scheme ${scheme.slice(0, -1)}`;
   const authority = AUTHORITY.exec(address)?.[1];
   // The URL parser would repair `https:host` and `https:///host`.
-  if (isWeb(scheme) && (authority === undefined || authority === '')) return 'redirectUrl must name a host after ://';
-  if (authority?.includes('@')) return 'redirectUrl must not hold a user name or password';
+  if (isWeb(scheme) && (authority === undefined || authority === '')) return 'redirectUrl must have a host after ://';
+  if (authority?.includes('@')) return 'redirectUrl must not contain a username or password';
   if (allowed !== undefined && !allowed.some((prefix) => beginsWith(address, prefix))) {
-    return 'redirectUrl is not among the addresses that are allowed here';
+    return 'redirectUrl is not allowed by the configuration';
   }
   return undefined;
 }

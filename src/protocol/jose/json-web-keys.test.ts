@@ -54,11 +54,11 @@ describe('a public key', () => {
     ['null', null, 'is not a key'],
     ['a list', [EC_KEY], 'is not a key'],
     ['without a kind', { n: RSA_KEY.n, e: RSA_KEY.e }, 'is not a key'],
-    ['RSA of 1024 bits', rsa(1024), 'has 1024 bits: RSA keys have 2048 to 8192'],
+    ['RSA of 1024 bits', rsa(1024), 'has 1024 bits; RSA keys must have 2048 to 8192'],
     ['RSA of 16,384 bits', { ...RSA_KEY, n: 'w'.repeat(2731) }, 'has 16384 bits'],
-    ['RSA with the exponent 1', { ...RSA_KEY, e: 'AQ' }, 'has an exponent'],
-    ['RSA with an even exponent', { ...RSA_KEY, e: 'Ag' }, 'has an exponent'],
-    ['RSA with an enormous exponent', { ...RSA_KEY, e: `${RSA_KEY.n?.slice(0, 340)}B` }, 'has an exponent'],
+    ['RSA with the exponent 1', { ...RSA_KEY, e: 'AQ' }, 'has an unsafe RSA exponent'],
+    ['RSA with an even exponent', { ...RSA_KEY, e: 'Ag' }, 'has an unsafe RSA exponent'],
+    ['RSA with an enormous exponent', { ...RSA_KEY, e: `${RSA_KEY.n?.slice(0, 340)}B` }, 'has an unsafe RSA exponent'],
     ['RSA without a modulus', { kty: 'RSA', e: 'AQAB' }, 'cannot be read'],
     ['RSA with a modulus of other characters', { ...RSA_KEY, n: `${RSA_KEY.n}!` }, 'cannot be read'],
     ['RSA with a number as its modulus', { ...RSA_KEY, n: 65537 }, 'cannot be read'],
@@ -70,7 +70,7 @@ describe('a public key', () => {
     ['a number as its kid', { ...EC_KEY, kid: 1 }, 'has a kid'],
     ['a kid of 256 characters', { ...EC_KEY, kid: 'k'.repeat(256) }, 'has a kid'],
   ])('%s is refused where it is stored, and left alone in a published set', (_what, jwk, problem) => {
-    expect(problemOf(EC_KEY, jwk)).toContain(`keys[1], which ${problem}`);
+    expect(problemOf(EC_KEY, jwk)).toContain(`keys[1] ${problem}`);
     expect(usableKeys({ keys: [jwk, EC_KEY] })).toHaveLength(1);
     expect(parsePublicKey(jwk)).toBeUndefined();
   });
@@ -95,13 +95,13 @@ describe('a key set', () => {
     ['with keys that are no list', { keys: {} }],
     ['with 21 keys', { keys: Array.from({ length: 21 }, () => EC_KEY) }],
   ])('%s is not one', (_what, set) => {
-    expect(parseKeySet(set)).toEqual({ ok: false, problem: 'must hold a list "keys" of at most 20 keys' });
+    expect(parseKeySet(set)).toEqual({ ok: false, problem: 'must contain a list "keys" of at most 20 keys' });
   });
 
   test('has one key for each kid, also among keys that are left alone', () => {
     const one: JsonWebKey = { ...EC_KEY, kid: 'one' };
-    expect(problemOf(one, { ...RSA_KEY, kid: 'one' })).toBe('holds two keys with one kid');
-    expect(problemOf(one, { kty: 'LWE', kid: 'one' })).toBe('holds two keys with one kid');
+    expect(problemOf(one, { ...RSA_KEY, kid: 'one' })).toBe('contains two keys with the same kid');
+    expect(problemOf(one, { kty: 'LWE', kid: 'one' })).toBe('contains two keys with the same kid');
     expect(problemOf(one, RSA_KEY, EC_KEY)).toBe('no problem, 3 keys');
   });
 

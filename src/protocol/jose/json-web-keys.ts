@@ -48,16 +48,16 @@ const CURVES: ReadonlyMap<string, readonly unknown[]> = new Map([
 export function parseKeySet(set: unknown): KeySetOutcome {
   const list = keysOf(set);
   if (list === undefined || list.length > MAX_STORED_KEYS) {
-    return wrongSet(`must hold a list "keys" of at most ${MAX_STORED_KEYS} keys`);
+    return wrongSet(`must contain a list "keys" of at most ${MAX_STORED_KEYS} keys`);
   }
   const given: object[] = [];
   const usable: VerificationKey[] = [];
   const kids = new Set<unknown>();
   for (const [index, jwk] of list.entries()) {
     const outcome = readKey(jwk);
-    if (outcome.kind === 'wrong') return wrongSet(`is wrong in keys[${index}], which ${outcome.problem}`);
+    if (outcome.kind === 'wrong') return wrongSet(`is invalid: keys[${index}] ${outcome.problem}`);
     const kid = membersOf(jwk)?.get('kid');
-    if (kid !== undefined && kids.has(kid)) return wrongSet('holds two keys with one kid');
+    if (kid !== undefined && kids.has(kid)) return wrongSet('contains two keys with the same kid');
     kids.add(kid);
     if (typeof jwk === 'object' && jwk !== null) given.push(jwk);
     if (outcome.kind === 'usable') usable.push(outcome.key);
@@ -91,11 +91,11 @@ function readKey(jwk: unknown): KeyOutcome {
   const kty = members?.get('kty');
   if (members === undefined || typeof kty !== 'string') return wrong('is not a key');
   if (PRIVATE_MEMBERS.some((name) => members.has(name))) {
-    return wrong('is a private key: replace that key, and give the public one');
+    return wrong('is a private key: replace this key pair and register only the public key');
   }
   const kid = members.get('kid');
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > MAX_KID_CHARACTERS)) {
-    return wrong(`has a kid that is not a text of at most ${MAX_KID_CHARACTERS} characters`);
+    return wrong(`has a kid that is not a string of at most ${MAX_KID_CHARACTERS} characters`);
   }
   const isKnownKind = kty === 'RSA' || CURVES.get(kty)?.includes(members.get('crv')) === true;
   if (!isKnownKind || !isForSignatures(members)) return { kind: 'unknown' };
@@ -138,10 +138,10 @@ function rsaProblem(key: KeyObject): string | undefined {
   const { modulusLength: bits, publicExponent: exponent } = key.asymmetricKeyDetails ?? {};
   if (bits === undefined || exponent === undefined) return undefined;
   if (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS) {
-    return `has ${bits} bits: RSA keys have ${MIN_RSA_BITS} to ${MAX_RSA_BITS}`;
+    return `has ${bits} bits; RSA keys must have ${MIN_RSA_BITS} to ${MAX_RSA_BITS}`;
   }
   const isFine = exponent >= 3n && exponent < MAX_RSA_EXPONENT && exponent % 2n === 1n;
-  return isFine ? undefined : 'has an exponent that no RSA key should have; use 65537';
+  return isFine ? undefined : 'has an unsafe RSA exponent; use 65537';
 }
 
 /** Uses a map instead of properties, because a name may be `__proto__`. */

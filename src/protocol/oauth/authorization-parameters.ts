@@ -66,7 +66,7 @@ export type CheckedRequest =
 
 /** Some clients store their whole state in it. Request headers have their own limit. */
 const MAX_STATE_CHARACTERS = 8192;
-const FOREIGN_HINT = 'id_token_hint must be an ID token that was issued here to this client; it may be expired';
+const FOREIGN_HINT = 'id_token_hint must be an ID token issued by this server to this client; it may be expired';
 
 /**
  * Returns where to send an error if pushed or signed parameters cannot be read (6.3 step 3): the registered URI in the
@@ -116,13 +116,13 @@ export function checkAuthorizationRequest(
     return refuse(target, { error: 'invalid_scope', description: scope.description, about: ['scope'], expected });
   }
   if (scope.kind === 'refused' || resources === undefined) {
-    const description = `resource must name up to ${MAX_RESOURCES} of the resource servers that are configured here`;
+    const description = `resource must be at most ${MAX_RESOURCES} of the configured resource servers`;
     const expected = resourceRules.identifiers.join(' ');
     return refuse(target, { error: 'invalid_target', description, about: ['resource'], expected });
   }
   const voluntary = voluntaryParameters(parameters, scope.scope, client, scopeRules);
   if (voluntary === undefined) {
-    const description = 'none of the acr values that claims asks for as essential is issued here';
+    const description = 'none of the acr values requested as essential in claims is supported';
     const expected = ISSUED_ACR_VALUES.join(' ');
     return refuse(target, { error: 'unmet_authentication_requirements', description, about: ['claims'], expected });
   }
@@ -157,14 +157,15 @@ function grantableScope(
   if (requested === undefined) {
     const description =
       text === undefined
-        ? 'scope is required: the client is registered without one, and no resource with scopes is named'
+        ? 'scope is required: the client has no registered scope, and no requested resource has scopes'
         : 'scope is malformed';
     return { kind: 'refused', description };
   }
   const problem = rules.setProblem(requested, client.sector !== undefined);
   if (problem !== undefined) return { kind: 'refused', description: problem };
   const scope = rules.filterForUser(requested, client.scope);
-  if (scope.length === 0) return { kind: 'refused', description: 'none of the scopes can be granted to this client' };
+  if (scope.length === 0)
+    return { kind: 'refused', description: 'none of the requested scopes can be granted to this client' };
   if (client.hasBoundTokens && rules.hasUnboundScope(scope)) return { kind: 'refused', description: UNBOUND_SCOPE };
   return { kind: 'granted', scope };
 }
@@ -188,7 +189,7 @@ function redirectUriRefusal(parameters: FormParameters, client: RequestingClient
     count === 0
       ? 'no redirect_uri is registered for the client'
       : parameters.has('redirect_uri')
-        ? 'redirect_uri must be one of those registered for the client, character for character'
+        ? 'redirect_uri must exactly match one of the URIs registered for the client'
         : 'redirect_uri is required: more than one is registered for the client';
   return { error: 'invalid_redirect_uri', description };
 }

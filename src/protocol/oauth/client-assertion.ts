@@ -36,15 +36,15 @@ export function readAssertion(
 ): AssertionClaims {
   const { iss, sub, aud, exp, nbf, iat, jti } = jwt.claims;
   const seconds = rules.now / 1000;
-  if (!TYPES.includes(jwt.type)) return wrong('has a typ of another kind of JWT');
+  if (!TYPES.includes(jwt.type)) return wrong('has the typ of a different kind of JWT');
   if (!names(iss, rules.isClient) || !names(sub, rules.isClient))
-    return wrong('must have the client id as iss and sub');
-  if (rules.needsSingleAudience && typeof aud !== 'string') return wrong('must have the issuer as aud, not in a list');
-  if (!isForUs(aud, rules.audiences)) return wrong('must name the issuer or this endpoint as aud, and nothing else');
+    return wrong('must have the client ID as iss and sub');
+  if (rules.needsSingleAudience && typeof aud !== 'string') return wrong('must have the issuer as a string in aud');
+  if (!isForUs(aud, rules.audiences)) return wrong('must have only the issuer or this endpoint as aud');
   if (typeof exp !== 'number') return wrong('must have an exp');
   if (exp + SKEW_SECONDS <= seconds) return wrong('has expired');
   if (exp > seconds + MAX_LIFETIME_SECONDS + LIFETIME_SKEW_SECONDS) {
-    return wrong(`may be valid for ${MAX_LIFETIME_SECONDS} seconds at most`);
+    return wrong(`must be valid for at most ${MAX_LIFETIME_SECONDS} seconds`);
   }
   for (const [name, time] of [
     ['nbf', nbf],

@@ -23,7 +23,7 @@ export function clientIdUrlProblem(text: string): string | undefined {
   const problem = redirectUriProblem(text);
   if (problem !== undefined) return problem;
   const url = parseUrl(text);
-  if (url === undefined || !FORM.test(text)) return 'must be an https address with a host in small letters and a path';
+  if (url === undefined || !FORM.test(text)) return 'must be an https URL with a lowercase host and a path';
   return isIP(url.hostname) === 0 ? undefined : 'must not have an IP address as its host';
 }
 

@@ -46,18 +46,17 @@ export function isThumbprint(text: string): boolean {
 
 export async function checkDpopProof(text: string, request: ProvenRequest): Promise<ProofOutcome> {
   const jws = text.length > MAX_CHARACTERS ? undefined : parseCompactJws(text);
-  if (jws === undefined) return wrong('the DPoP header must be given once and hold one signed JWT');
+  if (jws === undefined) return wrong('the DPoP header must be sent once and contain one signed JWT');
   if (jws.type !== 'dpop+jwt') return wrong('the typ of the proof must be dpop+jwt');
   const key = parsePublicKey(jws.header['jwk']);
-  if (key === undefined)
-    return wrong('the jwk of the proof must be a public key for signatures, without private members');
+  if (key === undefined) return wrong('the jwk of the proof must be a public signing key without private members');
   if (!key.algorithms.some((algorithm) => algorithm === jws.algorithm)) {
-    return wrong('the alg of the proof must be one of dpop_signing_alg_values_supported that fits its jwk');
+    return wrong('the alg of the proof must be in dpop_signing_alg_values_supported and match its jwk');
   }
   const problem = claimsProblem(jws.claims, request);
   if (problem !== undefined) return wrong(problem);
   // Comes last, because it is the most expensive check.
-  if (!(await isSignedBy(jws, key.key))) return wrong('the signature of the proof does not fit its jwk');
+  if (!(await isSignedBy(jws, key.key))) return wrong('the signature of the proof cannot be verified with its jwk');
   const { jti, nonce } = jws.claims;
   return {
     ok: true,
@@ -73,7 +72,7 @@ export async function checkDpopProof(text: string, request: ProvenRequest): Prom
 function claimsProblem(claims: Readonly<Record<string, unknown>>, request: ProvenRequest): string | undefined {
   const { jti, htm, htu, iat, ath } = claims;
   if (typeof jti !== 'string' || jti === '' || jti.length > MAX_ID_CHARACTERS) {
-    return `the jti of the proof must be a text of 1 to ${MAX_ID_CHARACTERS} characters`;
+    return `the jti of the proof must be a string of 1 to ${MAX_ID_CHARACTERS} characters`;
   }
   if (htm !== request.method) return 'the htm of the proof must be the method of the request';
   if (typeof htu !== 'string' || !isSameUrl(htu, request.url)) {

@@ -27,7 +27,7 @@ export class MetadataMembers {
 
   text(name: string): string | undefined {
     const value = this.#values.get(name);
-    if (value !== undefined && typeof value !== 'string') throw invalidMetadata(name, 'must be a text');
+    if (value !== undefined && typeof value !== 'string') throw invalidMetadata(name, 'must be a string');
     return value;
   }
 
@@ -56,9 +56,9 @@ export class MetadataMembers {
   strings(name: string): readonly string[] | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
-    if (!Array.isArray(value)) throw invalidMetadata(name, 'must be a list of texts');
+    if (!Array.isArray(value)) throw invalidMetadata(name, 'must be a list of strings');
     return value.map((element: unknown) => {
-      if (typeof element !== 'string') throw invalidMetadata(name, 'must be a list of texts');
+      if (typeof element !== 'string') throw invalidMetadata(name, 'must be a list of strings');
       return element;
     });
   }
@@ -87,13 +87,13 @@ export class MetadataMembers {
       const tag = member.slice(name.length + 1);
       if (member !== name && !LANGUAGE_TAG.test(tag))
         throw invalidMetadata(name, 'has a variant without a valid language tag');
-      if (seen.has(tag.toLowerCase())) throw invalidMetadata(name, 'has two variants for one language');
+      if (seen.has(tag.toLowerCase())) throw invalidMetadata(name, 'has two variants for the same language');
       seen.add(tag.toLowerCase());
       variants.set(tag, this.text(member) ?? '');
     }
     if (variants.size === 0) return undefined;
-    if (!variants.has('')) throw invalidMetadata(name, 'is required without a language tag, too');
-    if (variants.size > MAX_VARIANTS + 1) throw invalidMetadata(name, `may have ${MAX_VARIANTS} variants at most`);
+    if (!variants.has('')) throw invalidMetadata(name, 'is also required without a language tag');
+    if (variants.size > MAX_VARIANTS + 1) throw invalidMetadata(name, `must have at most ${MAX_VARIANTS} variants`);
     return Object.fromEntries(variants);
   }
 }
@@ -112,7 +112,7 @@ function requireShowable(name: string, text: string): void {
   if (!hasLength(text, MAX_NAME_CHARACTERS)) {
     throw invalidMetadata(name, `must have 1 to ${MAX_NAME_CHARACTERS} characters`);
   }
-  if (UNSHOWABLE.test(text)) throw invalidMetadata(name, 'must not hold control characters');
+  if (UNSHOWABLE.test(text)) throw invalidMetadata(name, 'must not contain control characters');
 }
 
 /** @param details for the log */

@@ -28,7 +28,7 @@ export function challengeProblem(
   if (challenge === undefined) {
     if (method !== undefined) return 'code_challenge_method is given without code_challenge';
     return isRequired
-      ? `code_challenge is required of this client: turn on PKCE with ${CODE_CHALLENGE_METHOD}`
+      ? `code_challenge is required for this client: enable PKCE with ${CODE_CHALLENGE_METHOD}`
       : undefined;
   }
   // RFC 7636 4.3: a missing method means `plain`.

@@ -35,7 +35,7 @@ const UNENCODED = /^[^%+\0]*$/;
 
 export function presentedCredentials(authorization: string | undefined, form: FormParameters): PresentedCredentials {
   const repeated = CREDENTIAL_PARAMETERS.find((name) => form.isRepeated(name));
-  if (repeated !== undefined) return ambiguous(`${repeated} may be given once only`);
+  if (repeated !== undefined) return ambiguous(`${repeated} must not be given more than once`);
   const clientId = form.get('client_id');
   const secret = form.get('client_secret');
   const assertion = form.get('client_assertion');
@@ -43,13 +43,13 @@ export function presentedCredentials(authorization: string | undefined, form: Fo
 
   if (authorization !== undefined) {
     if (!BASIC.test(authorization)) return { method: 'absent' };
-    if (hasAssertion) return ambiguous('use one method of client authentication only');
+    if (hasAssertion) return ambiguous('use only one method of client authentication');
     return basicCredentials(authorization, clientId, secret);
   }
   if (hasAssertion) {
-    if (secret !== undefined) return ambiguous('use one method of client authentication only');
+    if (secret !== undefined) return ambiguous('use only one method of client authentication');
     if (form.get('client_assertion_type') !== JWT_BEARER_ASSERTION || assertion === undefined) {
-      return ambiguous('client_assertion and a client_assertion_type of jwt-bearer belong together');
+      return ambiguous('client_assertion requires client_assertion_type jwt-bearer, and vice versa');
     }
     return { method: 'assertion', assertion, clientId };
   }

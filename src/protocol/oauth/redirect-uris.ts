@@ -22,19 +22,19 @@ const MAX_PORT = 65_535;
 export function redirectUriProblem(uri: string): string | undefined {
   if (uri.length > MAX_CHARACTERS) return `must have at most ${MAX_CHARACTERS} characters`;
   if (uri.includes('#')) return 'must not have a fragment';
-  if (uri.includes('*')) return 'must be complete: wildcards are not supported';
+  if (uri.includes('*')) return 'must be a complete URI: wildcards are not supported';
   if (!ALLOWED_CHARACTERS.test(uri) || /%(?![0-9A-Fa-f]{2})/.test(uri)) {
-    return 'holds a character that is not allowed in a URI';
+    return 'contains a character that is not allowed in a URI';
   }
-  if (HOST_AND_PORT.test(uri)) return 'must begin with https:// or http://';
+  if (HOST_AND_PORT.test(uri)) return 'must start with https:// or http://';
   const scheme = SCHEME.exec(uri)?.[0].toLowerCase();
   if (scheme === undefined || parseUrl(uri) === undefined) return 'must be an absolute URI';
   if (REFUSED_SCHEMES.has(scheme)) return `must not have the scheme ${scheme.slice(0, -1)}`;
   const authority = AUTHORITY.exec(uri)?.[1];
   // The URL parser repairs `https:host` and `https:///host`, but a string comparison would not.
   const isWeb = scheme === 'http:' || scheme === 'https:';
-  if (isWeb && (authority === undefined || authority === '')) return 'must name a host after ://';
-  if (authority?.includes('@')) return 'must not hold user information';
+  if (isWeb && (authority === undefined || authority === '')) return 'must have a host after ://';
+  if (authority?.includes('@')) return 'must not contain user information';
   if (hasDotSegment(uri)) return 'must not have a . or .. path segment';
   return undefined;
 }

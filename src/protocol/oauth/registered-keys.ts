@@ -19,7 +19,7 @@ interface RegisteredKeys {
 export function readKeys(members: MetadataMembers): RegisteredKeys {
   const uri = members.text('jwks_uri');
   const set = members.get('jwks');
-  if (set !== undefined && uri !== undefined) throw invalidMetadata('jwks', 'and jwks_uri exclude each other');
+  if (set !== undefined && uri !== undefined) throw invalidMetadata('jwks', 'and jwks_uri must not be used together');
   if (uri !== undefined) {
     const problem = pageUriProblem(uri, { allowHostMismatch: true, allowInsecureUris: false });
     if (problem !== undefined) throw invalidMetadata('jwks_uri', problem.text);
@@ -41,9 +41,9 @@ export function requireKey(keys: RegisteredKeys, algorithm: string | undefined, 
   if (keys.uri !== undefined) return;
   if (keys.jwks === undefined) throw invalidMetadata('jwks', `or jwks_uri is required for ${purpose}`);
   if (algorithm === undefined) {
-    if (keys.usable.length === 0) throw invalidMetadata('jwks', `must hold a signing key for ${purpose}`);
+    if (keys.usable.length === 0) throw invalidMetadata('jwks', `must contain a signing key for ${purpose}`);
   } else if (!canSignWith(keys.usable, algorithm)) {
-    throw invalidMetadata('jwks', `must hold a key that signs with ${algorithm}`);
+    throw invalidMetadata('jwks', `must contain a key for ${algorithm}`);
   }
 }
 

@@ -23,7 +23,7 @@ const PRIVATE_USE = /^([a-z][a-z0-9+.-]*\.[a-z0-9+.-]*):\/(?!\/)/;
  * The same with any scheme. Well-known programs use it with or without a host (`cursor://host/path`, `app:///path`).
  */
 const ANY_PRIVATE_USE = /^([a-z][a-z0-9+.-]*):\//;
-const NO_SCHEME = 'must be https, http on loopback, or a private-use scheme such as com.example.app:/callback';
+const NO_SCHEME = 'must use https, http on loopback, or a private-use scheme such as com.example.app:/callback';
 /** Schemes of operating systems, browsers and published protocols, which no application can claim. */
 const RESERVED_SCHEMES = new Set([
   ...['android-app', 'chrome', 'chrome-extension', 'content', 'dav', 'davs', 'dns', 'edge', 'facetime', 'feed'],
@@ -89,7 +89,7 @@ export function registeredRedirectUriProblem(
       if (type === 'native') return undefined;
       if (!policy.allowInsecureUris) {
         return {
-          text: 'must be an https address: http on loopback is for clients with application_type native',
+          text: 'must be an https URL: http on loopback is only for clients with application_type native',
           setting: 'preset',
         };
       }
@@ -100,11 +100,11 @@ export function registeredRedirectUriProblem(
   if (scheme === undefined) return { text: NO_SCHEME };
   const isDomain = PRIVATE_USE.test(uri);
   if (!isAllowed(scheme, policy) && !(isDomain && clientHost.ownsScheme(scheme))) {
-    const text = isDomain ? 'must have a scheme that begins with the host of client_uri in reverse' : NO_SCHEME;
+    const text = isDomain ? 'must have a scheme that starts with the reversed host of client_uri' : NO_SCHEME;
     return { text, setting: 'allow_private_use_schemes' };
   }
   if (type === 'native') return undefined;
-  return { text: 'must be an https address: other schemes are for clients with application_type native' };
+  return { text: 'must be an https URL: other schemes are only for clients with application_type native' };
 }
 
 /** Returns whether only native clients have such URIs (RFC 8252 7.1, 7.3). */
@@ -142,10 +142,10 @@ export class ClientHost {
   problem(host: string, policy: PageUriPolicy): MetadataProblem | undefined {
     if (policy.allowHostMismatch) return undefined;
     const setting = 'allow_host_mismatch';
-    if (this.#host === undefined) return { text: `needs a ${this.#member}, whose host it is compared with`, setting };
+    if (this.#host === undefined) return { text: `requires ${this.#member}, to compare the hosts`, setting };
     const name = withoutDots(host);
     if (name === this.#host || (!isIpAddress(name) && name.endsWith(`.${this.#host}`))) return undefined;
-    return { text: `must have the host of ${this.#member} or one below it`, setting };
+    return { text: `must have the same host as ${this.#member} or a subdomain of it`, setting };
   }
 
   /** Compares by label: `com.example` and `com.example.app` belong to `example.com`. */
@@ -161,14 +161,14 @@ function webUriProblem(uri: string, policy: PageUriPolicy): MetadataProblem | un
   const authority = AUTHORITY.exec(uri)?.[1];
   const url = parseUrl(uri);
   if (authority === undefined || !ALLOWED_CHARACTERS.test(uri) || url === undefined) {
-    return { text: 'must be an https address' };
+    return { text: 'must be an https URL' };
   }
-  if (authority.includes('@')) return { text: 'must not hold user information' };
+  if (authority.includes('@')) return { text: 'must not contain user information' };
   const { protocol, hostname } = url;
   if (!policy.allowInsecureUris) {
     const setting = 'allow_insecure_uris';
-    if (protocol !== 'https:') return { text: 'must be an https address', setting };
-    if (isLoopback(hostname)) return { text: 'must not lead to the computer that opens it', setting };
+    if (protocol !== 'https:') return { text: 'must be an https URL', setting };
+    if (isLoopback(hostname)) return { text: 'must not be a loopback address', setting };
   }
   return isPublicSuffix(hostname) ? { text: 'is not using a valid domain' } : undefined;
 }

@@ -187,7 +187,9 @@ describe('a member of the wrong type or value is named', () => {
   });
 
   test('jwks and jwks_uri exclude each other', () => {
-    expect(refusal({ jwks: { keys: [] }, jwks_uri: 'https://app.example/keys' })).toContain('exclude each other');
+    expect(refusal({ jwks: { keys: [] }, jwks_uri: 'https://app.example/keys' })).toContain(
+      'must not be used together',
+    );
   });
 });
 
@@ -215,7 +217,7 @@ describe('methods with assertions', () => {
     expect(parse(withKey(without))).not.toHaveProperty('token_endpoint_auth_signing_alg');
     expect(parse(withSecret())).not.toHaveProperty('token_endpoint_auth_signing_alg');
     const unusable = { ...without, jwks: { keys: [{ kty: 'LWE' }] } };
-    expect(refusal(withKey(unusable))).toContain('jwks must hold a signing key for private_key_jwt');
+    expect(refusal(withKey(unusable))).toContain('jwks must contain a signing key for private_key_jwt');
   });
 
   test('need an algorithm of their kind', () => {
@@ -229,7 +231,7 @@ describe('methods with assertions', () => {
   });
 
   test('with a key need one that signs with the algorithm', () => {
-    const needed = 'invalid_client_metadata: jwks must hold a key that signs with';
+    const needed = 'invalid_client_metadata: jwks must contain a key for';
     expect(refusal(withKey({ jwks: undefined }))).toContain('invalid_client_metadata: jwks or jwks_uri is required');
     expect(refusal(withKey({ jwks: { keys: [] } }))).toContain(`${needed} ES256`);
     expect(refusal(withKey({ jwks: { keys: [{ kty: 'LWE' }] } }))).toContain(`${needed} ES256`);
@@ -239,7 +241,7 @@ describe('methods with assertions', () => {
   test('that sign their requests need a key that signs with the algorithm, whatever their method', () => {
     const { jwks } = withKey({});
     const signing = { request_object_signing_alg: 'PS256', jwks };
-    expect(refusal(signing)).toContain('invalid_client_metadata: jwks must hold a key that signs with PS256');
+    expect(refusal(signing)).toContain('invalid_client_metadata: jwks must contain a key for PS256');
     expect(refusal({ ...signing, jwks: undefined })).toContain('jwks or jwks_uri is required for request_object');
     expect(refusal({ require_signed_request_object: true })).toContain('is required for require_signed_request_object');
     expect(parse({ ...signing, request_object_signing_alg: 'ES256' })).toMatchObject({ jwks });
@@ -343,7 +345,7 @@ describe('redirect URIs (oauth 4.4)', () => {
     expect(parse(sdk)).toMatchObject({ application_type: 'native', redirect_uris });
     // With another kind of URI, a client secret, or an explicit type, `native` is not inferred.
     expect(refusal({ ...sdk, redirect_uris: [...redirect_uris, 'https://app.example/cb'] })).toContain(
-      'redirect_uris[0] (http://localhost:6274/oauth/callback) must be an https address: http on loopback is for',
+      'redirect_uris[0] (http://localhost:6274/oauth/callback) must be an https URL: http on loopback is only for',
     );
     expect(refusal({ ...sdk, token_endpoint_auth_method: 'client_secret_post' })).toContain(
       'application_type native, unless policy.data.client_registration.preset is mcp.',
@@ -358,7 +360,7 @@ describe('redirect URIs (oauth 4.4)', () => {
   test('with a private-use scheme and a host, or none, are fine where the operator allows such schemes', () => {
     for (const uri of PRIVATE) {
       expect(refusal({ ...native, redirect_uris: ['https://app.example/cb', uri] })).toContain(
-        `redirect_uris[1] (${uri}) must be https, http on loopback, or a private-use scheme such as ` +
+        `redirect_uris[1] (${uri}) must use https, http on loopback, or a private-use scheme such as ` +
           'com.example.app:/callback, unless policy.data.client_registration.allow_private_use_schemes is on.',
       );
       expect(parse({ ...native, redirect_uris: [uri] }, anyScheme).redirect_uris).toEqual([uri]);
@@ -398,7 +400,7 @@ describe('redirect URIs (oauth 4.4)', () => {
 
   test('those after logout follow the same rules', () => {
     expect(refusal({ post_logout_redirect_uris: ['https://other.example/'] })).toContain(
-      'invalid_client_metadata: post_logout_redirect_uris[0] (https://other.example/) must have the host of',
+      'invalid_client_metadata: post_logout_redirect_uris[0] (https://other.example/) must have the same host as',
     );
   });
 });

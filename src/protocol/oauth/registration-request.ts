@@ -163,7 +163,7 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     check(`post_logout_redirect_uris[${index}] (${cutForLog(uri)})`, problem);
   }
   if ((afterLogout?.length ?? 0) > MAX_URIS)
-    throw invalidMetadata('post_logout_redirect_uris', `may hold ${MAX_URIS} at most`);
+    throw invalidMetadata('post_logout_redirect_uris', `must contain at most ${MAX_URIS} URIs`);
 
   for (const [name, value] of [
     ['logo_uri', read.logoUri],
@@ -181,13 +181,13 @@ export function parseRegistration(body: object, rules: RegistrationRules): Regis
     check('backchannel_logout_uri', backchannelUriProblem(read.backchannelLogoutUri, policy, clientHost));
   }
   if (authMethod === 'none' && grantTypes.includes('client_credentials')) {
-    throw invalidMetadata('grant_types', 'must not hold client_credentials with token_endpoint_auth_method none');
+    throw invalidMetadata('grant_types', 'must not contain client_credentials with token_endpoint_auth_method none');
   }
   const subjectType = read.subjectType ?? 'public';
   const hasSector = read.sectorIdentifierUri !== undefined || commonHost(redirectUris) !== undefined;
   if (subjectType === 'pairwise' && !hasSector) {
-    const needs = 'redirect_uris of one host that is not loopback, or sector_identifier_uri';
-    throw invalidMetadata('subject_type', `pairwise needs ${needs}`);
+    const needs = 'redirect_uris with a single host that is not loopback, or sector_identifier_uri';
+    throw invalidMetadata('subject_type', `pairwise requires ${needs}`);
   }
   checkSignedRequests(read);
   refuseUnsupported(members);
@@ -322,7 +322,8 @@ function assertionAlgorithm(asked: string | undefined, method: ClientAuthMethod)
 
 function fapi2ResponseAlgorithm({ signingAlgorithms }: RegistrationRules): string {
   const possible = [FAPI2_RESPONSE_ALGORITHM, ...FAPI2_ALGORITHMS].find((one) => signingAlgorithms.includes(one));
-  if (possible === undefined) throw invalidMetadata('profile', `needs a key here for ${FAPI2_ALGORITHMS.join(', ')}`);
+  if (possible === undefined)
+    throw invalidMetadata('profile', `requires a signing key of this server for ${FAPI2_ALGORITHMS.join(', ')}`);
   return possible;
 }
 
@@ -349,7 +350,7 @@ function checkSignedRequests(read: ReturnType<typeof readMembers>): void {
 function grantTypesOf(asked: readonly string[] | undefined, rules: RegistrationRules): GrantType[] {
   if (asked === undefined) return ['authorization_code'];
   const offered = rules.grantTypes.filter((grantType) => asked.includes(grantType));
-  if (offered.length === 0) throw invalidMetadata('grant_types', `must hold one of ${rules.grantTypes.join(', ')}`);
+  if (offered.length === 0) throw invalidMetadata('grant_types', `must contain one of ${rules.grantTypes.join(', ')}`);
   return offered;
 }
 
@@ -357,9 +358,9 @@ function responseTypesOf(asked: readonly string[] | undefined, usesCode: boolean
   if (asked === undefined) return usesCode ? [...RESPONSE_TYPES] : [];
   const offered = RESPONSE_TYPES.filter((responseType) => asked.includes(responseType));
   if (asked.length > 0 && offered.length === 0)
-    throw invalidMetadata('response_types', `must hold ${RESPONSE_TYPES.join(', ')}`);
+    throw invalidMetadata('response_types', `must contain ${RESPONSE_TYPES.join(', ')}`);
   if (offered.length > 0 && !usesCode) {
-    throw invalidMetadata('response_types', 'must not hold code without the grant type authorization_code');
+    throw invalidMetadata('response_types', 'must not contain code without the grant type authorization_code');
   }
   return offered;
 }
@@ -370,8 +371,8 @@ function checkRedirectUris(
   problemOf: (uri: string) => MetadataProblem | undefined,
 ): void {
   const refuse = (description: string) => new LatchkeyError('invalid_redirect_uri', { description });
-  if (areRequired && uris.length === 0) throw refuse('redirect_uris must name where answers are sent.');
-  if (uris.length > MAX_URIS) throw refuse(`redirect_uris may hold ${MAX_URIS} addresses at most.`);
+  if (areRequired && uris.length === 0) throw refuse('redirect_uris is required and must not be empty.');
+  if (uris.length > MAX_URIS) throw refuse(`redirect_uris must contain at most ${MAX_URIS} URIs.`);
   for (const [index, uri] of uris.entries()) {
     const problem = problemOf(uri);
     if (problem === undefined) continue;
@@ -388,7 +389,7 @@ function contactsOf(members: MetadataMembers): readonly string[] | undefined {
   if (contacts.length > MAX_CONTACTS || !contacts.every((contact) => isShowable(contact, MAX_CONTACT_CHARACTERS))) {
     throw invalidMetadata(
       'contacts',
-      `may hold ${MAX_CONTACTS} addresses of at most ${MAX_CONTACT_CHARACTERS} characters`,
+      `must contain at most ${MAX_CONTACTS} contacts of at most ${MAX_CONTACT_CHARACTERS} characters`,
     );
   }
   return contacts;
@@ -398,7 +399,7 @@ function scopeOf(members: MetadataMembers): string | undefined {
   const text = members.text('scope');
   if (text === undefined) return undefined;
   const scopes = parseScope(text);
-  if (scopes === undefined) throw invalidMetadata('scope', 'must hold scope names separated by spaces');
+  if (scopes === undefined) throw invalidMetadata('scope', 'must be a list of scopes separated by spaces');
   return scopes.join(' ');
 }
 
@@ -416,7 +417,7 @@ function acrValuesOf(members: MetadataMembers): readonly string[] | undefined {
   if (values.length > MAX_ACR_VALUES || values.some((value) => value.length > MAX_ACR_CHARACTERS)) {
     throw invalidMetadata(
       'default_acr_values',
-      `may hold ${MAX_ACR_VALUES} values of at most ${MAX_ACR_CHARACTERS} characters`,
+      `must contain at most ${MAX_ACR_VALUES} values of at most ${MAX_ACR_CHARACTERS} characters`,
     );
   }
   return values;
@@ -428,11 +429,14 @@ function acrValuesOf(members: MetadataMembers): readonly string[] | undefined {
  */
 function refuseSharedSecret(members: MetadataMembers, authMethod: ClientAuthMethod): void {
   for (const name of ['client_secret', 'client_secret_expires_at']) {
-    if (members.get(name) !== undefined) throw invalidMetadata(name, 'must not be in a client metadata document');
+    if (members.get(name) !== undefined) throw invalidMetadata(name, 'must not be used in a client metadata document');
   }
   if (!usesSecret(authMethod)) return;
   const possible = CLIENT_AUTH_METHODS.filter((method) => !usesSecret(method));
-  throw invalidMetadata('token_endpoint_auth_method', `must be one of ${possible.join(', ')} in a document`);
+  throw invalidMetadata(
+    'token_endpoint_auth_method',
+    `must be one of ${possible.join(', ')} in a client metadata document`,
+  );
 }
 
 /** RFC 7591 3.2.2; no issuer of software statements is trusted here. */

@@ -123,7 +123,7 @@ function malformedClaims(parameters: FormParameters): AuthorizationRefusal | und
   const claims = parameters.get('claims');
   if (claims === undefined || parseClaimsParameter(claims) !== undefined) return undefined;
   const description =
-    'claims must be a JSON object of at most 4096 characters with the members id_token and userinfo; a sub in them is asked for by texts';
+    'claims must be a JSON object of at most 4096 characters with the members id_token and userinfo; the values requested for sub must be strings';
   return invalid(description, 'claims');
 }
 
@@ -148,10 +148,13 @@ function insistence(
   { isPushed, isSigned }: ReceivedRequest,
 ): AuthorizationRefusal | undefined {
   if (client.requiresPushedRequests && !isPushed) {
-    return invalid('the client is registered to push its requests: send them to the PAR endpoint first', 'request_uri');
+    return invalid(
+      'this client must use pushed authorization requests: send the request to the PAR endpoint first',
+      'request_uri',
+    );
   }
   if (!client.requiresSignedRequests || isSigned) return undefined;
-  return invalid('the client is registered to sign its requests: send them as a request object', 'request');
+  return invalid('this client must sign its requests: send the request as a request object', 'request');
 }
 
 function responseType(parameters: FormParameters): AuthorizationRefusal | undefined {
@@ -181,7 +184,7 @@ function codeChallenge(parameters: FormParameters, client: RequestingClient): Au
 /** FAPI 2.0 Security Profile 5.3.2.2: a single registered URI is not implied. */
 function sentRedirectUri(parameters: FormParameters, client: RequestingClient): AuthorizationRefusal | undefined {
   if (!client.isFapi2 || parameters.has('redirect_uri')) return undefined;
-  return invalid('redirect_uri is required of this client', 'redirect_uri');
+  return invalid('redirect_uri is required for this client', 'redirect_uri');
 }
 
 export function invalid(description: string, ...about: readonly string[]): Refusal<'invalid_request'> {

@@ -48,7 +48,7 @@ export function readRequestObject(
     if (claim === undefined) continue;
     const texts = textsOf(name, claim);
     if (texts === undefined || texts.some((text) => UNUSABLE_TEXT.test(text))) {
-      return refuse(`has a ${name} that is no value of this parameter`);
+      return refuse(`has an invalid value for ${name}`);
     }
     values.set(name, texts);
   }
@@ -58,19 +58,19 @@ export function readRequestObject(
 }
 
 function typeProblem(type: string | undefined): string | undefined {
-  return TYPES.includes(type) ? undefined : 'has a typ of another kind of JWT';
+  return TYPES.includes(type) ? undefined : 'has the typ of a different kind of JWT';
 }
 
 function claimsProblem(claims: ReadonlyMap<string, unknown>, rules: RequestObjectRules): string | undefined {
   const [iss, clientId, aud, exp, nbf] = ['iss', 'client_id', 'aud', 'exp', 'nbf'].map((name) => claims.get(name));
   const seconds = rules.now / 1000;
-  if (typeof iss !== 'string' || !rules.isClient(iss)) return 'must have the client id as iss';
-  if (typeof clientId !== 'string' || !rules.isClient(clientId)) return 'must have the client id as client_id';
+  if (typeof iss !== 'string' || !rules.isClient(iss)) return 'must have the client ID as iss';
+  if (typeof clientId !== 'string' || !rules.isClient(clientId)) return 'must have the client ID as client_id';
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
-  if (!audiences.includes(rules.issuer)) return 'must name the issuer as aud';
+  if (!audiences.includes(rules.issuer)) return 'must have the issuer as aud';
   if (typeof exp !== 'number') return 'must have an exp';
   if (exp + SKEW_SECONDS <= seconds) return 'has expired';
-  if (exp > seconds + MAX_LIFETIME_SECONDS + SKEW_SECONDS) return 'may be valid for an hour at most';
+  if (exp > seconds + MAX_LIFETIME_SECONDS + SKEW_SECONDS) return 'must be valid for at most an hour';
   if (nbf !== undefined && (typeof nbf !== 'number' || nbf > seconds + SKEW_SECONDS)) return 'is not valid yet';
   if (rules.needsNotBefore) {
     if (typeof nbf !== 'number') return 'must have an nbf';
@@ -79,7 +79,7 @@ function claimsProblem(claims: ReadonlyMap<string, unknown>, rules: RequestObjec
   }
   // RFC 9101 4: request objects must not be nested.
   const nested = ['request', 'request_uri'].find((name) => claims.has(name));
-  return nested === undefined ? undefined : `must not hold ${nested}`;
+  return nested === undefined ? undefined : `must not contain ${nested}`;
 }
 
 /** Returns the values of a parameter as in a form; undefined if the claim cannot be one. */
@@ -95,10 +95,11 @@ function textsOf(name: string, claim: unknown): readonly string[] | undefined {
 /** Parameters that OpenID Connect also requires outside must be the same inside (OpenID Connect Core 1.0 6.1). */
 function differenceFrom(parameters: FormParameters, plain: FormParameters): string | undefined {
   const type = plain.get('response_type');
-  if (type !== undefined && type !== parameters.get('response_type')) return 'differs in response_type from outside';
+  if (type !== undefined && type !== parameters.get('response_type'))
+    return 'has a response_type that differs from the request parameter';
   const scope = plain.get('scope');
   const isSame = scope === undefined || sameScope(scope, parameters.get('scope') ?? '');
-  return isSame ? undefined : 'differs in scope from outside';
+  return isSame ? undefined : 'has a scope that differs from the request parameter';
 }
 
 function sameScope(one: string, other: string): boolean {

@@ -69,7 +69,8 @@ export function publishedScopes(protocolName: string, resourceScopes: readonly s
 }
 
 /** Explains why a client that accepts only bound tokens gets no homeserver scope. */
-export const UNBOUND_SCOPE = 'tokens for the homeserver cannot be bound to a key, as dpop_bound_access_tokens asks';
+export const UNBOUND_SCOPE =
+  'tokens for the homeserver cannot be bound to a key, which dpop_bound_access_tokens requires';
 
 /** What determines which scopes a client may have for itself. */
 export interface ClientScopeOptions {
@@ -176,17 +177,18 @@ export class ScopeRules {
    */
   setProblem(scopes: readonly string[], hasPairwiseSubjects: boolean): string | undefined {
     const telling = hasPairwiseSubjects ? scopes.find((scope) => this.#tellsAccountId(scope)) : undefined;
-    if (telling !== undefined) return `a client with pairwise subjects cannot have ${telling}, which tells account ids`;
+    if (telling !== undefined)
+      return `a client with pairwise subjects cannot have ${telling}, which reveals account IDs`;
     const chat = scopes.filter((scope) => this.isChat(scope));
     const devices = chat.filter((scope) => this.classify(scope) === 'chat-device');
-    if (devices.length > 1) return 'only one device scope may be asked for';
+    if (devices.length > 1) return 'only one device scope may be requested';
     if (new Set(chat.map((scope) => this.canonical(scope) === scope)).size > 1) {
       return 'stable and unstable names of the client API scopes must not be mixed';
     }
-    if (devices.length === 1 && chat.length === 1) return 'a device scope needs the client API scope';
+    if (devices.length === 1 && chat.length === 1) return 'a device scope requires the client API scope';
     const deviceId = this.deviceIdOf(scopes);
     if (deviceId !== undefined && !DEVICE_ID.test(deviceId)) {
-      return 'the device id must have 10 to 255 of the characters that the client API allows';
+      return 'the device ID must have 10 to 255 characters that the client API allows';
     }
     return undefined;
   }

@@ -7,7 +7,7 @@ const MAX_CHARACTERS = 200;
 
 /** Returns scheme, host and path, with `?...` or `#...` for a query or fragment, which may contain a secret. */
 export function uriForLog(uri: string): string {
-  if (parseUrl(uri) === undefined) return `no URI (${uri.length} characters)`;
+  if (parseUrl(uri) === undefined) return `invalid URI (${uri.length} characters)`;
   const plain = uri.replace(/^([^:]+:\/\/)[^/?#]*@/, '$1...@');
   const end = plain.search(/[?#]/);
   return cutForLog(end === -1 ? plain : `${plain.slice(0, end + 1)}...`);

@@ -64,9 +64,9 @@ export function extraClaimsFromJson(stored: unknown): ExtraClaims {
 }
 
 function nameProblem(name: string): string | undefined {
-  if (RESERVED.has(name)) return 'this claim is written by the service itself';
+  if (RESERVED.has(name)) return 'this claim is reserved for the server';
   if (name === '' || [...name].length > MAX_NAME_CHARACTERS || UNUSABLE_IN_NAMES.test(name)) {
-    return `expected a name of 1 to ${MAX_NAME_CHARACTERS} characters, none of them a control character`;
+    return `expected a name of 1 to ${MAX_NAME_CHARACTERS} characters without control characters`;
   }
   return undefined;
 }
@@ -77,21 +77,21 @@ function valueProblem(value: unknown, depth: number): string | undefined {
     case 'boolean':
       return undefined;
     case 'number':
-      return Number.isFinite(value) ? undefined : 'expected a number that JSON has';
+      return Number.isFinite(value) ? undefined : 'expected a JSON number';
     case 'string':
-      return UNSTORABLE.test(value) ? 'a text holds what is not a character' : undefined;
+      return UNSTORABLE.test(value) ? 'a string contains an invalid character' : undefined;
     case 'object':
       return value === null ? undefined : membersProblem(value, depth);
     default:
-      return 'expected a value of JSON';
+      return 'expected a JSON value';
   }
 }
 
 function membersProblem(value: object, depth: number): string | undefined {
   if (depth > MAX_DEPTH) return `more than ${MAX_DEPTH} levels deep`;
-  if (!Array.isArray(value) && !isExtraClaims(value)) return 'expected a value of JSON';
+  if (!Array.isArray(value) && !isExtraClaims(value)) return 'expected a JSON value';
   for (const [name, inner] of Object.entries<unknown>(value)) {
-    const problem = UNSTORABLE.test(name) ? 'a name holds what is not a character' : valueProblem(inner, depth + 1);
+    const problem = UNSTORABLE.test(name) ? 'a name contains an invalid character' : valueProblem(inner, depth + 1);
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -6,7 +6,7 @@ const MAX_CHARACTERS = 255;
 const UNUSABLE = /[\p{Cc}\p{Cs}]/u;
 
 /** Requirements for a group name, for error messages. */
-export const GROUP_NAME_RULE = `1 to ${MAX_CHARACTERS} characters, without control characters or white space at the ends`;
+export const GROUP_NAME_RULE = `1 to ${MAX_CHARACTERS} characters, without control characters or leading or trailing whitespace`;
 
 /**
  * Names are not normalized, because applications differ in what they treat as equal. In doubt, no access is granted.

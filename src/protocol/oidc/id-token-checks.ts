@@ -60,7 +60,7 @@ export function lifetimeProblem({ exp, nbf }: Claims, now: number): string | und
 
 function nonceProblem({ nonce }: Claims, expected: string | undefined, isOptional: boolean): string | undefined {
   if (expected === undefined) return undefined;
-  if (nonce === undefined) return isOptional ? undefined : 'no nonce';
+  if (nonce === undefined) return isOptional ? undefined : 'missing nonce';
   return typeof nonce === 'string' && equalSecrets(nonce, expected) ? undefined : 'wrong nonce';
 }
 

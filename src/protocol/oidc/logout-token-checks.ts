@@ -38,14 +38,14 @@ export function readLogoutToken({ type, claims }: CompactJws, expected: Expected
   if (problem !== undefined) return wrong(problem);
   const { iat, jti, sub, sid, events } = claims;
   const oldAt = typeof iat === 'number' ? (iat + MAX_AGE_SECONDS) * 1000 : 0;
-  if (oldAt < now) return wrong('old iat');
-  if (!isAbsentOrName(sub) || !isAbsentOrName(sid)) return wrong('unusable sub or sid');
+  if (oldAt < now) return wrong('iat too old');
+  if (!isAbsentOrName(sub) || !isAbsentOrName(sid)) return wrong('invalid sub or sid');
   if (sub === undefined && sid === undefined) return wrong('neither sub nor sid');
   if (!isObject(events) || !isObject(new Map(Object.entries(events)).get(LOGOUT_EVENT)))
-    return wrong('no logout event');
+    return wrong('missing logout event');
   // 2.4: distinguishes it from an ID token, which would be easier to obtain.
-  if (Object.hasOwn(claims, 'nonce')) return wrong('a nonce');
-  if (!isAbsentOrName(jti) || jti === undefined) return wrong('no usable jti');
+  if (Object.hasOwn(claims, 'nonce')) return wrong('nonce not allowed');
+  if (!isAbsentOrName(jti) || jti === undefined) return wrong('missing or invalid jti');
   return { ok: true, logout: { subject: sub, sid, tokenId: jti, acceptedUntil: oldAt } };
 }
 

@@ -40,12 +40,12 @@ export function readProviderMetadata(
   overrides: MetadataOverrides,
   { isStrict }: { readonly isStrict: boolean },
 ): MetadataOutcome {
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) return wrong('it is not an object');
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) return wrong('not a JSON object');
   // Uses a map instead of properties, because a name may be `__proto__`.
   const members = new Map<string, unknown>(Object.entries(document));
   const issuer = members.get('issuer');
-  if (typeof issuer !== 'string') return wrong('it names no issuer');
-  if (isStrict && issuer !== overrides.issuer) return wrong('it names another issuer');
+  if (typeof issuer !== 'string') return wrong('missing issuer');
+  if (isStrict && issuer !== overrides.issuer) return wrong('issuer does not match');
   const published = (name: string): string | undefined => {
     const value = members.get(name);
     return typeof value === 'string' ? value : undefined;
@@ -57,11 +57,11 @@ export function readProviderMetadata(
     jwksUri: overrides.jwksUri ?? published('jwks_uri'),
   };
   for (const [name, address] of Object.entries(endpoints)) {
-    if (address !== undefined && !isUsable(address, isStrict)) return wrong(`its ${name} is not a usable address`);
+    if (address !== undefined && !isUsable(address, isStrict)) return wrong(`${name} is not a valid URL`);
   }
   const { authorizationEndpoint, tokenEndpoint, userinfoEndpoint, jwksUri } = endpoints;
   if (authorizationEndpoint === undefined || tokenEndpoint === undefined) {
-    return wrong('it lacks the authorization endpoint or the token endpoint');
+    return wrong('missing authorization endpoint or token endpoint');
   }
   const methods = members.get('code_challenge_methods_supported');
   return {

@@ -85,7 +85,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
     name: 'request-object-audience',
     what: 'a request object names this service as its audience',
     attack: 13,
-    removals: [{ text: "if (!audiences.includes(rules.issuer)) return 'must name the issuer as aud';" }],
+    removals: [{ text: "if (!audiences.includes(rules.issuer)) return 'must have the issuer as aud';" }],
     test: 'test/attacks/request-objects.test.ts',
     testName: 'is refused, and nothing is stored or fetched',
   },
@@ -95,7 +95,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
     attack: 13,
     removals: [
       {
-        text: "if (typeof clientId !== 'string' || !rules.isClient(clientId)) return 'must have the client id as client_id';",
+        text: "if (typeof clientId !== 'string' || !rules.isClient(clientId)) return 'must have the client ID as client_id';",
       },
     ],
     test: 'test/attacks/request-objects.test.ts',

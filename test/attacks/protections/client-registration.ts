@@ -21,8 +21,8 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
     attack: 4,
     removals: [
       {
-        text: "  if (type === 'native') return undefined;\n  return { text: 'must be an https address: other",
-        instead: "  if (type.length > 0) return undefined;\n  return { text: 'must be an https address: other",
+        text: "  if (type === 'native') return undefined;\n  return { text: 'must be an https URL: other",
+        instead: "  if (type.length > 0) return undefined;\n  return { text: 'must be an https URL: other",
       },
     ],
     test: 'test/attacks/client-registration.test.ts',
@@ -248,7 +248,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
     what: 'a software statement counts only when a key of its issuer signed it',
     attack: 53,
     removals: [
-      { text: "if (!(await verifyByKeys(keys, jws)).ok) throw invalid('is not signed by a key of its issuer');" },
+      { text: "if (!(await verifyByKeys(keys, jws)).ok) throw invalid('is not signed with a key of its issuer');" },
     ],
     test: 'src/features/client-registration/software-statement.test.ts',
     testName: 'a software statement',

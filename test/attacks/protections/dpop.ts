@@ -86,7 +86,7 @@ export const DPOP: readonly Protection[] = [
     attack: 48,
     removals: [
       {
-        text: "if (!(await isSignedBy(jws, key.key))) return wrong('the signature of the proof does not fit its jwk');",
+        text: "if (!(await isSignedBy(jws, key.key))) return wrong('the signature of the proof cannot be verified with its jwk');",
       },
     ],
     test: 'src/protocol/oauth/dpop-proof.test.ts',

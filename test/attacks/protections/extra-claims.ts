@@ -9,7 +9,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
     name: 'claims-reserved-names',
     what: 'nobody sets a claim that this service writes itself',
     attack: 131,
-    removals: [{ text: "  if (RESERVED.has(name)) return 'this claim is written by the service itself';\n" }],
+    removals: [{ text: "  if (RESERVED.has(name)) return 'this claim is reserved for the server';\n" }],
     test: ADMIN_API,
     testName: 'what the service says itself',
   },

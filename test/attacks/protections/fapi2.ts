@@ -10,7 +10,7 @@ export const FAPI2: readonly Protection[] = [
     attack: 32,
     removals: [
       {
-        text: "if (rules.needsSingleAudience && typeof aud !== 'string') return wrong('must have the issuer as aud, not in a list');",
+        text: "if (rules.needsSingleAudience && typeof aud !== 'string') return wrong('must have the issuer as a string in aud');",
       },
     ],
     test: TEST,
