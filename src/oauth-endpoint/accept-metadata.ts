@@ -38,7 +38,7 @@ export async function acceptMetadata(
   const setting = requesterPolicy.ban('clientRegistration', clientAddress, userAgent);
   if (setting !== undefined) {
     throw new LatchkeyError('invalid_client_metadata', {
-      description: `Registration is refused by the policy here (${setting}).`,
+      description: `Registration is refused by the policy (${setting}).`,
       details: { refusal: 'requester_banned', setting },
     });
   }

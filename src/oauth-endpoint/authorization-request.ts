@@ -71,7 +71,7 @@ function expectedAccounts(client: Client, request: AuthorizationRequest): Expect
     .map((subject) => (client.sector === undefined ? parseId<'user'>(subject) : pairwiseSubject(subject)))
     .filter((subject) => subject !== undefined);
   if (known.length === 0) {
-    return { ok: false, error: 'login_required', description: 'no account fits the sub that claims asks for' };
+    return { ok: false, error: 'login_required', description: 'no account matches the sub requested in claims' };
   }
   return { ok: true, subjects: known };
 }

@@ -49,7 +49,7 @@ export function claimedAssertion(assertion: string, clientId: string | undefined
   const subject = jws?.claims['sub'];
   if (typeof subject !== 'string') return { jws, name: undefined };
   if (clientId !== undefined && clientId.toUpperCase() !== subject.toUpperCase()) {
-    throw new LatchkeyError('invalid_request', { description: 'client_id differs from the sub of the assertion.' });
+    throw new LatchkeyError('invalid_request', { description: 'client_id does not match the sub of the assertion.' });
   }
   return { jws, name: subject };
 }
@@ -70,7 +70,7 @@ export async function verifyAssertion(
   if (!mayUse(client, jws.algorithm)) return { ok: false, reason: 'wrong_auth_method', client };
   const signature = await judgeSignature(deps, client, jws);
   if (signature === 'keys-unavailable') {
-    const problem = 'The keys of the client could not be fetched from its jwks_uri.';
+    const problem = 'Fetching the jwks_uri of the client failed.';
     return { ok: false, reason: 'client_keys_unavailable', client, problem };
   }
   if (signature === 'bad') return { ok: false, reason: 'bad_client_assertion', client };

@@ -45,8 +45,8 @@ type Attempt =
   | AssertionOutcome;
 
 const NO_SECRET = new Secret('');
-const NO_CREDENTIALS = 'Authenticate the client with the method that it is registered for.';
-const REFUSED = 'The client is unknown, or its credentials or their method are not those it is registered with.';
+const NO_CREDENTIALS = 'Authenticate the client with its registered method.';
+const REFUSED = 'The client is unknown, or its credentials or authentication method do not match its registration.';
 
 export class ClientAuthentication {
   readonly #core: Core;
@@ -141,7 +141,7 @@ export class ClientAuthentication {
   #replayed(client: Client, method: string): LatchkeyError {
     const fields = { code: 'replayed_client_assertion', client: client.identifier, method };
     this.#core.log.warn('auth.refused', 'client authentication refused', fields);
-    return this.#refusal('The client assertion was used before.');
+    return this.#refusal('The client assertion was already used.');
   }
 
   async #verifyLimited(context: RequestContext, presented: Verifiable): Promise<Attempt & { ok: true }> {
@@ -157,7 +157,7 @@ export class ClientAuthentication {
       const { client, method } = attempt;
       if (client.authMethod !== method) {
         const fields = { client: client.identifier, method, registered: client.authMethod };
-        log.debug('auth.method', 'client authenticated otherwise than registered', fields);
+        log.debug('auth.method', 'client authenticated with a method other than the registered one', fields);
       }
       return attempt;
     }
@@ -205,7 +205,7 @@ export class ClientAuthentication {
   #limited(client: ClientId | undefined, seconds: number): LatchkeyError {
     this.#core.log.info('auth.refused', 'too many failed client authentications', { code: 'rate_limited', client });
     return new LatchkeyError('rate_limited', {
-      description: 'Too many failed authentications of this client.',
+      description: 'Too many failed authentication attempts for this client.',
       retryAfterSeconds: Math.ceil(seconds),
     });
   }

@@ -191,7 +191,7 @@ describe('a document', () => {
     expect(browser.shown.body).toContain('Another name');
     publisher.publish();
     clock.advanceSeconds(3600);
-    const line = expect.stringContaining('redirect_uri must be one of those registered');
+    const line = expect.stringContaining('redirect_uri must exactly match one of the URIs registered');
     expect(await refused(clientId, callback)).toMatchObject({ status: 400, line });
   });
 
@@ -261,7 +261,7 @@ describe('refused', () => {
           client_uri: 'https://victim.example.org/',
           redirect_uris: ['https://victim.example.org/callback'],
         }),
-      'client_uri must have the host of client_id',
+      'client_uri must have the same host as client_id',
     ],
   ])('a document, when %s', async (_, body, reason) => {
     publisher.answer = { ...publisher.answer, body };

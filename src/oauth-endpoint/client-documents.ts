@@ -40,7 +40,7 @@ const BUSY_RETRY_SECONDS = 5;
 
 /** What callers see as long as nothing proves that a document exists. */
 const NO_DOCUMENT =
-  'client_id does not lead to a client metadata document that names it; the log of the service says what is wrong.';
+  'client_id is not the URL of a client metadata document that contains this client_id; the server log has the details.';
 
 /** Why a client cannot be used. */
 interface Refusal {
@@ -127,7 +127,7 @@ export class ClientDocuments {
     const { enabled, allowedHosts } = this.#deps.config.oauth.clientIdMetadataDocuments;
     const setting = 'oauth.client_id_metadata_documents';
     if (!enabled) {
-      const reason = 'client_id is an address, and client ID metadata documents are off';
+      const reason = 'client_id is a URL, but client ID metadata documents are disabled';
       throw this.#refuse(name, { description: NO_DOCUMENT, reason, details: { setting: `${setting}.enabled` } });
     }
     const problem = clientIdUrlProblem(name);
@@ -137,8 +137,8 @@ export class ClientDocuments {
     const host = new URL(name).hostname;
     if (allowedHosts.length > 0 && !allowedHosts.some((allowed) => isWithin(host, allowed))) {
       throw this.#refuse(name, {
-        description: 'The host of client_id is not among those that are admitted here.',
-        reason: 'the host of client_id is not admitted',
+        description: 'The host of client_id is not allowed.',
+        reason: 'the host of client_id is not allowed',
         received: host,
         expected: valuesForLog(allowedHosts),
         details: { setting: `${setting}.allowed_hosts` },
@@ -151,7 +151,7 @@ export class ClientDocuments {
     const waiting = this.#waiting.get(host) ?? 0;
     if (waiting >= MAX_WAITING_FOR_HOST || this.#waitingCount >= MAX_WAITING) {
       throw new LatchkeyError('temporarily_unavailable', {
-        description: 'Too many requests wait for the metadata documents of clients. Try again later.',
+        description: 'Too many requests are waiting for client metadata documents. Retry later.',
         retryAfterSeconds: BUSY_RETRY_SECONDS,
       });
     }
@@ -177,7 +177,7 @@ export class ClientDocuments {
     const taken = await chargeAddress(this.#deps, { name: 'client_registration', limiter, address });
     if (taken.ok) return;
     throw new LatchkeyError('rate_limited', {
-      description: 'Too many metadata documents of clients were fetched for this address.',
+      description: 'Too many client metadata documents were fetched for this address.',
       retryAfterSeconds: taken.retryAfterSeconds,
     });
   }
@@ -187,7 +187,7 @@ export class ClientDocuments {
     const fetched = await outbound.get(url, { accept: 'application/json', maxBodyBytes: MAX_BYTES });
     if (!fetched.ok) throw notThere(`fetch failed: ${fetched.reason}`, true);
     if (!JSON_TYPE.test(fetched.mediaType ?? '')) {
-      throw notThere('the document has another content type', false, fetched.mediaType, 'application/json');
+      throw notThere('the document has the wrong content type', false, fetched.mediaType, 'application/json');
     }
     const metadata = await this.#accept(context, url, memberObject(fetched.body));
     const { freshForSeconds } = fetched;
@@ -199,7 +199,7 @@ export class ClientDocuments {
     clients.forget(id);
     if (!stored.ok) throw new DocumentRefused(refusalOf(stored));
     if (stored.change === 'unchanged') return;
-    log.info('client.document_read', 'metadata document of a client read', {
+    log.info('client.document_read', 'client metadata document read', {
       client: uriForLog(url),
       id,
       change: stored.change,
@@ -212,7 +212,7 @@ export class ClientDocuments {
     const named = document.get('client_id');
     if (named !== url) {
       const received = typeof named === 'string' ? uriForLog(named) : typeof named;
-      throw notThere('client_id in the document is not its address', false, received, uriForLog(url));
+      throw notThere('client_id in the document is not the URL of the document', false, received, uriForLog(url));
     }
     try {
       const metadata = await acceptMetadata(this.#deps, context, Object.fromEntries(document), url);
@@ -235,7 +235,7 @@ export class ClientDocuments {
 
   #logRefusal(name: string, code: string, { details, ...fields }: LoggedRefusal): void {
     const { log } = this.#deps;
-    log.info('auth.refused', 'metadata document of a client refused', {
+    log.info('auth.refused', 'client metadata document refused', {
       code,
       client: uriForLog(name),
       ...fields,
@@ -291,11 +291,11 @@ function notThere(reason: string, isPassing: boolean, received?: string, expecte
 function refusalOf(stored: Extract<StoredClientDocument, { readonly ok: false }>): Refusal {
   switch (stored.reason) {
     case 'disabled':
-      return { description: 'This client was disabled here.', reason: 'the client was disabled' };
+      return { description: 'This client is disabled.', reason: 'the client is disabled' };
     case 'taken':
-      return { description: NO_DOCUMENT, reason: 'another client has its id' };
+      return { description: NO_DOCUMENT, reason: 'another client has the same ID' };
     case 'other-sector': {
-      const text = `subject_type must stay pairwise, for the host ${stored.sector}`;
+      const text = `subject_type must remain pairwise, with the sector ${stored.sector}`;
       return { description: `The client metadata document is refused: ${text}.`, reason: text };
     }
   }

@@ -36,7 +36,7 @@ export class DpopProofs {
     const text = headerOf(context);
     const key = text === undefined ? undefined : await this.#verify(context, path, text, undefined, {});
     if (key === undefined || !client.isFapi2 || FAPI2_ALGORITHMS.includes(key.algorithm)) return key;
-    throw refusal(`the client is held to FAPI 2.0: its proofs are signed with ${FAPI2_ALGORITHMS.join(', ')}`, {});
+    throw refusal(`the client uses FAPI 2.0: its proofs must be signed with ${FAPI2_ALGORITHMS.join(', ')}`, {});
   }
 
   /** Like `ofRequest`, for token requests. Some clients must always send a proof with them. */
@@ -54,7 +54,7 @@ export class DpopProofs {
     const text = headerOf(context);
     if (text !== undefined) return await this.#verify(context, path, text, accessToken, challengeHeaders);
     throw refusal(
-      'a token in the scheme DPoP needs a proof in the header DPoP',
+      'a token with the DPoP scheme requires a proof in the DPoP header',
       challengeHeaders('invalid_dpop_proof'),
     );
   }
@@ -83,14 +83,14 @@ export class DpopProofs {
     const { proof } = outcome;
     if (config.oauth.dpopRequireNonce && !this.#isNonce(proof.nonce, now)) {
       throw new LatchkeyError('use_dpop_nonce', {
-        description: 'the proof must hold the nonce of the header DPoP-Nonce',
+        description: 'the proof must contain the nonce from the DPoP-Nonce header',
         headers: { ...headersOf('use_dpop_nonce'), ...this.#nonceHeaders() },
       });
     }
     const consumeProof = async (): Promise<void> => {
       if (await consumeOnce(database, oneTime(proof, now), now)) return;
-      log.info('auth.refused', 'a DPoP proof was sent again', { code: 'invalid_dpop_proof' });
-      throw refusal('the proof was used before: make a new one for each request', headersOf('invalid_dpop_proof'));
+      log.info('auth.refused', 'DPoP proof replayed', { code: 'invalid_dpop_proof' });
+      throw refusal('the proof was already used: create a new one for each request', headersOf('invalid_dpop_proof'));
     };
     const consume = (): Promise<void> => {
       const consumed = this.#consumed.get(context) ?? consumeProof();

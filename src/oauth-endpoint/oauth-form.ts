@@ -15,7 +15,9 @@ export async function readOAuthForm(context: RequestContext, singleNames: readon
   const form = await context.readForm();
   const repeated = singleNames.find((name) => form.isRepeated(name));
   if (repeated !== undefined) {
-    throw new LatchkeyError('invalid_request', { description: `The parameter ${repeated} may be given once only.` });
+    throw new LatchkeyError('invalid_request', {
+      description: `The parameter ${repeated} must not be given more than once.`,
+    });
   }
   return form;
 }
@@ -45,7 +47,7 @@ export function acceptedResources(
     { log },
     client,
     asked,
-    `resource must name up to ${MAX_RESOURCES} of the resource servers that are configured here.`,
+    `resource must be at most ${MAX_RESOURCES} of the configured resource servers.`,
     resourceRules.identifiers,
   );
 }
@@ -58,7 +60,7 @@ export function refusedResources(
   description: string,
   expected?: readonly string[],
 ): LatchkeyError {
-  log.info('auth.refused', 'resource refused', {
+  log.info('auth.refused', 'requested resource refused', {
     code: 'invalid_target',
     client: client.identifier,
     received: valuesForLog(received),

@@ -9,8 +9,8 @@ import { type RequestObjectOutcome, readRequestObject } from '#protocol/oauth/re
 
 const SIGNATURE_PROBLEMS = {
   'unknown-key': 'is signed with a key that is not registered for the client',
-  'bad-signature': 'has a signature that does not fit',
-  'keys-unavailable': 'cannot be verified: the keys of the client could not be fetched from its jwks_uri',
+  'bad-signature': 'has an invalid signature',
+  'keys-unavailable': 'cannot be verified: fetching the jwks_uri of the client failed',
 } as const;
 
 /**
@@ -24,7 +24,7 @@ export async function verifyRequestObject(
   plain: FormParameters,
 ): Promise<RequestObjectOutcome> {
   const jws = parseCompactJws(plain.get('request') ?? '');
-  if (jws === undefined) return refuse('must be a JWT that the client has signed');
+  if (jws === undefined) return refuse('must be a JWT signed by the client');
   const registered = client.requestObjectSigningAlg;
   if (registered !== undefined ? jws.algorithm !== registered : !isSigningAlgorithm(jws.algorithm)) {
     return refuse(`must be signed with ${registered ?? 'a private key of the client'}`);

@@ -21,14 +21,14 @@ export async function requireSectorMember(
   const taken = await chargeAddress(deps, { name: 'client-sector', limiter, address });
   if (!taken.ok) {
     throw new LatchkeyError('rate_limited', {
-      description: 'Too many sectors of clients were looked up for this address.',
+      description: 'Too many sector identifiers were fetched for this address.',
       retryAfterSeconds: taken.retryAfterSeconds,
     });
   }
   const fetched = await deps.outbound.get(uri, { accept: 'application/json' });
   const members = fetched.ok ? listOf(fetched.body) : [];
   if (redirectUris.every((redirectUri) => members.includes(redirectUri))) return;
-  throw invalidMetadata('sector_identifier_uri', 'must lead to a JSON list that holds every one of redirect_uris');
+  throw invalidMetadata('sector_identifier_uri', 'must be the URL of a JSON list that contains all redirect_uris');
 }
 
 /** Returns an empty list if the body is not a list. */

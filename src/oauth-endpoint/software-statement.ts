@@ -35,7 +35,7 @@ export class SoftwareStatements {
     const members = new Map<string, unknown>(Object.entries(body));
     const statement = members.get(MEMBER) ?? undefined;
     if (statement === undefined) return body;
-    if (typeof statement !== 'string') throw invalidMetadata(MEMBER, 'must be a text');
+    if (typeof statement !== 'string') throw invalidMetadata(MEMBER, 'must be a string');
     const claims = await this.#verify(statement, now);
     claims.delete(MEMBER);
     const vouched = new Set([...claims.keys()].map(withoutLanguage));
@@ -51,10 +51,10 @@ export class SoftwareStatements {
     const keys = typeof issuer === 'string' ? this.#keys.get(issuer) : undefined;
     if (jws === undefined || keys === undefined) {
       throw new LatchkeyError('unapproved_software_statement', {
-        description: 'The issuer of the statement is not trusted.',
+        description: 'The issuer of the software statement is not trusted.',
       });
     }
-    if (!(await verifyByKeys(keys, jws)).ok) throw invalid('is not signed by a key of its issuer');
+    if (!(await verifyByKeys(keys, jws)).ok) throw invalid('is not signed with a key of its issuer');
     const seconds = now / 1000;
     if (!isAbsentOr(claims.get('exp'), (exp) => exp + SKEW_SECONDS > seconds)) throw invalid('has expired');
     if (!isAbsentOr(claims.get('nbf'), (nbf) => nbf - SKEW_SECONDS <= seconds)) throw invalid('is not valid yet');
