@@ -170,14 +170,14 @@ function readManifest(directory: string, name: string): Record<string, string> {
   const path = join(directory, name);
   if (name !== 'manifest.json' && !existsSync(path)) return {};
   const manifest: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  if (!isNameMap(manifest)) throw new Error(`${path} is not a list of names`);
+  if (!isNameMap(manifest)) throw new Error(`${path} is not a map of names`);
   return manifest;
 }
 
 function parseImports(script: string, content: Buffer): string[] {
   const names: unknown = JSON.parse(content.toString());
   if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
-    throw new Error(`the imports of ${script} are not a list of names`);
+    throw new Error(`the imports of ${script} must be a list of names`);
   }
   return names;
 }

@@ -19,7 +19,8 @@ const CSRF_COOKIE: Cookie = { name: 'csrf' };
 const LIFETIME_SECONDS = 3600;
 const MAX_LOGGED_CHARACTERS = 200;
 /** For a page of this service that a browser shows under a different URL. */
-const REMEDY = 'open the expected address, or set http.public_base to the received one; a proxy has to pass on Origin';
+const REMEDY =
+  'open the expected URL, or set http.public_base to the received one; a proxy must forward the Origin header';
 
 /** The parts of a request that these checks need. */
 export type CsrfRequest = Pick<RequestContext, 'headers' | 'cookies'>;
@@ -122,7 +123,7 @@ export class Csrf {
 
   /** The page shows the code to the user. Only the operator can use the details of the failed check. */
   #refusal(code: 'cross_site_request' | 'csrf_mismatch' | 'csrf_missing', details: RefusedForm): LatchkeyError {
-    this.#log.info('auth.refused', 'a form was not accepted', { code, ...details });
+    this.#log.info('auth.refused', 'form submission refused', { code, ...details });
     return new LatchkeyError(code);
   }
 

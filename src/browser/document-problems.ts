@@ -36,16 +36,16 @@ export function mailProblems(html: string): readonly TemplateProblem[] {
 function countProblem(tags: readonly Tag[], name: string): readonly TemplateProblem[] {
   const found = tags.filter((tag) => tag.name === name);
   if (found.length === 1) return [];
-  return [{ offset: found[1]?.offset ?? 0, message: `needs <${name}> once, has it ${found.length} times` }];
+  return [{ offset: found[1]?.offset ?? 0, message: `must have exactly one <${name}>, but has ${found.length}` }];
 }
 
 function inlineProblems(html: string, { name, attributes, offset, end }: Tag): readonly TemplateProblem[] {
   const problems = attributes.flatMap(attributeProblem);
-  if (name === 'style') problems.push({ offset, message: 'inline style (<style>) is refused by the browser' });
+  if (name === 'style') problems.push({ offset, message: 'inline style (<style>) is blocked by the browser' });
   if (name === 'script') {
     const isFile = attributes.some((attribute) => attribute.name === 'src' && attribute.value !== '');
     if (!isFile || !html.startsWith('</script>', end))
-      problems.push({ offset, message: 'inline script (<script>) is refused by the browser' });
+      problems.push({ offset, message: 'inline script (<script>) is blocked by the browser' });
   }
   return problems;
 }
@@ -62,7 +62,7 @@ function idProblems(tags: readonly Tag[]): readonly TemplateProblem[] {
   for (const { attributes } of tags) {
     for (const { name, value, offset } of attributes) {
       if (name !== 'id') continue;
-      if (ids.has(value)) problems.push({ offset, message: `the id "${value}" stands twice` });
+      if (ids.has(value)) problems.push({ offset, message: `duplicate id "${value}"` });
       ids.add(value);
     }
   }
@@ -70,7 +70,7 @@ function idProblems(tags: readonly Tag[]): readonly TemplateProblem[] {
     for (const { name, value, offset } of attributes) {
       if (!REFERENCES.includes(name)) continue;
       for (const id of value.split(' '))
-        if (!ids.has(id)) problems.push({ offset, message: `${name} names "${id}", which is not on the page` });
+        if (!ids.has(id)) problems.push({ offset, message: `${name} refers to "${id}", which is not on the page` });
     }
   }
   return problems;

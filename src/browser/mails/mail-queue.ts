@@ -36,14 +36,14 @@ function timeoutOf({ config }: MailQueueDeps): number {
 async function send(source: MailSource, deps: MailQueueDeps, job: Job): Promise<JobOutcome> {
   const { catalog, clock, config, log, transport } = deps;
   if (transport === undefined) {
-    log.debug('mail.dropped', 'no mail is sent: email.transport is "blackhole"', { queue: source.queue });
+    log.debug('mail.dropped', 'email discarded: email.transport is "blackhole"', { queue: source.queue });
     return DONE;
   }
   const later = await waitForTurn(deps);
   if (later !== undefined) return later;
   const mail = await source.compose(deps, job);
   if (mail === undefined) {
-    log.info('mail.dropped', 'a mail was of no use any more', { queue: source.queue });
+    log.info('mail.dropped', 'email no longer needed', { queue: source.queue });
     return DONE;
   }
   const translations = catalog.in(mail.language ?? config.i18n.defaultLanguage);
@@ -62,7 +62,7 @@ async function send(source: MailSource, deps: MailQueueDeps, job: Job): Promise<
   if (outcome.kind === 'sent') return DONE;
   const { reason } = outcome;
   if (outcome.kind === 'retry') return { kind: 'retry', reason };
-  log.warn('mail.failed', 'a mail was refused for good', { queue: source.queue, reason });
+  log.warn('mail.failed', 'email permanently rejected', { queue: source.queue, reason });
   return { kind: 'failed', reason };
 }
 
@@ -73,7 +73,7 @@ async function waitForTurn({ config, database, clock }: MailQueueDeps): Promise<
   const limiter = { burst: maxPerMinute, perSecond: maxPerMinute / 60 };
   const taken = await takeTokens(database, clock, [{ key: 'mails', limiter }]);
   if (taken.ok) return undefined;
-  return { kind: 'postponed', reason: 'enough mails were sent in this minute', afterSeconds: taken.retryAfterSeconds };
+  return { kind: 'postponed', reason: 'email.max_per_minute reached', afterSeconds: taken.retryAfterSeconds };
 }
 
 /** Returns what all emails of this configuration share. */
