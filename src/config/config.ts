@@ -42,89 +42,94 @@ import type { Templates } from './template-files.ts';
 const sections = mapping({
   data_dir: hint(path(), { defaultText: '`$LATCHKEY_DATA_DIR`, else `$STATE_DIRECTORY`, else `./data`' })
     .optional()
-    .describe('Directory of generated secrets and of the embedded database.'),
+    .describe('Directory for generated secrets and the embedded database.'),
   protocol_name: hint(
-    text({ pattern: /^[a-z][a-z0-9]{0,31}$/, expected: 'expected a lower-case word of at most 32 letters and digits' }),
-    { defaultText: '`chat`; `matrix` when the section `homeserver` is spelled `matrix`' },
+    text({ pattern: /^[a-z][a-z0-9]{0,31}$/, expected: 'expected a lowercase word of at most 32 letters and digits' }),
+    { defaultText: '`chat`; `matrix` if the section `homeserver` is named `matrix`' },
   )
     .optional()
-    .describe('Name of the protocol in paths (`_chat`), scopes (`urn:chat:`) and actions (`org.chat.`).'),
-  http: httpSection.prefault({}).describe('Addresses, listeners and proxies.'),
-  database: databaseSection.prefault({}).describe('Where the state is kept.'),
-  secrets: secretsSection.prefault({}).describe('Keys that encrypt and sign.'),
-  clients: clientsSection.prefault([]).describe('Applications defined by the operator.'),
+    .describe('Name of the chat protocol in paths (`_chat`), scopes (`urn:chat:`) and actions (`org.chat.`).'),
+  http: httpSection.prefault({}).describe('URLs, listeners and proxies.'),
+  database: databaseSection.prefault({}).describe('Database connection.'),
+  secrets: secretsSection.prefault({}).describe('Encryption and signing keys.'),
+  clients: clientsSection.prefault([]).describe('Configured clients.'),
   homeserver: hint(homeserverSection, { aliases: ['matrix'] })
     .prefault({ kind: 'none' })
-    .describe('The chat server that the accounts are for.'),
-  compat: compatSection.prefault({}).describe('Chat clients that do not sign in by OpenID Connect.'),
-  passwords: passwordsSection.prefault({}).describe('Signing in with a password.'),
-  account: accountSection.prefault({}).describe('What people may do with their accounts.'),
-  email: emailSection.prefault({}).describe('Mails to people.'),
-  graphql: graphqlSection.prefault({}).describe('The API of accounts at `/graphql`.'),
+    .describe('Homeserver that uses the accounts.'),
+  compat: compatSection.prefault({}).describe('Chat clients that do not use OpenID Connect.'),
+  passwords: passwordsSection.prefault({}).describe('Password authentication.'),
+  account: accountSection.prefault({}).describe('Account features available to users.'),
+  email: emailSection.prefault({}).describe('Outgoing email.'),
+  graphql: graphqlSection.prefault({}).describe('Account API at `/graphql`.'),
   upstream_oauth2: upstreamOAuth2Section
     .prefault({})
-    .describe('Other services that people may sign in with: OpenID Connect or OAuth 2.0 providers.'),
-  captcha: captchaSection.prefault({}).describe('Puzzles that tell people from programs.'),
-  rate_limiting: rateLimitingSection.prefault({}).describe('Token buckets: `burst` at once, then `per_second`.'),
-  oauth: oauthSection.prefault({}).describe('Lifetimes and choices of the OAuth 2.0 provider.'),
-  policy: policySection.prefault({}).describe('Who may do what.'),
-  branding: brandingSection.prefault({}).describe('How the pages look and whom they name.'),
+    .describe('Sign-in providers: OpenID Connect or OAuth 2.0 providers that users may sign in with.'),
+  captcha: captchaSection.prefault({}).describe('CAPTCHA.'),
+  rate_limiting: rateLimitingSection
+    .prefault({})
+    .describe('Rate limits, as token buckets: `burst` attempts, refilled at `per_second`.'),
+  oauth: oauthSection.prefault({}).describe('Lifetimes and features of the OAuth 2.0 provider.'),
+  policy: policySection.prefault({}).describe('Policy for users, clients and requests.'),
+  branding: brandingSection.prefault({}).describe('Appearance of pages.'),
   templates: mapping({
     path: path()
       .optional()
       .describe(
-        'Directory of templates that replace bundled ones by name: `page.html` surrounds every page, `emails/NAME.subject`, `.txt` and `.html` are parts of mails.',
+        'Directory of templates that override bundled ones of the same name: `page.html` is the layout of ' +
+          'every page, `emails/NAME.subject`, `.txt` and `.html` are the parts of emails.',
       ),
     translations_path: path()
       .optional()
       .describe(
-        'Directory of files `TAG.json`, one for each language: texts by their keys, in place of bundled ones or in a further language.',
+        'Directory with one file `TAG.json` per language. Its texts override bundled ones by key, or add a ' +
+          'language.',
       ),
     assets_manifest: path()
       .optional()
       .describe(
-        'JSON file that says which file is published for which name, in place of `manifest.json` in the directory of the assets (`assets.path`, else the bundled one); as Vite writes it, or names by names.',
+        'JSON file that maps asset names to files, in the format of Vite or as a plain object. Replaces ' +
+          '`manifest.json` in the asset directory (`assets.path`, else the bundled one).',
       ),
   })
     .prefault({})
-    .describe('Markup around the pages, mails in words of your own, and further languages.'),
+    .describe('Page layout, email templates and translations.'),
   assets: mapping({
     path: path()
       .optional()
       .describe(
-        'Directory of a build of the scripts, styles and texts below `/assets/`, with its `manifest.json`, unless `templates.assets_manifest` names another file, in place of the bundled one.',
+        'Directory of a custom build of the assets, replacing the bundled one. It must contain ' +
+          '`manifest.json`, unless `templates.assets_manifest` names another file.',
       ),
-    source_maps: bool()
-      .prefault(false)
-      .describe('Serves the maps by which the tools of browsers show the sources of the account area.'),
+    source_maps: bool().prefault(false).describe('Serves source maps of the account area.'),
   })
     .prefault({})
     .describe('Files below `/assets/`.'),
-  index: indexSection.prefault({}).describe('The page at the public base.'),
+  index: indexSection.prefault({}).describe('Index page.'),
   i18n: i18nSection.prefault({}).describe('Languages.'),
-  telemetry: telemetrySection.prefault({}).describe('What tells other systems about the service.'),
-  logging: loggingSection.prefault({}).describe('The log.'),
-  retention: retentionSection.prefault({}).describe('How long what is over is kept before it is deleted.'),
-  jobs: jobsSection.prefault({}).describe('Background work.'),
-  limits: limitsSection.prefault({}).describe('Bounds on connections, requests and work.'),
-  outbound: outboundSection.prefault({}).describe('Requests to addresses that clients name.'),
+  telemetry: telemetrySection.prefault({}).describe('Metrics, error reports and traces.'),
+  logging: loggingSection.prefault({}).describe('Log.'),
+  retention: retentionSection
+    .prefault({})
+    .describe('How long expired and ended records are kept before they are deleted.'),
+  jobs: jobsSection.prefault({}).describe('Background jobs.'),
+  limits: limitsSection.prefault({}).describe('Limits of connections, requests and processor time.'),
+  outbound: outboundSection.prefault({}).describe('Requests to URLs provided by clients.'),
   experimental: mapping({
     access_token_ttl: duration('60s', '86400s').prefault('5m').describe('Lifetime of access tokens.'),
     compat_token_ttl: duration('60s', '86400s')
       .prefault('5m')
-      .describe('Lifetime of access tokens of chat clients that can refresh; those of others do not expire.'),
-    session_limit: sessionLimitSection
-      .prefault({})
-      .describe('How many sessions a person may have at applications and devices.'),
-    inactive_session_expiration: inactiveSessionSection.prefault({}).describe('Ends sessions that nobody uses.'),
+      .describe('Lifetime of access tokens of chat clients that support refresh; other tokens do not expire.'),
+    session_limit: sessionLimitSection.prefault({}).describe('Limits the number of client sessions per user.'),
+    inactive_session_expiration: inactiveSessionSection.prefault({}).describe('Ends inactive sessions.'),
     plan_management_iframe_uri: webUrl()
       .optional()
       .describe(
-        'Page of yours on which people see and change what they pay for. The account area shows it in a frame, under a tab of its own.',
+        'URL of a billing page, where users see and change their plan. The account area shows it in a ' +
+          'frame on its own tab.',
       ),
   })
     .prefault({})
-    .describe('May change between versions.'),
+    .describe('Settings that may change between versions.'),
 });
 
 export const configSchema = rule(sections, ['http', 'telemetry'], ({ http, telemetry }, problem) => {
@@ -133,7 +138,7 @@ export const configSchema = rule(sections, ['http', 'telemetry'], ({ http, telem
     const index = resources.findIndex((resource) => resourceName(resource) === 'prometheus');
     if (index === -1) continue;
     const at = ['http', 'listeners', listener, 'resources', index];
-    problem(at, '"prometheus" needs telemetry.metrics.exporter to be "prometheus"');
+    problem(at, '"prometheus" requires telemetry.metrics.exporter "prometheus"');
   }
 });
 

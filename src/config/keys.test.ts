@@ -115,7 +115,7 @@ function limiterRate(): Row {
 }
 
 function mailbox(good: string, reads: unknown): Row {
-  const expected = 'expected an e-mail address, or a name and an address as in "Name <name@example.org>"';
+  const expected = 'expected an email address, or a name and an address as in "Name <name@example.org>"';
   return { good: `'${good}'`, reads, bad: 'club.example', problem: `${expected}, got "club.example"` };
 }
 
@@ -189,7 +189,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: 'matrix',
     reads: 'matrix',
     bad: 'Matrix',
-    problem: 'expected a lower-case word of at most 32 letters and digits, got "Matrix"',
+    problem: 'expected a lowercase word of at most 32 letters and digits, got "Matrix"',
   },
   'http.public_base': {
     good: 'https://example.org/auth',
@@ -270,7 +270,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: '"660"',
     reads: 0o660,
     bad: '"rw"',
-    problem: 'expected octal permissions in quotes, as "660", got "rw"',
+    problem: 'expected octal permissions in quotes, such as "660", got "rw"',
   },
   'http.listeners[].binds[].fd': { ...integer(1, 'from 0 to 1000'), as: 'http.listeners.0.binds.0.inherited' },
   'http.listeners[].binds[].fd_name': {
@@ -591,7 +591,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: 'localhost',
     reads: 'localhost',
     bad: 'example.org',
-    problem: 'expected a host name without dots, in small letters, got "example.org"',
+    problem: 'expected a host name without dots, in lowercase letters, got "example.org"',
   },
   'rate_limiting.second_factor.per_account.burst': integer(5, 'from 1 to 1000000'),
   'rate_limiting.second_factor.per_account.per_second': limiterRate(),
@@ -662,7 +662,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: 'github',
     reads: 'github',
     bad: 'Git Hub',
-    problem: 'expected a lower-case word of at most 32 characters, got "Git Hub"',
+    problem: 'expected a lowercase word of at most 32 characters, got "Git Hub"',
   },
   'upstream_oauth2.providers[].client_id': text(2048),
   'upstream_oauth2.providers[].client_secret': secret(),
@@ -729,7 +729,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: 'oidc-google',
     reads: 'oidc-google',
     bad: 'oidc/google',
-    problem: 'expected the name that Synapse had for it, for example oidc-google',
+    problem: 'expected the name of the provider in Synapse, for example oidc-google',
   },
   'upstream_oauth2.providers[].additional_authorization_parameters': {
     good: '{login_hint: "{{ params.login_hint }}", domain: example}',
@@ -855,7 +855,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: 'urn:federation',
     reads: 'urn:federation',
     bad: '""',
-    problem: 'expected the text of `iss`, got ""',
+    problem: 'expected the value of `iss`, got ""',
   },
   'oauth.dynamic_registration.software_statement_issuers[].jwks': {
     good: STATEMENT_KEYS,
@@ -933,7 +933,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     reads: 'https://sentry.example/in/api/42/envelope/',
     as: 'telemetry.sentry.project.url',
     bad: 'https://sentry.example/42',
-    problem: 'expected the address of a project of Sentry, https://KEY@HOST/PROJECT, got [secret]',
+    problem: 'expected the DSN of a Sentry project, https://KEY@HOST/PROJECT, got [secret]',
   },
   'telemetry.sentry.environment': text(64),
   'telemetry.sentry.sample_rate': portion(),

@@ -24,7 +24,7 @@ export function addPolicyData(configured: PolicyData, added: unknown): AddedPoli
   const [issue] = read.error.issues;
   const path = (issue?.path ?? []).map(String);
   if (issue?.code !== 'unrecognized_keys') return { ok: false, path, problem: issue?.message ?? 'it cannot be read' };
-  return { ok: false, path: [...path, issue.keys[0] ?? ''], problem: 'there is no such key' };
+  return { ok: false, path: [...path, issue.keys[0] ?? ''], problem: 'unknown key' };
 }
 
 /** Returns the data in the format of the configuration file. */

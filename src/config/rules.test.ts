@@ -48,14 +48,14 @@ describe('http', () => {
     );
     expect(complaints(yaml)).toEqual([
       'http.listeners[0].resources[2]: "oauth" is listed twice',
-      'http.listeners[1].name: "0" is the name of listener 0 as well',
+      'http.listeners[1].name: "0" is also the name of listener 0',
     ]);
   });
 
   test('the threshold above which sessions are not limited is not below the limit', () => {
     const yaml = 'experimental: {session_limit: {soft_limit: 5, max_session_threshold: 4}}';
     expect(complaints(yaml)).toEqual([
-      'experimental.session_limit.max_session_threshold: must not be less than a limit: nobody would be limited by it',
+      'experimental.session_limit.max_session_threshold: must not be less than a limit, which would then never apply',
     ]);
   });
 
@@ -68,7 +68,7 @@ describe('http', () => {
       'experimental.session_limit.dangerous_hard_limit_eviction: needs a hard_limit of 2 or more',
     ]);
     expect(limit('max_session_threshold: 1')).toEqual([
-      'experimental.session_limit.max_session_threshold: says nothing without soft_limit or hard_limit',
+      'experimental.session_limit.max_session_threshold: has no effect without soft_limit or hard_limit',
     ]);
     expect(limit('hard_limit: 2, dangerous_hard_limit_eviction: true, max_session_threshold: 2')).toEqual([]);
   });
@@ -82,7 +82,7 @@ describe('http', () => {
     const entry = (resource: string, prefix: string) =>
       `{resources: [${resource}], binds: [{port: 1}], prefix: ${prefix}}`;
     expect(complaints(listener(entry('human', '/a/'), entry('human', '/b')))).toEqual([
-      'http.listeners[1].prefix: listeners that serve "human" share one prefix; another one has "/a"',
+      'http.listeners[1].prefix: listeners that serve "human" must have the same prefix; another one has "/a"',
     ]);
     const accepted = loadYaml(listener(entry('human', '/a/'), entry('human', '/a'), entry('health', '/')));
     expect(accepted.http.listeners.map(({ prefix }) => prefix)).toEqual(['/a', '/a', undefined]);
@@ -321,7 +321,7 @@ describe('clients', () => {
     const entry = `{client_id: ${ULID}, client_auth_method: none}`;
     expect(complaints(`clients: [${entry}, {client_id: 1, client_auth_method: x}, ${entry}]`).slice(1)).toEqual([
       'clients[1].client_auth_method: expected one of "none", "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", got "x"',
-      `clients[2].client_id: "${ULID}" is the id of clients[0] as well`,
+      `clients[2].client_id: "${ULID}" is also the id of clients[0]`,
     ]);
   });
 });
@@ -337,7 +337,7 @@ passwords:
     expect(complaints(yaml)).toEqual([
       'passwords.schemes[0].iterations: only used by algorithm "argon2id"',
       'passwords.schemes[1].version: version 1 is used twice',
-      'passwords.schemes[1].memory_kib: argon2id needs 8 KiB for each lane, here at least 16',
+      'passwords.schemes[1].memory_kib: argon2id needs 8 KiB per lane, here at least 16',
     ]);
   });
 

@@ -7,34 +7,34 @@ const INTRODUCTION = `# Configuration reference
 
 Generated from the schema that validates the configuration; do not edit by hand.
 
-A setting comes from the first of these that has it: a command-line flag, the environment, the configuration files
-(the last one named wins), the generated secrets in the data directory, the default below.
+Settings are read from these sources, in order of precedence: command-line flags, the environment, configuration files
+(later files override earlier ones), generated secrets in the data directory, and the defaults below.
 
-- **Files** are YAML 1.2 (JSON works too): each \`--config PATH\`, else those of \`LATCHKEY_CONFIG\` (separated by \`:\`),
-  else the first of \`./latchkey.yaml\`, \`./config.yaml\` and \`/etc/latchkey/config.yaml\`. Mappings of several files
-  merge, lists replace one another, \`null\` takes back what an earlier file set. Relative paths start at the file that
-  names them. Keys at the top that begin with \`x-\` are ignored, as a place for anchors.
-- **Environment**: \`LATCHKEY__HTTP__PUBLIC_BASE\` sets \`http.public_base\`; a number is a position in a list; lists and
-  mappings are written in JSON; an empty value takes the key back to its default. A \`.env\` file in the working
-  directory is read as well and never overrides a variable that is set.
+- **Files** are YAML 1.2 or JSON: each \`--config PATH\`, else those in \`LATCHKEY_CONFIG\` (separated by \`:\`),
+  else the first of \`./latchkey.yaml\`, \`./config.yaml\` and \`/etc/latchkey/config.yaml\`. Mappings of several files are
+  merged, lists are replaced, and \`null\` resets a key that an earlier file set. Relative paths are resolved from the
+  directory of the file. Top-level keys that begin with \`x-\` are ignored and can hold YAML anchors.
+- **Environment**: \`LATCHKEY__HTTP__PUBLIC_BASE\` sets \`http.public_base\`. A number is an index in a list, lists and
+  mappings are JSON, and an empty value resets the key to its default. A \`.env\` file in the working directory is read as
+  well; it never overrides variables that are set.
 - **Durations** are seconds, or a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`; **sizes** are bytes, or a number with
   \`KiB\` or \`MiB\`.
-- **Secrets** are never printed. Each secret \`k\` may be given as \`k_file\`, the path of a file that holds it.
+- **Secrets** are never printed. Each secret \`k\` can be set as \`k_file\`, the path of a file that contains it.
 
 | Other variable | Meaning |
 |---|---|
 | \`LATCHKEY_CONFIG\` | configuration files, separated by \`:\` |
 | \`LATCHKEY_DATA_DIR\`, \`STATE_DIRECTORY\` | default of \`data_dir\` |
-| \`NOTIFY_SOCKET\`, \`WATCHDOG_USEC\`, \`WATCHDOG_PID\` | how the service manager is told of start, reload, stop and life (sd_notify(3)) |
+| \`NOTIFY_SOCKET\`, \`WATCHDOG_USEC\`, \`WATCHDOG_PID\` | notification of the service manager: start, reload, stop and watchdog (sd_notify(3)) |
 | \`LATCHKEY_HOST\`, \`PORT\` | host and port of the default listener |
-| \`LATCHKEY_LOG\` | log levels: \`level,target=level,...\`, where a target is an event or the beginning of its name |
-| \`LATCHKEY_WORKER_HEALTH\` | where \`latchkey worker\` answers \`GET /health\`: \`address:port\` |
-| \`OTEL_EXPORTER_OTLP_ENDPOINT\`, \`OTEL_EXPORTER_OTLP_HEADERS\`, \`OTEL_EXPORTER_OTLP_TIMEOUT\`, the same with \`_TRACES\` or \`_METRICS\` after \`OTLP\`, \`OTEL_SERVICE_NAME\`, \`OTEL_RESOURCE_ATTRIBUTES\` | where spans and metrics go and what they say of the service, below \`telemetry.tracing\` and \`telemetry.metrics\` |
-| \`SENTRY_DSN\` | \`telemetry.sentry.dsn\`, unless that is set |
-| \`OTEL_METRIC_EXPORT_INTERVAL\` | milliseconds between two exports of metrics, 60000 unless set |
-| \`PGHOST\`, \`PGPORT\`, \`PGUSER\`, \`PGPASSWORD\`, \`PGDATABASE\`, \`PGSSLMODE\` | what a PostgreSQL connection leaves open |
+| \`LATCHKEY_LOG\` | log levels: \`level,target=level,...\`, where a target is an event name or a prefix of it |
+| \`LATCHKEY_WORKER_HEALTH\` | \`address:port\` of the health endpoint \`GET /health\` of \`latchkey worker\` |
+| \`OTEL_EXPORTER_OTLP_ENDPOINT\`, \`OTEL_EXPORTER_OTLP_HEADERS\`, \`OTEL_EXPORTER_OTLP_TIMEOUT\`, the same with \`_TRACES\` or \`_METRICS\` after \`OTLP\`, \`OTEL_SERVICE_NAME\`, \`OTEL_RESOURCE_ATTRIBUTES\` | destination and resource attributes of traces and metrics, overridden by \`telemetry.tracing\` and \`telemetry.metrics\` |
+| \`SENTRY_DSN\` | default of \`telemetry.sentry.dsn\` |
+| \`OTEL_METRIC_EXPORT_INTERVAL\` | interval of metrics exports in milliseconds, default 60000 |
+| \`PGHOST\`, \`PGPORT\`, \`PGUSER\`, \`PGPASSWORD\`, \`PGDATABASE\`, \`PGSSLMODE\` | defaults of the PostgreSQL connection |
 
-\`latchkey config check\` tells what is wrong, \`latchkey config dump --defaults\` what is in force, and
+\`latchkey config check\` validates the configuration, \`latchkey config dump --defaults\` prints the effective settings, and
 \`latchkey config schema\` prints the JSON Schema for editors.
 `;
 

@@ -21,8 +21,8 @@ export type SampleValues = { readonly [key: string]: unknown };
 export function sampleConfig(values: SampleValues, schemaPath: string): string {
   const lines = [
     `# yaml-language-server: $schema=${schemaPath}`,
-    '# Configuration of Latchkey. "# text" explains, "#key: value" is a setting at its default.',
-    '# Of a mapping that is commented out, its own line has to be uncommented too.',
+    '# Configuration of Latchkey. "# text" is a comment, "#key: value" is a setting with its default.',
+    '# To set a key in a mapping that is commented out, uncomment the line of the mapping as well.',
     ...mappingLines(configShape(), values, ''),
   ];
   return `${lines.join('\n')}\n`;
@@ -84,9 +84,9 @@ export function sampleClient(now: number, redirectUris: readonly string[]): stri
   };
   const [first = '', ...others] = stringify(entry, { lineWidth: 0 }).trimEnd().split('\n');
   return [
-    '# For the configuration file; where "clients:" is there already, paste what is below it.',
-    '# The application is told client_id, client_secret and the issuer. One that can keep no secret (in a browser or on',
-    '# a phone) gets client_auth_method: none and no client_secret. redirect_uris are compared character by character.',
+    '# Add this to the configuration file. If it already has "clients:", paste only the lines below that.',
+    '# Configure client_id, client_secret and the issuer in the application. For public clients (in a browser or on a',
+    '# phone), set client_auth_method: none and remove client_secret. redirect_uris must match exactly.',
     'clients:',
     `  - ${first}`,
     ...others.map((line) => `    ${line}`),

@@ -3,81 +3,84 @@ import { hint } from '#platform/config/shape.ts';
 import { bool, choice, duration, integer, mapping } from '#platform/config/values.ts';
 
 export const accountSection = mapping({
-  login_with_email_allowed: bool().prefault(false).describe('People may type their e-mail address as user name.'),
+  login_with_email_allowed: bool().prefault(false).describe('Users may enter their email address as the username.'),
   reauth_max_age: duration('1m', '24h')
     .nullable()
     .prefault('10m')
-    .describe('Age of a sign-in after which sensitive actions ask again. `null`: never.'),
+    .describe(
+      'Maximum age of a sign-in for sensitive actions; after that, users must confirm their identity. ' +
+        '`null`: never.',
+    ),
   second_factor: choice(['off', 'optional', 'required'])
     .prefault('optional')
     .describe(
-      'Whether a one-time code is asked for after the password. `optional`: of people who have set them up. ' +
-        '`required`: everybody with a password has to set them up. `off`: nobody is asked.',
+      'Whether a one-time code is required after the password. `optional`: for users with an authenticator ' +
+        'app. `required`: every user with a password must set one up. `off`: never.',
     ),
   second_factor_after_upstream: choice(['never', 'if_enrolled'])
     .prefault('never')
-    .describe(
-      'Whether people who have set up one-time codes are asked for one after a sign-in through another service.',
-    ),
+    .describe('Whether users with an authenticator app must enter a code after signing in with an sign-in provider.'),
   second_factor_on_reauth: bool()
     .prefault(true)
-    .describe('People who have set up one-time codes are asked for one when they prove again who they are.'),
+    .describe('Users with an authenticator app must enter a code when they confirm their identity.'),
   second_factor_trust_days: integer(0, 90)
     .prefault(0)
-    .describe('How long people may have a browser trusted, in which they are not asked for a code. `0`: not at all.'),
+    .describe('Days that users may trust a browser, which then skips the one-time code. `0`: never.'),
   password_registration_enabled: hint(bool(), { defaultText: '`false`; `true` in trial mode' })
     .optional()
-    .describe('People may make accounts for themselves, with a password.'),
-  password_registration_email_required: hint(bool(), { defaultText: '`true` where `email.transport` sends mails' })
+    .describe('Users may register with a password.'),
+  password_registration_email_required: hint(bool(), { defaultText: '`true` where `email.transport` delivers mail' })
     .optional()
-    .describe('Such an account needs an e-mail address, which the person proves to be theirs with a code.'),
+    .describe('Registration with a password requires an email address, which the user verifies with a code.'),
   password_recovery_enabled: hint(bool(), { defaultText: '`false`; `true` in trial mode' })
     .optional()
-    .describe('People who lost their password may set a new one by a link that is mailed to them.'),
-  recovery_ticket_ttl: duration('5m', '60m').prefault('10m').describe('How long the link of a recovery mail works.'),
+    .describe('Users who forgot their password may reset it with a link sent by email.'),
+  recovery_ticket_ttl: duration('5m', '60m').prefault('10m').describe('Lifetime of the link in a recovery email.'),
   recovery_session_ttl: duration('10m', '24h')
     .prefault('1h')
-    .describe('How long further mails can be sent for one recovery.'),
+    .describe('Period during which a recovery may send further emails.'),
   recovery_sets_first_password: bool()
     .prefault(false)
-    .describe('Accounts that have no password may get one by a recovery mail.'),
+    .describe('Accounts without a password may set one with a recovery email.'),
   recovery_signs_out_devices: bool()
     .prefault(false)
-    .describe('A recovery signs out of all applications and devices. `false`: when the person wants it.'),
+    .describe('A recovery signs out of all applications and devices. `false`: only if the user asks for it.'),
   password_registration_token_required: hint(bool().prefault(false), {
     aliases: ['registration_token_required'],
   }).describe(
-    'Such an account needs a registration token, which `latchkey manage issue-user-registration-token` makes.',
+    'Registration with a password requires a registration token, created with `latchkey manage ' +
+      'issue-user-registration-token`.',
   ),
-  password_change_allowed: bool().prefault(true).describe('People may change their password.'),
-  email_change_allowed: bool().prefault(true).describe('People may add and remove e-mail addresses of their account.'),
+  password_change_allowed: bool().prefault(true).describe('Users may change their password.'),
+  email_change_allowed: bool().prefault(true).describe('Users may add and remove email addresses of their account.'),
   keep_one_email: bool()
     .prefault(true)
-    .describe('The last e-mail address of an account stays, unless its owner can sign in through another service.'),
-  displayname_change_allowed: bool().prefault(true).describe('People may change their display name.'),
-  account_deactivation_allowed: bool().prefault(true).describe('People may end their own account.'),
-  data_export_enabled: bool()
-    .prefault(true)
-    .describe('People may take with them, as an archive, what is stored about them here.'),
+    .describe(
+      'The last email address of an account cannot be removed, unless the user can sign in with an ' +
+        'sign-in provider.',
+    ),
+  displayname_change_allowed: bool().prefault(true).describe('Users may change their display name.'),
+  account_deactivation_allowed: bool().prefault(true).describe('Users may deactivate their own account.'),
+  data_export_enabled: bool().prefault(true).describe('Users may download an archive of the data stored about them.'),
   totp_enabled: bool()
     .prefault(true)
     .describe(
-      'People may set up an authenticator app, whose codes they are asked for when they sign in. `false`: those that are ' +
-        'set up stay, and can be removed.',
+      'Users may set up an authenticator app as a second factor. `false`: existing ones remain in use and ' +
+        'can be removed.',
     ),
   passkeys_enabled: bool()
     .prefault(true)
-    .describe('People may sign in with passkeys. Browsers make them for a domain with TLS, and for `localhost`.'),
+    .describe('Users may sign in with passkeys. Browsers support them on domains with TLS and on `localhost`.'),
   activity_retention: duration('30d', '1095d')
     .prefault('180d')
-    .describe('How long the events of accounts (sign-ins, changes) are kept.'),
+    .describe('Retention period of account events (sign-ins and changes).'),
   client_logos: choice(['initials', 'proxy'])
     .prefault('initials')
     .describe(
-      'Logos of applications on pages that ask about one. `initials`: none is fetched. `proxy`: this service fetches ' +
-        'them and serves them itself, so that their hosts see nobody.',
+      'Logos of clients on consent pages. `initials`: logos are not fetched. `proxy`: the server fetches ' +
+        'and serves logos, so that their hosts do not see users.',
     ),
-  registration_ttl: duration('10m', '24h').prefault('1h').describe('How long a person has to finish a registration.'),
+  registration_ttl: duration('10m', '24h').prefault('1h').describe('Time to complete a registration.'),
 });
 
 /** Inputs of the defaults. */

@@ -14,29 +14,32 @@ export interface PictureConfig {
 
 export type Pictures = Readonly<Partial<Record<(typeof PICTURE_KEYS)[number], PictureConfig>>>;
 
-const PICTURE = 'SVG or PNG of at most 256 KiB, read at start and reload.';
+const PICTURE = 'SVG or PNG, at most 256 KiB, read at start and on reload.';
 
 export const brandingSection = rule(
   mapping({
     service_name: hint(text({ maximum: 100 }), { defaultText: 'host of `http.public_base`' })
       .optional()
-      .describe('Name of the service on its pages.'),
-    logo: path().optional().describe(`Shown above every page in place of the service's name. ${PICTURE}`),
-    logo_dark: path().optional().describe(`The logo for readers who want dark pages. ${PICTURE}`),
-    favicon: path().optional().describe(`Picture in the browser's tabs and bookmarks. ${PICTURE}`),
-    accent_color: hint(accentColor('light'), { defaultText: 'that of the bundled pages' })
+      .describe('Service name shown on pages.'),
+    logo: path().optional().describe(`Logo shown above every page instead of the service name. ${PICTURE}`),
+    logo_dark: path().optional().describe(`Logo for the dark theme. ${PICTURE}`),
+    favicon: path().optional().describe(`Icon for browser tabs and bookmarks. ${PICTURE}`),
+    accent_color: hint(accentColor('light'), { defaultText: 'the bundled icon' })
       .optional()
-      .describe('Color of main buttons, links and drawings; in quotes. It needs a contrast of 4.5:1 on every page.'),
+      .describe(
+        'Color of primary buttons, links and illustrations, in quotes. Requires a contrast of 4.5:1 on every ' +
+          'page.',
+      ),
     accent_color_dark: hint(accentColor('dark'), {
-      defaultText: '`accent_color`, lightened until it can be read on dark pages',
+      defaultText: '`accent_color`, lightened until it is legible on dark pages',
     })
       .optional()
-      .describe('The same for dark pages.'),
-    policy_uri: webUrl().optional().describe('Privacy policy, linked in the footer.'),
-    tos_uri: webUrl().optional().describe('Terms of service, linked in the footer.'),
-    imprint: text({ maximum: 500 }).optional().describe('Line in the footer, for example who runs the service.'),
+      .describe('Accent color for the dark theme.'),
+    policy_uri: webUrl().optional().describe('URL of the privacy policy, linked in the footer.'),
+    tos_uri: webUrl().optional().describe('URL of the terms of service, linked in the footer.'),
+    imprint: text({ maximum: 500 }).optional().describe('Text in the footer, for example the name of the operator.'),
     login_message: text({ maximum: 500 }).optional().describe('Plain text above the sign-in form.'),
-    show_technical_info: bool().prefault(true).describe('The index page names the discovery document.'),
+    show_technical_info: bool().prefault(true).describe('The index page links to the discovery document.'),
   }),
   ['logo', 'logo_dark'],
   ({ logo, logo_dark }, problem) => {
@@ -88,13 +91,14 @@ export function brandingConfig(parsed: z.output<typeof brandingSection>, publicB
 }
 
 export const indexSection = mapping({
-  redirect: webUrl().optional().describe('Where anonymous visitors of the index page are sent.'),
+  redirect: webUrl().optional().describe('Redirect target for visitors of the index page who are not signed in.'),
 });
 
 export const i18nSection = mapping({
   default_language: text({ maximum: 35 })
     .prefault('en')
     .describe(
-      'Language of pages when the reader wants none that is there: `en`, `de`, `fr`, `es`, `ar`, or one of `templates.translations_path`.',
+      "Fallback language of pages if none of the user's languages is available: `en`, `de`, `fr`, `es`, " +
+        '`ar`, or a language in `templates.translations_path`.',
     ),
 });

@@ -8,15 +8,15 @@ export const captchaSection = rule(
     service: choice(['recaptcha_v2', 'cloudflare_turnstile', 'hcaptcha'])
       .nullable()
       .prefault(null)
-      .describe('Who makes the puzzle and judges it; the browsers of people load it from there. `null`: nobody does.'),
-    site_key: text({ maximum: 255 }).optional().describe('Public key that the service gave for this site.'),
-    secret_key: secret().optional().describe('Key with which the service is asked about a solved puzzle.'),
+      .describe('CAPTCHA provider, whose script is loaded by browsers. `null`: no CAPTCHA.'),
+    site_key: text({ maximum: 255 }).optional().describe('Site key issued by the provider.'),
+    secret_key: secret().optional().describe('Secret key for verifying solutions with the provider.'),
     secret_key_file: secretFile('secret_key'),
     on: list(choice(['register', 'recover', 'login']), { minimum: 1 })
       .prefault(['register'])
       .describe(
-        'Forms with a puzzle: registration with a password, asking for a new password, and signing in after three ' +
-          'wrong passwords from one address, of which one is forgotten every 20 minutes.',
+        'Forms with a CAPTCHA: registration with a password, password reset, and sign-in after three wrong ' +
+          'passwords from one address. One wrong password is forgotten every 20 minutes.',
       ),
   }),
   ['service', 'site_key', 'secret_key'],

@@ -12,9 +12,10 @@ function attribute(source: string) {
     action: choice(ACTIONS)
       .prefault('ignore')
       .describe(
-        '`ignore`: not used. `suggest`: the person may change or refuse it. `force`: used as it is, and left out when there is none. `require`: as `force`, and nobody registers without it.',
+        '`ignore`: not used. `suggest`: users may edit or omit it. `force`: used unchanged, and omitted if ' +
+          'empty. `require`: as `force`, but registration fails if it is empty.',
       ),
-    template: template(CLAIM_VARIABLES).prefault(source).describe('What it is made of.'),
+    template: template(CLAIM_VARIABLES).prefault(source).describe('Template for the value.'),
   };
 }
 
@@ -27,12 +28,20 @@ const localpart = rule(
     on_conflict: choice(['fail', 'add', 'replace', 'set'])
       .prefault('fail')
       .describe(
-        'When an account here has the name, exactly or but for the case of ASCII letters, with `force` or `require`: `fail`: nobody gets in. The others hand the account over to whoever has that name at the provider, if the provider lets people choose it to anybody. `add`: the account is linked. `set`: only if it is linked to nobody else there. `replace`: in place of whom it is linked to there. An account with a password or a passkey is linked after a sign-in with it; see `trust_provider`. Accounts of administrators are never linked by name.',
+        'What happens, with `force` or `require`, if an account has this username already (ASCII letters are ' +
+          'compared case-insensitively). `fail`: sign-in fails. The other values hand the account to whoever ' +
+          'has that username at the provider, so use them only if users cannot choose their username there. ' +
+          '`add`: the account is linked. `set`: the account is linked only if it has no other link to the ' +
+          'provider. `replace`: the account is linked, replacing other links to the provider. Accounts with a ' +
+          'password or a passkey are linked after signing in with it; see `trust_provider`. Accounts of ' +
+          'administrators are never linked by username.',
       ),
     trust_provider: bool()
       .prefault(false)
       .describe(
-        'Links accounts that have a password or a passkey without asking for it. Because a stranger may have made such an account beforehand, the password, passkeys, second factors, other links, email addresses that the provider does not confirm, and all sessions of the account end.',
+        'Links accounts that have a password or a passkey without asking for it. Because an attacker may ' +
+          'have created the account in advance, linking removes its password, passkeys, second factors, ' +
+          'other links and the email addresses that the provider does not confirm, and ends all its sessions.',
       ),
   }),
   ['action', 'on_conflict', 'trust_provider'],
@@ -49,51 +58,53 @@ export const claimsImports = rule(
     subject: mapping({
       template: template(CLAIM_VARIABLES)
         .prefault('{{ user.sub }}')
-        .describe('Who it is, as the provider tells people apart: unique there and never given to somebody else.'),
+        .describe('Identifier of the user at the provider: unique and never reassigned.'),
     })
       .prefault({})
-      .describe(
-        'Which claim identifies a person. Changing it later makes strangers of everybody who signed in before.',
-      ),
-    localpart: localpart.prefault({}).describe('The username of a new account.'),
+      .describe('Claim that identifies the user. If it is changed later, existing users are no longer recognized.'),
+    localpart: localpart.prefault({}).describe('Username of a new account.'),
     displayname: mapping(attribute('{{ user.name }}'))
       .prefault({})
-      .describe('The name that others see, cut to 255 characters.'),
+      .describe('Display name, truncated to 255 characters.'),
     email: mapping({
       ...attribute('{{ user.email }}'),
       set_email_verification: choice(['import', 'always', 'never'])
         .prefault('import')
         .describe(
-          'Whether the provider vouches for the address. `import`: when it says so by `email_verified`. `always`: also when it does not. `never`: a code is mailed there all the same.',
+          'Whether the email address counts as verified. `import`: if `email_verified` is true. `always`: in ' +
+            'every case. `never`: the user must enter a code sent to the address.',
         ),
     })
       .prefault({})
-      .describe('The e-mail address of a new account. Nobody gets an account that exists by it.'),
+      .describe('Email address of a new account. Existing accounts are never linked by email address.'),
     groups: mapping({
       action: choice(['ignore', 'force'])
         .prefault('ignore')
         .describe(
-          '`ignore`: not used. `force`: at each sign-in, those that the provider names take the place of those that it named before; groups that administrators set stay.',
+          '`ignore`: not used. `force`: each sign-in replaces the groups from this provider; groups set by ' +
+            'administrators are kept.',
         ),
       template: template(CLAIM_VARIABLES, { maxOutputBytes: MAX_GROUPS_BYTES })
         .prefault('{{ user.groups | default([]) | tojson }}')
-        .describe('Names of groups: a list in JSON, or one in each line. Without a result the provider names none.'),
+        .describe('Group names, as a JSON list or one per line. An empty result means no groups.'),
     })
       .prefault({})
-      .describe('Groups of the person, which applications get with the scope `groups`; the first 200.'),
+      .describe('Groups of the user, released to clients with the scope `groups`; the first 200.'),
     account_name: mapping({
       template: template(CLAIM_VARIABLES)
         .optional()
         .describe(
-          'Shown to the person alone, so that they recognize the account: an address or a name. Default: nothing.',
+          'Address or name that helps the user to recognize the linked account; shown only to that user. ' +
+            'Default: nothing.',
         ),
     })
       .prefault({})
-      .describe('What the account is called at the provider, read again at each sign-in.'),
+      .describe('Name of the account at the provider, updated at each sign-in.'),
     skip_confirmation: bool()
       .prefault(false)
       .describe(
-        'Nobody is asked before a registration begins; with `branding.tos_uri` they are all the same. Needs `localpart` with the action `require`, and `suggest` nowhere.',
+        'Registers users without a confirmation page; with `branding.tos_uri` the page is shown ' +
+          'nevertheless. Requires `localpart` with the action `require`, and `suggest` nowhere.',
       ),
   }),
   ['localpart', 'displayname', 'email', 'skip_confirmation'],

@@ -77,14 +77,12 @@ const exchangeableScope = text({
 const tokenExchange = mapping({
   subjects: list(z.union([z.literal('*'), ulid<'client'>()], { error: 'expected the id of a client, or "*"' }), {
     minimum: 1,
-  }).describe('Clients whose access tokens may be exchanged; `*`: those of every client.'),
-  scopes: list(exchangeableScope)
-    .prefault([])
-    .describe('The most that the new token may have of what the exchanged one has.'),
+  }).describe('Clients whose access tokens may be exchanged; `*` for all clients.'),
+  scopes: list(exchangeableScope).prefault([]).describe('Scopes that an exchanged token may keep.'),
   audiences: list(webUrl())
     .prefault([])
-    .describe('Resource servers that the new token may be asked for, by `audience` or `resource`.'),
-  impersonation: bool().prefault(false).describe('Introspection does not tell which client acts (`act`).'),
+    .describe('Resource servers that may be requested with `audience` or `resource`.'),
+  impersonation: bool().prefault(false).describe('Omits the acting client (`act`) from introspection responses.'),
 });
 
 function responseAlgorithm(description: string) {
@@ -96,56 +94,59 @@ function responseAlgorithm(description: string) {
 }
 
 const client = mapping({
-  client_id: chosenUlid<'client'>().describe('Identifier of the client, unique.'),
+  client_id: chosenUlid<'client'>().describe('Unique identifier of the client.'),
   client_auth_method: choice(['none', ...CONFIDENTIAL_AUTH_METHODS]).describe(
-    'How the client proves itself; `none` for one that can keep no secret.',
+    'Authentication method of the client; `none` for public clients.',
   ),
   client_secret: hint(secret({ pattern: /^.{16,}$/su, expected: 'expected at least 16 characters' }), { trimmed: true })
     .optional()
-    .describe('Required for the methods with a secret; at least 32 bytes for `client_secret_jwt`.'),
+    .describe('Required for methods with a secret; at least 32 bytes for `client_secret_jwt`.'),
   client_secret_file: secretFile('client_secret'),
   jwks: keySet
     .optional()
     .describe(
-      'Public keys of the client; `private_key_jwt` needs these or `jwks_uri`, `none` may have them to sign requests.',
+      'Public keys of the client. `private_key_jwt` requires `jwks` or `jwks_uri`; with `none`, they ' +
+        'verify signed requests.',
     ),
   jwks_uri: hint(webUrl().refine(isHttps, { error: 'expected an https URL' }), { type: 'https URL' })
     .optional()
-    .describe('Where the client publishes its keys; may be on an inner network.'),
+    .describe("URL of the client's key set; may be on an internal network."),
   token_endpoint_auth_signing_alg: choice([...MAC_ALGORITHMS, ...ACCEPTED_ALGORITHMS])
     .optional()
-    .describe('The one algorithm of the assertions of `client_secret_jwt` or `private_key_jwt`. Default: all of them.'),
-  redirect_uris: list(redirectUri).prefault([]).describe('Where answers may be sent, compared character by character.'),
+    .describe(
+      'Required signature algorithm of `client_secret_jwt` or `private_key_jwt` assertions. Default: any ' +
+        'supported one.',
+    ),
+  redirect_uris: list(redirectUri).prefault([]).describe('Allowed redirect URIs, compared by exact match.'),
   post_logout_redirect_uris: list(redirectUri)
     .prefault([])
-    .describe('Where the client may send people after it signed them out, compared character by character.'),
+    .describe('Allowed redirect URIs after logout, compared by exact match.'),
   backchannel_logout_uri: webUrl()
     .optional()
-    .describe('Where the client is told that a person signed out (OpenID Connect Back-Channel Logout 1.0).'),
+    .describe('Endpoint of the client that receives logout tokens (OpenID Connect Back-Channel Logout 1.0).'),
   backchannel_logout_session_required: bool()
     .prefault(false)
-    .describe('The client relies on `sid` there. Every logout token has it, with or without this setting.'),
-  client_name: text({ maximum: 255 }).optional().describe('Name that people see.'),
+    .describe(
+      'The client requires `sid` in logout tokens. Every logout token contains it, with or without this setting.',
+    ),
+  client_name: text({ maximum: 255 }).optional().describe('Name shown to users.'),
   application_type: choice(['web', 'native'])
     .optional()
     .describe(
-      '`web`: runs on a server or in a browser; `native`: an app of a phone or computer. People see its picture.',
+      '`web`: runs on a server or in a browser; `native`: a mobile or desktop app. Determines the icon ' +
+        'shown to users.',
     ),
-  client_uri: webUrl().optional().describe('Home page of the client; the consent page names its host.'),
+  client_uri: webUrl().optional().describe('Home page of the client; the consent page shows its host.'),
   logo_uri: webUrl()
     .optional()
-    .describe('Logo of the client, at most 256 KiB, shown while `account.client_logos` is `proxy`.'),
-  policy_uri: webUrl()
-    .optional()
-    .describe('Privacy policy of the client, linked on the consent page when it is https.'),
-  tos_uri: webUrl()
-    .optional()
-    .describe('Terms of service of the client, linked on the consent page when they are https.'),
+    .describe('URL of the logo, at most 256 KiB, shown if `account.client_logos` is `proxy`.'),
+  policy_uri: webUrl().optional().describe("URL of the client's privacy policy; the consent page links to https URLs."),
+  tos_uri: webUrl().optional().describe("URL of the client's terms of service; the consent page links to https URLs."),
   grant_types: hint(list(choice(GRANT_TYPES), { minimum: 1 }), {
-    defaultText: 'all; without `client_credentials` for method `none`',
+    defaultText: 'all; without `client_credentials` if `client_auth_method` is `none`',
   })
     .optional()
-    .describe('Grants that the client may use.'),
+    .describe('Grant types that the client may use.'),
   scope: text({
     maximum: 2048,
     // RFC 6749 3.3: scope-token
@@ -153,71 +154,74 @@ const client = mapping({
     expected: 'expected scope names separated by single spaces',
   })
     .optional()
-    .describe('The most that the client may ask for. Default: no restriction.'),
+    .describe('Scopes that the client may request. Default: no restriction.'),
   token_exchange: tokenExchange
     .optional()
-    .describe(
-      'The client, which has to be a confidential one, may exchange tokens of people for tokens of its own (RFC 8693).',
-    ),
-  first_party: bool().prefault(false).describe('The consent page may be skipped.'),
+    .describe('Allows the client, which must be confidential, to exchange tokens of users for its own (RFC 8693).'),
+  first_party: bool().prefault(false).describe('Skips the consent page.'),
   default_max_age: integer(0)
     .optional()
-    .describe('Oldest sign-in in seconds that a request without `max_age` accepts.'),
+    .describe('Maximum age of a sign-in, in seconds, for requests without `max_age`.'),
   require_auth_time: bool()
     .prefault(false)
-    .describe('The client relies on `auth_time`. Every ID token has it, with or without this setting.'),
+    .describe('The client requires `auth_time`. Every ID token contains it, with or without this setting.'),
   require_pushed_authorization_requests: bool()
     .prefault(false)
-    .describe('The client pushes its authorization requests (RFC 9126); others in its name are refused.'),
+    .describe('Requires pushed authorization requests (RFC 9126).'),
   require_signed_request_object: bool()
     .prefault(false)
-    .describe('The client signs its authorization requests (RFC 9101); others in its name are refused. Needs keys.'),
+    .describe('Requires signed authorization requests (RFC 9101). Needs keys.'),
   request_object_signing_alg: choice(ACCEPTED_ALGORITHMS)
     .optional()
-    .describe('The one algorithm of its request objects; needs keys. Default: any with a private key.'),
+    .describe('Required signature algorithm of request objects; needs keys. Default: any asymmetric algorithm.'),
   default_acr_values: list(text({ maximum: 255 }))
     .prefault([])
-    .describe('Authentication classes, best first, that count for requests without `acr_values`.'),
+    .describe('Authentication context classes for requests without `acr_values`, in order of preference.'),
   id_token_claims: bool()
     .prefault(true)
     .describe(
-      'ID tokens carry the claims of the scopes `profile`, `email` and `groups` and those of `claims`; otherwise only userinfo has them.',
+      'Includes the claims of the scopes `profile`, `email` and `groups`, and those in `claims`, in ID ' +
+        'tokens; otherwise only the userinfo endpoint returns them.',
     ),
   claims: extraClaims()
     .optional()
     .describe(
-      'Claims about everybody who signs in at the client, in ID tokens and at userinfo, as they are. Those of the account and those that the service writes itself win over them.',
+      'Additional claims, with fixed values, in ID tokens and userinfo responses for every user of the ' +
+        'client. Claims of the account and built-in claims take precedence.',
     ),
   strict_auth_method: bool()
     .prefault(false)
-    .describe('The secret is accepted only in the place that `client_auth_method` names, header or form.'),
+    .describe('Accepts the secret only where `client_auth_method` places it, in the header or in the form.'),
   subject_type: choice(['public', 'pairwise'])
     .prefault('public')
     .describe(
-      'What `sub` is: `public`, the identifier of the account, or `pairwise`, another one for each sector. A client with pairwise subjects gets no chat or admin scopes.',
+      'Type of `sub`: `public`, the account identifier, or `pairwise`, a different identifier for each ' +
+        'sector. Clients with pairwise subjects cannot get chat or admin scopes.',
     ),
   sector_identifier_uri: webUrl()
     .optional()
     .describe(
-      'Address whose host is the sector of a client with pairwise subjects. Default: the host of its redirect URIs.',
+      'URL whose host is the sector of a client with pairwise subjects. Default: the host of its redirect URIs.',
     ),
   profile: choice(CLIENT_PROFILES)
     .optional()
     .describe(
-      '`fapi2`: the client is held to the FAPI 2.0 Security Profile. It authenticates with `private_key_jwt`, pushes its requests, uses PKCE, and gets tokens that are bound to a key; its refresh tokens are not rotated. See the guide on FAPI 2.',
+      '`fapi2`: enforces the FAPI 2.0 Security Profile. The client must authenticate with ' +
+        '`private_key_jwt`, push its requests and use PKCE; its tokens are bound to a key and refresh tokens ' +
+        'are not rotated. See the guide on FAPI 2.',
     ),
   dpop_bound_access_tokens: bool()
     .prefault(false)
-    .describe('The client gets only access tokens that are bound to a key of its own (DPoP, RFC 9449).'),
-  id_token_signed_response_alg: responseAlgorithm('Algorithm of its ID tokens.'),
+    .describe('Issues only access tokens that are bound to a key of the client (DPoP, RFC 9449).'),
+  id_token_signed_response_alg: responseAlgorithm('Signature algorithm of ID tokens.'),
   authorization_signed_response_alg: responseAlgorithm(
-    'Algorithm of the authorization responses that it asks for as a JWT (JARM).',
+    'Signature algorithm of authorization responses requested as a JWT (JARM).',
   ),
   userinfo_signed_response_alg: choice(SIGNING_ALGORITHMS)
     .optional()
-    .describe('Answers at userinfo are JWTs, signed with this algorithm. Default: they are JSON.'),
+    .describe('Signature algorithm of userinfo responses, which are then JWTs. Default: plain JSON.'),
   introspection_signed_response_alg: responseAlgorithm(
-    'Algorithm of the introspection answers that it asks for as a JWT.',
+    'Signature algorithm of introspection responses requested as a JWT.',
   ),
 });
 
@@ -323,7 +327,7 @@ export const clientsSection = listKeysRule(list(withProfileRule), ['client_id'],
   const seen = new Map<string, number>();
   for (const [index, { client_id }] of clients) {
     const other = seen.get(client_id);
-    if (other !== undefined) problem([index, 'client_id'], `"${client_id}" is the id of clients[${other}] as well`);
+    if (other !== undefined) problem([index, 'client_id'], `"${client_id}" is also the id of clients[${other}]`);
     else seen.set(client_id, index);
   }
 });

@@ -10,32 +10,33 @@ const redirectPrefix = text({ maximum: 2048, expected: 'expected an absolute URL
 export const compatSection = mapping({
   enabled: bool()
     .prefault(true)
-    .describe('Chat clients may sign in, refresh and sign out by the routes of their own protocol.'),
+    .describe('Enables sign-in, refresh and sign-out for chat clients through the routes of their own protocol.'),
   password_login: bool()
     .prefault(true)
-    .describe('They may send the password of the person themselves. No effect while passwords are switched off.'),
+    .describe('Allows chat clients to sign in with a password. No effect if passwords are disabled.'),
   login_token_ttl: duration('10s', '2m')
     .prefault(30)
-    .describe('Time for the client to exchange the token that the browser takes to it.'),
-  sso_login_ttl: duration('5m', '1h').prefault(1800).describe('Time to sign in in the browser and to agree there.'),
+    .describe('Time for the client to exchange the login token returned by the browser.'),
+  sso_login_ttl: duration('5m', '1h').prefault(1800).describe('Time to sign in and consent in the browser.'),
   sso_allowed_redirects: list(redirectPrefix)
     .nullable()
     .prefault(null)
     .describe(
-      'Where single sign-on may end, as URLs: the same scheme, host and port, and the same path or one below it. ' +
-        'A private-use scheme by itself (`im.client.app://`) allows every address of its application. Without the list: at every client, once the person has agreed.',
+      'Allowed redirect URLs for single sign-on. The scheme, host and port must match exactly; the path ' +
+        'must be the same or below. A private-use scheme alone (`im.client.app://`) allows every URL with ' +
+        "that scheme. Default: any URL, after the user's consent.",
     ),
   advertise_upstream_providers: bool()
     .prefault(false)
     .describe(
-      'Clients are told of the enabled providers of `upstream_oauth2`, and may show a button for each. Newer ones do ' +
-        'not need that: people choose here.',
+      'Lists the enabled providers of `upstream_oauth2` in the sign-in flows, so that clients can show a ' +
+        'button for each. Newer clients do not need it: users choose a provider on the sign-in page.',
     ),
   logout_all: choice(['all', 'compat_only'])
     .prefault('all')
     .describe(
-      'What `logout/all` ends: the sessions of chat clients and those with OAuth tokens for the client API; with ' +
-        '`compat_only` those of chat clients alone, and only for clients that say that this is enough.',
+      'Sessions that `logout/all` ends: those of chat clients and those with OAuth tokens for the client ' +
+        'API. `compat_only` ends only those of chat clients, and only for clients that opt in.',
     ),
 });
 

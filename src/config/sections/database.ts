@@ -41,10 +41,10 @@ const embedded = mapping({
     defaultText: '`postgres`, else `nobody`',
   })
     .optional()
-    .describe('Account that the embedded server runs under when the service runs as root.'),
+    .describe('Operating system account of the embedded server if the service runs as root.'),
   bin_dir: hint(path(), { defaultText: '`PATH`' })
     .optional()
-    .describe('Directory of `initdb` and `postgres` (15 or later) where no bundled PostgreSQL fits the machine.'),
+    .describe('Directory with `initdb` and `postgres` (15 or later), for platforms without a bundled PostgreSQL.'),
 });
 
 const connectionParts = mapping({
@@ -54,10 +54,11 @@ const connectionParts = mapping({
   )
     .optional()
     .describe(
-      '`embedded:` is a PostgreSQL of our own below `data_dir`, `embedded:///path` one elsewhere (one machine only); ' +
-        '`postgres://` names a server, or several that stand in for one another (`postgres://user@a:5432,b:5432/name`): ' +
-        'the first that takes writes is used, and another one once it does not. `target_session_attrs` says what will do: ' +
-        '`read-write` (the default for several), `primary` or `any`.',
+      '`embedded:` runs a PostgreSQL server in `data_dir`, `embedded:///path` in another directory (single ' +
+        'machine only). `postgres://` names a server, or several for failover ' +
+        '(`postgres://user@a:5432,b:5432/name`): the first that accepts writes is used until it fails. ' +
+        '`target_session_attrs` sets the required state: `read-write` (the default for several), `primary` ' +
+        'or `any`.',
     ),
   uri_file: secretFile('uri'),
   host: hint(text({ maximum: 255, pattern: /^[^\s]+$/, expected: 'expected a host name or an IP address' }), {
@@ -65,13 +66,16 @@ const connectionParts = mapping({
   })
     .optional()
     .describe(
-      'Host of the PostgreSQL server, or several with commas between them. This and the next five keys are used in place of `uri`.',
+      'Host of the PostgreSQL server, or several, separated by commas. This key and the following five ' +
+        'replace `uri`.',
     ),
-  port: hint(integer(1, 65535), { defaultText: '`PGPORT`, else 5432' }).optional().describe('Port of the server.'),
-  socket: path().optional().describe('Directory of the Unix socket of the server, in place of `host`.'),
+  port: hint(integer(1, 65535), { defaultText: '`PGPORT`, else 5432' })
+    .optional()
+    .describe('Port of the PostgreSQL server.'),
+  socket: path().optional().describe("Directory of the server's Unix socket, instead of `host`."),
   username: hint(text({ maximum: 63 }), { defaultText: '`PGUSER`, else the account of the process' })
     .optional()
-    .describe('Role to connect as; it owns its database or schema.'),
+    .describe('Role to connect as; it must own its database or schema.'),
   password: hint(secret(), { defaultText: '`PGPASSWORD`' }).optional().describe('Password of the role.'),
   password_file: secretFile('password'),
   database: hint(text({ maximum: 63 }), { defaultText: '`PGDATABASE`, else the role' })
@@ -79,29 +83,27 @@ const connectionParts = mapping({
     .describe('Name of the database.'),
   ssl_mode: hint(choice(SSL_MODES), { defaultText: '`PGSSLMODE`, else `prefer`' })
     .optional()
-    .describe('How the connection is encrypted and the server proven, as in libpq.'),
-  ssl_ca: secret().optional().describe('Certificates (PEM) that the server is checked against. Default: the system.'),
+    .describe('TLS mode of the connection, as in libpq.'),
+  ssl_ca: secret().optional().describe('CA certificates (PEM) for verifying the server. Default: the system store.'),
   ssl_ca_file: secretFile('ssl_ca'),
-  ssl_certificate: secret().optional().describe('Client certificate (PEM); goes with `ssl_key`.'),
+  ssl_certificate: secret().optional().describe('Client certificate (PEM); requires `ssl_key`.'),
   ssl_certificate_file: secretFile('ssl_certificate'),
-  ssl_key: secret().optional().describe('Key of the client certificate (PEM).'),
+  ssl_key: secret().optional().describe('Private key of the client certificate (PEM).'),
   ssl_key_file: secretFile('ssl_key'),
-  max_connections: integer(1, 1000).prefault(10).describe('Connections of each process.'),
-  min_connections: integer(0, 1000).prefault(0).describe('Connections that are kept open.'),
-  connect_timeout: duration('1s')
-    .prefault('30s')
-    .describe('How long the start retries to reach the database before it gives up.'),
-  acquire_timeout: duration('1ms').prefault('5s').describe('Wait for a free connection; then 503.'),
-  idle_timeout: duration('1s').nullable().prefault('10m').describe('Unused connections are closed. `null`: never.'),
-  max_lifetime: duration('1s')
+  max_connections: integer(1, 1000).prefault(10).describe('Maximum number of connections per process.'),
+  min_connections: integer(0, 1000).prefault(0).describe('Minimum number of connections to keep open.'),
+  connect_timeout: duration('1s').prefault('30s').describe('How long to retry connecting at start.'),
+  acquire_timeout: duration('1ms').prefault('5s').describe('Timeout for acquiring a connection; then 503.'),
+  idle_timeout: duration('1s')
     .nullable()
-    .prefault('30m')
-    .describe('Age at which a connection is replaced. `null`: never.'),
-  statement_timeout: duration('1ms').prefault('10s').describe('Longest run of one statement.'),
-  slow_statement: duration('1ms').prefault('1s').describe('A statement that takes longer is named in the log.'),
+    .prefault('10m')
+    .describe('Time after which idle connections are closed. `null`: never.'),
+  max_lifetime: duration('1s').nullable().prefault('30m').describe('Maximum age of a connection. `null`: unlimited.'),
+  statement_timeout: duration('1ms').prefault('10s').describe('Timeout of a statement.'),
+  slow_statement: duration('1ms').prefault('1s').describe('Statements that take longer are logged.'),
   pooler: choice(['none', 'session', 'transaction'])
     .prefault('none')
-    .describe('Kind of connection pooler between the service and the database; `transaction` needs `migration_uri`.'),
+    .describe('Connection pooler in front of the database; `transaction` requires `migration_uri`.'),
   migration_uri: hint(
     databaseUri(POSTGRES_URI_EXPECTED, () => false),
     { defaultText: '`uri`' },
@@ -109,7 +111,7 @@ const connectionParts = mapping({
     .optional()
     .describe('Direct connection for migrations.'),
   migration_uri_file: secretFile('migration_uri'),
-  embedded: embedded.prefault({}).describe('The PostgreSQL server that the service runs itself.'),
+  embedded: embedded.prefault({}).describe('Embedded PostgreSQL server.'),
 });
 
 const PARTS_BESIDE_URI = ['host', 'port', 'socket', 'username', 'password', 'database'] as const;

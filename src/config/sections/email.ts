@@ -57,7 +57,7 @@ const EHLO_NAME =
   /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[0-9A-Fa-f:.]+)\])$/;
 
 function mailbox() {
-  const error = 'expected an e-mail address, or a name and an address as in "Name <name@example.org>"';
+  const error = 'expected an email address, or a name and an address as in "Name <name@example.org>"';
   const schema = z.string({ error }).transform((value, context): Mailbox => {
     const parsed = parseMailbox(value);
     if (parsed !== undefined) return parsed;
@@ -72,64 +72,65 @@ export const emailSection = rule(
     transport: hint(choice(TRANSPORTS), { defaultText: '`blackhole`; `file` in trial mode' })
       .optional()
       .describe(
-        '`smtp`: to an SMTP server. `sendmail`: to a program with the arguments of sendmail. `file`: into files of ' +
-          '`outbox` in the data directory, for a week. `blackhole`: no mail is sent.',
+        '`smtp`: an SMTP server. `sendmail`: a program that takes the arguments of sendmail. `file`: files ' +
+          'in `outbox` in the data directory, kept for a week. `blackhole`: emails are discarded.',
       ),
-    from: hint(mailbox(), { defaultText: "the service's name, `noreply@` and the host of `http.public_base`" })
+    from: hint(mailbox(), { defaultText: 'the service name, `noreply@` and the host of `http.public_base`' })
       .optional()
-      .describe('Sender of all mails.'),
-    reply_to: mailbox().optional().describe('Where answers go, if not to the sender.'),
+      .describe('Sender of all emails.'),
+    reply_to: mailbox().optional().describe('Reply-To address. Default: the sender.'),
     hostname: text({ maximum: 253, pattern: HOST_NAME, expected: 'expected a host name or an IP address' })
       .optional()
-      .describe('SMTP server. `smtp` only, which needs it.'),
-    port: hint(integer(1, 65_535), { defaultText: '25, 587 or 465 by `mode`' })
+      .describe('SMTP server. Required for `smtp`.'),
+    port: hint(integer(1, 65_535), { defaultText: '25, 587 or 465, depending on `mode`' })
       .optional()
       .describe('Port of the SMTP server. `smtp` only.'),
     mode: choice(['plain', 'starttls', 'tls'])
       .optional()
       .describe(
-        'How the connection is encrypted: not at all, by STARTTLS (which the server must offer), or from the start. ' +
-          '`smtp` only, which needs it.',
+        'Encryption of the connection: none, STARTTLS (the server must offer it), or implicit TLS. Required ' +
+          'for `smtp`.',
       ),
-    username: text({ maximum: 255 }).optional().describe('For the SMTP server; with `password`. `smtp` only.'),
+    username: text({ maximum: 255 })
+      .optional()
+      .describe('Username for the SMTP server; requires `password`. `smtp` only.'),
     password: hint(secret(), { trimmed: true })
       .optional()
-      .describe('For the SMTP server; with `username`. `smtp` only.'),
+      .describe('Password for the SMTP server; requires `username`. `smtp` only.'),
     password_file: secretFile('password'),
     ehlo_name: hint(
       text({ maximum: 253, pattern: EHLO_NAME, expected: 'expected a host name, or an IP address in brackets' }),
       { defaultText: 'the host of `http.public_base`' },
     )
       .optional()
-      .describe('Name by which the service greets the SMTP server (EHLO). `smtp` only.'),
+      .describe('Hostname sent to the SMTP server (EHLO). `smtp` only.'),
     command: hint(path(['sendmail']), { defaultText: '`sendmail`' })
       .optional()
-      .describe('Program that takes mails, run as `command -i -f FROM -- TO`. `sendmail` only.'),
+      .describe('Program that delivers emails, run as `command -i -f FROM -- TO`. `sendmail` only.'),
     timeout: hint(duration('1s', '10m'), { defaultText: `${EMAIL_DEFAULTS.timeout} s` })
       .optional()
-      .describe('How long handing over a mail may take. `smtp` and `sendmail`.'),
+      .describe('Timeout for sending an email. `smtp` and `sendmail`.'),
     max_connections: hint(integer(1, 50), { defaultText: String(EMAIL_DEFAULTS.max_connections) })
       .optional()
-      .describe('Mails that a process hands over at once. `smtp` and `sendmail`.'),
+      .describe('Number of emails that a process sends concurrently. `smtp` and `sendmail`.'),
     max_per_minute: integer(1, 100_000)
       .optional()
-      .describe('Mails that all processes together hand over in a minute; more wait. `smtp` and `sendmail`.'),
-    code_ttl: duration('1m', '60m')
-      .prefault('5m')
-      .describe('How long a code works with which a person proves that an address is theirs.'),
+      .describe('Number of emails per minute, across all processes; further emails are queued. `smtp` and `sendmail`.'),
+    code_ttl: duration('1m', '60m').prefault('5m').describe('Lifetime of the code that verifies an email address.'),
     allow_single_label_domains: list(
-      text({ maximum: 63, pattern: SINGLE_LABEL, expected: 'expected a host name without dots, in small letters' }),
+      text({ maximum: 63, pattern: SINGLE_LABEL, expected: 'expected a host name without dots, in lowercase letters' }),
     )
       .prefault([])
-      .describe('Domains without a dot that addresses of people may have, such as `localhost`.'),
+      .describe('Domains without a dot that email addresses may have, for example `localhost`.'),
     security_notices: bool()
       .prefault(true)
       .describe(
-        'People are told by mail what happens to their account: a changed password, a sign-in from a new browser.',
+        'Notifies users by email of changes to their account, such as a changed password or a sign-in from a ' +
+          'new browser.',
       ),
     notify_unknown_recovery: bool()
       .prefault(false)
-      .describe('Who asks for a new password for an address that no account has is told so, by a mail there.'),
+      .describe('Informs the recipient by email if a password reset is requested for an address without an account.'),
   }),
   [
     'transport',

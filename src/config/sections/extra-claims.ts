@@ -12,7 +12,7 @@ export function extraClaims() {
     context.addIssue({ code: 'custom', path: member === undefined ? [] : [member], message: problem });
     return z.NEVER;
   });
-  return hint(schema, { type: 'mapping of names to values of JSON' });
+  return hint(schema, { type: 'mapping of names to JSON values' });
 }
 
 function fromJson(text: string): unknown {

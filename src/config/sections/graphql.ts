@@ -4,29 +4,40 @@ import { bool, duration, integer, mapping, size } from '#platform/config/values.
 export const graphqlSection = mapping({
   playground: bool()
     .prefault(true)
-    .describe('A page for trying documents, at `/graphql/playground`, for anybody; it holds no data. `false`: 404.'),
+    .describe(
+      'Enables the GraphQL playground at `/graphql/playground`, which is public and contains no data. ' +
+        '`false`: 404.',
+    ),
   discovery: bool()
     .prefault(true)
     .describe(
-      'The discovery document has the address of `/graphql` where a listener serves it: as `graphql_endpoint`, or, with a homeserver or `protocol_name: matrix`, under the name that chat clients know. `false`: it has none.',
+      'Publishes the URL of `/graphql` in the discovery document where a listener serves it: as ' +
+        '`graphql_endpoint`, or, with a homeserver or `protocol_name: matrix`, under the name that chat ' +
+        'clients expect.',
     ),
-  introspection: bool().prefault(true).describe('Anybody may read the schema, which is public anyway.'),
+  introspection: bool().prefault(true).describe('Allows introspection of the schema, which is public.'),
   oauth2_access: bool()
     .prefault(false)
     .describe(
-      'Access tokens with the scope `urn:mas:graphql:*` count in place of the session cookie. `false`: they are refused.',
+      'Accepts access tokens with the scope `urn:mas:graphql:*` instead of the session cookie. `false`: ' +
+        'they are rejected.',
     ),
-  max_body_bytes: size('1KiB', '16MiB').prefault('256KiB').describe('Larger bodies are refused (413).'),
-  max_document_bytes: size('1KiB', '1MiB').prefault('64KiB').describe('Length of a document.'),
-  max_tokens: integer(1, 100_000).prefault(4000).describe('Words and signs of a document.'),
+  max_body_bytes: size('1KiB', '16MiB').prefault('256KiB').describe('Maximum size of a request body; then 413.'),
+  max_document_bytes: size('1KiB', '1MiB').prefault('64KiB').describe('Maximum length of a document.'),
+  max_tokens: integer(1, 100_000).prefault(4000).describe('Maximum number of tokens in a document.'),
   max_depth: integer(1, 100)
     .prefault(12)
-    .describe('Fields inside of fields; introspection is counted apart, up to 20.'),
+    .describe('Maximum nesting depth of fields; introspection has its own limit of 20.'),
   max_complexity: integer(1, 1_000_000)
     .prefault(1000)
-    .describe('Objects that a document asks for: one for each field that has fields, times the size of its page.'),
-  max_aliases: integer(0, 10_000).prefault(30).describe('Fields that are given another name.'),
-  timeout: duration('1s', '5m').prefault('10s').describe('Fields that are not answered by then fail.'),
+    .describe(
+      'Maximum number of objects that a document may request: one for each field with a selection, ' +
+        'multiplied by the page size.',
+    ),
+  max_aliases: integer(0, 10_000).prefault(30).describe('Maximum number of aliases in a document.'),
+  timeout: duration('1s', '5m')
+    .prefault('10s')
+    .describe('Timeout of an operation; fields that are not resolved by then fail.'),
 });
 
 export function graphqlConfig(parsed: z.output<typeof graphqlSection>) {

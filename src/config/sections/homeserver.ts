@@ -15,10 +15,10 @@ export const homeserverSection = rule(
     kind: choice(KINDS)
       .prefault('synapse')
       .describe(
-        'How it is spoken to. `synapse`, also called `synapse_modern`: the API of Synapse 1.136 or later with ' +
-          '`matrix_authentication_service`. `synapse_legacy`: the admin API, for Synapse up to 1.156. ' +
-          '`synapse_read_only`: as `synapse`, but what would change something there is logged and left out. `none`: ' +
-          'there is none, and every user name is free; so it is without this section.',
+        'API of the homeserver. `synapse`, also called `synapse_modern`: the API of Synapse 1.136 or later ' +
+          'with `matrix_authentication_service`. `synapse_legacy`: the admin API, for Synapse up to 1.156. ' +
+          '`synapse_read_only`: as `synapse`, but changes are logged instead of sent. `none`, the default ' +
+          'without this section: no homeserver, every username is available.',
       ),
     homeserver: hint(text({ maximum: 230, pattern: SERVER_NAME, expected: 'expected a server name, host[:port]' }), {
       aliases: ['server_name'],
@@ -28,16 +28,18 @@ export const homeserverSection = rule(
       .describe('Server name in user identifiers.'),
     endpoint: webUrl({ allowQuery: false })
       .prefault('http://localhost:8008/')
-      .describe('Where its API is reached from here; a path in it is kept.'),
+      .describe('Base URL of its API; a path in it is kept.'),
     secret: hint(secret(), { trimmed: true })
       .optional()
-      .describe('Shared with the homeserver, and needed unless there is none; at least 16 characters are advised.'),
+      .describe('Secret shared with the homeserver; required unless `kind` is `none`. Use at least 16 characters.'),
     secret_file: secretFile('secret'),
     timeout: duration('1s', '5m')
       .prefault('30s')
-      .describe('Longest that a call may take in background work. Where somebody waits it is cut to a few seconds.'),
-    connect_timeout: duration('1s', '1m').prefault('10s').describe('Longest wait for a connection.'),
-    max_concurrent: integer(1, 500).prefault(50).describe('Calls that a process makes at once; more wait.'),
+      .describe('Timeout of a call in background work. While a user is waiting, it is limited to a few seconds.'),
+    connect_timeout: duration('1s', '1m').prefault('10s').describe('Timeout for connecting.'),
+    max_concurrent: integer(1, 500)
+      .prefault(50)
+      .describe('Maximum number of concurrent calls per process; further calls are queued.'),
   }),
   ['kind', 'secret'],
   ({ kind, secret: given }, problem) => {

@@ -45,7 +45,7 @@ const MAX_DESCRIPTORS = 1000;
 const resource = z.union(
   [
     choice(RESOURCES),
-    mapping({ name: choice(RESOURCES).describe('What the listener serves; the same as the bare name.') }),
+    mapping({ name: choice(RESOURCES).describe('Resource that the listener serves; equivalent to the bare name.') }),
   ],
   { error: `expected a resource: ${RESOURCES.join(', ')}` },
 );
@@ -60,33 +60,35 @@ const bind = rule(
         error: 'expected "host:port" or "[host]:port" with an IP address and a port from 0 to 65535',
       })
       .optional()
-      .describe('IP address and port, as `127.0.0.1:8080` or `[::1]:8080`. Port 0 picks a free one.'),
+      .describe('IP address and port: `127.0.0.1:8080` or `[::1]:8080`. Port 0 selects a free port.'),
     host: text({ maximum: 253, pattern: /^[^\s/]+$/, expected: 'expected a host name or an IP address' })
       .optional()
-      .describe('Name or address, looked up once at start; all its addresses are bound. Default: every address.'),
-    port: integer(0, 65535).optional().describe('Port that goes with `host`. 0 picks a free one.'),
-    socket: path().optional().describe('Unix socket, in place of an address. A stale one is replaced.'),
+      .describe(
+        'Host name or IP address, resolved once at start; all its addresses are bound. Default: all addresses.',
+      ),
+    port: integer(0, 65535).optional().describe('Port for `host`. 0 selects a free port.'),
+    socket: path().optional().describe('Path of a Unix socket, instead of an address. A stale socket is replaced.'),
     mode: hint(
-      text({ maximum: 4, pattern: /^[0-7]{3,4}$/, expected: 'expected octal permissions in quotes, as "660"' }),
+      text({ maximum: 4, pattern: /^[0-7]{3,4}$/, expected: 'expected octal permissions in quotes, such as "660"' }),
       {
-        defaultText: 'the umask decides',
+        defaultText: 'set by the umask',
       },
     )
       .optional()
       .describe('Permissions of `socket`, octal in quotes.'),
     fd: hint(integer(0, MAX_DESCRIPTORS), { defaultText: '0 with `kind`' })
       .optional()
-      .describe('Position, from 0, among the sockets that the service manager passes; each is used once.'),
+      .describe('Index, from 0, of a socket passed by the service manager; each is used once.'),
     fd_name: text({
       maximum: 255,
       pattern: /^[\x21-\x39\x3b-\x7e]+$/,
       expected: 'expected a name without spaces or ":"',
     })
       .optional()
-      .describe('Name of such a socket (`LISTEN_FDNAMES`), in place of `fd`.'),
+      .describe('Name of a socket passed by the service manager (`LISTEN_FDNAMES`), instead of `fd`.'),
     kind: hint(choice(['tcp', 'unix']), { defaultText: '`tcp`' })
       .optional()
-      .describe('What the socket of the service manager is.'),
+      .describe('Type of the socket passed by the service manager.'),
   }),
   ['address', 'host', 'port', 'socket', 'mode', 'fd', 'fd_name', 'kind'],
   ({ address, host, port, socket, mode, fd, fd_name, kind }, problem) => {
@@ -104,7 +106,7 @@ const bind = rule(
 const listener = mapping({
   name: hint(text({ maximum: 64 }), { defaultText: 'position in the list' })
     .optional()
-    .describe('Shown in the start-up line; unique.'),
+    .describe('Unique name, shown in the log line at start.'),
   resources: listRule(list(resource, { minimum: 1 }), (resources, problem) => {
     const seen = new Set<string>();
     for (const [index, entry] of resources) {
@@ -112,16 +114,18 @@ const listener = mapping({
       if (seen.has(name)) problem([index], `"${name}" is listed twice`);
       seen.add(name);
     }
-  }).describe('What the listener serves; other routes answer 404 there.'),
-  binds: list(bind, { minimum: 1 }).describe('Where the listener accepts connections.'),
+  }).describe('Resources that the listener serves; other routes return 404.'),
+  binds: list(bind, { minimum: 1 }).describe('Addresses that the listener accepts connections on.'),
   prefix: text({ maximum: 255, pattern: /^\/[^\s?#%\\]*$/, expected: 'expected a path that starts with "/"' })
     .optional()
-    .describe('Mounts all resources below this path. All listeners that serve `human` share one prefix.'),
+    .describe('Path prefix of all resources. All listeners that serve `human` must have the same prefix.'),
   proxy_protocol: z
     .union(
       [
         bool(),
-        mapping({ from: list(cidr(), { minimum: 1 }).describe('Balancers that may connect; others are closed.') }),
+        mapping({
+          from: list(cidr(), { minimum: 1 }).describe('Load balancers that may connect; other connections are closed.'),
+        }),
       ],
       {
         error: 'expected true, false or {from: [network]}',
@@ -129,14 +133,12 @@ const listener = mapping({
     )
     .prefault(false)
     .describe(
-      'Every connection begins with a header of the PROXY protocol (version 1 or 2), which names its client. `true` ' +
-        'believes everybody who connects.',
+      'Expects a PROXY protocol header (version 1 or 2) with the client address on every connection. ' +
+        '`true` trusts every peer.',
     ),
   tls: listenerTls
     .optional()
-    .describe(
-      'Certificate of the listener: it speaks https itself. Read again at SIGHUP, and when one of its files changes.',
-    ),
+    .describe('TLS certificate; the listener then serves https. Reloaded on SIGHUP and when a file changes.'),
 });
 
 const listeners = listKeysRule(
@@ -149,44 +151,46 @@ export const httpSection = mapping({
   public_base: hint(webUrl({ allowQuery: false }), { defaultText: '`http://localhost:8080` (follows the listener)' })
     .optional()
     .describe(
-      'Address under which browsers and clients reach the service; every link is built from it and from no request ' +
-        'header. With or without a final slash, which only matters for `http.issuer`. With https, cookies are marked ' +
+      'URL of the service for browsers and clients. All links are built from it and never from ' +
+        'request headers. A trailing slash only matters for `http.issuer`. With https, cookies are marked ' +
         '`Secure` and HSTS is sent.',
     ),
-  issuer: hint(webUrl({ allowQuery: false }), { defaultText: '`http.public_base` as it is written there' })
+  issuer: hint(webUrl({ allowQuery: false }), { defaultText: '`http.public_base`, unchanged' })
     .optional()
     .describe(
-      'Issuer identifier, published exactly as written. Applications compare it letter by letter, the final slash ' +
-        'included.',
+      'Issuer identifier, published exactly as written. Clients compare it character by character, ' +
+        'including a trailing slash.',
     ),
   trusted_proxies: hint(list(proxyNetwork), {
     defaultText: '`[127.0.0.0/8, "::1/128"]`; `[private]` when `protocol_name` is `matrix`',
   })
     .optional()
     .describe(
-      'Proxies that may name the client in a forwarding header. `private` stands for loopback and the private networks ' +
-        '10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 and fd00::/8: use it only where no client is in them. `[]`: nobody.',
+      'Proxies that may pass the client address in a forwarding header. `private` stands for loopback and ' +
+        'the private networks 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 and fd00::/8: use it only if these ' +
+        'networks contain no clients. `[]`: none.',
     ),
   client_ip_header: choice(['x-forwarded-for', 'forwarded', 'none'])
     .prefault('x-forwarded-for')
-    .describe('Header in which a trusted proxy names the client.'),
-  hsts: bool().prefault(true).describe('Send `Strict-Transport-Security` when `public_base` is https.'),
+    .describe('Header in which trusted proxies pass the client address.'),
+  hsts: bool().prefault(true).describe('Sends `Strict-Transport-Security` if `public_base` is https.'),
   workers: z
     .union([integer(1, MAX_WORKERS), choice(['auto'])], {
       error: `expected an integer from 1 to ${MAX_WORKERS} or "auto"`,
     })
     .prefault(1)
     .describe(
-      'Processes that serve, of one `serve`; `auto`: one for each processor. Limits of processes and ' +
-        '`database.max_connections` are for each of them. The first of them does background work as well.',
+      'Number of worker processes of `serve`; `auto`: one per processor. Limits per process, including ' +
+        '`database.max_connections`, apply to each worker. The first worker also runs background jobs.',
     ),
   listeners: hint(listeners, {
     defaultText:
-      'one listener `web` with every resource but `prometheus` and `connection-info`: on the host and port of a ' +
-      '`public_base` on loopback, without `public_base` on `localhost:8080`, else on port 8080 of every address',
+      'one listener `web` with all resources except `prometheus` and `connection-info`: on the host and ' +
+      'port of `public_base` if it is on loopback, on `localhost:8080` without `public_base`, otherwise on ' +
+      'port 8080 of all addresses',
   })
     .optional()
-    .describe('Sockets of the service and what each of them serves.'),
+    .describe('Listeners of the service and the resources that they serve.'),
 });
 
 type ParsedHttp = z.output<typeof httpSection>;
@@ -196,7 +200,7 @@ function checkNames(entries: Elements<Pick<ParsedListener, 'name'>>, problem: Re
   const seen = new Map<string, number>();
   for (const [index, { name = String(index) }] of entries) {
     const other = seen.get(name);
-    if (other !== undefined) problem([index, 'name'], `"${name}" is the name of listener ${other} as well`);
+    if (other !== undefined) problem([index, 'name'], `"${name}" is also the name of listener ${other}`);
     else seen.set(name, index);
   }
 }
@@ -209,7 +213,7 @@ function checkHumanPrefixes(entries: Elements<Mounted>, problem: ReportProblem):
     const prefix = withoutTrailingSlash(entry.prefix) ?? '/';
     first ??= prefix;
     if (prefix !== first) {
-      problem([index, 'prefix'], `listeners that serve "human" share one prefix; another one has "${first}"`);
+      problem([index, 'prefix'], `listeners that serve "human" must have the same prefix; another one has "${first}"`);
     }
   }
 }

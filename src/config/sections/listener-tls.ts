@@ -11,19 +11,18 @@ export const listenerTls = rule(
   mapping({
     certificate: hint(secret(), { isPublic: true })
       .optional()
-      .describe('Certificate in PEM, followed by those between it and the root.'),
+      .describe('Certificate (PEM), followed by the intermediate certificates.'),
     certificate_file: secretFile('certificate'),
     key: hint(secret(), { binary: true })
       .optional()
       .describe(
-        'Private key of the certificate: PKCS#8 (also encrypted), PKCS#1 or SEC1; PEM, or `base64:` and DER in base64.',
+        'Private key of the certificate: PKCS#8 (may be encrypted), PKCS#1 or SEC1; PEM, or `base64:` and ' +
+          'DER in base64.',
       ),
-    key_file: secretFile('key').describe('File with the private key, in PEM or DER.'),
+    key_file: secretFile('key').describe('Path of a file with the private key, in PEM or DER.'),
     password: secret().optional().describe('Password of an encrypted key.'),
     password_file: secretFile('password'),
-    min_version: choice(['TLSv1.2', 'TLSv1.3'])
-      .prefault('TLSv1.2')
-      .describe('The oldest version of TLS that is spoken.'),
+    min_version: choice(['TLSv1.2', 'TLSv1.3']).prefault('TLSv1.2').describe('Minimum TLS version.'),
   }),
   ['certificate', 'key'],
   ({ certificate, key }, problem) => {

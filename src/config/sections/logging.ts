@@ -3,11 +3,15 @@ import { bool, choice, mapping, path } from '#platform/config/values.ts';
 import { LOG_LEVELS, type LogLevel, type LogOptions } from '#platform/log/log-options.ts';
 
 export const loggingSection = mapping({
-  level: choice(LOG_LEVELS).prefault('info').describe('Least level that is written. `LATCHKEY_LOG` overrides it.'),
-  format: choice(['text', 'json']).prefault('text').describe('Lines for people or one JSON object a line.'),
-  output: path(['stderr', 'stdout']).prefault('stderr').describe('A file is appended to and reopened on SIGHUP.'),
-  color: choice(['auto', 'always', 'never']).prefault('auto').describe('`auto`: on a terminal.'),
-  pad_level: bool().prefault(false).describe('The level takes five columns.'),
+  level: choice(LOG_LEVELS).prefault('info').describe('Minimum log level. `LATCHKEY_LOG` overrides it.'),
+  format: choice(['text', 'json']).prefault('text').describe('Human-readable lines, or one JSON object per line.'),
+  output: path(['stderr', 'stdout'])
+    .prefault('stderr')
+    .describe('Destination of the log. Files are appended to, and reopened on SIGHUP.'),
+  color: choice(['auto', 'always', 'never'])
+    .prefault('auto')
+    .describe('Colored output. `auto`: if the output is a terminal.'),
+  pad_level: bool().prefault(false).describe('Pads the level to five columns.'),
 });
 
 export function loggingConfig(

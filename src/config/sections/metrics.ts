@@ -9,9 +9,9 @@ export const metricsSection = mapping({
   exporter: choice(['none', 'stdout', 'otlp', 'prometheus'])
     .prefault('none')
     .describe(
-      'How metrics leave the service. `prometheus`: `/metrics` of listeners with the resource `prometheus`; `otlp`: to a ' +
-        'collector, by HTTP with JSON, every `OTEL_METRIC_EXPORT_INTERVAL` milliseconds (60,000); `stdout`: the same ' +
-        'documents, one on a line.',
+      'Metrics exporter. `prometheus`: `/metrics` on listeners with the resource `prometheus`; `otlp`: ' +
+        'pushes to a collector, as JSON over HTTP, every `OTEL_METRIC_EXPORT_INTERVAL` milliseconds ' +
+        '(60,000); `stdout`: prints the same documents, one per line.',
     ),
   endpoint: otlpEndpoint('metrics'),
 });

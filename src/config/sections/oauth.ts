@@ -10,7 +10,7 @@ import { keySet } from './key-set.ts';
 const documentHost = text({
   maximum: 255,
   pattern: /^(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
-  expected: 'expected a host name in small letters, or *. and a host name',
+  expected: 'expected a host name in lowercase letters, or *. and a host name',
 });
 
 const resourceScope = text({
@@ -28,23 +28,30 @@ const resource = mapping({
     // RFC 8707 2: an absolute URI without fragment
     pattern: /^[A-Za-z][A-Za-z0-9+.-]*:[!$-;=?-Z_a-z~]+$/,
     expected: 'expected an absolute URI without fragment',
-  }).describe('What applications send as `resource`; the resource server finds it in `aud` at introspection.'),
+  }).describe('Value of `resource` in requests, and of `aud` in introspection responses.'),
   scopes: list(resourceScope)
     .prefault([])
     .describe(
-      'Scopes of this resource server. People may grant them to any client; a client gets one for itself (`client_credentials`) when it is configured and its `scope` names it.',
+      'Scopes of the resource server. Users may grant them to any client. With `client_credentials`, a ' +
+        'client gets a scope if the client is configured and its `scope` includes it.',
     ),
   access_token_ttl: duration('60s', '86400s')
     .optional()
-    .describe('Lifetime of access tokens for it. Default: that of all access tokens, for `jwt` 5 minutes at most.'),
+    .describe(
+      'Lifetime of access tokens for the resource server. Default: that of all access tokens, limited to 5 ' +
+        'minutes for `jwt`.',
+    ),
   token_format: choice(['opaque', 'jwt'])
     .prefault('opaque')
     .describe(
-      'What access tokens for it look like. `opaque`: the resource server asks at the introspection endpoint. `jwt`: it checks the signature itself (RFC 9068), and does not learn of a revocation before the token expires; see [JWT access tokens](../guides/resource-server.md#jwt-access-tokens).',
+      'Format of access tokens for the resource server. `opaque`: the resource server calls the ' +
+        'introspection endpoint. `jwt`: the resource server verifies the signature itself (RFC 9068), and ' +
+        'accepts a revoked token until it expires; see [JWT access ' +
+        'tokens](../guides/resource-server.md#jwt-access-tokens).',
     ),
   signing_alg: choice(SIGNING_ALGORITHMS)
     .prefault(MANDATORY_ALGORITHM)
-    .describe('With which algorithm its JWTs are signed; a key of the service has to fit.'),
+    .describe('Signature algorithm of its JWTs; requires a matching signing key.'),
 });
 
 const resources = listKeysRule(list(resource), ['identifier'], (entries, problem) => {
@@ -57,10 +64,10 @@ const resources = listKeysRule(list(resource), ['identifier'], (entries, problem
 });
 
 const statementIssuer = mapping({
-  issuer: text({ maximum: 2048, pattern: /./, expected: 'expected the text of `iss`' }).describe(
-    'The `iss` of its statements, letter by letter.',
+  issuer: text({ maximum: 2048, pattern: /./, expected: 'expected the value of `iss`' }).describe(
+    'Value of `iss` in its software statements, compared by exact match.',
   ),
-  jwks: keySet.describe('Public keys, one of which signed the statement.'),
+  jwks: keySet.describe('Public keys that verify its software statements.'),
 });
 
 const statementIssuers = listKeysRule(list(statementIssuer), ['issuer'], (entries, problem) => {
@@ -73,69 +80,77 @@ const statementIssuers = listKeysRule(list(statementIssuer), ['issuer'], (entrie
 });
 
 export const oauthSection = mapping({
-  authorization_code_ttl: duration('10s', '600s').prefault('60s').describe('How long an authorization code is good.'),
-  authorization_grant_ttl: duration('5m', '24h').prefault('1h').describe('How long a person has to answer a request.'),
-  device_code_grant_enabled: bool()
-    .prefault(true)
-    .describe('Devices without a browser may sign people in by a code that is entered elsewhere (RFC 8628).'),
-  device_code_ttl: duration('60s', '3600s').prefault('20m').describe('How long the codes of a device are good.'),
+  authorization_code_ttl: duration('10s', '600s').prefault('60s').describe('Lifetime of authorization codes.'),
+  authorization_grant_ttl: duration('5m', '24h')
+    .prefault('1h')
+    .describe('Time for the user to complete an authorization request.'),
+  device_code_grant_enabled: bool().prefault(true).describe('Enables the device authorization grant (RFC 8628).'),
+  device_code_ttl: duration('60s', '3600s').prefault('20m').describe('Lifetime of device and user codes.'),
   device_code_user_code_auto_fill_enabled: bool()
     .prefault(true)
     .describe(
-      'Devices get an address that holds the code, for a link or a QR code. `false`: everybody types the code, which makes phishing by link harder.',
+      'Includes the user code in a URL, for a link or a QR code. `false`: users must type the code, which ' +
+        'makes phishing with links harder.',
     ),
   dpop_require_nonce: bool()
     .prefault(false)
-    .describe('DPoP proofs need a nonce of the service (RFC 9449 8), so that none can be made in advance.'),
+    .describe(
+      'Requires a server-provided nonce in DPoP proofs (RFC 9449 8), so that they cannot be created in advance.',
+    ),
   id_token_ttl: duration('60s', '86400s').prefault('1h').describe('Lifetime of ID tokens.'),
   refresh_grace: duration('0s', '300s')
     .prefault('30s')
-    .describe('How long a refresh token that was just used may be presented again after a lost answer.'),
+    .describe(
+      'Grace period in which a used refresh token may be presented a second time, in case the response was lost.',
+    ),
   require_pushed_authorization_requests: bool()
     .prefault(false)
-    .describe('Every client pushes its authorization requests (RFC 9126); all others are refused.'),
+    .describe('Requires pushed authorization requests (RFC 9126) from every client.'),
   resources: resources.prefault([]).describe('Resource servers that access tokens may be restricted to (RFC 8707).'),
   session_max_lifetime: duration('1h', '730d')
     .nullable()
     .prefault(null)
-    .describe('Absolute lifetime of a session. `null`: none.'),
-  remember_consent: bool().prefault(true).describe('A person is asked once for the same scopes of a client.'),
+    .describe('Absolute lifetime of a session. `null`: unlimited.'),
+  remember_consent: bool().prefault(true).describe('Remembers the consent of users for the same scopes of a client.'),
   introspection_callers: choice(['confidential', 'static', 'own'])
     .prefault('static')
-    .describe('Who sees the tokens of others: every client with a secret, configured clients, or nobody.'),
+    .describe(
+      'Clients that may introspect tokens of other clients: all confidential clients, configured clients, ' +
+        'or none.',
+    ),
   dynamic_registration: mapping({
-    enabled: bool().prefault(true).describe('Applications may register themselves at `/oauth2/registration`.'),
+    enabled: bool().prefault(true).describe('Allows clients to register at `/oauth2/registration`.'),
     initial_access_token: secret({
       pattern: /^[\x21-\x7e]{16,}$/,
       expected: 'expected at least 16 printable characters',
     })
       .optional()
-      .describe('Bearer token without which nobody registers. Default: everybody may.'),
+      .describe('Bearer token required for registration. Default: registration is open.'),
     initial_access_token_file: secretFile('initial_access_token'),
     unused_client_ttl: duration('1d', '365d')
       .prefault('30d')
-      .describe('A client that registered itself is deleted when it was not used for so long.'),
+      .describe('Dynamically registered clients are deleted after being unused for this long.'),
     software_statement_issuers: statementIssuers
       .prefault([])
-      .describe('Who may vouch for applications that register themselves (RFC 7591 2.3). Default: nobody.'),
+      .describe('Trusted issuers of software statements (RFC 7591 2.3). Default: none.'),
   })
     .prefault({})
-    .describe('Clients that are not configured (RFC 7591).'),
+    .describe('Dynamic client registration (RFC 7591).'),
   client_id_metadata_documents: mapping({
-    enabled: bool()
-      .prefault(false)
-      .describe('Applications may use the https address of a metadata document that they publish as `client_id`.'),
+    enabled: bool().prefault(false).describe('Accepts the https URL of a published metadata document as `client_id`.'),
     allowed_hosts: list(documentHost)
       .prefault([])
-      .describe(
-        'Hosts that such addresses may have; `*.example.org` stands for all hosts below `example.org`. Default: every host.',
-      ),
+      .describe('Allowed hosts of such URLs; `*.example.org` matches all hosts below `example.org`. Default: all.'),
   })
     .prefault({})
     .describe(
-      'Clients that publish what they are instead of registering (OAuth Client ID Metadata Document), as MCP prefers it. `policy.data.client_registration` holds for them too. See [Agents, editors and MCP](../guides/mcp.md#client-id-metadata-documents).',
+      'Clients that publish their metadata instead of registering (OAuth Client ID Metadata Document), ' +
+        'which MCP prefers. `policy.data.client_registration` applies to them as well. See [Agents, editors ' +
+        'and MCP](../guides/mcp.md#client-id-metadata-documents).',
     ),
-  service_documentation: webUrl().optional().describe('Page for developers, named in the discovery document.'),
+  service_documentation: webUrl()
+    .optional()
+    .describe('URL of the developer documentation, published in the discovery document.'),
 });
 
 export function oauthConfig(parsed: z.output<typeof oauthSection>) {

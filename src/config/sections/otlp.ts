@@ -24,7 +24,7 @@ export function otlpEndpoint(signal: Signal) {
     defaultText: `\`${own}\`, else \`OTEL_EXPORTER_OTLP_ENDPOINT\`, else \`${DEFAULT_BASE}\``,
   })
     .optional()
-    .describe(`Address of the collector. \`/v1/${signal}\` is added when it has no path.`);
+    .describe(`URL of the collector. \`/v1/${signal}\` is appended if it has no path.`);
 }
 
 /**

@@ -5,10 +5,10 @@ export const outboundSection = mapping({
   allowed_networks: list(cidr())
     .prefault([])
     .describe(
-      'Networks that are reached although they are not public, for clients inside of an organization. Addresses in ' +
-        'the section `clients` need no permission.',
+      'Non-public networks that the service may connect to, for clients inside an organization. URLs in ' +
+        'the section `clients` are always allowed.',
     ),
-  allowed_ports: list(integer(1, 65_535)).prefault([443, 8443]).describe('Ports of https that clients may name.'),
+  allowed_ports: list(integer(1, 65_535)).prefault([443, 8443]).describe('Allowed https ports in URLs of clients.'),
 });
 
 export function outboundConfig(parsed: z.output<typeof outboundSection>) {

@@ -8,19 +8,22 @@ import type { PasswordScheme } from '#platform/password-hash/schemes.ts';
 const MEMORY_KIB = 19_456;
 
 const scheme = mapping({
-  version: integer(1, 65_535).describe('Stored with every hash; unique. The highest one hashes new passwords.'),
+  version: integer(1, 65_535).describe(
+    'Unique version, stored with every hash. New passwords are hashed with the highest version.',
+  ),
   algorithm: choice(['argon2id', 'bcrypt', 'pbkdf2']).describe('`pbkdf2` uses SHA-256.'),
-  cost: hint(integer(4, 31), { defaultText: '12' }).optional().describe('Work factor of bcrypt.'),
+  cost: hint(integer(4, 31), { defaultText: '12' }).optional().describe('Cost factor of bcrypt.'),
   memory_kib: hint(integer(8, 1_048_576), { defaultText: String(MEMORY_KIB) })
     .optional()
-    .describe('Memory of argon2id, at least 8 for each lane.'),
+    .describe('Memory of argon2id, at least 8 per lane.'),
   iterations: hint(integer(1, 1000), { defaultText: '2' }).optional().describe('Passes of argon2id.'),
   parallelism: hint(integer(1, 255), { defaultText: '1' }).optional().describe('Lanes of argon2id.'),
   rounds: hint(integer(100_000, 10_000_000), { defaultText: '600000' }).optional().describe('Iterations of pbkdf2.'),
   unicode_normalization: bool()
     .prefault(false)
     .describe(
-      'NFKC before hashing, as Synapse does. Without it passwords are hashed in the form of RFC 8265 (OpaqueString).',
+      'Normalizes passwords with NFKC before hashing, as Synapse does. Otherwise with the OpaqueString ' +
+        'profile of RFC 8265.',
     ),
   secret: secret().optional().describe('Pepper.'),
   secret_file: secretFile('secret'),
@@ -46,7 +49,7 @@ const withAlgorithmRule = rule(scheme, ['algorithm', ...ALGORITHM_KEYS], (values
 const withMemoryRule = rule(withAlgorithmRule, ['memory_kib', 'parallelism'], (values, problem) => {
   const minimum = 8 * (values.parallelism ?? 1);
   if ((values.memory_kib ?? MEMORY_KIB) < minimum) {
-    problem(['memory_kib'], `argon2id needs 8 KiB for each lane, here at least ${minimum}`);
+    problem(['memory_kib'], `argon2id needs 8 KiB per lane, here at least ${minimum}`);
   }
 });
 
@@ -59,18 +62,19 @@ const schemes = listKeysRule(list(withMemoryRule, { minimum: 1 }), ['version'], 
 });
 
 export const passwordsSection = mapping({
-  enabled: bool().prefault(true).describe('False: nobody signs in with a password.'),
-  minimum_complexity: integer(0, 4).prefault(3).describe('Score (zxcvbn) that a new password must reach.'),
-  minimum_length: integer(1, 64).prefault(8).describe('Characters of a new password.'),
+  enabled: bool().prefault(true).describe('Enables sign-in with a password.'),
+  minimum_complexity: integer(0, 4).prefault(3).describe('Minimum strength (zxcvbn score) of a new password.'),
+  minimum_length: integer(1, 64).prefault(8).describe('Minimum length of a new password, in characters.'),
   breach_check: bool()
     .prefault(false)
     .describe(
-      'New passwords are compared with those known from leaks: the first five digits of their SHA-1 are sent to api.pwnedpasswords.com. While it does not answer all pass.',
+      'Checks new passwords against known leaks: the first five digits of the SHA-1 hash are sent to ' +
+        'api.pwnedpasswords.com. If it does not respond, the password is accepted.',
     ),
-  maximum_length: integer(64, 4096).prefault(1024).describe('Bytes (UTF-8) of a password; longer ones are refused.'),
+  maximum_length: integer(64, 4096).prefault(1024).describe('Maximum length of a password, in bytes (UTF-8).'),
   schemes: schemes
     .prefault([{ version: 1, algorithm: 'argon2id' }])
-    .describe('How passwords are hashed; older versions still verify and are hashed again at the next sign-in.'),
+    .describe('Password hashing schemes. Hashes of older versions are verified, and upgraded at the next sign-in.'),
 });
 
 type ParsedPasswords = z.output<typeof passwordsSection>;

@@ -38,14 +38,15 @@ function names() {
 
 function textMatcher(literals: string[]) {
   return mapping({
-    literals: names().prefault(literals).describe('Whole texts.'),
-    prefixes: names().prefault([]).describe('What they start with.'),
-    suffixes: names().prefault([]).describe('What they end with.'),
-    substrings: names().prefault([]).describe('What they hold.'),
+    literals: names().prefault(literals).describe('Exact values.'),
+    prefixes: names().prefault([]).describe('Prefixes.'),
+    suffixes: names().prefault([]).describe('Suffixes.'),
+    substrings: names().prefault([]).describe('Substrings.'),
     regexes: list(linearRegexp())
       .prefault([])
       .describe(
-        'Regular expressions, found anywhere unless `^` and `$` say otherwise; without look-around and back references.',
+        'Regular expressions, which match anywhere unless anchored with `^` and `$`; no lookaround or ' +
+          'backreferences.',
       ),
   }).prefault({});
 }
@@ -67,70 +68,74 @@ export const policySection = mapping({
   module: path()
     .optional()
     .describe(
-      'ES module with your rules: any of `register`, `email`, `password`, `clientRegistration`, `authorizationGrant` and `compatLogin`; each replaces the built-in rule of that name. [Policy module](../guides/policy-module.md) describes them.',
+      'ES module with custom rules: any of `register`, `email`, `password`, `clientRegistration`, ' +
+        '`authorizationGrant` and `compatLogin`; each replaces the built-in rule of that name. See [Policy ' +
+        'module](../guides/policy-module.md).',
     ),
   data: mapping({
     admin_users: names()
       .prefault([])
       .describe(
-        'User names that may ask for the admin scope. People cannot register them, nor names that differ in case only; `latchkey manage register-user` makes such accounts.',
+        'Usernames that may request the admin scope. Users cannot register these names in any case; create ' +
+          'these accounts with `latchkey manage register-user`.',
       ),
     admin_clients: list(ulid<'client'>())
       .prefault([])
-      .describe('Clients that may get the admin scope and the GraphQL scope for themselves.'),
+      .describe('Clients that may use `client_credentials` to get the admin scope and the GraphQL scope.'),
     client_registration: mapping({
       allow_host_mismatch: bool()
         .prefault(false)
-        .describe('Addresses of a client may have another host than its `client_uri`.'),
+        .describe('URLs of a client may have a different host than its `client_uri`.'),
       allow_insecure_uris: bool()
         .prefault(false)
-        .describe('Addresses of a client may be http, loopback or IP addresses: for development only.'),
-      allow_missing_client_uri: bool().prefault(false).describe('A client need not have a `client_uri`.'),
+        .describe('URLs of a client may be http, loopback or IP addresses. For development only.'),
+      allow_missing_client_uri: bool().prefault(false).describe('Clients may omit `client_uri`.'),
       allow_private_use_schemes: bool()
         .prefault(false)
         .describe(
-          'Native clients may have redirect URIs with any private-use scheme, also with a host: `app:/callback`, `app://host/callback`, `app:///callback`. Otherwise the scheme is the host of `client_uri` in reverse.',
+          'Native clients may use redirect URIs with any private-use scheme, with or without a host: ' +
+            '`app:/callback`, `app://host/callback`, `app:///callback`. Otherwise the scheme must be the ' +
+            'reversed host of `client_uri`.',
         ),
       preset: choice(REGISTRATION_PRESETS)
         .optional()
         .describe(
-          '`mcp`: what [agents and editors](../guides/mcp.md) need to register. Turns on `allow_host_mismatch` and `allow_missing_client_uri`, accepts the private-use schemes of well-known editors, and takes a client with a loopback address for native.',
+          '`mcp`: accepts registrations of [agents and editors](../guides/mcp.md). Enables ' +
+            '`allow_host_mismatch` and `allow_missing_client_uri`, accepts the private-use schemes of well-known ' +
+            'editors, and treats clients with a loopback URI as native.',
         ),
     })
       .prefault({})
-      .describe('What clients that register themselves may do.'),
+      .describe('Policy for dynamically registered clients.'),
     registration: mapping({
-      allowed_usernames: textMatcher([]).describe('The only user names that people may choose; none named: all.'),
-      banned_usernames: textMatcher(OFFICIAL_NAMES).describe('User names that people may not choose.'),
+      allowed_usernames: textMatcher([]).describe('The only usernames that users may choose. Default: all.'),
+      banned_usernames: textMatcher(OFFICIAL_NAMES).describe('Usernames that users may not choose.'),
     })
       .prefault({})
-      .describe('Accounts that people make for themselves; those that an operator makes are free.'),
+      .describe('Policy for self-registration; accounts created by administrators are exempt.'),
     allowed_domains: list(domainPattern())
       .prefault([])
-      .describe(
-        'The only domains that e-mail addresses of people may have, with `*` for any letters but a dot; none: all.',
-      ),
-    banned_domains: list(domainPattern()).prefault([]).describe('Domains that they may not have.'),
+      .describe('The only allowed domains of email addresses; `*` matches any characters except a dot. Default: all.'),
+    banned_domains: list(domainPattern()).prefault([]).describe('Banned domains of email addresses.'),
     emails: mapping({
-      allowed_addresses: textMatcher([]).describe('The only e-mail addresses that people may use; none named: all.'),
-      banned_addresses: textMatcher([]).describe('E-mail addresses that people may not use.'),
+      allowed_addresses: textMatcher([]).describe('The only allowed email addresses. Default: all.'),
+      banned_addresses: textMatcher([]).describe('Banned email addresses.'),
     })
       .prefault({})
-      .describe('E-mail addresses that people give; those that an operator gives them are free.'),
+      .describe('Policy for email addresses that users enter; addresses set by administrators are exempt.'),
     requester: mapping({
       banned_ips: list(cidr())
         .prefault([])
-        .describe(
-          'Addresses and networks from which nobody may register, let an application or a device in, or get tokens for one.',
-        ),
-      banned_user_agents: textMatcher([]).describe('The same for user agents, such as those of known bots.'),
+        .describe('Addresses and networks that may not register, authorize a client or device, or get tokens for one.'),
+      banned_user_agents: textMatcher([]).describe('User agents that may not do so, such as known bots.'),
     })
       .prefault({})
-      .describe('From where and with which programs people and applications are turned away.'),
+      .describe('Banned requesters.'),
   })
     .prefault({})
     .describe(
-      'Lists that the rules consult. What `POST /api/admin/v1/policy-data` stored last is added: lists are put together, and other values replace those here.',
+      'Data for the policy. Data stored by `POST /api/admin/v1/policy-data` is merged into it: lists are ' +
+        'concatenated, other values replaced.',
     ),
 });
 

@@ -7,106 +7,108 @@ const SECONDS_OF = { second: 1, minute: 60, hour: 3600 } as const;
 /** A token bucket setting with its default, for example a burst of 3 and 3 per minute. */
 function limiter(burst: number, refill: number, per: keyof typeof SECONDS_OF) {
   return mapping({
-    burst: integer(1, 1_000_000).prefault(burst).describe('Tries at once.'),
+    burst: integer(1, 1_000_000).prefault(burst).describe('Number of attempts in a burst.'),
     per_second: hint(positiveNumber(), { defaultText: `${refill} per ${per}` })
       .prefault(refill / SECONDS_OF[per])
-      .describe('Tries that are given back each second.'),
+      .describe('Number of attempts refilled per second.'),
   }).prefault({});
 }
 
 export const rateLimitingSection = mapping({
   login: mapping({
-    per_ip: limiter(3, 3, 'minute').describe('Sign-in tries from one client address.'),
-    per_account: limiter(100, 100, 'hour').describe('Sign-in tries for one account, from anywhere.'),
+    per_ip: limiter(3, 3, 'minute').describe('Sign-in attempts per client address.'),
+    per_account: limiter(100, 100, 'hour').describe('Sign-in attempts per account, from any address.'),
     per_known_browser: limiter(10, 10, 'hour').describe(
-      'Sign-in tries for an account from a browser that it was used in before, in place of `per_account`.',
+      'Sign-in attempts per account from a browser that has signed in to it before, instead of `per_account`.',
     ),
   })
     .prefault({})
-    .describe('Tries to sign in.'),
+    .describe('Sign-in attempts.'),
   second_factor: mapping({
     per_account: limiter(10, 10, 'hour').describe(
-      'Wrong codes for one account; for each browser that it was used in, apart.',
+      'Wrong codes per account; each browser that has signed in before has its own limit.',
     ),
   })
     .prefault({})
     .describe('Second factors.'),
-  registration: limiter(3, 3, 'hour').describe('Registrations begun from one client address.'),
+  registration: limiter(3, 3, 'hour').describe('Registrations started per client address.'),
   registration_check: limiter(30, 30, 'hour').describe(
-    'Registration forms sent from one client address, each of which tells whether a name is taken.',
+    'Registration forms submitted per client address; each response reveals whether a username is taken.',
   ),
   email_authentication: mapping({
-    per_ip: limiter(5, 1, 'minute').describe('Mails with a code asked for from one client address.'),
-    per_address: limiter(3, 1, 'hour').describe('Mails with a code asked for to one e-mail address, from anywhere.'),
-    emails_per_session: limiter(2, 12, 'hour').describe('Mails with a code for one attempt to prove an address.'),
-    attempt_per_session: limiter(10, 1, 'minute').describe('Codes tried for one attempt to prove an address.'),
+    per_ip: limiter(5, 1, 'minute').describe('Verification emails requested per client address.'),
+    per_address: limiter(3, 1, 'hour').describe('Verification emails per email address, from any client address.'),
+    emails_per_session: limiter(2, 12, 'hour').describe('Verification emails per verification.'),
+    attempt_per_session: limiter(10, 1, 'minute').describe('Codes entered per verification.'),
   })
     .prefault({})
-    .describe('Proving e-mail addresses.'),
+    .describe('Verification of email addresses.'),
   account_recovery: mapping({
-    per_ip: limiter(3, 3, 'hour').describe('Mails asked for from one client address.'),
-    per_address: limiter(3, 1, 'hour').describe('Mails asked for to one e-mail address, from anywhere.'),
+    per_ip: limiter(3, 3, 'hour').describe('Recovery emails requested per client address.'),
+    per_address: limiter(3, 1, 'hour').describe('Recovery emails per email address, from any client address.'),
   })
     .prefault({})
-    .describe('Recovery mails.'),
-  registration_token: limiter(10, 10, 'hour').describe('Wrong registration tokens from one client address.'),
+    .describe('Recovery emails.'),
+  registration_token: limiter(10, 10, 'hour').describe('Wrong registration tokens per client address.'),
   upstream: mapping({
-    per_ip: limiter(30, 1, 'second').describe('Sign-ins through other services begun from one client address.'),
+    per_ip: limiter(30, 1, 'second').describe('Sign-ins with sign-in providers started per client address.'),
   })
     .prefault({})
-    .describe('Signing in through other services.'),
+    .describe('Sign-in with sign-in providers.'),
   passkey: mapping({
     per_ip: limiter(60, 60, 'minute').describe(
-      'Sign-ins with a passkey begun from one client address; each sign-in page that is opened begins one where browsers ' +
-        'offer passkeys by themselves.',
+      'Passkey sign-ins started per client address. Where browsers offer passkeys in the form, each ' +
+        'sign-in page starts one.',
     ),
   })
     .prefault({})
-    .describe('Signing in with passkeys.'),
+    .describe('Sign-in with passkeys.'),
   sso_redirect: mapping({
-    per_ip: limiter(30, 60, 'minute').describe('Single sign-ons of chat clients begun from one client address.'),
+    per_ip: limiter(30, 60, 'minute').describe('Single sign-ons started per client address.'),
   })
     .prefault({})
-    .describe('Chat clients that send people to the browser.'),
+    .describe('Single sign-on of chat clients.'),
   client_authentication: mapping({
-    per_client: limiter(20, 20, 'minute').describe('Failed tries for one client from one address.'),
+    per_client: limiter(20, 20, 'minute').describe('Failed attempts per client and address.'),
   })
     .prefault({})
-    .describe('Wrong client credentials.'),
+    .describe('Failed client authentication.'),
   device_code: mapping({
-    per_ip: limiter(10, 10, 'minute').describe('Wrong user codes from one client address.'),
-    global: limiter(600, 600, 'minute').describe('Wrong user codes of everybody; beyond that each try waits a second.'),
+    per_ip: limiter(10, 10, 'minute').describe('Wrong user codes per client address.'),
+    global: limiter(600, 600, 'minute').describe(
+      'Wrong user codes in total; above it, each attempt is delayed by a second.',
+    ),
   })
     .prefault({})
     .describe('User codes of devices, entered in a browser.'),
   device_authorization: mapping({
-    per_client: limiter(20, 20, 'minute').describe('Requests of one client from one address.'),
+    per_client: limiter(20, 20, 'minute').describe('Requests per client and address.'),
   })
     .prefault({})
-    .describe('Devices that ask for codes.'),
+    .describe('Device authorization requests.'),
   par: mapping({
     per_client: limiter(100, 10, 'second').describe(
-      'Requests pushed by one client; for a client without a secret, from one address.',
+      'Requests pushed per client; for public clients, per client and address.',
     ),
   })
     .prefault({})
     .describe('Pushed authorization requests.'),
   graphql: mapping({
-    authenticated: limiter(60, 120, 'minute').describe('Requests of one browser session or one session of a client.'),
-    anonymous: limiter(30, 60, 'minute').describe('Requests of nobody in particular from one client address.'),
+    authenticated: limiter(60, 120, 'minute').describe('Requests per browser session or client session.'),
+    anonymous: limiter(30, 60, 'minute').describe('Unauthenticated requests per client address.'),
   })
     .prefault({})
     .describe('Requests to `/graphql`.'),
   admin_token: mapping({
-    per_ip: limiter(20, 20, 'minute').describe('Wrong tokens from one client address.'),
+    per_ip: limiter(20, 20, 'minute').describe('Wrong tokens per client address.'),
   })
     .prefault({})
     .describe('Requests to the admin API.'),
   client_registration: mapping({
-    per_ip: limiter(10, 30, 'hour').describe('Clients registered from one client address.'),
+    per_ip: limiter(10, 30, 'hour').describe('Registrations per client address.'),
   })
     .prefault({})
-    .describe('Applications that register themselves.'),
+    .describe('Dynamic client registration.'),
 });
 
 type ParsedRateLimiting = z.output<typeof rateLimitingSection>;

@@ -7,43 +7,43 @@ const MAX_CODE_TTL_SECONDS = 600;
 export const retentionSection = mapping({
   revoked_tokens: duration('5m', MAX_RETENTION)
     .prefault('1h')
-    .describe('Access tokens after they were revoked, refresh tokens after they were used or revoked.'),
-  expired_tokens: duration('1h', MAX_RETENTION).prefault('24h').describe('Access tokens after they expired.'),
-  finished_sessions: duration('1d', MAX_RETENTION)
-    .prefault('30d')
-    .describe('Sessions after they ended, with their tokens.'),
+    .describe('Revoked access tokens, and used or revoked refresh tokens.'),
+  expired_tokens: duration('1h', MAX_RETENTION).prefault('24h').describe('Expired access tokens.'),
+  finished_sessions: duration('1d', MAX_RETENTION).prefault('30d').describe('Ended sessions, with their tokens.'),
   inactive_ips: duration('1d', MAX_RETENTION)
     .prefault('30d')
-    .describe('The address that a session was last active from; the session stays.'),
+    .describe('Last client address of a session; the session itself is kept.'),
   pending_flows: duration('1h', MAX_RETENTION)
     .prefault('7d')
-    .describe('Authorization requests, recoveries and e-mail codes after they were made, whatever became of them.'),
+    .describe(
+      'Authorization requests, recoveries and email verifications, from creation and regardless of their result.',
+    ),
   registrations: duration('1d', MAX_RETENTION)
     .prefault('30d')
-    .describe('Completed registrations after they began. Those never completed go after a day.'),
+    .describe('Completed registrations, from their start. Abandoned ones are deleted after a day.'),
   registration_tokens: duration('1d', MAX_RETENTION)
     .prefault('90d')
-    .describe('Registration tokens after they were used up, expired or were revoked.'),
+    .describe('Registration tokens that are used up, expired or revoked.'),
   upstream_sessions: duration('1d', MAX_RETENTION)
     .prefault('30d')
-    .describe('Sign-ins through other services after they began, unless the browser session that came of one is kept.'),
+    .describe('Sign-ins with sign-in providers, from their start, unless the resulting browser session still exists.'),
   jobs: duration('1d', MAX_RETENTION)
     .prefault('90d')
-    .describe('Background jobs after they failed for good. Those that are done go at once.'),
+    .describe('Failed background jobs. Completed jobs are deleted immediately.'),
 });
 
 export const inactiveSessionSection = mapping({
   ttl: duration('10m', '90d')
     .nullable()
     .prefault(null)
-    .describe('How long a session may go unused. It ends within a quarter of an hour after that. `null`: for ever.'),
+    .describe('Time after which an unused session is ended, within a further 15 minutes. `null`: never.'),
   expire_compat_sessions: bool()
     .prefault(true)
-    .describe('Of chat clients that signed in by the routes of their own protocol.'),
+    .describe('Sessions of chat clients that signed in through the routes of their own protocol.'),
   expire_oauth_sessions: bool()
     .prefault(true)
-    .describe('Of people at applications that registered themselves; others are never ended by this.'),
-  expire_user_sessions: bool().prefault(true).describe('Of people in browsers.'),
+    .describe('Sessions of users at dynamically registered clients; those of other clients do not end this way.'),
+  expire_user_sessions: bool().prefault(true).describe('Browser sessions.'),
 });
 
 /** How long expired rows are kept (operations 6.4), and when sessions expire. */

@@ -16,19 +16,19 @@ const signingKey = rule(
   mapping({
     kid: hint(text({ maximum: 255 }), { defaultText: 'thumbprint of the key (RFC 7638)' })
       .optional()
-      .describe('Key identifier; unique.'),
+      .describe('Unique key identifier.'),
     key: hint(secret(), { binary: true })
       .optional()
-      .describe('Private key: PKCS#8 (also encrypted), PKCS#1 or SEC1; PEM, or `base64:` and DER in base64.'),
-    key_file: secretFile('key').describe('File with the private key, in PEM or DER.'),
+      .describe('Private key: PKCS#8 (may be encrypted), PKCS#1 or SEC1; PEM, or `base64:` and DER in base64.'),
+    key_file: secretFile('key').describe('Path of a file with the private key, in PEM or DER.'),
     password: secret().optional().describe('Password of an encrypted key.'),
     password_file: secretFile('password'),
     alg: hint(choice(SIGNING_ALGORITHMS), {
-      defaultText: 'RS256, ES256, ES384, ES512, ES256K or EdDSA, by the kind of key',
+      defaultText: 'RS256, ES256, ES384, ES512, ES256K or EdDSA, depending on the key type',
     })
       .optional()
-      .describe('The one algorithm that the key signs with.'),
-    use_for_signing: bool().prefault(true).describe('False: the key is published but signs nothing.'),
+      .describe('Signature algorithm of the key.'),
+    use_for_signing: bool().prefault(true).describe('`false`: the key is published but not used for signing.'),
   }),
   ['key'],
   ({ key }, problem) => {
@@ -39,25 +39,26 @@ const signingKey = rule(
 export const secretsSection = mapping({
   encryption: hint(secret(HEX_KEY), { trimmed: true, defaultText: 'generated in `data_dir`' })
     .optional()
-    .describe('Root key (64 hexadecimal characters) of cookies and of what is stored encrypted.'),
+    .describe('Root key (64 hexadecimal characters) for cookies and encrypted data.'),
   encryption_file: secretFile('encryption'),
   encryption_previous: list(
-    z.union([secret(HEX_KEY), mapping({ file: path().describe('File with the key.') })], {
+    z.union([secret(HEX_KEY), mapping({ file: path().describe('Path of a file with the key.') })], {
       error: 'expected 64 hexadecimal characters or {file: path}',
     }),
   )
     .prefault([])
-    .describe('Earlier root keys; they open what they sealed and seal nothing.'),
+    .describe('Previous root keys, used only for decryption.'),
   keys: hint(list(signingKey), { defaultText: 'generated in `data_dir`' })
     .optional()
     .describe(
-      'Signing keys, each with one algorithm. The first of an algorithm signs; an RSA key for RS256 is needed.',
+      'Signing keys, each with one algorithm. The first key of an algorithm signs; an RSA key for RS256 is ' +
+        'required.',
     ),
   keys_dir: path()
     .optional()
     .describe(
-      'Directory of unencrypted signing keys, in the order of their names, after those of `keys`. Files named ' +
-        '`NAME.next.pem` and `NAME.old.pem` are published but sign nothing.',
+      'Directory of unencrypted signing keys, used in the order of their names, after `keys`. ' +
+        '`NAME.next.pem` and `NAME.old.pem` are published but not used for signing.',
     ),
 });
 

@@ -6,19 +6,19 @@ import { hint } from '#platform/config/shape.ts';
 import { mapping, portion, secret, secretFile, text } from '#platform/config/values.ts';
 import { parseDsn } from '#platform/sentry/dsn.ts';
 
-export const DSN_EXPECTED = 'the address of a project of Sentry, https://KEY@HOST/PROJECT';
+export const DSN_EXPECTED = 'the DSN of a Sentry project, https://KEY@HOST/PROJECT';
 
 export const sentrySection = rule(
   mapping({
     dsn: hint(secret(), { defaultText: '`SENTRY_DSN`, else none' })
       .optional()
-      .describe('Address of the project that hears of failures. `https://KEY@HOST/PROJECT`, as Sentry shows it.'),
+      .describe('DSN of the Sentry project, `https://KEY@HOST/PROJECT`.'),
     dsn_file: secretFile('dsn'),
-    environment: text({ maximum: 64 }).prefault('production').describe('By which reports of several services differ.'),
-    sample_rate: portion().prefault(1).describe('Part of the failures that are reported.'),
+    environment: text({ maximum: 64 }).prefault('production').describe('Environment name in reports.'),
+    sample_rate: portion().prefault(1).describe('Fraction of errors that are reported.'),
     traces_sample_rate: portion()
       .prefault(0)
-      .describe('Part of the requests whose time, statements and status are reported as a transaction.'),
+      .describe('Fraction of requests that are reported as a transaction, with their duration, statements and status.'),
   }),
   ['dsn'],
   ({ dsn }, problem) => {

@@ -8,22 +8,25 @@ export const sessionLimitSection = rule(
       .nullable()
       .prefault(null)
       .describe(
-        'Sessions from which on the consent and device pages ask people to end some first. A sign-in that takes the place of the same device is not counted. `null`: no limit.',
+        'Number of sessions at which the consent and device pages require users to end some first. Signing ' +
+          'in on the same device does not count. `null`: no limit.',
       ),
     hard_limit: integer(1)
       .nullable()
       .prefault(null)
       .describe(
-        'Sessions from which on chat clients cannot sign in with a password or a login token. At least `soft_limit`. `null`: no limit.',
+        'Number of sessions at which chat clients cannot sign in with a password or a login token. At least ' +
+          '`soft_limit`. `null`: no limit.',
       ),
     max_session_threshold: integer(1)
       .nullable()
       .prefault(null)
-      .describe('People who have more sessions than this are not limited. At least both limits.'),
+      .describe('Users with more sessions than this are exempt. Must not be less than either limit.'),
     dangerous_hard_limit_eviction: bool()
       .prefault(false)
       .describe(
-        'In place of a refusal at `hard_limit`, the sessions that chat clients used least lately end. People lose what only those devices had, such as keys of encrypted messages.',
+        'At `hard_limit`, ends the least recently used sessions of chat clients instead of refusing the ' +
+          'sign-in. Users lose data that only those devices had, including keys of encrypted messages.',
       ),
   }),
   ['soft_limit', 'hard_limit', 'max_session_threshold', 'dangerous_hard_limit_eviction'],
@@ -36,9 +39,9 @@ export const sessionLimitSection = rule(
     }
     if (max_session_threshold === null) return;
     if (soft_limit === null && hard_limit === null) {
-      problem(['max_session_threshold'], 'says nothing without soft_limit or hard_limit');
+      problem(['max_session_threshold'], 'has no effect without soft_limit or hard_limit');
     } else if (max_session_threshold < Math.max(soft_limit ?? 0, hard_limit ?? 0)) {
-      problem(['max_session_threshold'], 'must not be less than a limit: nobody would be limited by it');
+      problem(['max_session_threshold'], 'must not be less than a limit, which would then never apply');
     }
   },
 );

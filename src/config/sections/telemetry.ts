@@ -8,11 +8,9 @@ import { tracingConfig, tracingSection } from './tracing.ts';
 export const telemetrySection = mapping({
   metrics: metricsSection
     .prefault({})
-    .describe('Numbers about requests, the database, sign-ins, background work and the process.'),
-  sentry: sentrySection
-    .prefault({})
-    .describe('Reports of failures that never should happen, to Sentry or what speaks its protocol.'),
-  tracing: tracingSection.prefault({}).describe('Spans of requests, jobs and what they wait for.'),
+    .describe('Metrics of requests, the database, sign-ins, background jobs and the process.'),
+  sentry: sentrySection.prefault({}).describe('Error reports to Sentry or a compatible service.'),
+  tracing: tracingSection.prefault({}).describe('Traces of requests, jobs and their dependencies.'),
 });
 
 /** @param environment OpenTelemetry variables */

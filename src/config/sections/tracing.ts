@@ -8,27 +8,26 @@ export const tracingSection = mapping({
   exporter: choice(['none', 'stdout', 'otlp'])
     .prefault('none')
     .describe(
-      'Where spans go. `otlp`: to a collector, by HTTP with JSON; `stdout`: the same documents, one on a line. While it ' +
-        'is not `none`, every line of the log names the trace of its request, sampled or not.',
+      'Trace exporter. `otlp`: a collector, as JSON over HTTP; `stdout`: the same documents, one per line. ' +
+        'Unless it is `none`, every log line contains the trace ID of its request, sampled or not.',
     ),
   endpoint: otlpEndpoint('traces'),
   propagators: list(choice(PROPAGATORS))
     .prefault(['tracecontext'])
     .describe(
-      'Headers by which traces come with requests and go on with calls to the homeserver and to sign-in providers: ' +
-        '`traceparent` and `tracestate`, `baggage`, `uber-trace-id`. `[]`: every trace begins here, also in the log.',
+      'Formats of trace headers, read from requests and sent to the homeserver and to sign-in providers: ' +
+        '`traceparent` and `tracestate`, `baggage`, `uber-trace-id`. `[]`: every trace starts here, in the ' +
+        'log as well.',
     ),
   accept_parent: choice(['trusted_proxies', 'everyone'])
     .prefault('trusted_proxies')
     .describe(
-      'Whose trace headers are read: those of `http.trusted_proxies`, or those of every client, which can then decide what ' +
-        'is sampled and choose trace ids in the log.',
+      'Clients whose trace headers are read: those in `http.trusted_proxies`, or all clients, which can ' +
+        'then control sampling and choose the trace IDs in the log.',
     ),
   sample_rate: portion()
     .prefault(1)
-    .describe(
-      'Part of the traces that begin here and are exported. Of others their beginner decides, by `traceparent`.',
-    ),
+    .describe('Fraction of traces started here that are exported. For other traces, the `traceparent` header decides.'),
 });
 
 /** @param environment OpenTelemetry variables, used for what the section does not set */

@@ -108,7 +108,7 @@ describe('what goes together in a provider', () => {
   test('two providers do not share an id', () => {
     const one = provider([ISSUER, NONE]);
     const two = one + one.split('\n').slice(2).join('\n');
-    expect(problemsOfYaml(two).join('\n')).toContain('is the id of providers[0] as well');
+    expect(problemsOfYaml(two).join('\n')).toContain('is also the id of providers[0]');
   });
 
   test.each([
@@ -195,7 +195,7 @@ describe('what goes together in a provider', () => {
     const one = provider([ISSUER, NONE, 'synapse_idp_id: oidc-google']);
     const other = provider([ISSUER, NONE, 'synapse_idp_id: oidc-google']).split('\n').slice(2).join('\n');
     const two = `${one}${other.replace(ULID, ULID.replace('AB', 'AC'))}`;
-    expect(problemsOfYaml(two).join('\n')).toContain('"oidc-google" is the synapse_idp_id of providers[0] as well');
+    expect(problemsOfYaml(two).join('\n')).toContain('"oidc-google" is also the synapse_idp_id of providers[0]');
   });
 
   test('a provider without issuer is warned of', () => {
@@ -248,7 +248,7 @@ describe('Sign in with Apple', () => {
     expect(read?.signInWithApple?.privateKey.reveal()).toBe(pem);
     for (const wrong of [key('P-384'), 'hush', '-----BEGIN PRIVATE KEY-----\nhush\n-----END PRIVATE KEY-----']) {
       const problems = problemsOfYaml(withKey(wrong)).join('\n');
-      expect(problems).toContain('as Apple hands it out');
+      expect(problems).toContain('as issued by Apple');
       expect(problems).not.toContain('hush');
     }
   });

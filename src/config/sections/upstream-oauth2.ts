@@ -36,131 +36,136 @@ const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoin
 const signature = choice([...ACCEPTED_ALGORITHMS, ...MAC_ALGORITHMS]);
 
 function endpoint(purpose: string) {
-  return webUrl().optional().describe(`${purpose}, in place of the discovered one.`);
+  return webUrl().optional().describe(`${purpose}, overriding the discovered URL.`);
 }
 
 const appleKey = secret({
   pattern: /-----BEGIN (?:EC )?PRIVATE KEY-----/,
-  expected: 'expected a private key in PEM, as Apple hands it out (AuthKey_….p8)',
-}).refine(isP256Key, { error: 'expected a private key on the curve P-256, as Apple hands it out (AuthKey_….p8)' });
+  expected: 'expected a private key in PEM, as issued by Apple (AuthKey_….p8)',
+}).refine(isP256Key, { error: 'expected a private key on the curve P-256, as issued by Apple (AuthKey_….p8)' });
 
 const provider = mapping({
   id: chosenUlid<'upstream-provider'>().describe(
-    'Identifier of the provider, unique. The redirect URI to register there is `<public_base>/upstream/callback/<id>`.',
+    'Unique identifier of the provider. Register the redirect URI `<public_base>/upstream/callback/<id>` ' +
+      'at the provider.',
   ),
-  enabled: bool().prefault(true).describe('`false`: nobody signs in through it; links of accounts to it stay.'),
+  enabled: bool().prefault(true).describe('`false`: disables sign-in with the provider; links of accounts are kept.'),
   issuer: webUrl({ allowQuery: false })
     .optional()
-    .describe('Issuer of the provider, exactly as it names itself; needed unless `discovery_mode` is `disabled`.'),
+    .describe('Issuer of the provider, exactly as published; required unless `discovery_mode` is `disabled`.'),
   human_name: text({ maximum: 100 })
     .optional()
-    .describe('Name that people see. Default: that of its brand, else the issuer without its scheme, else the id.'),
+    .describe('Name shown to users. Default: that of its brand, else the issuer without its scheme, else the id.'),
   brand_name: text({
     pattern: /^[a-z][a-z0-9_-]{0,31}$/,
-    expected: 'expected a lower-case word of at most 32 characters',
+    expected: 'expected a lowercase word of at most 32 characters',
   })
     .optional()
     .describe(
-      'Whose mark its button has: `apple`, `discord`, `facebook`, `github`, `gitlab`, `google`, `keycloak`, `linkedin`, `microsoft`, `twitter`; any other word has its initial.',
+      'Brand whose logo the button shows: `apple`, `discord`, `facebook`, `github`, `gitlab`, `google`, ' +
+        '`keycloak`, `linkedin`, `microsoft`, `twitter`; any other word shows its initial.',
     ),
-  client_id: text({ maximum: 2048 }).describe('What the provider knows this service by.'),
+  client_id: text({ maximum: 2048 }).describe('Client ID of this service at the provider.'),
   client_secret: hint(secret(), { trimmed: true })
     .optional()
-    .describe('What it proves itself with; for the methods `client_secret_*` only.'),
+    .describe('Client secret, for the methods `client_secret_*` only.'),
   client_secret_file: secretFile('client_secret'),
   token_endpoint_auth_method: choice(AUTH_METHODS).describe(
-    'How this service proves itself at the token endpoint. `private_key_jwt`: with its own signing keys, which the provider finds at `<public_base>/oauth2/keys.json`.',
+    'Authentication method at the token endpoint. `private_key_jwt` uses the signing keys of this ' +
+      'service, published at `<public_base>/oauth2/keys.json`.',
   ),
   token_endpoint_auth_signing_alg: choice([...SIGNING_ALGORITHMS, ...MAC_ALGORITHMS])
     .optional()
-    .describe('Algorithm of its assertions; for `client_secret_jwt` and `private_key_jwt`, which need it.'),
+    .describe('Signature algorithm of client assertions; required for `client_secret_jwt` and `private_key_jwt`.'),
   sign_in_with_apple: mapping({
-    private_key: appleKey.optional().describe('Private key of the Apple developer account.'),
+    private_key: appleKey.optional().describe('Private key from the Apple developer account.'),
     private_key_file: secretFile('private_key'),
-    team_id: text({ maximum: 64 }).describe('Identifier of the team.'),
-    key_id: text({ maximum: 64 }).describe('Identifier of the key.'),
+    team_id: text({ maximum: 64 }).describe('Team ID.'),
+    key_id: text({ maximum: 64 }).describe('Key ID.'),
   })
     .optional()
-    .describe('For the method of this name, which makes a client secret for each request.'),
+    .describe('Settings of the method of the same name, which creates a client secret for each request.'),
   id_token_signed_response_alg: signature
     .prefault('RS256')
-    .describe('The one algorithm of its ID tokens. Those of a shared secret need `client_secret`.'),
+    .describe('Required signature algorithm of ID tokens. Symmetric algorithms require `client_secret`.'),
   scope: text({
     maximum: 2048,
     pattern: /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/,
     expected: 'expected scope names separated by single spaces',
   })
     .prefault('openid')
-    .describe('What is asked for. Without `openid` the provider need not send an ID token.'),
+    .describe('Requested scopes. Without `openid`, the provider may omit the ID token.'),
   discovery_mode: choice(['oidc', 'insecure', 'disabled'])
     .prefault('oidc')
     .describe(
-      '`oidc`: endpoints are read from the metadata of the issuer, which must name that issuer, and https addresses. `insecure`: without these two checks. `disabled`: only what is configured here.',
+      '`oidc`: endpoints come from the metadata of the issuer, which must name the same issuer and use ' +
+        'https URLs. `insecure`: skips these two checks. `disabled`: only configured endpoints are used.',
     ),
   pkce_method: choice(['auto', 'always', 'never'])
     .prefault('auto')
-    .describe('Whether codes are protected by PKCE (S256). `auto`: when the metadata says that the provider can.'),
-  fetch_userinfo: bool().prefault(false).describe('Claims are also read at the userinfo endpoint.'),
+    .describe('Whether to use PKCE (S256). `auto`: if the metadata announces support.'),
+  fetch_userinfo: bool().prefault(false).describe('Reads claims from the userinfo endpoint as well.'),
   userinfo_signed_response_alg: signature
     .optional()
-    .describe('The answer there is a JWT, signed with this algorithm. Default: it is plain JSON.'),
-  authorization_endpoint: endpoint('Where people sign in'),
-  token_endpoint: endpoint('Where codes are exchanged'),
-  userinfo_endpoint: endpoint('Where claims are read'),
-  jwks_uri: endpoint('Where the keys are that sign ID tokens'),
-  response_mode: choice(['query', 'form_post'])
-    .optional()
-    .describe('How the answer comes back, and the only way in which it is accepted. Default: either.'),
+    .describe('Expects userinfo responses as JWTs with this signature algorithm. Default: plain JSON.'),
+  authorization_endpoint: endpoint('Authorization endpoint'),
+  token_endpoint: endpoint('Token endpoint'),
+  userinfo_endpoint: endpoint('Userinfo endpoint'),
+  jwks_uri: endpoint('Key set that verifies ID tokens'),
+  response_mode: choice(['query', 'form_post']).optional().describe('Required response mode. Default: any.'),
   on_backchannel_logout: choice(['do_nothing', 'logout_browser_only', 'logout_all'])
     .prefault('do_nothing')
     .describe(
-      'What ends here when the provider says that somebody signed out there, at `<public_base>/upstream/backchannel-logout/<id>`. `logout_browser_only`: the browser sessions that came of it. `logout_all`: these, and the sessions of applications and chat clients that grew out of them.',
+      'What a logout at the provider ends here, received at ' +
+        '`<public_base>/upstream/backchannel-logout/<id>`. `logout_browser_only`: the browser sessions ' +
+        'started through the provider. `logout_all`: these, and the client sessions started from them.',
     ),
-  registration_enabled: bool()
-    .prefault(true)
-    .describe('People who have no account here may make one by signing in there.'),
+  registration_enabled: bool().prefault(true).describe('Allows new users to register through the provider.'),
   registration_token_required: bool()
     .prefault(false)
-    .describe('Accounts are made by signing in there only with a registration token.'),
+    .describe('Requires a registration token for registration through the provider.'),
   additional_authorization_parameters: parameterTemplates()
     .prefault({})
     .describe(
-      'Further parameters of the address where people sign in. Templates read `params`, the request of the application, and `logged_out`; one that is empty or has no result is left out.',
+      'Additional parameters of the authorization request. Templates can read `params`, the request of the ' +
+        'client, and `logged_out`; parameters with an empty result are omitted.',
     ),
   forward_login_hint: hint(bool(), { deprecated: 'use "login_hint" in "additional_authorization_parameters"' })
     .prefault(false)
     .describe(
-      'The `login_hint` of the application is passed on, as with `login_hint: "{{ params.login_hint }}"` in `additional_authorization_parameters`.',
+      'Forwards the `login_hint` of the client, equivalent to `login_hint: "{{ params.login_hint }}"` in ' +
+        '`additional_authorization_parameters`.',
     ),
-  linking_enabled: bool()
-    .prefault(true)
-    .describe('People may link an account that they have here, once they are signed in to both.'),
-  allow_unlink: bool()
-    .prefault(true)
-    .describe('People may take the link to their account there away again, as long as something else lets them in.'),
+  linking_enabled: bool().prefault(true).describe('Users may link their existing account, after signing in to both.'),
+  allow_unlink: bool().prefault(true).describe('Users may unlink their account if they have another way to sign in.'),
   trust_amr: bool()
     .prefault(false)
-    .describe('The authentication methods (`amr`) that it names are passed on to applications.'),
+    .describe('Passes the authentication methods (`amr`) of the provider on to clients.'),
   nonce: choice(['required', 'optional'])
     .prefault('required')
     .describe(
-      'Whether ID tokens must have the `nonce` that was sent. `optional`: one without is accepted, for providers that leave it out, such as LinkedIn; another nonce never is.',
+      'Whether ID tokens must contain the `nonce` of the request. `optional`: accepts ID tokens without ' +
+        'one, for providers that omit it, such as LinkedIn; a wrong nonce is always rejected.',
     ),
   reauthentication: choice(['auth_time', 'prompt'])
     .prefault('auth_time')
     .describe(
-      'What proves that the provider had somebody sign in again when they must confirm who they are. `auth_time`: the ID token says that it was within the last 5 minutes. `prompt`: an ID token without `auth_time`, or no ID token, is accepted as well; only for providers that ask for the password at every `prompt=login`.',
+      'How to verify that the provider reauthenticated the user when they must confirm their identity. ' +
+        '`auth_time`: the ID token shows a sign-in within the last 5 minutes. `prompt`: also accepts ID ' +
+        'tokens without `auth_time`, or no ID token; only for providers that always ask for the password ' +
+        'with `prompt=login`.',
     ),
   synapse_idp_id: text({
     maximum: 255,
     pattern: /^[A-Za-z0-9._~-]+$/,
-    expected: 'expected the name that Synapse had for it, for example oidc-google',
+    expected: 'expected the name of the provider in Synapse, for example oidc-google',
   })
     .optional()
     .describe(
-      'What a Synapse called this provider that had it before: `oidc-` and its `idp_id`. Chat clients that remember that name in `login/sso/redirect/NAME` are sent to the provider.',
+      'Name of the provider in the Synapse that was migrated: `oidc-` and its `idp_id`. Chat clients that ' +
+        'still use it in `login/sso/redirect/NAME` are redirected to the provider.',
     ),
-  claims_imports: claimsImports.prefault({}).describe('What the claims of a person are used for.'),
+  claims_imports: claimsImports.prefault({}).describe("Mapping of the provider's claims to accounts."),
 });
 
 const withSecretRule = rule(
@@ -253,7 +258,7 @@ const withUserinfoRule = rule(
   ['scope', 'fetch_userinfo', 'userinfo_signed_response_alg'],
   (values, problem) => {
     if (!hasOpenid(values.scope) && !values.fetch_userinfo) {
-      problem(['scope'], 'without "openid" only userinfo says who signed in: set "fetch_userinfo"');
+      problem(['scope'], 'without "openid", only userinfo identifies the user: set "fetch_userinfo"');
     }
     if (!values.fetch_userinfo && values.userinfo_signed_response_alg !== undefined) {
       problem(['userinfo_signed_response_alg'], 'not used without "fetch_userinfo"');
@@ -270,12 +275,12 @@ export const upstreamOAuth2Section = mapping({
         if (name === undefined) continue;
         const other = seen.get(name);
         if (other === undefined) seen.set(name, index);
-        else problem([index, key], `"${name}" is the ${key} of providers[${other}] as well`);
+        else problem([index, key], `"${name}" is also the ${key} of providers[${other}]`);
       }
     }
   })
     .prefault([])
-    .describe('In the order in which people see them.'),
+    .describe('Providers, in the order in which users see them.'),
 });
 
 type ParsedProvider = z.output<typeof upstreamOAuth2Section>['providers'][number];
