@@ -40,7 +40,7 @@ export function excessOf(document: DocumentNode, limits: DocumentLimits): string
     pairs += size.pairs;
     if (pairs > MAX_COMPARED_PAIRS) return TOO_MANY_COMPARISONS;
     schemas += size.schemas;
-    if (schemas > 1) return 'a document asks for __schema at most once';
+    if (schemas > 1) return 'a document may request __schema once';
     if (size.depth > limits.maxDepth) return `fields are nested at most ${limits.maxDepth} deep`;
     if (size.introspectionDepth > MAX_INTROSPECTION_DEPTH) return 'introspection is nested too deep';
     const maxFields = operation === 'mutation' ? MAX_MUTATION_FIELDS : MAX_QUERY_FIELDS;

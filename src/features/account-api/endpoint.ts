@@ -43,7 +43,7 @@ export class GraphqlEndpoint {
   /** @throws LatchkeyError `cross_site_request` if a page of another site may have sent the request */
   async answerGet(context: RequestContext): Promise<HttpResponse> {
     const isForeign = this.#isForeign(context);
-    if (isForeign) throw this.#crossSite('a query in an address from another site was not accepted');
+    if (isForeign) throw this.#crossSite('cross-site GET query rejected');
     const caller = await identifyCaller(this.#deps, context, isForeign);
     return await this.#answer(context, caller, readGet(context), isForeign);
   }
@@ -82,7 +82,7 @@ export class GraphqlEndpoint {
     if (isMutation && context.method === 'GET') {
       throw new LatchkeyError('method_not_allowed', { description: 'mutations are sent by POST', headers: POST_ONLY });
     }
-    if (isForeign && isMutation) throw this.#crossSite('a mutation from another site was not accepted');
+    if (isForeign && isMutation) throw this.#crossSite('cross-site mutation rejected');
     const problems = parsed.problems();
     if (problems.length > 0) return this.#refuse(context, problems);
     if (operation === undefined) {

@@ -45,9 +45,10 @@ export function readGet(context: RequestContext): Payload {
 
 function payloadOf(members: ReadonlyMap<string, unknown>): Payload {
   const document = members.get('query');
-  if (typeof document !== 'string' || document === '') throw malformed('query must be a text that is not empty');
+  if (typeof document !== 'string' || document === '') throw malformed('query must be a non-empty string');
   const operationName = members.get('operationName') ?? undefined;
-  if (operationName !== undefined && typeof operationName !== 'string') throw malformed('operationName must be a text');
+  if (operationName !== undefined && typeof operationName !== 'string')
+    throw malformed('operationName must be a string');
   const extensions = members.get('extensions') ?? undefined;
   if (extensions !== undefined && !isObject(extensions)) throw malformed('extensions must be an object');
   const variables = members.get('variables') ?? {};
@@ -59,7 +60,7 @@ function payloadOf(members: ReadonlyMap<string, unknown>): Payload {
 /** A token in a URL ends up in logs and browser histories (RFC 6750 2.3). */
 function requireNoToken({ rawQuery, query }: RequestContext): void {
   if (rawQuery !== '' && [...query.names()].includes('access_token')) {
-    throw malformed('the access token belongs into the Authorization header');
+    throw malformed('the access token belongs in the Authorization header');
   }
 }
 

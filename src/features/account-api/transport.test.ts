@@ -290,7 +290,7 @@ describe('pages of other sites (1.6, S-58)', () => {
     const answer = await nobody.with({ origin: 'https://evil.example' }).query('mutation { __typename }');
     expect(answer.status).toBe(403);
     expect(service.logLines().findLast((line) => line.includes(' auth.refused '))).toContain(
-      `a mutation from another site was not accepted code=cross_site_request expected=${origin}`,
+      `cross-site mutation rejected code=cross_site_request expected=${origin}`,
     );
   });
 

@@ -9,7 +9,7 @@ export const GRAPHQL: readonly Protection[] = [
     what: 'a mutation from a page of another site is refused',
     attack: 58,
     removals: [
-      { text: "if (isForeign && isMutation) throw this.#crossSite('a mutation from another site was not accepted');" },
+      { text: "if (isForeign && isMutation) throw this.#crossSite('cross-site mutation rejected');" },
     ],
     test: TEST,
     testName: '(1.6, S-58)',
@@ -141,7 +141,7 @@ export const GRAPHQL: readonly Protection[] = [
     what: 'another site cannot have its visitors read by GET',
     attack: 58,
     removals: [
-      { text: "if (isForeign) throw this.#crossSite('a query in an address from another site was not accepted');" },
+      { text: "if (isForeign) throw this.#crossSite('cross-site GET query rejected');" },
     ],
     test: TEST,
     testName: 'is refused before anything is read or counted',
@@ -164,7 +164,7 @@ export const GRAPHQL: readonly Protection[] = [
     name: 'graphql-one-schema',
     what: 'a document reads the schema once',
     attack: 136,
-    removals: [{ text: "if (schemas > 1) return 'a document asks for __schema at most once';" }],
+    removals: [{ text: "if (schemas > 1) return 'a document may request __schema once';" }],
     test: TEST,
     testName: 'introspection (1.7, S-136)',
   },

@@ -29,5 +29,5 @@ export function refusal(
 
 /** The log has the cause. Users can only retry. */
 export function homeserverUnavailable(): GraphQLError {
-  return refusal('HOMESERVER_UNAVAILABLE', 'the homeserver could not be asked; try again later');
+  return refusal('HOMESERVER_UNAVAILABLE', 'the homeserver is not available; try again later');
 }

@@ -21,7 +21,9 @@ const AddUserStatus = builder.enumType('AddUserStatus', { values: STATUSES });
 const AddUserInput = builder.inputType('AddUserInput', {
   fields: (t) => ({
     username: t.string({ required: true }),
-    skipHomeserverCheck: t.boolean({ description: 'The chat server is not asked whether the name is free there.' }),
+    skipHomeserverCheck: t.boolean({
+      description: 'Skips checking with the homeserver whether the username is available.',
+    }),
   }),
 });
 const AddUserPayload = builder.objectRef<Added>('AddUserPayload').implement({
@@ -34,7 +36,7 @@ const AddUserPayload = builder.objectRef<Added>('AddUserPayload').implement({
 builder.mutationField('addUser', (t) =>
   t.field({
     type: AddUserPayload,
-    description: 'Makes an account without a password, for administrators.',
+    description: 'Creates an account without a password. Administrators only.',
     args: { input: t.arg({ type: AddUserInput, required: true }) },
     resolve: async (_, { input }, context) =>
       await addUser(input.username, input.skipHomeserverCheck === true, context),
@@ -69,7 +71,7 @@ async function addUser(username: string, skipsHomeserver: boolean, context: Acco
   }
   context.forget();
   const { id } = outcome;
-  log.info('account.added', 'an administrator made an account', {
+  log.info('account.added', 'account created by administrator', {
     user: id,
     client: admin.clientId,
     admin: admin.userId,

@@ -16,11 +16,11 @@ import { CreationEvent, idOf, Node } from './node.ts';
 import { addSessionFields } from './session-fields.ts';
 
 builder.objectType(Oauth2Session, {
-  description: 'What a person lets an application do, or what an application does by itself.',
+  description: 'Session of an OAuth 2.0 client, on behalf of a user or of the client itself.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     client: t.field({ type: Oauth2Client, resolve: ({ client }) => clientModel(client) }),
-    scope: t.string({ description: 'Separated by blanks.', resolve: ({ scope }) => scope.join(' ') }),
+    scope: t.string({ description: 'Separated by spaces.', resolve: ({ scope }) => scope.join(' ') }),
     user: t.field({
       type: User,
       nullable: true,
@@ -29,14 +29,14 @@ builder.objectType(Oauth2Session, {
     browserSession: t.field({
       type: BrowserSession,
       nullable: true,
-      description: 'In which the person agreed.',
+      description: 'Browser session in which the user consented.',
       resolve: async ({ browserSessionId: id }, _, context) =>
         id === undefined ? undefined : await findBrowserSession(id, context),
     }),
-    humanName: t.exposeString('humanName', { nullable: true, description: 'What the person calls it.' }),
+    humanName: t.exposeString('humanName', { nullable: true, description: 'Name set by the user.' }),
     deviceId: t.exposeString('deviceId', { nullable: true }),
     isCurrent: t.boolean({
-      description: 'The request was made in this session.',
+      description: 'Session that sent the request.',
       resolve: ({ id }, _, { caller }) => caller.kind === 'oauth' && caller.sessionId === id,
     }),
   }),
@@ -44,7 +44,7 @@ builder.objectType(Oauth2Session, {
 addSessionFields(Oauth2Session, (session) => session);
 
 builder.objectType(CompatSession, {
-  description: 'A chat client that signed in by the routes of its own protocol.',
+  description: 'Session of a chat client that signed in through the routes of its own protocol.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     user: t.field({
@@ -57,15 +57,18 @@ builder.objectType(CompatSession, {
       },
     }),
     deviceId: t.exposeString('deviceId', { nullable: true }),
-    humanName: t.exposeString('humanName', { nullable: true, description: 'What the person calls it.' }),
+    humanName: t.exposeString('humanName', { nullable: true, description: 'Name set by the user.' }),
     browserSession: t.field({
       type: BrowserSession,
       nullable: true,
-      description: 'In which the person agreed.',
+      description: 'Browser session in which the user consented.',
       resolve: async ({ browserSessionId: id }, _, context) =>
         id === undefined ? undefined : await findBrowserSession(id, context),
     }),
-    isCurrent: t.boolean({ description: 'Chat clients cannot ask.', resolve: () => false }),
+    isCurrent: t.boolean({
+      description: 'Always false: chat clients cannot send requests here.',
+      resolve: () => false,
+    }),
   }),
 });
 addSessionFields(CompatSession, (session) => session);
@@ -87,21 +90,21 @@ builder.queryFields((t) => ({
   oauth2Session: t.field({
     type: Oauth2Session,
     nullable: true,
-    description: 'A session of one’s own, also one that is over.',
+    description: 'Session of the caller, active or ended.',
     args: { id: t.arg.id({ required: true }) },
     resolve: async (_, { id }, context) => await findOauth2Session(idOf('Oauth2Session', id), context),
   }),
   compatSession: t.field({
     type: CompatSession,
     nullable: true,
-    description: 'A session of one’s own, also one that is over.',
+    description: 'Session of the caller, active or ended.',
     args: { id: t.arg.id({ required: true }) },
     resolve: async (_, { id }, context) => await findCompatSession(idOf('CompatSession', id), context),
   }),
   session: t.field({
     type: Session,
     nullable: true,
-    description: 'The active session of a device of one’s own.',
+    description: 'Active session on a device of the caller.',
     args: { userId: t.arg.id({ required: true }), deviceId: t.arg.string({ required: true }) },
     resolve: async (_, { userId, deviceId }, { core, reads }) => {
       const id = idOf('User', userId);

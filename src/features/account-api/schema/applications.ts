@@ -25,12 +25,12 @@ import { CreationEvent, idOf, Node, parseNodeId } from './node.ts';
  */
 async function factsOf(application: ConnectedApplicationModel, { load }: AccountContext): Promise<ConnectionFacts> {
   const facts = await load.connectionFacts(application);
-  if (facts === undefined) throw refusal('NOT_FOUND', 'the application has no active session any more');
+  if (facts === undefined) throw refusal('NOT_FOUND', 'the client has no active session');
   return facts;
 }
 
 builder.objectType(ConnectedApplication, {
-  description: 'An application that can act for a person just now.',
+  description: 'Client with at least one active session of the user.',
   interfaces: [Node],
   fields: (t) => ({
     client: t.field({ type: Oauth2Client, resolve: ({ client }) => clientModel(client) }),
@@ -47,14 +47,14 @@ builder.objectType(ConnectedApplication, {
       resolve: async (application, _, context) => (await factsOf(application, context)).activeSessions,
     }),
     scopes: t.stringList({
-      description: 'Of all its active sessions together.',
+      description: 'Union of the scopes of all active sessions.',
       resolve: async (application, _, context) => [...(await factsOf(application, context)).scope],
     }),
   }),
 });
 
 builder.objectType(Consent, {
-  description: 'What a person has allowed an application, until it asks for more.',
+  description: 'Consent of the user to scopes of a client.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
@@ -69,14 +69,14 @@ const ConsentConnection = connectionType('Consent', Consent);
 builder.objectFields(User, (t) => ({
   connectedApplications: t.field({
     type: ConnectedApplicationConnection,
-    description: 'Applications that have an active session of this person.',
+    description: 'Clients with an active session of this user.',
     args: PAGE_ARGUMENTS,
     resolve: ({ id }, given, { load }) =>
       connection('connected_application', load.connectedClientsOfUser, id, {}, given, connectedApplicationModel),
   }),
   consents: t.field({
     type: ConsentConnection,
-    description: 'What this person has allowed applications.',
+    description: 'Consents of this user.',
     args: PAGE_ARGUMENTS,
     resolve: ({ id }, given, { load }) => connection('consent', load.consentsOfUser, id, {}, given, consentModel),
   }),
@@ -92,7 +92,7 @@ interface RevokedApplication {
 const RevokeApplicationStatus = builder.enumType('RevokeApplicationStatus', { values: STATUSES });
 const RevokeApplicationInput = builder.inputType('RevokeApplicationInput', {
   fields: (t) => ({
-    applicationId: t.id({ required: true, description: 'Of a ConnectedApplication or an Oauth2Client.' }),
+    applicationId: t.id({ required: true, description: 'Node ID of a ConnectedApplication or an Oauth2Client.' }),
   }),
 });
 const RevokeApplicationPayload = builder.objectRef<RevokedApplication>('RevokeApplicationPayload').implement({
@@ -113,7 +113,7 @@ const RevokeConsentPayload = builder
 builder.mutationFields((t) => ({
   revokeApplication: t.field({
     type: RevokeApplicationPayload,
-    description: 'Ends all one’s sessions of an application, and takes back what one has allowed it.',
+    description: 'Ends all sessions of the caller at a client and revokes the consent.',
     args: { input: t.arg({ type: RevokeApplicationInput, required: true }) },
     resolve: async (_, { input }, context): Promise<RevokedApplication> => {
       const { user } = requireBrowser(context);
@@ -127,7 +127,7 @@ builder.mutationFields((t) => ({
   }),
   revokeConsent: t.field({
     type: RevokeConsentPayload,
-    description: 'Takes back what one has allowed an application: it asks again next time. Its sessions stay.',
+    description: 'Revokes the consent for a client, which must ask for it next time. Existing sessions continue.',
     args: { input: t.arg({ type: RevokeConsentInput, required: true }) },
     resolve: async (_, { input }, context) => {
       const { user } = requireBrowser(context);

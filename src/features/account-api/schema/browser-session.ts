@@ -23,7 +23,7 @@ const METHOD_OF_KIND = {
 } as const satisfies Record<AuthenticationKind, string>;
 
 builder.objectType(AuthenticationType, {
-  description: 'Proof of who a person is, in one browser.',
+  description: 'Authentication of a user in a browser.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     methods: t.field({
@@ -34,7 +34,7 @@ builder.objectType(AuthenticationType, {
 });
 
 builder.objectType(BrowserSession, {
-  description: 'A person signed in by a browser.',
+  description: 'Session of a user in a browser.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     user: t.field({
@@ -56,7 +56,7 @@ builder.objectType(BrowserSession, {
     }),
     appSessions: t.field({
       type: AppSessionConnection,
-      description: 'Sessions of applications and chat clients that the person agreed to in this browser session.',
+      description: 'Client sessions that the user authorized in this browser session.',
       args: { ...SESSION_FILTERS, device: t.arg.string(), ...PAGE_ARGUMENTS },
       resolve: ({ id }, given, { load }) => {
         const filter = { ...sessionFilter(given), deviceId: given.device ?? undefined };
@@ -64,7 +64,7 @@ builder.objectType(BrowserSession, {
       },
     }),
     isCurrent: t.boolean({
-      description: 'The request was made in this session.',
+      description: 'Session that sent the request.',
       resolve: ({ id }, _, { caller }) => caller.kind === 'browser' && caller.session.id === id,
     }),
   }),
@@ -85,7 +85,7 @@ builder.queryField('browserSession', (t) =>
   t.field({
     type: BrowserSession,
     nullable: true,
-    description: 'A session of one’s own, also one that is over.',
+    description: 'Browser session of the caller, active or ended.',
     args: { id: t.arg.id({ required: true }) },
     resolve: async (_, { id }, context) => await findBrowserSession(idOf('BrowserSession', id), context),
   }),

@@ -23,7 +23,7 @@ builder.mutationType({});
 const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 builder.scalarType('DateTime', {
-  description: 'Date and time as RFC 3339 writes them, in UTC.',
+  description: 'Date and time in UTC (RFC 3339).',
   serialize: (milliseconds) => new Date(milliseconds).toISOString(),
   parseValue: (value) => {
     const time = typeof value === 'string' && DATE_TIME.test(value) ? Date.parse(value) : Number.NaN;

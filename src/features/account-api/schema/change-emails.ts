@@ -42,7 +42,7 @@ const RemoveEmailStatus = builder.enumType('RemoveEmailStatus', { values: REMOVE
 const RemoveEmailInput = builder.inputType('RemoveEmailInput', {
   fields: (t) => ({
     userEmailId: t.id({ required: true }),
-    password: t.string({ description: 'Of an account that has one.' }),
+    password: t.string({ description: 'Required if the account has a password.' }),
   }),
 });
 const RemoveEmailPayload = builder.objectRef<Removed>('RemoveEmailPayload').implement({
@@ -58,8 +58,8 @@ const AddEmailInput = builder.inputType('AddEmailInput', {
   fields: (t) => ({
     email: t.string({ required: true }),
     userId: t.id({ required: true }),
-    skipVerification: t.boolean({ description: 'Without effect: the address counts as confirmed.' }),
-    skipPolicyCheck: t.boolean({ description: 'Also an address that the settings do not allow.' }),
+    skipVerification: t.boolean({ description: 'No effect: the address is always marked as verified.' }),
+    skipPolicyCheck: t.boolean({ description: 'Skips the email policy.' }),
   }),
 });
 const AddEmailPayload = builder.objectRef<Added>('AddEmailPayload').implement({
@@ -85,20 +85,20 @@ const SetPrimaryEmailPayload = builder.objectRef<PrimarySet>('SetPrimaryEmailPay
 builder.mutationFields((t) => ({
   removeEmail: t.field({
     type: RemoveEmailPayload,
-    description: 'Removes an e-mail address, which all addresses of the account are told.',
+    description: 'Removes an email address. All addresses of the account are notified.',
     args: { input: t.arg({ type: RemoveEmailInput, required: true }) },
     resolve: async (_, { input }, context) => await removeEmail(input, context),
   }),
   addEmail: t.field({
     type: AddEmailPayload,
-    description: 'Adds a confirmed address, for administrators.',
+    description: 'Adds a verified email address. Administrators only.',
     deprecationReason: 'Use startEmailAuthentication.',
     args: { input: t.arg({ type: AddEmailInput, required: true }) },
     resolve: async (_, { input }, context) => await addEmail(input, context),
   }),
   setPrimaryEmail: t.field({
     type: SetPrimaryEmailPayload,
-    description: 'Makes an address the primary one, which applications get.',
+    description: 'Makes an email address the primary one, which clients receive.',
     args: { input: t.arg({ type: SetPrimaryEmailInput, required: true }) },
     resolve: async (_, { input }, context) => await choosePrimaryEmail(input.userEmailId, context),
   }),
@@ -127,7 +127,7 @@ async function removeEmail(
     case 'not-found':
       return { status: 'NOT_FOUND' };
     case 'last':
-      throw refusal('LAST_EMAIL', 'This is the last e-mail address of the account: add another one first.');
+      throw refusal('LAST_EMAIL', 'This is the last email address of the account. Add another one first.');
   }
 }
 
@@ -174,7 +174,7 @@ async function choosePrimaryEmail(nodeId: string, context: AccountContext): Prom
 
 function requireEmailChangeAllowed({ core, reads }: AccountContext): void {
   if (core.config.account.emailChangeAllowed || reads === 'anybody') return;
-  throw refusal('FORBIDDEN', 'E-mail addresses cannot be changed here (account.email_change_allowed).');
+  throw refusal('FORBIDDEN', 'Changing email addresses is disabled (account.email_change_allowed).');
 }
 
 /** The actor for the audit log and the emails. An administrator's language need not be the user's. */

@@ -44,12 +44,12 @@ const StartTotpEnrolmentPayload = builder.objectRef<Started>('StartTotpEnrolment
     enrolmentId: t.id({ nullable: true, resolve: ({ enrolmentId }) => enrolmentId }),
     secret: t.string({
       nullable: true,
-      description: 'Base 32, to be typed into an app that cannot read the QR code. It is told once.',
+      description: 'Secret in Base32, for manual entry in the app. Only returned here.',
       resolve: ({ secret }) => secret,
     }),
     otpauthUrl: t.string({
       nullable: true,
-      description: 'What the QR code for the app says.',
+      description: 'Content of the QR code.',
       resolve: ({ otpauthUrl }) => otpauthUrl,
     }),
     expiresAt: t.field({ type: 'DateTime', nullable: true, resolve: ({ expiresAt }) => expiresAt }),
@@ -60,7 +60,7 @@ const CompleteTotpEnrolmentStatus = builder.enumType('CompleteTotpEnrolmentStatu
 const CompleteTotpEnrolmentInput = builder.inputType('CompleteTotpEnrolmentInput', {
   fields: (t) => ({
     enrolmentId: t.id({ required: true }),
-    code: t.string({ required: true, description: 'Six digits that the app shows.' }),
+    code: t.string({ required: true, description: 'Six-digit code from the app.' }),
   }),
 });
 const CompleteTotpEnrolmentPayload = builder.objectRef<Completed>('CompleteTotpEnrolmentPayload').implement({
@@ -68,7 +68,7 @@ const CompleteTotpEnrolmentPayload = builder.objectRef<Completed>('CompleteTotpE
     status: t.expose('status', { type: CompleteTotpEnrolmentStatus }),
     recoveryCodes: t.stringList({
       nullable: true,
-      description: 'They are told once, here.',
+      description: 'Only returned here.',
       resolve: ({ recoveryCodes }) => copied(recoveryCodes),
     }),
   }),
@@ -87,7 +87,7 @@ const RegenerateRecoveryCodesPayload = builder.objectRef<Regenerated>('Regenerat
     status: t.expose('status', { type: RegenerateRecoveryCodesStatus }),
     recoveryCodes: t.stringList({
       nullable: true,
-      description: 'They are told once, here.',
+      description: 'Only returned here.',
       resolve: ({ recoveryCodes }) => copied(recoveryCodes),
     }),
   }),
@@ -96,23 +96,23 @@ const RegenerateRecoveryCodesPayload = builder.objectRef<Regenerated>('Regenerat
 builder.mutationFields((t) => ({
   startTotpEnrolment: t.field({
     type: StartTotpEnrolmentPayload,
-    description: 'Makes a secret for an authenticator app; nothing changes until a code of it is sent.',
+    description: 'Creates a secret for an authenticator app. Takes effect once a code from the app is confirmed.',
     resolve: async (_, __, context) => await start(context),
   }),
   completeTotpEnrolment: t.field({
     type: CompleteTotpEnrolmentPayload,
-    description: 'Sets the authenticator app up whose code it is.',
+    description: 'Sets up the authenticator app that generated the code.',
     args: { input: t.arg({ type: CompleteTotpEnrolmentInput, required: true }) },
     resolve: async (_, { input }, context) => await complete(input, context),
   }),
   removeTotp: t.field({
     type: RemoveTotpPayload,
-    description: 'Takes one’s own authenticator app away, and the recovery codes with it.',
+    description: 'Removes the authenticator app of the caller and its recovery codes.',
     resolve: async (_, __, context) => await remove(context),
   }),
   regenerateRecoveryCodes: t.field({
     type: RegenerateRecoveryCodesPayload,
-    description: 'Makes other recovery codes, after which the ones before them work no more.',
+    description: 'Creates new recovery codes and invalidates the previous ones.',
     resolve: async (_, __, context) => await regenerate(context),
   }),
 }));

@@ -49,7 +49,7 @@ interface Removed {
 
 const StartPasskeyRegistrationStatus = builder.enumType('StartPasskeyRegistrationStatus', { values: START_STATUSES });
 const StartPasskeyRegistrationInput = builder.inputType('StartPasskeyRegistrationInput', {
-  fields: (t) => ({ clientMutationId: t.string({ description: 'Without effect.' }) }),
+  fields: (t) => ({ clientMutationId: t.string({ description: 'No effect.' }) }),
 });
 const StartPasskeyRegistrationPayload = builder.objectRef<Started>('StartPasskeyRegistrationPayload').implement({
   fields: (t) => ({
@@ -58,7 +58,7 @@ const StartPasskeyRegistrationPayload = builder.objectRef<Started>('StartPasskey
     options: t.expose('options', {
       type: 'Json',
       nullable: true,
-      description: 'For the browser: PublicKeyCredentialCreationOptionsJSON of WebAuthn.',
+      description: 'PublicKeyCredentialCreationOptionsJSON (WebAuthn), for the browser.',
     }),
   }),
 });
@@ -72,10 +72,10 @@ const CompletePasskeyRegistrationInput = builder.inputType('CompletePasskeyRegis
     response: t.field({
       type: 'Json',
       required: true,
-      description: 'What the browser made: RegistrationResponseJSON of WebAuthn.',
+      description: 'RegistrationResponseJSON (WebAuthn), from the browser.',
     }),
     name: t.string({
-      description: `1 to ${MAX_NAME_CHARACTERS} characters; otherwise that of what keeps the passkey.`,
+      description: `1 to ${MAX_NAME_CHARACTERS} characters. Default: the name of the authenticator.`,
     }),
   }),
 });
@@ -113,13 +113,14 @@ const RemovePasskeyPayload = builder.objectRef<Removed>('RemovePasskeyPayload').
 builder.mutationFields((t) => ({
   startPasskeyRegistration: t.field({
     type: StartPasskeyRegistrationPayload,
-    description: 'Begins to add a passkey to one’s own account; the browser has to make it within five minutes.',
+    description:
+      'Starts the registration of a passkey for the caller. The browser must complete it within five minutes.',
     args: { input: t.arg({ type: StartPasskeyRegistrationInput, required: true }) },
     resolve: async (_, __, context) => await start(context),
   }),
   completePasskeyRegistration: t.field({
     type: CompletePasskeyRegistrationPayload,
-    description: 'Adds the passkey that the browser has made.',
+    description: 'Adds the passkey created by the browser.',
     args: { input: t.arg({ type: CompletePasskeyRegistrationInput, required: true }) },
     resolve: async (_, { input }, context) => await complete(input, context),
   }),
@@ -137,7 +138,7 @@ builder.mutationFields((t) => ({
   }),
   removePasskey: t.field({
     type: RemovePasskeyPayload,
-    description: 'Deletes a passkey of one’s own, unless nothing else lets one in.',
+    description: 'Deletes a passkey of the caller, unless it is the only way to sign in.',
     args: { input: t.arg({ type: RemovePasskeyInput, required: true }) },
     resolve: async (_, { input }, context) => await remove(input.passkeyId, context),
   }),
@@ -206,7 +207,7 @@ async function remove(nodeId: string, context: AccountContext): Promise<Removed>
 function requireName(text: string): string {
   const name = parsePasskeyName(text);
   if (name !== undefined) return name;
-  const rule = `name must have 1 to ${MAX_NAME_CHARACTERS} characters, none of them a control character`;
+  const rule = `name must have 1 to ${MAX_NAME_CHARACTERS} characters and no control characters`;
   throw refusal('BAD_USER_INPUT', rule);
 }
 

@@ -9,13 +9,17 @@ import { CompatSession, CompatSsoLogin, type SsoLoginModel, ssoLoginModel, User 
 import { Node } from './node.ts';
 
 builder.objectType(CompatSsoLogin, {
-  description: 'A chat client that sent somebody to the browser to sign in.',
+  description: 'Single sign-on of a chat client through the browser.',
   interfaces: [Node],
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    redirectUri: t.expose('redirectUri', { type: 'Url', description: 'Where the browser took the answer.' }),
-    fulfilledAt: t.expose('fulfilledAt', { type: 'DateTime', nullable: true, description: 'When the person agreed.' }),
-    exchangedAt: t.expose('exchangedAt', { type: 'DateTime', nullable: true, description: 'When the session began.' }),
+    redirectUri: t.expose('redirectUri', { type: 'Url', description: 'Where the browser was redirected to.' }),
+    fulfilledAt: t.expose('fulfilledAt', { type: 'DateTime', nullable: true, description: 'When the user consented.' }),
+    exchangedAt: t.expose('exchangedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the session started.',
+    }),
     session: t.field({
       type: CompatSession,
       nullable: true,
@@ -30,7 +34,7 @@ const CompatSsoLoginConnection = connectionType('CompatSsoLogin', CompatSsoLogin
 builder.objectField(User, 'compatSsoLogins', (t) =>
   t.field({
     type: CompatSsoLoginConnection,
-    description: 'Where chat clients sent this person to the browser to sign in.',
+    description: 'Single sign-ons of this user.',
     args: PAGE_ARGUMENTS,
     resolve: ({ id }, given, { load }) =>
       connection('compat_sso_login', load.ssoLoginsOfUser, id, {}, given, ssoLoginModel),
@@ -41,7 +45,7 @@ builder.objectField(CompatSession, 'ssoLogin', (t) =>
   t.field({
     type: CompatSsoLogin,
     nullable: true,
-    description: 'By which the chat client signed in.',
+    description: 'Single sign-on that started this session.',
     resolve: async ({ id }, _, { load }): Promise<SsoLoginModel | undefined> => {
       const found = await load.ssoLogins(id);
       return found === undefined ? undefined : ssoLoginModel(found);

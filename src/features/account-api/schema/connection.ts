@@ -22,10 +22,10 @@ export interface PageArguments {
 }
 
 export const PAGE_ARGUMENTS = builder.args((t) => ({
-  first: t.int({ description: 'So many from the beginning; 20 unless given, at most 100.' }),
-  last: t.int({ description: 'So many from the end, in the same order.' }),
-  after: t.string({ description: 'Only what comes behind this cursor.' }),
-  before: t.string({ description: 'Only what comes before this cursor.' }),
+  first: t.int({ description: 'Number of items from the start; default 20, at most 100.' }),
+  last: t.int({ description: 'Number of items from the end, in the same order.' }),
+  after: t.string({ description: 'Only items after this cursor.' }),
+  before: t.string({ description: 'Only items before this cursor.' }),
 }));
 
 /**
@@ -94,7 +94,7 @@ interface PageEnds {
 }
 
 const PageInfo = builder.objectRef<PageEnds>('PageInfo').implement({
-  description: 'Where a page is in its list.',
+  description: 'Position of a page in the list.',
   fields: (t) => ({
     hasPreviousPage: t.exposeBoolean('hasPreviousPage'),
     hasNextPage: t.exposeBoolean('hasNextPage'),
@@ -127,7 +127,7 @@ export function connectionType(
       }),
       nodes: t.field({ type: [node], resolve: async ({ page }) => [...(await page()).items] }),
       totalCount: t.int({
-        description: 'Of the whole list, whatever the page.',
+        description: 'Number of items in the whole list.',
         resolve: async ({ total }) => await total(),
       }),
     }),

@@ -27,15 +27,17 @@ interface Created {
 const CreateOAuth2SessionInput = builder.inputType('CreateOAuth2SessionInput', {
   fields: (t) => ({
     userId: t.id({ required: true }),
-    scope: t.string({ required: true, description: 'Separated by blanks.' }),
+    scope: t.string({ required: true, description: 'Separated by spaces.' }),
     permanent: t.boolean({
-      description: 'The access token lives as long as the session; there is no refresh token.',
+      description: 'The access token is valid as long as the session; no refresh token is issued.',
     }),
   }),
 });
 const CreateOAuth2SessionPayload = builder.objectRef<Created>('CreateOAuth2SessionPayload').implement({
   fields: (t) => ({
-    accessToken: t.exposeString('accessToken', { description: 'For five minutes, unless it is permanent.' }),
+    accessToken: t.exposeString('accessToken', {
+      description: 'Valid for five minutes, unless the session is permanent.',
+    }),
     refreshToken: t.exposeString('refreshToken', { nullable: true }),
     oauth2Session: t.field({
       type: Oauth2Session,
@@ -51,7 +53,7 @@ const CreateOAuth2SessionPayload = builder.objectRef<Created>('CreateOAuth2Sessi
 builder.mutationField('createOauth2Session', (t) =>
   t.field({
     type: CreateOAuth2SessionPayload,
-    description: 'Makes a session of the calling application for a person, with its tokens, for administrators.',
+    description: 'Creates a session of the calling client for a user, with tokens. Administrators only.',
     args: { input: t.arg({ type: CreateOAuth2SessionInput, required: true }) },
     resolve: async (_, { input }, context) => {
       const admin = requireAdmin(context);
@@ -87,7 +89,7 @@ async function create(
   });
   if (!outcome.ok) throw failureOf(outcome.reason);
   context.forget();
-  core.log.info('session.created', 'an administrator made a session for a person', {
+  core.log.info('session.created', 'session created for user by administrator', {
     user: user.id,
     session: outcome.sessionId,
     permanent: isPermanent,
@@ -100,7 +102,7 @@ async function create(
 /** @throws GraphQLError `BAD_USER_INPUT` */
 function readScope(text: string, client: Client, { core }: AccountContext): readonly string[] {
   const scope = parseScope(text);
-  if (scope === undefined) throw refusal('BAD_USER_INPUT', 'scope: the syntax is wrong, or nothing is named');
+  if (scope === undefined) throw refusal('BAD_USER_INPUT', 'scope: empty or malformed');
   const problem = core.scopeRules.setProblem(scope, client.sector !== undefined);
   if (problem !== undefined) throw refusal('BAD_USER_INPUT', `scope: ${problem}`);
   return scope;

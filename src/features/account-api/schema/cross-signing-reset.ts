@@ -19,7 +19,7 @@ const AllowUserCrossSigningResetPayload = builder
 builder.mutationField('allowUserCrossSigningReset', (t) =>
   t.field({
     type: AllowUserCrossSigningResetPayload,
-    description: 'Lets a person replace the keys that vouch for their devices, for ten minutes.',
+    description: 'Allows a user to replace their cross-signing keys for ten minutes.',
     args: { input: t.arg({ type: AllowUserCrossSigningResetInput, required: true }) },
     resolve: async (_, { input }, context) => ({ user: await allow(input.userId, context) }),
   }),
@@ -30,7 +30,8 @@ async function allow(nodeId: string, context: AccountContext): Promise<UserModel
   const id = idOf('User', nodeId);
   requireSelf(context, id);
   const { core, browser, reads, request } = context;
-  if (!core.homeserver.isConnected) throw refusal('NOT_SUPPORTED', 'there is no homeserver that has such keys');
+  if (!core.homeserver.isConnected)
+    throw refusal('NOT_SUPPORTED', 'no homeserver with cross-signing keys is configured');
   requireRecentAuthentication(context, 'cross_signing_reset');
   const user = await findUser(id, context);
   if (user === undefined) return undefined;

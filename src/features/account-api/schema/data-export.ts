@@ -12,7 +12,7 @@ import { CreationEvent, Node } from './node.ts';
 
 const STATES = { pending: 'PENDING', ready: 'READY', failed: 'FAILED', expired: 'EXPIRED' } as const;
 const DataExportState = builder.enumType('DataExportState', {
-  description: 'Being made, to be downloaded, could not be made, or too old.',
+  description: 'In progress, ready for download, failed, or expired.',
   values: Object.values(STATES),
 });
 
@@ -23,16 +23,20 @@ interface DataExportModel extends ListedDataExport {
 const DataExport = builder.objectRef<DataExportModel>('DataExport');
 
 builder.objectType(DataExport, {
-  description: 'An archive of what is stored about a person.',
+  description: 'Archive of the data stored about a user.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     state: t.field({ type: DataExportState, resolve: ({ state }) => STATES[state] }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'When the archive is deleted.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the archive will be deleted.',
+    }),
     sizeBytes: t.exposeInt('sizeBytes', { nullable: true }),
     downloadUrl: t.field({
       type: 'Url',
       nullable: true,
-      description: 'For the browser of the person; null unless the archive is ready.',
+      description: "For the user's browser; null unless the archive is ready.",
       resolve: ({ id, state }, _, { browser }) => (state === 'ready' ? browser.urls.dataExport(id) : undefined),
     }),
   }),
@@ -43,7 +47,7 @@ const DataExportConnection = connectionType('DataExport', DataExport);
 builder.objectField(User, 'dataExports', (t) =>
   t.field({
     type: DataExportConnection,
-    description: 'Archives that this person asked for in the last seven days.',
+    description: 'Archives that this user requested in the last seven days.',
     args: PAGE_ARGUMENTS,
     resolve: ({ id }, given, { load }) =>
       connection('data_export', load.dataExportsOfUser, id, {}, given, dataExportModel),
@@ -66,7 +70,7 @@ const StartDataExportPayload = builder.objectRef<StartedDataExport>('StartDataEx
     export: t.field({
       type: DataExport,
       nullable: true,
-      description: 'The new one; or the one that is being made, or was made within the last 24 hours.',
+      description: 'The new export, or an existing one that is in progress or was created in the last 24 hours.',
       resolve: (started) => started.export,
     }),
   }),
@@ -75,7 +79,7 @@ const StartDataExportPayload = builder.objectRef<StartedDataExport>('StartDataEx
 builder.mutationField('startDataExport', (t) =>
   t.field({
     type: StartDataExportPayload,
-    description: 'Has an archive made of what is stored about oneself, which takes a while; one a day.',
+    description: 'Starts an export of the data stored about the caller. At most one per day.',
     resolve: async (_, __, context) => await start(context),
   }),
 );

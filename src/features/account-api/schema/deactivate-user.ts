@@ -19,8 +19,8 @@ interface Deactivated {
 const DeactivateUserStatus = builder.enumType('DeactivateUserStatus', { values: STATUSES });
 const DeactivateUserInput = builder.inputType('DeactivateUserInput', {
   fields: (t) => ({
-    hsErase: t.boolean({ required: true, description: 'The chat server hides what the person wrote.' }),
-    password: t.string({ description: 'Of an account that has one.' }),
+    hsErase: t.boolean({ required: true, description: "Asks the homeserver to erase the user's messages." }),
+    password: t.string({ description: 'Required if the account has a password.' }),
   }),
 });
 const DeactivateUserPayload = builder.objectRef<Deactivated>('DeactivateUserPayload').implement({
@@ -33,7 +33,8 @@ const DeactivateUserPayload = builder.objectRef<Deactivated>('DeactivateUserPayl
 builder.mutationField('deactivateUser', (t) =>
   t.field({
     type: DeactivateUserPayload,
-    description: 'Ends the own account for good: everything is signed out, and the name stays taken.',
+    description:
+      'Permanently deactivates the account of the caller and ends all sessions. The username remains reserved.',
     args: { input: t.arg({ type: DeactivateUserInput, required: true }) },
     resolve: async (_, { input }, context) => await deactivate(input, context),
   }),
@@ -46,7 +47,7 @@ async function deactivate(
   const { core, browser, request } = context;
   const { user } = requireBrowser(context);
   if (!core.config.account.deactivationAllowed) {
-    throw refusal('FEATURE_DISABLED', 'accounts cannot be deactivated here (account.account_deactivation_allowed)');
+    throw refusal('FEATURE_DISABLED', 'account deactivation is disabled (account.account_deactivation_allowed)');
   }
   const confirmation = await confirmPerson(context, password, 'account_deactivate');
   if (!confirmation.ok) {

@@ -16,7 +16,7 @@ import { UserEmailAuthentication, type UserEmailAuthenticationModel, userEmailAu
 import { CreationEvent, idOf, Node } from './node.ts';
 
 builder.objectType(UserEmailAuthentication, {
-  description: 'An e-mail address that is to be proven by a code.',
+  description: 'Verification of an email address with a code.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     email: t.exposeString('email'),
@@ -28,7 +28,7 @@ builder.queryField('userEmailAuthentication', (t) =>
   t.field({
     type: UserEmailAuthentication,
     nullable: true,
-    description: 'One that was begun in this browser session.',
+    description: 'Email verification started in this browser session.',
     args: { id: t.arg.id({ required: true }) },
     resolve: async (_, { id }, context) => await findEmailAuthentication(idOf('UserEmailAuthentication', id), context),
   }),
@@ -63,8 +63,8 @@ const StartEmailAuthenticationStatus = builder.enumType('StartEmailAuthenticatio
 const StartEmailAuthenticationInput = builder.inputType('StartEmailAuthenticationInput', {
   fields: (t) => ({
     email: t.string({ required: true }),
-    password: t.string({ description: 'Of an account that has one.' }),
-    language: t.string({ required: true, defaultValue: 'en', description: 'Of the mail, a BCP 47 tag.' }),
+    password: t.string({ description: 'Required if the account has a password.' }),
+    language: t.string({ required: true, defaultValue: 'en', description: 'Language of the email, as a BCP 47 tag.' }),
   }),
 });
 const StartEmailAuthenticationPayload = builder.objectRef<Started>('StartEmailAuthenticationPayload').implement({
@@ -77,7 +77,7 @@ const StartEmailAuthenticationPayload = builder.objectRef<Started>('StartEmailAu
     }),
     violations: t.stringList({
       nullable: true,
-      description: 'Why it was denied, in the language of the request.',
+      description: 'Reasons for the denial, in the language of the request.',
       resolve: ({ violations }) => violations,
     }),
   }),
@@ -89,7 +89,7 @@ const ResendEmailAuthenticationCodeStatus = builder.enumType('ResendEmailAuthent
 const ResendEmailAuthenticationCodeInput = builder.inputType('ResendEmailAuthenticationCodeInput', {
   fields: (t) => ({
     id: t.id({ required: true }),
-    language: t.string({ required: true, defaultValue: 'en', description: 'Of the mail, a BCP 47 tag.' }),
+    language: t.string({ required: true, defaultValue: 'en', description: 'Language of the email, as a BCP 47 tag.' }),
   }),
 });
 const ResendEmailAuthenticationCodePayload = builder
@@ -109,19 +109,19 @@ const CompleteEmailAuthenticationPayload = builder
 builder.mutationFields((t) => ({
   startEmailAuthentication: t.field({
     type: StartEmailAuthenticationPayload,
-    description: 'Mails a code to an address that is to be added.',
+    description: 'Sends a verification code to an email address to be added.',
     args: { input: t.arg({ type: StartEmailAuthenticationInput, required: true }) },
     resolve: async (_, { input }, context) => await start(input, context),
   }),
   resendEmailAuthenticationCode: t.field({
     type: ResendEmailAuthenticationCodePayload,
-    description: 'Mails another code, after which the ones before it work no more.',
+    description: 'Sends a new code and invalidates the previous ones.',
     args: { input: t.arg({ type: ResendEmailAuthenticationCodeInput, required: true }) },
     resolve: async (_, { input }, context) => await resend(input, context),
   }),
   completeEmailAuthentication: t.field({
     type: CompleteEmailAuthenticationPayload,
-    description: 'Adds the address to which the code was mailed.',
+    description: 'Adds the email address that the code was sent to.',
     args: { input: t.arg({ type: CompleteEmailAuthenticationInput, required: true }) },
     resolve: async (_, { input }, context) => await complete(input, context),
   }),
@@ -220,12 +220,12 @@ async function complete(
     case 'rate-limited':
       return { status: 'RATE_LIMITED' };
     case 'too-many':
-      throw refusal('FORBIDDEN', 'The account has as many e-mail addresses as it may have.');
+      throw refusal('FORBIDDEN', 'The account has the maximum number of email addresses.');
   }
 }
 
 function requireChangeable({ core }: AccountContext): void {
   if (!core.config.account.emailChangeAllowed) {
-    throw refusal('FEATURE_DISABLED', 'E-mail addresses cannot be changed here (account.email_change_allowed).');
+    throw refusal('FEATURE_DISABLED', 'Changing email addresses is disabled (account.email_change_allowed).');
   }
 }

@@ -15,7 +15,9 @@ const DOMAIN_KINDS: Readonly<Record<(typeof KINDS)[number], Kind>> = {
   COMPAT: 'compat',
 };
 const SessionKind = builder.enumType('SessionKind', {
-  description: 'Of a browser, of an application, or of a chat client that signed in by the routes of its own protocol.',
+  description:
+    'Browser sessions, client sessions, or sessions of chat clients that signed in through the routes of ' +
+    'their own protocol.',
   values: KINDS,
 });
 
@@ -23,11 +25,11 @@ const EndAllSessionsStatus = builder.enumType('EndAllSessionsStatus', { values: 
 const EndAllSessionsInput = builder.inputType('EndAllSessionsInput', {
   fields: (t) => ({
     kinds: t.field({ type: [SessionKind], defaultValue: [...KINDS] }),
-    keepCurrent: t.boolean({ defaultValue: true, description: 'The browser session of the request stays.' }),
+    keepCurrent: t.boolean({ defaultValue: true, description: 'Keeps the browser session that sent the request.' }),
   }),
 });
 const EndAllSessionsPayload = builder.objectRef<EndedEverything>('EndAllSessionsPayload').implement({
-  description: 'How many sessions of each kind were ended.',
+  description: 'Number of ended sessions of each kind.',
   fields: (t) => ({
     status: t.field({ type: EndAllSessionsStatus, resolve: () => 'ENDED' as const }),
     browserSessions: t.exposeInt('browserSessions'),
@@ -39,7 +41,7 @@ const EndAllSessionsPayload = builder.objectRef<EndedEverything>('EndAllSessions
 builder.mutationField('endAllSessions', (t) =>
   t.field({
     type: EndAllSessionsPayload,
-    description: 'Signs out everywhere at once.',
+    description: 'Ends all sessions of the caller.',
     args: { input: t.arg({ type: EndAllSessionsInput, required: true }) },
     resolve: async (_, { input }, context) => await endAll(input.kinds ?? KINDS, input.keepCurrent ?? true, context),
   }),

@@ -58,19 +58,19 @@ const EndOAuth2SessionPayload = builder.objectRef<Ended<Oauth2SessionModel>>('En
 builder.mutationFields((t) => ({
   endBrowserSession: t.field({
     type: EndBrowserSessionPayload,
-    description: 'Signs out of a browser.',
+    description: 'Ends a browser session.',
     args: { input: t.arg({ type: EndBrowserSessionInput, required: true }) },
     resolve: async (_, { input }, context) => await endBrowserSession(input.browserSessionId, context),
   }),
   endCompatSession: t.field({
     type: EndCompatSessionPayload,
-    description: 'Signs a chat client out.',
+    description: 'Ends a session of a chat client.',
     args: { input: t.arg({ type: EndCompatSessionInput, required: true }) },
     resolve: async (_, { input }, context) => await endCompatSession(input.compatSessionId, context),
   }),
   endOauth2Session: t.field({
     type: EndOAuth2SessionPayload,
-    description: 'Ends what an application may do, and its tokens with it.',
+    description: 'Ends a session of a client and revokes its tokens.',
     args: { input: t.arg({ type: EndOAuth2SessionInput, required: true }) },
     resolve: async (_, { input }, context) => await endOauth2Session(input.oauth2SessionId, context),
   }),

@@ -8,7 +8,8 @@ import { connection, connectionType, PAGE_ARGUMENTS } from './connection.ts';
 import { User, type UserModel, userModel } from './models.ts';
 
 const UserState = builder.enumType('UserState', {
-  description: 'In use, or locked by an administrator. Who is deactivated is in neither, unless locked as well.',
+  description:
+    'Active, or locked by an administrator. Deactivated accounts match neither, unless they are locked as well.',
   values: ['ACTIVE', 'LOCKED'] as const,
 });
 const STATES = { ACTIVE: 'active', LOCKED: 'locked' } as const;
@@ -16,10 +17,10 @@ const STATES = { ACTIVE: 'active', LOCKED: 'locked' } as const;
 builder.queryFields((t) => ({
   users: t.field({
     type: connectionType('User', User),
-    description: 'All accounts, for administrators.',
+    description: 'All accounts. Administrators only.',
     args: {
       state: t.arg({ type: UserState }),
-      canRequestAdmin: t.arg.boolean({ description: 'Those who may ask for the scope of administrators, or may not.' }),
+      canRequestAdmin: t.arg.boolean({ description: 'Accounts that may, or may not, request the admin scope.' }),
       ...PAGE_ARGUMENTS,
     },
     resolve: (_, given, context) => {
@@ -36,7 +37,8 @@ builder.queryFields((t) => ({
   userByUsername: t.field({
     type: User,
     nullable: true,
-    description: 'An account by its name, in any case; null for those of others, as for those that are not there.',
+    description:
+      'Account by username, compared case-insensitively; null if it does not exist or belongs to somebody else.',
     args: { username: t.arg.string({ required: true }) },
     resolve: async (_, { username }, context) => await findByName(username, context),
   }),

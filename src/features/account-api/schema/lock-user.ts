@@ -24,7 +24,7 @@ const LockUserStatus = builder.enumType('LockUserStatus', { values: LOCK_STATUSE
 const LockUserInput = builder.inputType('LockUserInput', {
   fields: (t) => ({
     userId: t.id({ required: true }),
-    deactivate: t.boolean({ description: 'Ends the account as well; what the person wrote stays.' }),
+    deactivate: t.boolean({ description: "Deactivates the account as well; the user's messages are kept." }),
   }),
 });
 const LockUserPayload = builder.objectRef<Locked>('LockUserPayload').implement({
@@ -48,13 +48,13 @@ const UnlockUserPayload = builder.objectRef<Unlocked>('UnlockUserPayload').imple
 builder.mutationFields((t) => ({
   lockUser: t.field({
     type: LockUserPayload,
-    description: 'Refuses everything to an account until it is unlocked, for administrators.',
+    description: 'Locks an account. Administrators only.',
     args: { input: t.arg({ type: LockUserInput, required: true }) },
     resolve: async (_, { input }, context) => await lock(input.userId, input.deactivate === true, context),
   }),
   unlockUser: t.field({
     type: UnlockUserPayload,
-    description: 'Lets a locked or deactivated account be used again, for administrators.',
+    description: 'Unlocks and reactivates an account. Administrators only.',
     args: { input: t.arg({ type: UnlockUserInput, required: true }) },
     resolve: async (_, { input }, context) => await unlock(input.userId, context),
   }),
@@ -68,7 +68,7 @@ async function lock(nodeId: string, deactivates: boolean, context: AccountContex
   const end = deactivates ? { isErased: false } : undefined;
   await lockAccount(core, { user: found.id, by: adminActor(admin), end, now: core.clock.now() });
   context.forget();
-  core.log.info('account.locked', 'an administrator locked an account', {
+  core.log.info('account.locked', 'account locked by administrator', {
     user: found.id,
     deactivated: deactivates,
     client: admin.clientId,
@@ -85,7 +85,7 @@ async function unlock(nodeId: string, context: AccountContext): Promise<Unlocked
   if (outcome === 'not-found') return { status: 'NOT_FOUND' };
   if (outcome !== 'restored') throw homeserverUnavailable();
   context.forget();
-  core.log.info('account.unlocked', 'an administrator unlocked an account', {
+  core.log.info('account.unlocked', 'account unlocked by administrator', {
     user,
     client: admin.clientId,
     admin: admin.userId,

@@ -13,17 +13,17 @@ interface MatrixUserModel {
 }
 
 const MatrixUser = builder.objectRef<MatrixUserModel>('MatrixUser').implement({
-  description: 'A person as others see them in chat.',
+  description: 'Profile of a user at the homeserver.',
   fields: (t) => ({
     mxid: t.string({
-      description: 'The full identifier, such as @username:example.org.',
+      description: 'Full user ID, such as @username:example.org.',
       resolve: ({ username }, _, { core }) => `@${username}:${core.config.homeserver.homeserver}`,
     }),
     displayName: t.exposeString('displayName', { nullable: true }),
     avatarUrl: t.exposeString('avatarUrl', { nullable: true }),
     deactivated: t.exposeBoolean('isDeactivated'),
     available: t.exposeBoolean('isAvailable', {
-      description: 'False: the homeserver did not answer or does not know them yet, so the rest is not known.',
+      description: 'False: the homeserver did not respond or does not know the user; the other fields are unknown.',
     }),
   }),
 });
@@ -31,12 +31,12 @@ const MatrixUser = builder.objectRef<MatrixUserModel>('MatrixUser').implement({
 builder.objectFields(User, (t) => ({
   matrix: t.field({
     type: MatrixUser,
-    description: 'What the homeserver knows of this person.',
+    description: 'Profile at the homeserver.',
     resolve: async (user, _, context) => await matrixUser(user, context),
   }),
   chat: t.field({
     type: MatrixUser,
-    description: 'The same as matrix.',
+    description: 'Alias of matrix.',
     resolve: async (user, _, context) => await matrixUser(user, context),
   }),
 }));

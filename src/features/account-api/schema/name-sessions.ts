@@ -34,7 +34,7 @@ const SetCompatSessionNamePayload = builder
       oauth2Session: t.field({
         type: CompatSession,
         nullable: true,
-        description: 'The same as compatSession, for clients that know it by this name.',
+        description: 'Alias of compatSession, for older clients.',
         resolve: ({ session }) => session,
       }),
     }),
@@ -59,7 +59,7 @@ const SetOAuth2SessionNamePayload = builder
 builder.mutationFields((t) => ({
   setCompatSessionName: t.field({
     type: SetCompatSessionNamePayload,
-    description: 'Names a chat client; others see the name as that of the device.',
+    description: 'Names a session of a chat client. The name is also the public name of the device.',
     args: { input: t.arg({ type: SetCompatSessionNameInput, required: true }) },
     resolve: async (_, { input }, context) => {
       const id = idOf('CompatSession', input.compatSessionId);
@@ -73,7 +73,7 @@ builder.mutationFields((t) => ({
   }),
   setOauth2SessionName: t.field({
     type: SetOAuth2SessionNamePayload,
-    description: 'Names a session of an application; others see the name as that of the device, if it has one.',
+    description: 'Names a session of a client. The name is also the public name of its device, if any.',
     args: { input: t.arg({ type: SetOAuth2SessionNameInput, required: true }) },
     resolve: async (_, { input }, context) => {
       const id = idOf('Oauth2Session', input.oauth2SessionId);
@@ -99,9 +99,6 @@ function parseName(text: string): string {
   const name = text.trim();
   const { length } = [...name];
   if (length === 0 || length > MAX_CHARACTERS || /\p{Cc}/u.test(name))
-    throw refusal(
-      'BAD_USER_INPUT',
-      `humanName must have 1 to ${MAX_CHARACTERS} characters, none of them a control character`,
-    );
+    throw refusal('BAD_USER_INPUT', `humanName must have 1 to ${MAX_CHARACTERS} characters and no control characters`);
   return name;
 }

@@ -57,9 +57,9 @@ export type NodeName =
   | { readonly type: keyof typeof FIXED_IDS };
 
 export const Node = builder.interfaceRef<NodeName>('Node').implement({
-  description: 'An object with an identifier of its own.',
+  description: 'Object with a globally unique ID.',
   resolveType: ({ type }) => type,
-  fields: (t) => ({ id: t.id({ description: 'Opaque, and stable for ever.', resolve: nodeId }) }),
+  fields: (t) => ({ id: t.id({ description: 'Opaque and permanent.', resolve: nodeId }) }),
 });
 
 /** An object with a creation time. Times in milliseconds since the epoch. */
@@ -69,7 +69,7 @@ interface Created {
 }
 
 export const CreationEvent = builder.interfaceRef<Created>('CreationEvent').implement({
-  description: 'Something that began at some time.',
+  description: 'Object with a creation time.',
   resolveType: ({ type }) => type,
   fields: (t) => ({ createdAt: t.expose('createdAt', { type: 'DateTime' }) }),
 });

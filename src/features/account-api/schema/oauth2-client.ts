@@ -7,11 +7,11 @@ const APPLICATION_TYPES = { web: 'WEB', native: 'NATIVE' } as const;
 const Oauth2ApplicationType = builder.enumType('Oauth2ApplicationType', { values: ['WEB', 'NATIVE'] as const });
 
 builder.objectType(Oauth2Client, {
-  description: 'An application.',
+  description: 'OAuth 2.0 client.',
   interfaces: [Node],
   fields: (t) => ({
     clientId: t.exposeString('identifier', {
-      description: 'What it sends as `client_id`: its id, or the address of its metadata document.',
+      description: "Value of `client_id` in requests: the client's ID, or the URL of its metadata document.",
     }),
     clientName: t.exposeString('name', { nullable: true }),
     clientUri: t.expose('clientUri', { type: 'Url', nullable: true }),
@@ -25,11 +25,11 @@ builder.objectType(Oauth2Client, {
         applicationType === undefined ? undefined : APPLICATION_TYPES[applicationType],
     }),
     isVerified: t.exposeBoolean('isStatic', {
-      description: 'The people who run the service know it; it did not register itself.',
+      description: 'Configured by the operator, not dynamically registered.',
     }),
     redirectUris: t.field({
       type: ['Url'],
-      description: 'None for those who are not signed in.',
+      description: 'Empty for callers who are not signed in.',
       resolve: ({ redirectUris }, _, { caller }) => (caller.kind === 'anonymous' ? [] : redirectUris),
     }),
   }),
@@ -39,7 +39,7 @@ builder.queryField('oauth2Client', (t) =>
   t.field({
     type: Oauth2Client,
     nullable: true,
-    description: 'An application by its node id.',
+    description: 'Client by node ID.',
     args: { id: t.arg.id({ required: true }) },
     resolve: async (_, { id }, context) => await findClient(idOf('Oauth2Client', id), context),
   }),

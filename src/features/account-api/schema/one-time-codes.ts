@@ -5,7 +5,7 @@ import { TotpEnrolment, User } from './models.ts';
 import { CreationEvent, Node } from './node.ts';
 
 const Totp = builder.objectRef<TotpFacts>('Totp').implement({
-  description: 'An authenticator app, whose codes are asked for at sign-in.',
+  description: 'Authenticator app, used as a second factor.',
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', nullable: true }),
@@ -13,16 +13,16 @@ const Totp = builder.objectRef<TotpFacts>('Totp').implement({
 });
 
 const RecoveryCodes = builder.objectRef<RecoveryCodeFacts>('RecoveryCodes').implement({
-  description: 'Codes that are good for one sign-in each when the authenticator app is lost.',
+  description: 'Single-use codes for signing in if the authenticator app is lost.',
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     total: t.exposeInt('total'),
-    remaining: t.exposeInt('remaining', { description: 'Those that were not used.' }),
+    remaining: t.exposeInt('remaining', { description: 'Number of unused codes.' }),
   }),
 });
 
 builder.objectType(TotpEnrolment, {
-  description: 'An authenticator app that is being set up.',
+  description: 'Authenticator app that is being set up.',
   interfaces: [Node, CreationEvent],
 });
 
@@ -30,13 +30,13 @@ builder.objectFields(User, (t) => ({
   totp: t.field({
     type: Totp,
     nullable: true,
-    description: 'Null while no authenticator app is set up.',
+    description: 'Null if no authenticator app is set up.',
     resolve: async ({ id }, _, { load }) => (await load.oneTimeCodes(id)).totp,
   }),
   recoveryCodes: t.field({
     type: RecoveryCodes,
     nullable: true,
-    description: 'Null while there are none.',
+    description: 'Null if the user has no recovery codes.',
     resolve: async ({ id }, _, { load }) => (await load.oneTimeCodes(id)).recoveryCodes,
   }),
 }));

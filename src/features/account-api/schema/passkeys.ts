@@ -6,20 +6,20 @@ import { Passkey, passkeyModel, User } from './models.ts';
 import { CreationEvent, Node } from './node.ts';
 
 builder.objectType(Passkey, {
-  description: 'A key by which a person signs in without a password.',
+  description: 'Passkey, used to sign in without a password.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'As its owner calls it.' }),
+    name: t.exposeString('name', { description: 'Name set by the user.' }),
     lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', nullable: true }),
     transports: t.stringList({
-      description: 'How a browser may reach what keeps it.',
+      description: 'Transports that a browser may use to reach the authenticator.',
       resolve: ({ transports }) => [...transports],
     }),
-    backedUp: t.exposeBoolean('isBackedUp', { description: 'It is on other devices of the person as well.' }),
-    aaguid: t.exposeString('aaguid', { nullable: true, description: 'Kind of what keeps it, where that says.' }),
+    backedUp: t.exposeBoolean('isBackedUp', { description: 'The passkey is synchronized between devices.' }),
+    aaguid: t.exposeString('aaguid', { nullable: true, description: 'AAGUID of the authenticator, if provided.' }),
     providerName: t.string({
       nullable: true,
-      description: 'What people call that kind; null for one that is not known here.',
+      description: 'Name of the authenticator model; null if unknown.',
       resolve: ({ aaguid }) => authenticatorName(aaguid),
     }),
   }),
@@ -30,7 +30,7 @@ const PasskeyConnection = connectionType('Passkey', Passkey);
 builder.objectField(User, 'passkeys', (t) =>
   t.field({
     type: PasskeyConnection,
-    description: 'What this person may sign in with in place of a password.',
+    description: 'Passkeys of this user.',
     args: PAGE_ARGUMENTS,
     resolve: ({ id }, given, { load }) => connection('passkey', load.passkeysOfUser, id, {}, given, passkeyModel),
   }),

@@ -24,7 +24,7 @@ builder.queryFields((t) => ({
   node: t.field({
     type: Node,
     nullable: true,
-    description: 'An object by its identifier; null for those of others, as for those that are not there.',
+    description: 'Object by ID; null if it does not exist or belongs to somebody else.',
     args: { id: t.arg.id({ required: true }) },
     resolve: async (_, { id }, context) => await findNode(parseNodeId(id), context),
   }),

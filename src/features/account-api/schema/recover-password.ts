@@ -12,11 +12,11 @@ import { invalidPassword, limited, type SetPassword, SetPasswordPayload } from '
 
 const SetPasswordByRecoveryInput = builder.inputType('SetPasswordByRecoveryInput', {
   fields: (t) => ({
-    ticket: t.string({ required: true, description: 'As the link in the mail has it.' }),
+    ticket: t.string({ required: true, description: 'Ticket from the link in the email.' }),
     newPassword: t.string({ required: true }),
     endAllSessions: t.boolean({
       defaultValue: false,
-      description: 'Signs applications and devices out as well; browsers always are.',
+      description: 'Ends the sessions of clients and devices as well. Browser sessions always end.',
     }),
   }),
 });
@@ -38,7 +38,7 @@ const ResendRecoveryEmailPayload = builder.objectRef<Resent>('ResendRecoveryEmai
     progressUrl: t.field({
       type: 'Url',
       nullable: true,
-      description: 'The page that says where to look for the mail; for this browser only.',
+      description: 'URL of the page that confirms the email was sent; only valid in this browser.',
       resolve: ({ progressUrl }) => progressUrl,
     }),
   }),
@@ -47,7 +47,7 @@ const ResendRecoveryEmailPayload = builder.objectRef<Resent>('ResendRecoveryEmai
 builder.mutationFields((t) => ({
   setPasswordByRecovery: t.field({
     type: SetPasswordPayload,
-    description: 'Sets a new password with the ticket of a recovery mail. Nobody is signed in by it.',
+    description: 'Sets a new password with the ticket from a recovery email. Does not sign in.',
     args: { input: t.arg({ type: SetPasswordByRecoveryInput, required: true }) },
     resolve: async (_, { input }, context) => {
       const { endAllSessions, newPassword, ticket } = input;
@@ -59,7 +59,7 @@ builder.mutationFields((t) => ({
   }),
   resendRecoveryEmail: t.field({
     type: ResendRecoveryEmailPayload,
-    description: 'Sends another mail to the address that this ticket was sent to.',
+    description: 'Sends another email to the address of this ticket.',
     args: { input: t.arg({ type: ResendRecoveryEmailInput, required: true }) },
     resolve: async (_, { input }, context) => await resend(input.ticket, context),
   }),
@@ -139,7 +139,7 @@ function unusable(check: Exclude<TicketCheck, { readonly kind: 'valid' }>): SetP
 
 async function resend(ticketText: string, context: AccountContext): Promise<Resent> {
   const { core, browser, request } = context;
-  if (!core.isRecoveryOpen) throw refusal('FEATURE_DISABLED', 'passwords cannot be recovered here');
+  if (!core.isRecoveryOpen) throw refusal('FEATURE_DISABLED', 'password recovery is disabled');
   const check = await checkTicket(ticketText, context);
   if (check.kind === 'rate-limited') return { status: 'RATE_LIMITED' };
   // Includes tickets whose recovery is too old for another email.

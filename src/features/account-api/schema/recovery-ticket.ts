@@ -20,12 +20,12 @@ interface UserRecoveryTicketModel {
 const UserRecoveryTicketStatus = builder.enumType('UserRecoveryTicketStatus', { values: STATUSES });
 
 const UserRecoveryTicket = builder.objectRef<UserRecoveryTicketModel>('UserRecoveryTicket').implement({
-  description: 'A link of a mail that lets the owner of an account set a new password.',
+  description: 'Ticket from the link in a recovery email, for setting a new password.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     status: t.expose('status', { type: UserRecoveryTicketStatus }),
-    username: t.exposeString('username', { description: 'Empty once the ticket was used.' }),
-    email: t.exposeString('email', { description: 'Where it was sent; empty once the ticket was used.' }),
+    username: t.exposeString('username', { description: 'Empty once the ticket has been used.' }),
+    email: t.exposeString('email', { description: 'Recipient of the email; empty once the ticket has been used.' }),
   }),
 });
 
@@ -33,7 +33,7 @@ builder.queryField('userRecoveryTicket', (t) =>
   t.field({
     type: UserRecoveryTicket,
     nullable: true,
-    description: 'The ticket with this text; looking at it does not use it up.',
+    description: 'Recovery ticket by its value. Reading a ticket does not use it up.',
     args: { ticket: t.arg.string({ required: true }) },
     resolve: async (_, { ticket }, context) => ticketModel(await checkTicket(ticket, context)),
   }),

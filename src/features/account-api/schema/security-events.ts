@@ -55,7 +55,7 @@ const KIND_OF: ReadonlyMap<string, Kind> = new Map([
 const SecurityEventKind = builder.enumType('SecurityEventKind', { values: KINDS });
 const SecurityEventOutcome = builder.enumType('SecurityEventOutcome', { values: ['SUCCESS', 'FAILURE'] as const });
 const SecurityEventActor = builder.enumType('SecurityEventActor', {
-  description: 'The person, somebody who runs the service, or the service by itself.',
+  description: 'The user, an administrator, or the system.',
   values: ['SELF', 'ADMIN', 'SYSTEM'] as const,
 });
 const ACTORS = { self: 'SELF', admin: 'ADMIN', system: 'SYSTEM' } as const;
@@ -68,7 +68,7 @@ interface SecurityEventModel extends ListedSecurityEvent {
 const SecurityEvent = builder.objectRef<SecurityEventModel>('SecurityEvent');
 
 builder.objectType(SecurityEvent, {
-  description: 'Something that happened to an account.',
+  description: 'Security event of an account.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     kind: t.expose('name', { type: SecurityEventKind }),
@@ -86,7 +86,7 @@ builder.objectType(SecurityEvent, {
     session: t.field({
       type: BrowserSession,
       nullable: true,
-      description: 'In which it happened, or which it is about.',
+      description: 'Session of the event.',
       resolve: async ({ sessionId }, _, context) =>
         sessionId === undefined ? undefined : await findBrowserSession(sessionId, context),
     }),
@@ -98,9 +98,9 @@ builder.objectType(SecurityEvent, {
     }),
     subject: t.exposeString('subject', {
       nullable: true,
-      description: 'What it is about: an address in part, another service, the name of a session.',
+      description: 'Subject of the event: part of an email address, a sign-in provider, or the name of a session.',
     }),
-    count: t.exposeInt('count', { description: 'How often it happened, at the same place in the list.' }),
+    count: t.exposeInt('count', { description: 'Number of occurrences, grouped into one entry.' }),
   }),
 });
 
@@ -109,11 +109,11 @@ const SecurityEventConnection = connectionType('SecurityEvent', SecurityEvent);
 builder.objectField(User, 'securityEvents', (t) =>
   t.field({
     type: SecurityEventConnection,
-    description: 'What happened to this account, for as long as the service keeps it.',
+    description: 'Security events of this account, within the retention period.',
     args: {
       kind: t.arg({ type: [SecurityEventKind] }),
-      since: t.arg({ type: 'DateTime', description: 'The first moment that counts.' }),
-      until: t.arg({ type: 'DateTime', description: 'The first moment that does not count any more.' }),
+      since: t.arg({ type: 'DateTime', description: 'Start of the period, inclusive.' }),
+      until: t.arg({ type: 'DateTime', description: 'End of the period, exclusive.' }),
       ...PAGE_ARGUMENTS,
     },
     resolve: ({ id }, given, { load }) => {
@@ -133,7 +133,7 @@ function auditKinds(kinds: readonly Kind[]): string[] {
 
 function listedEventModel(event: ListedSecurityEvent): SecurityEventModel {
   const model = eventModel(event);
-  if (model === undefined) throw new TypeError(`an event that is not listed: ${event.kind}`);
+  if (model === undefined) throw new TypeError(`unlisted event kind: ${event.kind}`);
   return model;
 }
 

@@ -6,7 +6,7 @@ import { UserAgent } from './user-agent.ts';
 export const SessionState = builder.enumType('SessionState', { values: ['ACTIVE', 'FINISHED'] as const });
 
 const DateFilter = builder.inputType('DateFilter', {
-  description: 'Times between these two, neither of which counts.',
+  description: 'Period between two times, both exclusive.',
   fields: (t) => ({ after: t.field({ type: 'DateTime' }), before: t.field({ type: 'DateTime' }) }),
 });
 

@@ -18,7 +18,7 @@ const SetCanRequestAdminPayload = builder
 builder.mutationField('setCanRequestAdmin', (t) =>
   t.field({
     type: SetCanRequestAdminPayload,
-    description: 'Lets a person ask for the scope of administrators, or no longer, for administrators.',
+    description: 'Grants or revokes the right to request the admin scope. Administrators only.',
     args: { input: t.arg({ type: SetCanRequestAdminInput, required: true }) },
     resolve: async (_, { input }, context) => ({ user: await set(input.userId, input.canRequestAdmin, context) }),
   }),
@@ -34,7 +34,7 @@ async function set(nodeId: string, isAdmin: boolean, context: AccountContext): P
   const isChanged = await database.transaction((transaction) => setAdmin(transaction, mark), { isRepeatable: true });
   context.forget();
   if (isChanged) {
-    log.info('account.admin_set', 'an administrator changed who may ask for admin scopes', {
+    log.info('account.admin_set', 'right to request admin scopes changed by administrator', {
       user: user.id,
       may_ask: isAdmin,
       client: admin.clientId,

@@ -21,7 +21,7 @@ const SetDisplayNameStatus = builder.enumType('SetDisplayNameStatus', { values: 
 const SetDisplayNameInput = builder.inputType('SetDisplayNameInput', {
   fields: (t) => ({
     userId: t.id({ required: true }),
-    displayName: t.string({ description: 'At most 255 characters; null takes the name away.' }),
+    displayName: t.string({ description: 'At most 255 characters; null removes the name.' }),
   }),
 });
 const SetDisplayNamePayload = builder.objectRef<SetDisplayName>('SetDisplayNamePayload').implement({
@@ -34,7 +34,7 @@ const SetDisplayNamePayload = builder.objectRef<SetDisplayName>('SetDisplayNameP
 builder.mutationField('setDisplayName', (t) =>
   t.field({
     type: SetDisplayNamePayload,
-    description: 'Changes what others call a person, or takes the name away.',
+    description: 'Sets or removes the display name of a user.',
     args: { input: t.arg({ type: SetDisplayNameInput, required: true }) },
     resolve: async (_, { input }, context) => await set(input.userId, input.displayName ?? undefined, context),
   }),
@@ -45,7 +45,7 @@ async function set(nodeId: string, displayName: string | undefined, context: Acc
   requireSelf(context, id);
   const { core, reads } = context;
   if (reads !== 'anybody' && !core.config.account.displayNameChangeAllowed)
-    throw refusal('FEATURE_DISABLED', 'display names cannot be changed here');
+    throw refusal('FEATURE_DISABLED', 'changing display names is disabled');
   const user = await findUser(id, context);
   if (user === undefined) throw new LatchkeyError('not_found');
   const outcome = await setDisplayName(core, { user, displayName, by: actorOf(context, id) });

@@ -32,12 +32,11 @@ export const SetPasswordPayload = builder.objectRef<SetPassword>('SetPasswordPay
     status: t.expose('status', { type: SetPasswordStatus }),
     score: t.exposeInt('score', {
       nullable: true,
-      description:
-        'How hard a refused password is to guess, by zxcvbn from 0 to 4; null where that was not the reason.',
+      description: 'zxcvbn score of a rejected password, 0 to 4; null if it was rejected for another reason.',
     }),
     suggestions: t.stringList({
       nullable: true,
-      description: 'Why a password was refused, and what would make it better, in the language of the reader.',
+      description: "Why a password was rejected and how to improve it, in the user's language.",
       resolve: ({ suggestions }) => (suggestions === undefined ? undefined : [...suggestions]),
     }),
   }),

@@ -18,12 +18,12 @@ import { invalidPassword, limited, type SetPassword, SetPasswordPayload } from '
 const SetPasswordInput = builder.inputType('SetPasswordInput', {
   fields: (t) => ({
     userId: t.id({ required: true }),
-    currentPassword: t.string({ description: 'Administrators need none.' }),
+    currentPassword: t.string({ description: 'Not required for administrators.' }),
     newPassword: t.string({ required: true }),
-    keepOtherSessions: t.boolean({ defaultValue: false, description: 'Stay signed in in other browsers.' }),
+    keepOtherSessions: t.boolean({ defaultValue: false, description: 'Keeps other browser sessions.' }),
     endApplicationSessions: t.boolean({
       defaultValue: false,
-      description: 'Signs applications and devices out as well.',
+      description: 'Ends the sessions of clients and devices as well.',
     }),
   }),
 });
@@ -33,7 +33,7 @@ type Input = typeof SetPasswordInput.$inferInput;
 builder.mutationField('setPassword', (t) =>
   t.field({
     type: SetPasswordPayload,
-    description: 'Gives an account another password.',
+    description: 'Sets the password of an account.',
     args: { input: t.arg({ type: SetPasswordInput, required: true }) },
     resolve: async (_, { input }, context) => await setPassword(input, context),
   }),
@@ -55,7 +55,7 @@ async function setPassword(input: Input, context: AccountContext): Promise<SetPa
   if (!owner.hasPassword) return { status: 'NO_CURRENT_PASSWORD' };
   const { currentPassword } = input;
   if (currentPassword === undefined || currentPassword === null) {
-    throw refusal('BAD_USER_INPUT', 'currentPassword: the current password is needed');
+    throw refusal('BAD_USER_INPUT', 'currentPassword: the current password is required');
   }
   // An empty password is wrong. A missing one is invalid input.
   if (currentPassword === '') return { status: 'WRONG_PASSWORD' };

@@ -9,7 +9,7 @@ const SiteConfig = builder.objectRef<SiteConfigModel>('SiteConfig');
 type SessionLimit = NonNullable<Config['experimental']['sessionLimit']>;
 
 const SessionLimitConfig = builder.objectRef<SessionLimit>('SessionLimitConfig').implement({
-  description: 'How many sessions a person may have at applications and devices.',
+  description: 'Limits on the number of client sessions per user.',
   fields: (t) => ({
     softLimit: t.int({ resolve: ({ softLimit, hardLimit }) => softLimit ?? hardLimit ?? 0 }),
     hardLimit: t.int({ resolve: ({ softLimit, hardLimit }) => hardLimit ?? softLimit ?? 0 }),
@@ -30,7 +30,7 @@ const SERVICES: Readonly<Record<CaptchaServiceName, typeof CaptchaService.$infer
 type CaptchaModel = NonNullable<Config['captcha']>;
 
 const CaptchaConfig = builder.objectRef<CaptchaModel>('CaptchaConfig').implement({
-  description: 'The puzzle that tells people from programs.',
+  description: 'CAPTCHA configuration.',
   fields: (t) => ({
     id: t.id({ resolve: () => 'captcha_config' }),
     service: t.field({ type: CaptchaService, resolve: ({ service }) => SERVICES[service] }),
@@ -43,29 +43,29 @@ builder.objectFields(SiteConfig, (t) => ({
   captchaConfig: t.field({
     type: CaptchaConfig,
     nullable: true,
-    description: 'Null: nobody is asked to solve one.',
+    description: 'Null if no CAPTCHA is configured.',
     resolve: (_, __, { core }) => core.config.captcha,
   }),
   dataExportEnabled: t.boolean({
-    description: 'People may take their data with them.',
+    description: 'Users may download their data.',
     resolve: (_, __, { core }) => core.config.account.dataExportEnabled,
   }),
   passkeysEnabled: t.boolean({
-    description: 'People may sign in with passkeys.',
+    description: 'Users may sign in with passkeys.',
     resolve: (_, _arguments, { core }) => core.relyingParty !== undefined,
   }),
   totpEnabled: t.boolean({
-    description: 'People may set up an authenticator app as a second factor.',
+    description: 'Users may set up an authenticator app as a second factor.',
     resolve: (_, __, { core }) => core.config.account.totpEnabled,
   }),
 }));
 
 builder.objectType(SiteConfig, {
-  description: 'What people may do here, and who runs the service.',
+  description: 'Features available to users, and details about the operator.',
   interfaces: [Node],
   fields: (t) => ({
     serverName: t.string({
-      description: 'Of the chat server that the accounts are for.',
+      description: 'Server name of the homeserver.',
       resolve: (_, __, { core }) => core.config.homeserver.homeserver,
     }),
     policyUri: t.field({ type: 'Url', nullable: true, resolve: (_, __, { core }) => core.config.branding.policyUri }),
@@ -81,12 +81,12 @@ builder.objectType(SiteConfig, {
       resolve: (_, __, { core }) => core.config.passwords.enabled && core.config.account.passwordRegistrationEnabled,
     }),
     accountDeactivationAllowed: t.boolean({
-      description: 'People may delete their account here.',
+      description: 'Users may deactivate their own account.',
       resolve: (_, __, { core }) => core.config.account.deactivationAllowed,
     }),
     loginWithEmailAllowed: t.boolean({ resolve: (_, __, { core }) => core.config.account.loginWithEmailAllowed }),
     minimumPasswordComplexity: t.int({
-      description: 'The lowest score that zxcvbn may give a new password, from 0 to 4.',
+      description: 'Minimum zxcvbn score of a new password, 0 to 4.',
       resolve: (_, __, { core }) => core.config.passwords.minimumComplexity,
     }),
     sessionLimit: t.field({
@@ -96,12 +96,12 @@ builder.objectType(SiteConfig, {
     }),
     planManagementIframeUri: t.string({
       nullable: true,
-      description: 'Where people see what they pay for; null: there is no such page.',
+      description: 'URL of the billing page; null if there is none.',
       resolve: (_, __, { core }) => core.config.experimental.planManagementIframeUri,
     }),
     reauthMaxAge: t.int({
       nullable: true,
-      description: 'Seconds after which sensitive actions ask who one is again; null: never.',
+      description: 'Maximum age of a sign-in for sensitive actions, in seconds; null: unlimited.',
       resolve: (_, __, { core }) => core.config.account.reauthMaxAgeSeconds,
     }),
   }),

@@ -13,7 +13,7 @@ const METHODS = { password: 'PASSWORD', upstream: 'UPSTREAM', passkey: 'PASSKEY'
 builder.objectField(User, 'loginMethods', (t) =>
   t.field({
     type: [LoginMethod],
-    description: 'What lets this person in just now.',
+    description: 'Sign-in methods currently available to this user.',
     resolve: async ({ id }, _, { load }) => (await load.loginMethods(id)).map((method) => METHODS[method]),
   }),
 );
@@ -39,7 +39,8 @@ const UnlinkUpstreamAccountPayload = builder.objectRef<Unlinked>('UnlinkUpstream
 builder.mutationField('unlinkUpstreamAccount', (t) =>
   t.field({
     type: UnlinkUpstreamAccountPayload,
-    description: 'Takes an account at another service away from one’s own, unless nothing else lets one in.',
+    description:
+      "Unlinks an account at a sign-in provider from the caller's account, unless it is the only way to " + 'sign in.',
     args: { input: t.arg({ type: UnlinkUpstreamAccountInput, required: true }) },
     resolve: async (_, { input }, context) => await unlink(input.linkId, context),
   }),

@@ -8,47 +8,50 @@ import { linkModel, UpstreamOAuth2Link, UpstreamOAuth2Provider, type UpstreamPro
 import { CreationEvent, idOf, Node } from './node.ts';
 
 builder.objectType(UpstreamOAuth2Provider, {
-  description: 'Another service that people may sign in with.',
+  description: 'Sign-in provider.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     issuer: t.string({ nullable: true, resolve: ({ provider }) => provider.issuer }),
-    clientId: t.string({ description: 'Of this service there.', resolve: ({ provider }) => provider.clientId }),
+    clientId: t.string({
+      description: 'Client ID of this service at the provider.',
+      resolve: ({ provider }) => provider.clientId,
+    }),
     humanName: t.string({ nullable: true, resolve: ({ provider }) => provider.humanName }),
     brandName: t.string({
       nullable: true,
-      description: 'Whose mark its button has, such as google.',
+      description: 'Brand whose logo the button shows, for example google.',
       resolve: ({ provider }) => provider.brandName,
     }),
-    name: t.string({ description: 'What people call it.', resolve: ({ provider }) => providerName(provider) }),
+    name: t.string({ description: 'Display name.', resolve: ({ provider }) => providerName(provider) }),
     linkingAllowed: t.boolean({
-      description: 'Whether people may link an account there to the one that they have here.',
+      description: 'Whether users may link an account at the provider to their existing account.',
       resolve: ({ provider }) => provider.isLinkingEnabled,
     }),
     unlinkingAllowed: t.boolean({
-      description: 'Whether people may take away such a link themselves.',
+      description: 'Whether users may unlink an account at the provider.',
       resolve: ({ provider }) => provider.isUnlinkAllowed,
     }),
     linkUrl: t.field({
       type: 'Url',
-      description: 'Page that links an account there to the account of who visits it.',
+      description: 'URL that links an account at the provider to the account of the current user.',
       resolve: ({ id }, _, { browser }) => browser.urls.origin + browser.urls.upstreamAuthorize(id),
     }),
   }),
 });
 
 builder.objectType(UpstreamOAuth2Link, {
-  description: 'An account at another service that belongs to an account here.',
+  description: 'Account at a sign-in provider that is linked to an account.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
-    subject: t.exposeString('subject', { description: 'What the service knows the person by.' }),
+    subject: t.exposeString('subject', { description: 'Identifier of the user at the provider.' }),
     humanAccountName: t.exposeString('accountName', {
       nullable: true,
-      description: 'What the account there is called.',
+      description: 'Name of the account at the provider.',
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When somebody last signed in with it.',
+      description: 'Last sign-in with it.',
     }),
     provider: t.field({
       type: UpstreamOAuth2Provider,
@@ -73,7 +76,7 @@ const LinkConnection = connectionType('UpstreamOAuth2Link', UpstreamOAuth2Link);
 builder.objectField(User, 'upstreamOauth2Links', (t) =>
   t.field({
     type: LinkConnection,
-    description: 'Accounts of this person at other services.',
+    description: 'Linked accounts of this user.',
     args: PAGE_ARGUMENTS,
     resolve: ({ id }, given, { load }) =>
       connection('upstream_oauth2_link', load.linksOfUser, id, {}, given, linkModel),
@@ -83,7 +86,7 @@ builder.objectField(User, 'upstreamOauth2Links', (t) =>
 builder.queryFields((t) => ({
   upstreamOauth2Providers: t.field({
     type: ProviderConnection,
-    description: 'Other services that people may sign in with.',
+    description: 'Sign-in providers.',
     args: PAGE_ARGUMENTS,
     resolve: (_, given, context) => {
       const inOrder = context.core.upstreamProviders.enabled.toSorted((one, other) => (one.id < other.id ? -1 : 1));
@@ -101,7 +104,7 @@ builder.queryFields((t) => ({
   upstreamOauth2Link: t.field({
     type: UpstreamOAuth2Link,
     nullable: true,
-    description: 'A linked account of one’s own.',
+    description: 'Linked account of the caller.',
     args: { id: t.arg.id({ required: true }) },
     resolve: async (_, { id }, context) => await findLink(idOf('UpstreamOAuth2Link', id), context),
   }),

@@ -4,7 +4,7 @@ import type { ParsedUserAgent } from './parse-user-agent.ts';
 const DeviceType = builder.enumType('DeviceType', { values: ['PC', 'MOBILE', 'TABLET', 'UNKNOWN'] as const });
 
 export const UserAgent = builder.objectRef<ParsedUserAgent>('UserAgent').implement({
-  description: 'What a program says of itself and its device.',
+  description: 'Parsed User-Agent header.',
   fields: (t) => ({
     raw: t.exposeString('raw'),
     name: t.exposeString('name', { nullable: true }),

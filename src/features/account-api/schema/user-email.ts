@@ -7,15 +7,15 @@ import { CreationEvent, idOf, Node } from './node.ts';
 const UserEmailState = builder.enumType('UserEmailState', { values: ['PENDING', 'CONFIRMED'] as const });
 
 builder.objectType(UserEmail, {
-  description: 'A confirmed e-mail address of an account.',
+  description: 'Verified email address of an account.',
   interfaces: [Node, CreationEvent],
   fields: (t) => ({
     email: t.exposeString('email'),
-    isPrimary: t.exposeBoolean('isPrimary', { description: 'Applications get this address of the account.' }),
+    isPrimary: t.exposeBoolean('isPrimary', { description: 'This is the address that clients receive.' }),
     confirmedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      deprecationReason: 'All addresses are confirmed: it is createdAt.',
+      deprecationReason: 'Equal to createdAt, because all addresses are verified.',
       resolve: ({ createdAt }) => createdAt,
     }),
   }),
@@ -26,9 +26,9 @@ const UserEmailConnection = connectionType('UserEmail', UserEmail);
 builder.objectField(User, 'emails', (t) =>
   t.field({
     type: UserEmailConnection,
-    description: 'The confirmed e-mail addresses of this person.',
+    description: 'Verified email addresses of this user.',
     args: {
-      state: t.arg({ type: UserEmailState, deprecationReason: 'All addresses are confirmed: it is ignored.' }),
+      state: t.arg({ type: UserEmailState, deprecationReason: 'Ignored, because all addresses are verified.' }),
       ...PAGE_ARGUMENTS,
     },
     resolve: ({ id }, given, { load }) =>
@@ -40,7 +40,7 @@ builder.queryField('userEmail', (t) =>
   t.field({
     type: UserEmail,
     nullable: true,
-    description: 'An e-mail address of one’s own.',
+    description: 'Email address of the caller.',
     args: { id: t.arg.id({ required: true }) },
     resolve: async (_, { id }, context) => await findUserEmail(idOf('UserEmail', id), context),
   }),

@@ -11,13 +11,13 @@ import { idOf, Node } from './node.ts';
 import { SESSION_FILTERS, sessionFilter } from './session-fields.ts';
 
 const CompatSessionType = builder.enumType('CompatSessionType', {
-  description: 'How a chat client signed in: through the browser, or otherwise.',
+  description: 'How a chat client signed in: through the browser, or directly.',
   values: ['SSO_LOGIN', 'UNKNOWN'] as const,
 });
 
 // Only the owner and administrators can ever receive this object (account-graphql 2.3).
 builder.objectType(User, {
-  description: 'An account.',
+  description: 'User account.',
   interfaces: [Node],
   fields: (t) => ({
     username: t.exposeString('username'),
@@ -28,7 +28,7 @@ builder.objectType(User, {
     lockedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Set while an administrator has locked the account.',
+      description: 'When an administrator locked the account; null if it is not locked.',
       resolve: async (user, _, context) => (await accountOf(user.id, context)).lockedAt,
     }),
     deactivatedAt: t.field({
@@ -37,7 +37,7 @@ builder.objectType(User, {
       resolve: async (user, _, context) => (await accountOf(user.id, context)).deactivatedAt,
     }),
     canRequestAdmin: t.boolean({
-      description: 'An application may ask for the scope of administrators on behalf of this person.',
+      description: 'Whether clients may request the admin scope for this user.',
       resolve: async (user, _, context) => {
         const { username, canRequestAdmin } = await accountOf(user.id, context);
         return context.core.adminRights.mayUserAdminister({ username, can_request_admin: canRequestAdmin });
@@ -46,14 +46,14 @@ builder.objectType(User, {
     hasPassword: t.boolean({ resolve: async (user, _, context) => (await accountOf(user.id, context)).hasPassword }),
     browserSessions: t.field({
       type: BrowserSessionConnection,
-      description: 'Where this person is signed in by a browser.',
+      description: 'Browser sessions of this user.',
       args: { ...SESSION_FILTERS, ...PAGE_ARGUMENTS },
       resolve: ({ id }, given, { load }) =>
         connection('browser_session', load.browserSessionsOfUser, id, sessionFilter(given), given, browserSessionModel),
     }),
     oauth2Sessions: t.field({
       type: Oauth2SessionConnection,
-      description: 'What this person lets applications do.',
+      description: 'Client sessions of this user.',
       args: { ...SESSION_FILTERS, client: t.arg.id(), ...PAGE_ARGUMENTS },
       resolve: async ({ id }, given, context) => {
         const filter = { ...sessionFilter(given), clientId: await knownClient(given.client, context) };
@@ -63,7 +63,7 @@ builder.objectType(User, {
     }),
     compatSessions: t.field({
       type: CompatSessionConnection,
-      description: 'Chat clients that signed in by the routes of their own protocol.',
+      description: 'Sessions of chat clients that signed in through the routes of their own protocol.',
       args: { ...SESSION_FILTERS, type: t.arg({ type: CompatSessionType }), ...PAGE_ARGUMENTS },
       resolve: ({ id }, given, { load }) => {
         const isOfSsoLogin = given.type === null || given.type === undefined ? undefined : given.type === 'SSO_LOGIN';
@@ -73,7 +73,7 @@ builder.objectType(User, {
     }),
     appSessions: t.field({
       type: AppSessionConnection,
-      description: 'Sessions of applications and chat clients.',
+      description: 'Client sessions, including those of chat clients.',
       args: { ...SESSION_FILTERS, device: t.arg.string(), browserSession: t.arg.id(), ...PAGE_ARGUMENTS },
       resolve: ({ id }, given, { load }) => {
         const { device, browserSession } = given;
@@ -91,7 +91,7 @@ builder.objectType(User, {
 async function knownClient(client: string | null | undefined, { load }: AccountContext): Promise<ClientId | undefined> {
   if (!isGiven(client)) return undefined;
   const id = idOf('Oauth2Client', client);
-  if ((await load.clients(id)) === undefined) throw refusal('BAD_USER_INPUT', 'client: there is no such client');
+  if ((await load.clients(id)) === undefined) throw refusal('BAD_USER_INPUT', 'client: not found');
   return id;
 }
 

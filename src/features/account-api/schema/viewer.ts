@@ -13,7 +13,7 @@ import {
 } from './models.ts';
 import { Node } from './node.ts';
 
-builder.objectType(Anonymous, { description: 'Nobody is signed in.', interfaces: [Node] });
+builder.objectType(Anonymous, { description: 'Caller who is not signed in.', interfaces: [Node] });
 
 const Viewer = builder.unionType('Viewer', { types: [User, Anonymous], resolveType: ({ type }) => type });
 const ViewerSession = builder.unionType('ViewerSession', {
@@ -24,12 +24,12 @@ const ViewerSession = builder.unionType('ViewerSession', {
 builder.queryFields((t) => ({
   viewer: t.field({
     type: Viewer,
-    description: 'Who asks.',
+    description: 'The caller.',
     resolve: (_, __, context) => currentUser(context) ?? ANONYMOUS,
   }),
   viewerSession: t.field({
     type: ViewerSession,
-    description: 'By which session they ask.',
+    description: 'Session of the caller.',
     resolve: async (_, __, context) => (await currentSession(context)) ?? ANONYMOUS,
   }),
   currentUser: t.field({
