@@ -825,7 +825,7 @@ describe('the description (operations 4.13)', () => {
         for (const value of values ?? []) expect(description, `${id} ${name}`).toContain(`\`${value}\``);
         if (explode === true) {
           expect(items, `${id} ${name}`).toBeDefined();
-          expect(description, `${id} ${name}`).toMatch(/Given several times: (at any|of any|with all) of them\./);
+          expect(description, `${id} ${name}`).toMatch(/If given several times: (at any|of any|with all) of them\./);
         }
         const filter = filters?.shape[name.slice('filter['.length, -1)];
         const [example] = examples ?? [];

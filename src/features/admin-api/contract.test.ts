@@ -170,7 +170,7 @@ describe('documents (operations 4.2)', () => {
     expect(answer.body).toEqual({
       errors: [
         {
-          title: expect.stringContaining('there is no such member'),
+          title: expect.stringContaining('unknown member'),
           status: '400',
           code: 'invalid_request',
           detail: expect.stringContaining('/colour'),

@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode } from '#platform/base/errors.ts';
 import { describeForDevelopers, errorHeaders, type RenderError } from '#platform/http/error-format.ts';
 import { json } from '#platform/http/response.ts';
 
-const TITLES = { refusal: 'The request was refused', fault: 'The service could not do this' } as const;
+const TITLES = { refusal: 'The request was rejected', fault: 'The service could not process the request' } as const;
 const RETRY_SECONDS = '5';
 
 /** Returns the status of an error. Some differ from those for other audiences (operations 4.9). */

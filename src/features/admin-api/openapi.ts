@@ -32,42 +32,45 @@ const PAGE_PARAMETERS = [
     'page[first]',
     'query',
     SIZE,
-    `Page size, from the start of the list. Default ${DEFAULT_SIZE}; more than ${MAX_SIZE} counts as ${MAX_SIZE}. Excludes \`page[last]\`.`,
+    `Page size, from the start of the list. Default ${DEFAULT_SIZE}; values above ${MAX_SIZE} are ` +
+      `reduced to ${MAX_SIZE}. Cannot be combined with \`page[last]\`.`,
   ),
   parameter(
     'page[last]',
     'query',
     SIZE,
-    `Page size, up to the end of the list. More than ${MAX_SIZE} counts as ${MAX_SIZE}. Excludes \`page[first]\`.`,
+    `Page size, from the end of the list. Values above ${MAX_SIZE} are reduced to ${MAX_SIZE}. Cannot be ` +
+      'combined with `page[first]`.',
   ),
-  parameter('page[after]', 'query', CURSOR, 'Only records behind this id, a ULID; no record needs to have it.'),
-  parameter('page[before]', 'query', CURSOR, 'Only records before this id, a ULID; no record needs to have it.'),
+  parameter('page[after]', 'query', CURSOR, 'Only objects after this ID (ULID), which need not exist.'),
+  parameter('page[before]', 'query', CURSOR, 'Only objects before this ID (ULID), which need not exist.'),
   parameter(
     'count',
     'query',
     { enum: ['true', 'false', 'only'] },
-    'Whether the records are counted (`true`, also without it) or not (`false`, which is faster), or counted and not listed (`only`).',
+    'Whether to count the objects: `true` (default), `false` (faster), or `only` (the number without the ' +
+      'objects).',
   ),
 ];
 
-const INTRODUCTION = `Programs of the operator read and change here what the service keeps.
+const INTRODUCTION = `API for reading and changing the data of the service.
 
-**Access:** an access token with the scope \`${SCOPE}\`, in the header \`Authorization: Bearer\`. Applications listed in
-\`policy.data.admin_clients\` get one for themselves, with the grant \`client_credentials\`; people whose account may
-administer get one by signing in. Personal tokens with the scope do as well.
+**Access:** requests need an access token with the scope \`${SCOPE}\`, in the header \`Authorization: Bearer\`. Clients listed
+in \`policy.data.admin_clients\` get one with the grant \`client_credentials\`; users with admin rights get one by signing
+in. Personal tokens with the scope are accepted as well.
 
-**Identifiers** are ULIDs: 26 characters, in any case. **Times** are those of RFC 3339, in UTC.
+**Identifiers** are ULIDs: 26 characters, case-insensitive. **Times** are RFC 3339 timestamps in UTC.
 
-**Lists** have pages of ${DEFAULT_SIZE} records, in the order of their ids, which is that of their creation. The links of
-an answer lead to the other pages.
+**Lists** have pages of ${DEFAULT_SIZE} objects, ordered by ID and thus by creation time. Responses contain links to the
+other pages.
 
-**Filters** narrow a list. Several of them together leave the records that meet all. A filter is given once, but for
-those whose description says what several values mean. One that is empty, unknown or badly written is refused (400); one
-that names a record by its id which does not exist is 404.
+**Filters** restrict a list; objects must match all filters. A filter may be given once, unless its description defines
+the meaning of several values. Empty, unknown or malformed filters are rejected (400); a filter with the ID of an object
+that does not exist returns 404.
 
-**Bodies** are JSON. A member that is not described is refused.
+**Bodies** are JSON. Unknown members are rejected.
 
-**Errors** have a \`code\` that does not change, and the \`id\` that the log of the service has for the request.`;
+**Errors** have a stable \`code\`, and the \`id\` of the request in the log.`;
 
 /** The description is public and the same for every caller. It is generated at the first request. */
 export function descriptionOf(service: Service): (context: RequestContext) => HttpResponse {
@@ -83,7 +86,7 @@ export function descriptionOf(service: Service): (context: RequestContext) => Ht
 }
 
 function describe({ urls, version }: Service) {
-  const flow = { tokenUrl: urls.absolute('oauth2/token'), scopes: { [SCOPE]: 'To administer the service.' } };
+  const flow = { tokenUrl: urls.absolute('oauth2/token'), scopes: { [SCOPE]: 'Access to the admin API.' } };
   const body = JSON.stringify({
     openapi: '3.1.0',
     info: { title: 'Latchkey admin API', version, description: INTRODUCTION },
@@ -97,13 +100,13 @@ function describe({ urls, version }: Service) {
       securitySchemes: {
         oauth2: {
           type: 'oauth2',
-          description: 'By signing in as an administrator, or as an application that may administer.',
+          description: 'Sign in as an administrator, or as a client with admin rights.',
           flows: {
             authorizationCode: { authorizationUrl: urls.absolute('authorize'), ...flow },
             clientCredentials: flow,
           },
         },
-        token: { type: 'http', scheme: 'bearer', description: 'An access token or a personal token that you have.' },
+        token: { type: 'http', scheme: 'bearer', description: 'An access token or personal token.' },
       },
     },
   });
@@ -111,8 +114,8 @@ function describe({ urls, version }: Service) {
 }
 
 const source = z.object({
-  pointer: z.string().optional().describe('The member of the body, as a JSON pointer (RFC 6901).'),
-  parameter: z.string().optional().describe('The parameter of the query.'),
+  pointer: z.string().optional().describe('Member of the body, as a JSON pointer (RFC 6901).'),
+  parameter: z.string().optional().describe('Query parameter.'),
 });
 const errors = z
   .object({
@@ -120,18 +123,18 @@ const errors = z
       .array(
         z
           .object({
-            title: z.string().describe('What is wrong, in words.'),
-            status: z.string().describe('The status of the answer once more.'),
-            code: z.string().describe('What is wrong, for programs: it does not change.'),
-            detail: z.string().optional().describe('More about it, for who wrote the request.'),
-            source: source.optional().describe('Where in the request it is.'),
-            id: z.string().describe('The request, as the log of the service names it.'),
+            title: z.string().describe('Short description of the error.'),
+            status: z.string().describe('HTTP status code.'),
+            code: z.string().describe('Error code, stable.'),
+            detail: z.string().optional().describe('Details for developers.'),
+            source: source.optional().describe('Location of the error in the request.'),
+            id: z.string().describe('Request ID, as in the log.'),
           })
-          .describe('One thing that is wrong.'),
+          .describe('An error.'),
       )
-      .describe('One of them.'),
+      .describe('List of one error.'),
   })
-  .describe('Why a request was refused or could not be done.');
+  .describe('Why a request was rejected or failed.');
 
 function pathsOf(operations: readonly Operation[]): Record<string, Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -153,8 +156,8 @@ function describeOperation(operation: Operation) {
   const parameters = [
     ...[...path.matchAll(/:([a-z]+)/g)].map(([, name = '']) => ({
       ...(name === 'id'
-        ? parameter(name, 'path', CURSOR, 'The id of the record, a ULID in any case.')
-        : parameter(name, 'path', { type: 'string', examples: ['maren'] }, 'The name, exactly as it is spelled.')),
+        ? parameter(name, 'path', CURSOR, 'ID of the object (ULID, case-insensitive).')
+        : parameter(name, 'path', { type: 'string', examples: ['maren'] }, 'Username, case-sensitive.')),
       required: true,
     })),
     ...(filters === undefined ? [] : [...PAGE_PARAMETERS, ...filterParameters(filters)]),
@@ -234,7 +237,12 @@ function exampleOfErrors(status: number, codes: readonly ErrorCode[]) {
   const [code] = codes;
   return {
     errors: [
-      { title: 'What is wrong, in a sentence', status: String(status), code: code && adminCode(code), id: 'GET-1234' },
+      {
+        title: 'Short description of the error',
+        status: String(status),
+        code: code && adminCode(code),
+        id: 'GET-1234',
+      },
     ],
   };
 }

@@ -14,19 +14,19 @@ import { userOperations } from './operations/users.ts';
 
 /** Tags of all operations with their descriptions, in the order of the API description. */
 export const TAGS = {
-  server: 'What the service is, and what it lets people do.',
-  user: 'Accounts: making, reading, locking and ending them, with their password, groups and claims.',
-  'user-email': 'Confirmed e-mail addresses of accounts.',
-  'user-session': 'Browsers in which people are signed in.',
-  'oauth2-client': 'Applications, those of the configuration and those that registered themselves.',
-  'oauth2-session': 'What people, or applications for themselves, permit applications, with the tokens.',
-  'compat-session': 'Chat clients that signed in by the routes of the homeserver.',
-  'personal-session': 'Standing permissions of programs, with tokens that last.',
-  'user-registration-token': 'Invitations, with which people may register themselves.',
-  'upstream-oauth-link': 'Identities that accounts have at sign-in providers.',
-  'upstream-oauth-provider': 'The sign-in providers of the configuration.',
-  'policy-data': 'Data that the policy consults, in addition to `policy.data` of the configuration.',
-  job: 'Background work that is not done.',
+  server: 'The service and its site configuration.',
+  user: 'Accounts with their passwords, groups and claims.',
+  'user-email': 'Verified email addresses of accounts.',
+  'user-session': 'Browser sessions of users.',
+  'oauth2-client': 'Clients, both configured and dynamically registered.',
+  'oauth2-session': 'Client sessions of users and of clients themselves, with their tokens.',
+  'compat-session': 'Sessions of chat clients that signed in through the routes of the homeserver.',
+  'personal-session': 'Long-lived sessions of programs, with personal tokens.',
+  'user-registration-token': 'Registration tokens.',
+  'upstream-oauth-link': 'Identities of accounts at sign-in providers.',
+  'upstream-oauth-provider': 'Configured sign-in providers.',
+  'policy-data': 'Policy data, in addition to `policy.data` of the configuration.',
+  job: 'Background jobs that are not completed.',
 } as const;
 
 /** All operations of the API. */

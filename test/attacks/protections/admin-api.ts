@@ -168,7 +168,7 @@ export const ADMIN_API: readonly Protection[] = [
     attack: 129,
     removals: [
       {
-        text: "if (context.isAuthorizationRepeated) throw invalidToken('there is more than one header Authorization', false);",
+        text: "if (context.isAuthorizationRepeated) throw invalidToken('more than one Authorization header', false);",
       },
     ],
     test: MATRIX,

@@ -52,9 +52,9 @@ export async function identifyAdmin(
     throw new LatchkeyError('missing_token', { headers: { 'www-authenticate': 'Bearer' } });
   }
   const presented = headerToken(authorization);
-  if (context.isAuthorizationRepeated) throw invalidToken('there is more than one header Authorization', false);
+  if (context.isAuthorizationRepeated) throw invalidToken('more than one Authorization header', false);
   if (presented === undefined || presented === 'malformed') {
-    throw invalidToken('the header Authorization is neither Bearer nor DPoP with a token', false);
+    throw invalidToken('the Authorization header is neither Bearer nor DPoP with a token', false);
   }
   const { isBound } = presented;
   if (parseToken(presented.token) === undefined) throw invalidToken('the access token is malformed', isBound);

@@ -41,7 +41,7 @@ export function ulid() {
     .transform((text, context) => {
       const id = parseId(text);
       if (id !== undefined) return toUuid(id);
-      context.addIssue({ code: 'custom', message: 'it is no ULID' });
+      context.addIssue({ code: 'custom', message: 'not a ULID' });
       return z.NEVER;
     })
     .meta({ pattern: ULID_PATTERN });
@@ -55,15 +55,15 @@ export function flag() {
 /** Parses an RFC 3339 time. */
 export function instant() {
   return z.iso
-    .datetime({ offset: true, message: `a time as in RFC 3339, such as ${EXAMPLE_TIME}` })
+    .datetime({ offset: true, message: `a time (RFC 3339), such as ${EXAMPLE_TIME}` })
     .transform((text) => new Date(text));
 }
 
 /** Parses scopes, each a separate parameter. */
 export function scopes() {
-  return z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/, 'it is no scope'));
+  return z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/, 'not a valid scope'));
 }
 
 export function text(maximum: number) {
-  return z.string().min(1, 'it is empty').max(maximum, `at most ${maximum} characters`);
+  return z.string().min(1, 'must not be empty').max(maximum, `at most ${maximum} characters`);
 }

@@ -32,16 +32,16 @@ export function readListQuery(query: FormParameters, filters: z.ZodObject): List
     const mayRepeat = known.get(name);
     if (mayRepeat === undefined) {
       if (!name.startsWith('filter[') && !name.startsWith('page[')) continue;
-      throw badParameter(name, 'there is no such parameter');
+      throw badParameter(name, 'unknown parameter');
     }
-    if (query.isRepeated(name) && !mayRepeat) throw badParameter(name, 'it may be given once');
+    if (query.isRepeated(name) && !mayRepeat) throw badParameter(name, 'may only be given once');
     // If an empty filter were ignored, a program that lost an account ID would get all accounts.
-    if (query.isBlank(name)) throw badParameter(name, 'it has no value');
+    if (query.isBlank(name)) throw badParameter(name, 'must have a value');
   }
   const first = query.get('page[first]');
   const last = query.get('page[last]');
   if (first !== undefined && last !== undefined) {
-    throw badParameter('page[last]', 'a page is counted from the first or from the last item');
+    throw badParameter('page[last]', 'page[first] and page[last] are mutually exclusive');
   }
   const [sizeName, sizeText] = last === undefined ? ['page[first]', first] : ['page[last]', last];
   const window = {
@@ -67,7 +67,7 @@ export function readFilters<Filters extends z.ZodObject>(query: FormParameters, 
   const read = filters.safeParse(given);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw badParameter(`filter[${String(issue?.path[0] ?? '')}]`, issue?.message ?? 'it cannot be read');
+  throw badParameter(`filter[${String(issue?.path[0] ?? '')}]`, issue?.message ?? 'cannot be parsed');
 }
 
 /** Tests whether a filter is a list, whose values are separate parameters. */
@@ -94,7 +94,7 @@ function repeatedParameters(
 }
 
 function readSize(name: string, text: string): number {
-  if (!/^[1-9][0-9]*$/.test(text)) throw badParameter(name, 'the page size is not a positive number');
+  if (!/^[1-9][0-9]*$/.test(text)) throw badParameter(name, 'the page size must be a positive number');
   return Math.min(Number(text), MAX_SIZE);
 }
 
@@ -102,7 +102,7 @@ function readCursor(query: FormParameters, name: string): Ulid | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
   const id = parseId(text);
-  if (id === undefined) throw badParameter(name, 'a cursor is the id of an item');
+  if (id === undefined) throw badParameter(name, 'a cursor must be the id of an item');
   return id;
 }
 

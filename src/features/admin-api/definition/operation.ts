@@ -118,7 +118,7 @@ export function listOperation<Item extends { readonly id: string }, Rules extend
     description,
     filters,
     answers: [
-      { status: 200, schema: listSchema(resource), description: `A page of records of type \`${resource.type}\`.` },
+      { status: 200, schema: listSchema(resource), description: `A page of objects of type \`${resource.type}\`.` },
     ],
     errors: ['invalid_parameter', ...(check === undefined ? [] : (['not_found'] as const))],
     run: async (call) => {
@@ -224,7 +224,7 @@ export function actionOperation<Item extends { readonly id: string }>(definition
 /** Logs one line per change: the administrator, the operation and the record (operations 4.1). */
 export function logAction({ core, caller }: AdminCall, operation: string, target: string): void {
   const { clientId: client, user } = caller;
-  core.log.info('admin.action', 'an administrator changed something', {
+  core.log.info('admin.action', 'admin API change', {
     operation,
     target,
     ...(client !== undefined && { client }),
@@ -246,7 +246,7 @@ export async function readBody<Body extends z.ZodType>(
   const keys = issue?.code === 'unrecognized_keys' ? issue.keys : [];
   const pointer = ['', ...(issue?.path ?? []).map(String), ...keys.slice(0, 1)].map(escaped).join('/');
   throw new LatchkeyError('invalid_body', {
-    description: `${pointer}: ${keys.length > 0 ? 'there is no such member' : (issue?.message ?? 'it cannot be read')}`,
+    description: `${pointer}: ${keys.length > 0 ? 'unknown member' : (issue?.message ?? 'cannot be parsed')}`,
     members: { pointer },
   });
 }
@@ -275,20 +275,20 @@ async function findOr404<Item extends { readonly id: string }>(
 
 /** @param type kind of the missing record; @param by what identifies it */
 export function missing(type: string, by = 'id'): LatchkeyError {
-  return new LatchkeyError('not_found', { description: `there is no ${type} with this ${by}` });
+  return new LatchkeyError('not_found', { description: `no ${type} with this ${by}` });
 }
 
-const NOTHING: Answer = { status: 204, schema: undefined, description: 'It is done; there is no body.' };
+const NOTHING: Answer = { status: 204, schema: undefined, description: 'Success; the response has no body.' };
 
-const self = (of: string) => z.string().describe(`The address of ${of}, below the origin.`);
+const self = (of: string) => z.string().describe(`Path of ${of}.`);
 
 function resourceSchema<Item extends { readonly id: string }>({ type, description, attributes }: Resource<Item>) {
   return z
     .object({
-      type: z.literal(type).describe('What kind of record it is.'),
-      id: z.string().describe('Its identifier, a ULID; of what has one record for each account, that of the account.'),
-      attributes: attributes.describe('What is known of it.'),
-      links: z.object({ self: self('the record') }).describe('Where it is.'),
+      type: z.literal(type).describe('Type of the object.'),
+      id: z.string().describe('Identifier (ULID); for objects that exist once per account, the ID of the account.'),
+      attributes: attributes.describe('Attributes of the object.'),
+      links: z.object({ self: self('the object') }).describe('Links of the object.'),
     })
     .describe(description);
 }
@@ -297,35 +297,35 @@ function resourceSchema<Item extends { readonly id: string }>({ type, descriptio
 export function singleAnswer<Item extends { readonly id: string }>(
   status: number,
   resource: Resource<Item>,
-  description = `The record of type \`${resource.type}\`, as it is now.`,
+  description = `The current object of type \`${resource.type}\`.`,
 ): Answer {
-  const links = z.object({ self: self('this answer') }).describe('Where it was asked for.');
+  const links = z.object({ self: self('this response') }).describe('Links of the response.');
   return { status, schema: z.object({ data: resourceSchema(resource), links }), description };
 }
 
 function listSchema<Item extends { readonly id: string }>(resource: Resource<Item>) {
-  const cursor = z.string().describe('What `page[after]` and `page[before]` take.');
+  const cursor = z.string().describe('Cursor for `page[after]` and `page[before]`.');
   const listed = resourceSchema(resource)
     .extend({
       meta: z
-        .object({ page: z.object({ cursor }).describe('Its place in the list.') })
-        .describe('What is known of it in this list.'),
+        .object({ page: z.object({ cursor }).describe('Position in the list.') })
+        .describe('Metadata of the item in this list.'),
     })
     .describe(resource.description);
   return z.object({
     meta: z
-      .object({ count: z.int().describe('How many records the filters leave, on all pages together.') })
+      .object({ count: z.int().describe('Number of objects that match the filters, on all pages.') })
       .optional()
-      .describe('Left out with `count=false`.'),
-    data: z.array(listed).optional().describe('The records of the page; left out with `count=only`.'),
+      .describe('Omitted with `count=false`.'),
+    data: z.array(listed).optional().describe('Objects on this page; omitted with `count=only`.'),
     links: z
       .object({
         self: self('this page'),
         first: self('the first page').optional(),
         last: self('the last page').optional(),
-        next: self('the page that follows; left out where none does').optional(),
-        prev: self('the page before; left out where there is none').optional(),
+        next: self('the next page; omitted on the last page').optional(),
+        prev: self('the previous page; omitted on the first page').optional(),
       })
-      .describe('Where to read on. With `count=only`, `self` alone.'),
+      .describe('Pagination links. With `count=only`, just `self`.'),
   });
 }

@@ -21,20 +21,24 @@ import {
 const CLIENT: Resource<ClientRecord> = {
   type: 'oauth2-client',
   path: 'oauth2-clients',
-  description: 'An application that signs people in here.',
+  description: 'OAuth 2.0 client.',
   attributes: z.object({
     client_id: z
       .string()
-      .describe('What the application sends: the id once more, or the address of its metadata document.'),
-    client_name: z.string().nullable().describe('What people see; null: it gave no name.'),
-    client_uri: z.string().nullable().describe('Its home page.'),
-    logo_uri: z.string().nullable().describe('Its picture.'),
-    redirect_uris: z.array(z.string()).describe('Where people may be led back to.'),
-    grant_types: z.array(z.string()).describe('The ways in which it may get tokens.'),
-    token_endpoint_auth_method: z.string().describe('How it proves who it is; `none`: it has no secret.'),
-    is_static: z.boolean().describe('Whether it is one of the configuration, and did not register itself.'),
+      .describe("Value of `client_id` in requests: the ID, or the URL of the client's metadata document."),
+    client_name: z.string().nullable().describe('Name shown to users; null: not set.'),
+    client_uri: z.string().nullable().describe('Home page.'),
+    logo_uri: z.string().nullable().describe('Logo.'),
+    redirect_uris: z.array(z.string()).describe('Allowed redirect URIs.'),
+    grant_types: z.array(z.string()).describe('Grant types that the client may use.'),
+    token_endpoint_auth_method: z
+      .string()
+      .describe('Authentication method at the token endpoint; `none`: public client.'),
+    is_static: z
+      .boolean()
+      .describe('Whether the client is defined in the configuration instead of dynamically registered.'),
     created_at: z.iso.datetime().describe('When it registered, or was first seen in the configuration.'),
-    last_used_at: z.iso.datetime().nullable().describe('When it was last used; null: never, or that is not known.'),
+    last_used_at: z.iso.datetime().nullable().describe('When it was last used; null: never, or unknown.'),
   }),
   attributesOf: ({ id, document_url, created_at, last_used_at, ...shown }) => ({
     client_id: clientIdentifier(fromUuid(id), document_url),
@@ -49,30 +53,30 @@ const SHARED = { resource: CLIENT, source: stored(clients) };
 export const clientOperations: readonly Operation[] = [
   listOperation({
     id: 'listOAuth2Clients',
-    summary: 'Lists applications',
-    description: 'Applications of the configuration and those that registered themselves, in the order of their ids.',
+    summary: 'Lists clients',
+    description: 'Configured and dynamically registered clients, ordered by ID.',
     ...SHARED,
     filters: z.object({
       'client-kind': filter(
         z.enum(['dynamic', 'static'], 'dynamic or static'),
-        'Applications that registered themselves (`dynamic`), or that are in the configuration (`static`).',
+        'Clients that are dynamically registered (`dynamic`) or configured (`static`).',
       ),
       'client-name': filter(
         text(255),
-        'Applications whose name contains this text, in upper or lower case: 1 to 255 characters.',
+        'Clients whose name contains this text (case-insensitive): 1 to 255 characters.',
         'harbour',
       ),
       'client-uri': filter(
         text(255),
-        'Applications whose home page has this text in its address, in upper or lower case: 1 to 255 characters.',
+        'Clients whose home page URL contains this text (case-insensitive): 1 to 255 characters.',
         'harbour',
       ),
       'grant-type': filter(
         text(255),
-        'Applications that may use exactly this grant type, as the metadata spells it.',
+        'Clients that may use exactly this grant type, spelled as in the metadata.',
         'client_credentials',
       ),
-      'has-active-sessions': filter(flag(), 'Applications with (`true`) or without (`false`) live sessions.'),
+      'has-active-sessions': filter(flag(), 'Clients with (`true`) or without (`false`) active sessions.'),
     }),
     select: (values) => ({
       isStatic: values['client-kind'] && values['client-kind'] === 'static',
@@ -84,16 +88,17 @@ export const clientOperations: readonly Operation[] = [
   }),
   getOperation({
     id: 'getOAuth2Client',
-    summary: 'Reads an application',
+    summary: 'Gets a client',
     description:
-      'One application by its id, which is its `client_id` unless it publishes a metadata document. Never its secret.',
+      'Returns a client by its ID, which is its `client_id` unless it publishes a metadata document. The ' +
+      'secret is never returned.',
     ...SHARED,
   }),
   actionOperation({
     id: 'deleteOAuth2Client',
     method: 'DELETE',
-    summary: 'Deletes an application that registered itself, with its sessions and tokens',
-    description: 'Applications of the configuration are not deleted here: take them out of `clients`.',
+    summary: 'Deletes a dynamically registered client with its sessions and tokens',
+    description: 'Configured clients cannot be deleted here: remove them from `clients`.',
     ...SHARED,
     errors: ['client_is_static'],
     isSilent: true,

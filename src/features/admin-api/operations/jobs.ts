@@ -20,26 +20,26 @@ import {
 } from '../definition/operation.ts';
 
 const STATUSES =
-  '`available`: due, and begun as soon as a process has room. `scheduled`: due later. `running`. `failed`: tried, and ' +
-  'will be again. `dead`: given up.';
+  '`available`: due, runs as soon as a process has capacity. `scheduled`: due later. `running`. ' +
+  '`failed`: failed, will be retried. `dead`: failed for the last time.';
 
 const JOB: Resource<JobRecord> = {
   type: 'job',
   path: 'jobs',
-  description: 'A piece of background work that is not done.',
+  description: 'Background job that is not completed.',
   attributes: z.object({
-    queue: z.string().describe('What kind of work it is.'),
+    queue: z.string().describe('Queue, which is the kind of job.'),
     status: z.enum(JOB_STATUSES).describe(STATUSES),
-    attempt: z.int().min(0).describe('How often it was begun, the present run included.'),
+    attempt: z.int().min(0).describe('Number of runs, including the current one.'),
     created_at: z.iso.datetime().describe('When it was queued.'),
-    scheduled_at: z.iso.datetime().nullable().describe('When it is due; null: it runs, or was given up.'),
-    failed_at: z.iso.datetime().nullable().describe('When it was given up; null: it was not.'),
-    failed_reason: z.string().nullable().describe('Why its last run failed.'),
-    queued_by: z.string().nullable().describe('The request or job that made it.'),
-    started_at: z.null().describe('Is not recorded.'),
-    completed_at: z.null().describe('A job that is done is deleted.'),
-    next_attempt_id: z.null().describe('A job keeps its id when it is tried again.'),
-    payload: z.unknown().describe('What might be a secret is left out.'),
+    scheduled_at: z.iso.datetime().nullable().describe('When it is due; null: it is running or dead.'),
+    failed_at: z.iso.datetime().nullable().describe('When it failed for the last time; null: it is not dead.'),
+    failed_reason: z.string().nullable().describe('Why the last run failed.'),
+    queued_by: z.string().nullable().describe('The request or job that created it.'),
+    started_at: z.null().describe('Not recorded.'),
+    completed_at: z.null().describe('Completed jobs are deleted.'),
+    next_attempt_id: z.null().describe('A job keeps its ID when it is retried.'),
+    payload: z.unknown().describe('Possible secrets are removed.'),
   }),
   attributesOf: (job) => ({
     queue: job.queue,
@@ -74,23 +74,23 @@ const SHARED = { resource: JOB, source };
 export const jobOperations: readonly Operation[] = [
   listOperation({
     id: 'listJobs',
-    summary: 'Lists background work that waits, runs or was given up',
-    description: 'In the order of their ids, which says nothing of time. What was done is not kept.',
+    summary: 'Lists background jobs that are queued, running or dead',
+    description: 'Ordered by ID, which does not reflect time. Completed jobs are not kept.',
     ...SHARED,
     filters: z.object({
-      queue: filter(text(255), 'Jobs of the queue of exactly this name.', 'send-security-notice'),
-      status: filter(z.enum(JOB_STATUSES, JOB_STATUSES.join(', ')), `Jobs in this state. ${STATUSES}`),
+      queue: filter(text(255), 'Jobs in the queue of exactly this name.', 'send-security-notice'),
+      status: filter(z.enum(JOB_STATUSES, JOB_STATUSES.join(', ')), `Jobs with this status. ${STATUSES}`),
     }),
     select: ({ queue, status }) => ({ queue, status }),
   }),
-  getOperation({ id: 'getJob', summary: 'Reads a job', description: 'One piece of work by its id.', ...SHARED }),
+  getOperation({ id: 'getJob', summary: 'Gets a job', description: 'Returns a job by its ID.', ...SHARED }),
   {
     id: 'retryJob',
     method: 'POST',
     path: `${JOB.path}/:id/retry`,
     tag: JOB.type,
-    summary: 'Lets a job begin again that was given up',
-    description: 'It is due at once, as if it had never been tried, and keeps its id.',
+    summary: 'Retries a dead job',
+    description: 'The job is due immediately, with its attempts reset, and keeps its ID.',
     answers: [singleAnswer(201, JOB)],
     errors: ['invalid_id', 'not_found', 'job_not_dead', 'job_superseded'],
     run: async (call) => {
@@ -111,8 +111,8 @@ export const jobOperations: readonly Operation[] = [
   actionOperation({
     id: 'cancelJob',
     method: 'DELETE',
-    summary: 'Takes a job away that does not run: what it was for is not done',
-    description: 'A job that runs is not taken away: 409.',
+    summary: 'Cancels a job that is not running',
+    description: 'A running job cannot be canceled: 409.',
     ...SHARED,
     errors: ['job_running'],
     isSilent: true,

@@ -33,25 +33,25 @@ import {
 } from '../definition/operation.ts';
 
 const attributes = z.object({
-  created_at: z.iso.datetime().describe('When it was made.'),
-  revoked_at: z.iso.datetime().nullable().describe('When it was revoked; null: it was not.'),
-  owner_user_id: z.string().nullable().describe('The account that it belongs to; null: it belongs to an application.'),
-  owner_client_id: z
+  created_at: z.iso.datetime().describe('When it was created.'),
+  revoked_at: z.iso.datetime().nullable().describe('When it was revoked; null: not revoked.'),
+  owner_user_id: z.string().nullable().describe('Account that owns the session; null: owned by a client.'),
+  owner_client_id: z.string().nullable().describe('Client that owns the session; null: owned by an account.'),
+  actor_user_id: z.string().describe('Account that the token acts as.'),
+  human_name: z.string().describe('Description of its purpose.'),
+  scope: z.string().describe('Scopes of the token, separated by spaces.'),
+  last_active_at: z.iso.datetime().nullable().describe('When the token was last used; null: never.'),
+  last_active_ip: z
     .string()
     .nullable()
-    .describe('The application that it belongs to; null: it belongs to an account.'),
-  actor_user_id: z.string().describe('The account as which its token acts.'),
-  human_name: z.string().describe('What it is for.'),
-  scope: z.string().describe('What its token may do: scopes, with spaces between them.'),
-  last_active_at: z.iso.datetime().nullable().describe('When its token was last used; null: never.'),
-  last_active_ip: z.string().nullable().describe('From where its token was last used; null: nowhere, or forgotten.'),
-  expires_at: z.iso.datetime().nullable().describe('When the current token ends; null: never.'),
+    .describe('Client address of the last use; null: never used, or no longer stored.'),
+  expires_at: z.iso.datetime().nullable().describe('When the current token expires; null: never.'),
 });
 
 const SESSION: Resource<PersonalSessionRecord> = {
   type: 'personal-session',
   path: 'personal-sessions',
-  description: 'A standing permission of a program to act as an account, with one token at a time.',
+  description: 'Long-lived session in which a program acts as an account, with one token at a time.',
   attributes,
   attributesOf: (session) => ({
     created_at: time(session.created_at),
@@ -70,7 +70,7 @@ const SESSION: Resource<PersonalSessionRecord> = {
 /** Includes the token, which is never shown afterwards. */
 const ISSUED: Resource<PersonalSessionRecord & { readonly accessToken: string }> = {
   ...SESSION,
-  attributes: attributes.extend({ access_token: z.string().describe('The token, which is shown this once.') }),
+  attributes: attributes.extend({ access_token: z.string().describe('The token, only returned here.') }),
   attributesOf: ({ accessToken, ...session }, core) => ({
     ...SESSION.attributesOf(session, core),
     access_token: accessToken,
@@ -80,29 +80,29 @@ const ISSUED: Resource<PersonalSessionRecord & { readonly accessToken: string }>
 const SHARED = { resource: SESSION, source: stored(personalSessions) };
 
 const filters = z.object({
-  owner_user: filter(ulid(), 'Sessions that belong to the account of this id.', EXAMPLE_ID),
-  owner_client: filter(ulid(), 'Sessions that belong to the application of this id.', EXAMPLE_ID),
-  actor_user: filter(ulid(), 'Sessions that act as the account of this id.', EXAMPLE_ID),
+  owner_user: filter(ulid(), 'Sessions owned by the account with this ID.', EXAMPLE_ID),
+  owner_client: filter(ulid(), 'Sessions owned by the client with this ID.', EXAMPLE_ID),
+  actor_user: filter(ulid(), 'Sessions that act as the account with this ID.', EXAMPLE_ID),
   scope: filter(
     scopes(),
-    'Sessions with exactly this scope among theirs. Given several times: with all of them.',
+    'Sessions with exactly this scope. If given several times: with all of them.',
     'urn:mas:admin',
   ),
   status: filter(
     z.enum(['active', 'revoked'], 'active or revoked'),
-    'Sessions that were not (`active`) or were (`revoked`) revoked, whether their token has expired or not.',
+    'Sessions that are not revoked (`active`) or are revoked (`revoked`), regardless of token expiry.',
   ),
   expires_before: filter(
     instant(),
-    'Sessions whose token ends before this time (RFC 3339); never those whose token does not end.',
+    'Sessions whose token expires before this time (RFC 3339). Excludes tokens that never expire.',
     EXAMPLE_TIME,
   ),
   expires_after: filter(
     instant(),
-    'Sessions whose token ends after this time (RFC 3339); never those whose token does not end.',
+    'Sessions whose token expires after this time (RFC 3339). Excludes tokens that never expire.',
     EXAMPLE_TIME,
   ),
-  expires: filter(flag(), 'Sessions whose token ends at some time (`true`) or never (`false`).'),
+  expires: filter(flag(), 'Sessions whose token expires (`true`) or never expires (`false`).'),
 });
 
 const expiresIn = z
@@ -110,13 +110,13 @@ const expiresIn = z
   .min(1, 'at least 1 second')
   .max(MAX_PERSONAL_TOKEN_SECONDS, 'at most 10 years')
   .optional()
-  .describe('After how many seconds the token ends; without it, never.');
+  .describe('Lifetime of the token in seconds. Default: unlimited.');
 const newSessionBody = z.strictObject({
-  actor_user_id: ulid().describe('The account as which the token acts.'),
+  actor_user_id: ulid().describe('Account that the token acts as.'),
   human_name: text(MAX_PERSONAL_NAME_CHARACTERS)
-    .refine(isPersonalName, 'it has control characters, or is blank')
-    .describe('What it is for, for people who read lists of sessions.'),
-  scope: z.string().describe('What the token may do: scopes, with spaces between them.'),
+    .refine(isPersonalName, 'must not be blank or contain control characters')
+    .describe('Description of its purpose, shown in lists of sessions.'),
+  scope: z.string().describe('Scopes of the token, separated by spaces.'),
   expires_in: expiresIn,
 });
 const regenerationBody = z.strictObject({ expires_in: expiresIn });
@@ -125,7 +125,7 @@ export const personalSessionOperations: readonly Operation[] = [
   listOperation({
     id: 'listPersonalSessions',
     summary: 'Lists personal sessions',
-    description: 'Personal sessions of all owners, in the order in which they were made.',
+    description: 'Personal sessions of all owners, ordered by creation time.',
     ...SHARED,
     filters,
     select: (values) => ({
@@ -151,11 +151,13 @@ export const personalSessionOperations: readonly Operation[] = [
     method: 'POST',
     path: SESSION.path,
     tag: SESSION.type,
-    summary: 'Makes a personal session with its token',
+    summary: 'Creates a personal session and its token',
     description:
-      'It belongs to who calls: to the account of the token, or to the application that acts for itself. The answer has the token, which is not shown again. A scope with a device makes the device at the homeserver, before this answers.',
+      'The session belongs to the caller: the account of the token, or the client itself. The token is ' +
+      'only returned in this response. A device scope creates the device at the homeserver before the ' +
+      'response.',
     body: newSessionBody,
-    answers: [singleAnswer(201, ISSUED, 'The session with its token, which is shown this once.')],
+    answers: [singleAnswer(201, ISSUED, 'The session with its token, which is only returned here.')],
     errors: [
       'invalid_body',
       'not_found',
@@ -170,15 +172,15 @@ export const personalSessionOperations: readonly Operation[] = [
   },
   getOperation({
     id: 'getPersonalSession',
-    summary: 'Reads a personal session',
-    description: 'One personal session by its id, without its token.',
+    summary: 'Gets a personal session',
+    description: 'Returns a personal session by its ID, without its token.',
     ...SHARED,
   }),
   actionOperation({
     id: 'revokePersonalSession',
     action: 'revoke',
-    summary: 'Revokes a personal session with its token',
-    description: 'Its token is refused from now on. This is final.',
+    summary: 'Revokes a personal session and its token',
+    description: 'This cannot be undone.',
     ...SHARED,
     errors: ['session_revoked'],
     run: async ({ core, caller }, { id }) => {
@@ -196,10 +198,10 @@ export const personalSessionOperations: readonly Operation[] = [
     method: 'POST',
     path: `${SESSION.path}/:id/regenerate`,
     tag: SESSION.type,
-    summary: 'Gives a personal session another token; the one before stops working',
-    description: 'Only for its owner. The answer has the new token, which is not shown again.',
+    summary: 'Rotates the token of a personal session; the previous one stops working',
+    description: 'Only the owner may do this. The new token is only returned in this response.',
     body: regenerationBody,
-    answers: [singleAnswer(201, ISSUED, 'The session with its token, which is shown this once.')],
+    answers: [singleAnswer(201, ISSUED, 'The session with its token, which is only returned here.')],
     errors: ['invalid_id', 'not_found', 'invalid_body', 'not_owner', 'session_not_valid'],
     run: async (call) => await regenerate(call),
   },

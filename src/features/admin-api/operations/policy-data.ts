@@ -10,9 +10,9 @@ import { getOperation, logAction, type Operation, readBody, singleAnswer, stored
 const POLICY_DATA: Resource<PolicyDataRecord> = {
   type: 'policy-data',
   path: 'policy-data',
-  description: 'What was stored for the policy to consult.',
+  description: 'Stored policy data.',
   attributes: z.object({
-    data: z.record(z.string(), z.unknown()).describe('What is merged into `policy.data` of the configuration.'),
+    data: z.record(z.string(), z.unknown()).describe('Data merged into `policy.data` of the configuration.'),
     created_at: z.iso.datetime().describe('When it was stored.'),
   }),
   attributesOf: ({ data, created_at }) => ({ data, created_at: time(created_at) }),
@@ -24,9 +24,7 @@ const MAX_MEMBERS = 10_000;
 const dataBody = z.strictObject({
   data: z
     .record(z.string(), z.unknown())
-    .describe(
-      'Members of `policy.data`: lists are added to those of the configuration, other values stand in their place.',
-    ),
+    .describe('Members of `policy.data`: lists are appended to those of the configuration, other values replace them.'),
 });
 
 export const policyDataOperations: readonly Operation[] = [
@@ -35,9 +33,10 @@ export const policyDataOperations: readonly Operation[] = [
     method: 'POST',
     path: POLICY_DATA.path,
     tag: POLICY_DATA.type,
-    summary: 'Stores data that is added to `policy.data`, in place of what was stored before',
+    summary: 'Stores policy data, replacing the previous data',
     description:
-      'It is merged with `policy.data` of the configuration, and tried before it is stored. This process follows it at once, others within a second.',
+      'The data is validated and merged with `policy.data` of the configuration. This process applies it ' +
+      'immediately, others within a second.',
     body: dataBody,
     answers: [singleAnswer(201, POLICY_DATA)],
     errors: ['invalid_body', 'invalid_policy_data'],
@@ -64,8 +63,8 @@ export const policyDataOperations: readonly Operation[] = [
     method: 'GET',
     path: `${POLICY_DATA.path}/latest`,
     tag: POLICY_DATA.type,
-    summary: 'Reads the data that was stored last',
-    description: 'What is in force in addition to the configuration.',
+    summary: 'Gets the latest policy data',
+    description: 'Returns the data in effect in addition to the configuration.',
     answers: [singleAnswer(200, POLICY_DATA)],
     errors: ['not_found'],
     run: async (call) => {
@@ -77,8 +76,8 @@ export const policyDataOperations: readonly Operation[] = [
   },
   getOperation({
     id: 'getPolicyData',
-    summary: 'Reads data that was stored; the last ten are kept',
-    description: 'One of the last ten by its id.',
+    summary: 'Gets stored policy data; the last ten versions are kept',
+    description: 'Returns one of the last ten versions by its ID.',
     resource: POLICY_DATA,
     source,
   }),

@@ -31,16 +31,16 @@ import {
 const TOKEN: Resource<RegistrationTokenRecord> = {
   type: 'user-registration-token',
   path: 'user-registration-tokens',
-  description: 'An invitation, with which people may register themselves.',
+  description: 'Registration token, which allows users to register.',
   attributes: z.object({
-    token: z.string().describe('What people type, or follow a link with.'),
-    valid: z.boolean().describe('Whether somebody can register with it now: not revoked, expired or used up.'),
-    usage_limit: z.int().nullable().describe('How many accounts may be made with it; null: any number.'),
-    times_used: z.int().describe('How many accounts were made with it.'),
-    created_at: z.iso.datetime().describe('When it was made.'),
-    last_used_at: z.iso.datetime().nullable().describe('When an account was last made with it; null: never.'),
-    expires_at: z.iso.datetime().nullable().describe('Until when it is good; null: without end.'),
-    revoked_at: z.iso.datetime().nullable().describe('When it was revoked; null: it is not.'),
+    token: z.string().describe('Value that users enter, or that the invitation link contains.'),
+    valid: z.boolean().describe('Whether the token can be used now: not revoked, expired or used up.'),
+    usage_limit: z.int().nullable().describe('Maximum number of registrations; null: unlimited.'),
+    times_used: z.int().describe('Number of registrations.'),
+    created_at: z.iso.datetime().describe('When it was created.'),
+    last_used_at: z.iso.datetime().nullable().describe('When it was last used for a registration; null: never.'),
+    expires_at: z.iso.datetime().nullable().describe('When it expires; null: never.'),
+    revoked_at: z.iso.datetime().nullable().describe('When it was revoked; null: not revoked.'),
   }),
   attributesOf: (token, { keyRing }) => ({
     token: openRegistrationToken(keyRing, fromUuid(token.id), token.token_sealed),
@@ -77,41 +77,38 @@ const newTokenBody = z.strictObject({
     .string()
     .refine(isRegistrationToken, '1 to 64 letters, digits and . _ ~ -')
     .optional()
-    .describe('A token of your own: 1 to 64 letters, digits and `. _ ~ -`. Without it, 12 characters at random.'),
+    .describe('Custom token: 1 to 64 letters, digits and `. _ ~ -`. Default: 12 random characters.'),
   usage_limit: usageLimit
     .nullable()
     .optional()
-    .describe('How many accounts may be made with it. Without it, or null: any number.'),
+    .describe('Maximum number of registrations. Default or null: unlimited.'),
   expires_at: instant()
     .nullable()
     .optional()
-    .describe('Until when it is good, a time to come (RFC 3339). Without it, or null: without end.'),
+    .describe('When it expires, a time in the future (RFC 3339). Default or null: never.'),
 });
 const changeBody = z.strictObject({
   usage_limit: usageLimit
     .nullable()
     .optional()
-    .describe('How many accounts may be made with it. Without it, as before; null: any number.'),
+    .describe('Maximum number of registrations. Default: unchanged; null: unlimited.'),
   expires_at: instant()
     .nullable()
     .optional()
-    .describe('Until when it is good, a time to come (RFC 3339). Without it, as before; null: without end.'),
+    .describe('When it expires, a time in the future (RFC 3339). Default: unchanged; null: never.'),
 });
 
 export const registrationTokenOperations: readonly Operation[] = [
   listOperation({
     id: 'listUserRegistrationTokens',
     summary: 'Lists registration tokens',
-    description: 'Invitations in the order in which they were made, with the tokens themselves.',
+    description: 'Registration tokens, including their values, ordered by creation time.',
     ...SHARED,
     filters: z.object({
-      used: filter(flag(), 'Tokens with which somebody (`true`) or nobody (`false`) has registered.'),
+      used: filter(flag(), 'Tokens that have (`true`) or have not (`false`) been used.'),
       revoked: filter(flag(), 'Tokens that are (`true`) or are not (`false`) revoked.'),
-      expired: filter(flag(), 'Tokens whose time is (`true`) or is not (`false`) over; those without end are not.'),
-      valid: filter(
-        flag(),
-        'Tokens that are good for a registration now (`true`), or are revoked, expired or used up (`false`).',
-      ),
+      expired: filter(flag(), 'Tokens that have (`true`) or have not (`false`) expired.'),
+      valid: filter(flag(), 'Tokens that can be used now (`true`), or are revoked, expired or used up (`false`).'),
     }),
     select: ({ used, revoked, expired, valid }) => ({
       isUsed: used,
@@ -122,8 +119,8 @@ export const registrationTokenOperations: readonly Operation[] = [
   }),
   getOperation({
     id: 'getUserRegistrationToken',
-    summary: 'Reads a registration token',
-    description: 'One invitation by its id, with the token itself.',
+    summary: 'Gets a registration token',
+    description: 'Returns a registration token by its ID, including its value.',
     ...SHARED,
   }),
   {
@@ -131,8 +128,8 @@ export const registrationTokenOperations: readonly Operation[] = [
     method: 'POST',
     path: TOKEN.path,
     tag: TOKEN.type,
-    summary: 'Makes a registration token',
-    description: 'Anybody who has the token may register, where `account.password_registration_enabled` is set.',
+    summary: 'Creates a registration token',
+    description: 'Anyone who has the token may register if `account.password_registration_enabled` is set.',
     body: newTokenBody,
     answers: [singleAnswer(201, TOKEN)],
     errors: ['invalid_body', 'token_exists'],
@@ -155,9 +152,8 @@ export const registrationTokenOperations: readonly Operation[] = [
   actionOperation({
     id: 'updateUserRegistrationToken',
     method: 'PUT',
-    summary: 'Changes how often and how long a token is good; null takes a limit away',
-    description:
-      'What is left out stays as it is. A limit below the number of accounts that were made with it is refused.',
+    summary: 'Changes the usage limit and expiry of a token; null removes a limit',
+    description: 'Omitted members are unchanged. A limit below the number of registrations is rejected.',
     ...SHARED,
     body: changeBody,
     errors: ['invalid_body'],
@@ -167,7 +163,7 @@ export const registrationTokenOperations: readonly Operation[] = [
       const change = { usageLimit: usage_limit, expiresAt: expires_at };
       if (await changeRegistrationToken(core.database, fromUuid<'registration-token'>(id), change)) return;
       throw new LatchkeyError('invalid_body', {
-        description: '/usage_limit: the token was used more often',
+        description: '/usage_limit: below the number of registrations',
         members: { pointer: '/usage_limit' },
       });
     },
@@ -175,8 +171,8 @@ export const registrationTokenOperations: readonly Operation[] = [
   actionOperation({
     id: 'revokeUserRegistrationToken',
     action: 'revoke',
-    summary: 'Makes a token worthless',
-    description: 'Nobody registers with it until it is good again; accounts that were made with it stay.',
+    summary: 'Revokes a registration token',
+    description: 'The token cannot be used unless it is restored; existing accounts are not affected.',
     ...SHARED,
     errors: ['already_revoked'],
     run: async ({ core }, { id }) => {
@@ -191,8 +187,8 @@ export const registrationTokenOperations: readonly Operation[] = [
   actionOperation({
     id: 'unrevokeUserRegistrationToken',
     action: 'unrevoke',
-    summary: 'Makes a revoked token good again',
-    description: 'Limits of number and time count as before.',
+    summary: 'Restores a revoked token',
+    description: 'The usage limit and expiry apply as before.',
     ...SHARED,
     errors: ['not_revoked'],
     run: async ({ core }, { id }) => {
@@ -205,7 +201,7 @@ export const registrationTokenOperations: readonly Operation[] = [
 function checkEnd({ clock }: Core, expiresAt: Date | null | undefined): void {
   if (expiresAt === undefined || expiresAt === null || expiresAt.getTime() > clock.now()) return;
   throw new LatchkeyError('invalid_body', {
-    description: '/expires_at: it is over',
+    description: '/expires_at: is in the past',
     members: { pointer: '/expires_at' },
   });
 }

@@ -3,28 +3,24 @@ import { z } from 'zod';
 import { json } from '#platform/http/response.ts';
 import type { Operation } from '../definition/operation.ts';
 
-const version = z.object({ version: z.string().describe('Three numbers with dots between them.') });
+const version = z.object({ version: z.string().describe('Version as `MAJOR.MINOR.PATCH`.') });
 
 const siteConfig = z.object({
-  server_name: z.string().describe('The name of the homeserver, behind the colon of the ids of people.'),
-  password_login_enabled: z.boolean().describe('Whether people sign in with passwords.'),
-  password_registration_enabled: z.boolean().describe('Whether people may register themselves with a password.'),
-  password_registration_email_required: z.boolean().describe('Whether who registers needs an e-mail address.'),
-  password_registration_token_required: z.boolean().describe('Whether who registers needs a registration token.'),
+  server_name: z.string().describe('Server name of the homeserver, after the colon in user IDs.'),
+  password_login_enabled: z.boolean().describe('Whether users can sign in with passwords.'),
+  password_registration_enabled: z.boolean().describe('Whether users may register with a password.'),
+  password_registration_email_required: z.boolean().describe('Whether registration requires an email address.'),
+  password_registration_token_required: z.boolean().describe('Whether registration requires a registration token.'),
   registration_token_required: z
     .boolean()
-    .meta({ deprecated: true, description: 'The same as `password_registration_token_required`, under its old name.' }),
-  email_change_allowed: z.boolean().describe('Whether people may add and remove their e-mail addresses.'),
-  displayname_change_allowed: z.boolean().describe('Whether people may change the name that others see.'),
-  password_change_allowed: z.boolean().describe('Whether people may change their password.'),
-  account_recovery_allowed: z.boolean().describe('Whether who forgot the password gets a new one by e-mail.'),
-  account_deactivation_allowed: z.boolean().describe('Whether people may deactivate their own account.'),
-  captcha_enabled: z.boolean().describe('Whether who registers has to solve a captcha.'),
-  minimum_password_complexity: z
-    .int()
-    .min(0)
-    .max(4)
-    .describe('How hard to guess a password has to be: 0 for any, 4 for very hard.'),
+    .meta({ deprecated: true, description: 'Deprecated alias of `password_registration_token_required`.' }),
+  email_change_allowed: z.boolean().describe('Whether users may add and remove email addresses.'),
+  displayname_change_allowed: z.boolean().describe('Whether users may change their display name.'),
+  password_change_allowed: z.boolean().describe('Whether users may change their password.'),
+  account_recovery_allowed: z.boolean().describe('Whether users may reset their password by email.'),
+  account_deactivation_allowed: z.boolean().describe('Whether users may deactivate their own account.'),
+  captcha_enabled: z.boolean().describe('Whether registration requires solving a CAPTCHA.'),
+  minimum_password_complexity: z.int().min(0).max(4).describe('Minimum zxcvbn score of a password, 0 to 4.'),
 });
 
 export const serverOperations: readonly Operation[] = [
@@ -33,8 +29,8 @@ export const serverOperations: readonly Operation[] = [
     method: 'GET',
     path: 'site-config',
     tag: 'server',
-    summary: 'Says what people may do',
-    description: 'What the configuration lets people do here, for pages and tools that follow it.',
+    summary: 'Gets the site configuration',
+    description: 'Returns the features that the configuration makes available to users, for pages and tools.',
     answers: [{ status: 200, schema: siteConfig, description: 'The settings.' }],
     errors: [],
     run: async ({ core: { config, isRecoveryOpen } }) => {
@@ -63,8 +59,8 @@ export const serverOperations: readonly Operation[] = [
     method: 'GET',
     path: 'version',
     tag: 'server',
-    summary: 'Names the version of the service',
-    description: 'The version of the program that answered.',
+    summary: 'Gets the version of the service',
+    description: 'Returns the version of the program that answers.',
     answers: [{ status: 200, schema: version, description: 'The version.' }],
     errors: [],
     run: async ({ core }) => json(200, { version: core.version }),

@@ -28,18 +28,18 @@ import {
 } from '../definition/operation.ts';
 
 const common = {
-  created_at: z.iso.datetime().describe('When it began.'),
-  finished_at: z.iso.datetime().nullable().describe('When it ended; null: it lives.'),
-  user_agent: z.string().nullable().describe('What the program called itself when it was last used.'),
-  last_active_at: z.iso.datetime().nullable().describe('When it was last used; null: not since it began.'),
-  last_active_ip: z.string().nullable().describe('From where it was last used; null: not known, or forgotten.'),
+  created_at: z.iso.datetime().describe('When it started.'),
+  finished_at: z.iso.datetime().nullable().describe('When it ended; null: active.'),
+  user_agent: z.string().nullable().describe('User agent of the last use.'),
+  last_active_at: z.iso.datetime().nullable().describe('When it was last used; null: not since it started.'),
+  last_active_ip: z.string().nullable().describe('Client address of the last use; null: unknown, or no longer stored.'),
 };
 const userSessionId = z
   .string()
   .nullable()
-  .describe('The browser session in which the person agreed; null: there was none, or it is deleted.');
-const scopeOfSession = z.string().describe('What its tokens may do: scopes, with spaces between them.');
-const nameOfSession = z.string().nullable().describe('What the person calls it; null: nothing.');
+  .describe('Browser session in which the user consented; null: none, or deleted.');
+const scopeOfSession = z.string().describe('Scopes of its tokens, separated by spaces.');
+const nameOfSession = z.string().nullable().describe('Name set by the user; null: none.');
 
 function commonOf(session: BrowserSessionRecord | OAuth2SessionRecord | CompatSessionRecord) {
   const { created_at, finished_at, user_agent, last_active_at, last_active_ip } = session;
@@ -55,24 +55,24 @@ function commonOf(session: BrowserSessionRecord | OAuth2SessionRecord | CompatSe
 const USER_SESSION: Resource<BrowserSessionRecord> = {
   type: 'user-session',
   path: 'user-sessions',
-  description: 'A browser in which a person is signed in.',
-  attributes: z.object({ ...common, user_id: z.string().describe('Who is signed in.') }),
+  description: 'Session of a user in a browser.',
+  attributes: z.object({ ...common, user_id: z.string().describe('Account that is signed in.') }),
   attributesOf: (session) => ({ ...commonOf(session), user_id: fromUuid(session.user_id) }),
 };
 
 const OAUTH2_SESSION: Resource<OAuth2SessionRecord> = {
   type: 'oauth2-session',
   path: 'oauth2-sessions',
-  description: 'A standing permission of an application, with its tokens.',
+  description: 'Session of an OAuth 2.0 client, with its tokens.',
   attributes: z.object({
     ...common,
-    user_id: z.string().nullable().describe('Who permitted it; null: the application acts for itself.'),
+    user_id: z.string().nullable().describe('Account that granted it; null: the client acts for itself.'),
     user_session_id: userSessionId,
-    client_id: z.string().describe('The application.'),
+    client_id: z.string().describe('The client.'),
     parent_session_id: z
       .string()
       .nullable()
-      .describe('The session whose token was exchanged for this one; null: it did not begin so.'),
+      .describe('Session whose token was exchanged for this one; null: not a token exchange.'),
     scope: scopeOfSession,
     human_name: nameOfSession,
   }),
@@ -90,13 +90,13 @@ const OAUTH2_SESSION: Resource<OAuth2SessionRecord> = {
 const COMPAT_SESSION: Resource<CompatSessionRecord> = {
   type: 'compat-session',
   path: 'compat-sessions',
-  description: 'A chat client that signed in by the routes of the homeserver.',
+  description: 'Session of a chat client that signed in through the routes of the homeserver.',
   attributes: z.object({
     ...common,
-    user_id: z.string().describe('Who is signed in.'),
-    device_id: z.string().nullable().describe('Its device at the homeserver; null: it has none.'),
+    user_id: z.string().describe('Account that is signed in.'),
+    device_id: z.string().nullable().describe('Device at the homeserver; null: none.'),
     user_session_id: userSessionId,
-    redirect_uri: z.string().nullable().describe('Where a single sign-on led back to; null: it signed in otherwise.'),
+    redirect_uri: z.string().nullable().describe('Redirect URL of the single sign-on; null: signed in otherwise.'),
     human_name: nameOfSession,
   }),
   attributesOf: (session) => ({
@@ -110,27 +110,27 @@ const COMPAT_SESSION: Resource<CompatSessionRecord> = {
 };
 
 const sessionFilters = {
-  user: filter(ulid(), 'Sessions of the account of this id.', EXAMPLE_ID),
+  user: filter(ulid(), 'Sessions of the account with this ID.', EXAMPLE_ID),
   status: filter(
     z.enum(['active', 'finished'], 'active or finished'),
-    'Sessions that live (`active`) or have ended (`finished`).',
+    'Sessions that are active (`active`) or have ended (`finished`).',
   ),
-  'created-before': filter(instant(), 'Sessions that began before this time (RFC 3339).', EXAMPLE_TIME),
-  'created-after': filter(instant(), 'Sessions that began after this time (RFC 3339).', EXAMPLE_TIME),
+  'created-before': filter(instant(), 'Sessions that started before this time (RFC 3339).', EXAMPLE_TIME),
+  'created-after': filter(instant(), 'Sessions that started after this time (RFC 3339).', EXAMPLE_TIME),
   'last-active-before': filter(
     instant(),
-    'Sessions that were last used before this time (RFC 3339); never those that were not used.',
+    'Sessions last used before this time (RFC 3339). Excludes sessions that were never used.',
     EXAMPLE_TIME,
   ),
   'last-active-after': filter(
     instant(),
-    'Sessions that were last used after this time (RFC 3339); never those that were not used.',
+    'Sessions last used after this time (RFC 3339). Excludes sessions that were never used.',
     EXAMPLE_TIME,
   ),
 };
 const ownedFilters = {
   ...sessionFilters,
-  'user-session': filter(ulid(), 'Sessions that began in the browser session of this id.', EXAMPLE_ID),
+  'user-session': filter(ulid(), 'Sessions that were started in the browser session with this ID.', EXAMPLE_ID),
 };
 const filtersOfBrowsers = z.object(sessionFilters);
 const filtersOfChatClients = z.object(ownedFilters);
@@ -138,18 +138,14 @@ const filtersOfApplications = z.object({
   ...ownedFilters,
   client: filter(
     z.array(ulid()),
-    'Sessions of the application of this id. Given several times: of any of them.',
+    'Sessions of the client with this ID. If given several times: of any of them.',
     EXAMPLE_ID,
   ),
   'client-kind': filter(
     z.enum(['dynamic', 'static'], 'dynamic or static'),
-    'Sessions of applications that registered themselves (`dynamic`), or that are in the configuration (`static`).',
+    'Sessions of clients that are dynamically registered (`dynamic`) or configured (`static`).',
   ),
-  scope: filter(
-    scopes(),
-    'Sessions with exactly this scope among theirs. Given several times: with all of them.',
-    'openid',
-  ),
+  scope: filter(scopes(), 'Sessions with exactly this scope. If given several times: with all of them.', 'openid'),
 });
 
 type Filters = z.output<typeof filtersOfBrowsers>;
@@ -189,7 +185,8 @@ export const sessionOperations: readonly Operation[] = [
     id: 'listUserSessions',
     summary: 'Lists browser sessions',
     description:
-      'Browser sessions of all accounts, in the order in which they began. Those that ended are kept for a while (`retention.finished_sessions`).',
+      'Browser sessions of all accounts, ordered by start time. Ended sessions are kept for ' +
+      '`retention.finished_sessions`.',
     ...BROWSERS,
     filters: filtersOfBrowsers,
     select: selected,
@@ -197,15 +194,14 @@ export const sessionOperations: readonly Operation[] = [
   }),
   getOperation({
     id: 'getUserSession',
-    summary: 'Reads a browser session',
-    description: 'One browser session by its id.',
+    summary: 'Gets a browser session',
+    description: 'Returns a browser session by its ID.',
     ...BROWSERS,
   }),
   actionOperation({
     id: 'finishUserSession',
-    summary: 'Signs a browser out',
-    description:
-      'Sessions of applications that began in this browser go on, but for those that end with it by their own settings.',
+    summary: 'Ends a browser session',
+    description: 'Client sessions that were started in this browser continue, unless their settings end them with it.',
     ...BROWSERS,
     ...FINISH,
     run: async ({ core }, { id, user_id, finished_at }) => {
@@ -221,9 +217,9 @@ export const sessionOperations: readonly Operation[] = [
   }),
   listOperation({
     id: 'listOAuth2Sessions',
-    summary: 'Lists sessions of applications',
+    summary: 'Lists client sessions',
     description:
-      'Sessions of all applications, in the order in which they began. Those that ended are kept for a while (`retention.finished_sessions`).',
+      'Sessions of all clients, ordered by start time. Ended sessions are kept for `retention.finished_sessions`.',
     ...APPLICATIONS,
     filters: filtersOfApplications,
     select: (values) => ({
@@ -242,14 +238,14 @@ export const sessionOperations: readonly Operation[] = [
   }),
   getOperation({
     id: 'getOAuth2Session',
-    summary: 'Reads a session of an application',
-    description: 'One session of an application by its id.',
+    summary: 'Gets a client session',
+    description: 'Returns a client session by its ID.',
     ...APPLICATIONS,
   }),
   actionOperation({
     id: 'finishOAuth2Session',
-    summary: 'Ends a session of an application with its tokens',
-    description: 'Its tokens are refused from now on, and the homeserver drops its device in the background.',
+    summary: 'Ends a client session and revokes its tokens',
+    description: 'The homeserver deletes its device in the background.',
     ...APPLICATIONS,
     ...FINISH,
     run: async ({ core }, { id }) => {
@@ -263,7 +259,8 @@ export const sessionOperations: readonly Operation[] = [
     id: 'listCompatSessions',
     summary: 'Lists sessions of chat clients',
     description:
-      'Sessions of chat clients, in the order in which they began. Those that ended are kept for a while (`retention.finished_sessions`).',
+      'Sessions of chat clients, ordered by start time. Ended sessions are kept for ' +
+      '`retention.finished_sessions`.',
     ...CHAT_CLIENTS,
     filters: filtersOfChatClients,
     select: (values) => ({ ...selected(values), browserSession: values['user-session'] }),
@@ -271,14 +268,14 @@ export const sessionOperations: readonly Operation[] = [
   }),
   getOperation({
     id: 'getCompatSession',
-    summary: 'Reads a session of a chat client',
-    description: 'One session of a chat client by its id.',
+    summary: 'Gets a session of a chat client',
+    description: 'Returns a session of a chat client by its ID.',
     ...CHAT_CLIENTS,
   }),
   actionOperation({
     id: 'finishCompatSession',
-    summary: 'Ends a session of a chat client with its tokens',
-    description: 'Its tokens are refused from now on, and the homeserver drops its device in the background.',
+    summary: 'Ends a session of a chat client and revokes its tokens',
+    description: 'The homeserver deletes its device in the background.',
     ...CHAT_CLIENTS,
     ...FINISH,
     run: async ({ core }, { id, finished_at }) => {

@@ -30,13 +30,16 @@ import {
 const LINK: Resource<UpstreamLinkRecord> = {
   type: 'upstream-oauth-link',
   path: 'upstream-oauth-links',
-  description: 'An identity at a sign-in provider.',
+  description: 'Identity of a user at a sign-in provider.',
   attributes: z.object({
-    created_at: z.iso.datetime().describe('When it was first seen, or added.'),
+    created_at: z.iso.datetime().describe('When it was first seen or added.'),
     provider_id: z.string().describe('The provider.'),
-    subject: z.string().describe('What the provider calls the person: its claim `sub`.'),
-    user_id: z.string().nullable().describe('The account that it signs in to; null: nobody has it yet.'),
-    human_account_name: z.string().nullable().describe('A name for people, as the provider or who added it gave it.'),
+    subject: z.string().describe('Identifier of the user at the provider: the claim `sub`.'),
+    user_id: z.string().nullable().describe('Linked account; null: not linked yet.'),
+    human_account_name: z
+      .string()
+      .nullable()
+      .describe('Display name, from the provider or the administrator who added it.'),
   }),
   attributesOf: ({ created_at, provider_id, subject, user_id, human_account_name }) => ({
     created_at: time(created_at),
@@ -50,14 +53,14 @@ const LINK: Resource<UpstreamLinkRecord> = {
 const PROVIDER: Resource<UpstreamProviderRecord> = {
   type: 'upstream-oauth-provider',
   path: 'upstream-oauth-providers',
-  description: 'A sign-in provider of the configuration.',
+  description: 'Configured sign-in provider.',
   attributes: z.object({
-    issuer: z.string().nullable().describe('Its issuer; null: it is no OpenID provider.'),
-    human_name: z.string().nullable().describe('What its button says.'),
-    brand_name: z.string().nullable().describe('What it looks like: the name of a known brand.'),
+    issuer: z.string().nullable().describe('Issuer; null: not an OpenID provider.'),
+    human_name: z.string().nullable().describe('Name on its button.'),
+    brand_name: z.string().nullable().describe('Brand of its button.'),
     created_at: z.iso.datetime().describe('When it was first seen in the configuration.'),
-    disabled_at: z.iso.datetime().nullable().describe('Since when nobody signs in through it; null: they do.'),
-    registration_token_required: z.boolean().describe('Whether who registers through it needs a registration token.'),
+    disabled_at: z.iso.datetime().nullable().describe('When it was disabled; null: enabled.'),
+    registration_token_required: z.boolean().describe('Whether registration through it requires a registration token.'),
   }),
   attributesOf: ({ id, issuer, human_name, created_at, disabled_at }, { config }) => {
     const configured = config.upstreamOauth2.providers.find((provider) => provider.id === fromUuid(id));
@@ -73,10 +76,10 @@ const PROVIDER: Resource<UpstreamProviderRecord> = {
 };
 
 const linkBody = z.strictObject({
-  user_id: ulid().describe('The account that it shall sign in to.'),
-  provider_id: ulid().describe('A provider of the configuration.'),
-  subject: text(255).describe('What the provider calls the person: its claim `sub`.'),
-  human_account_name: text(255).optional().describe('A name for people who read lists of identities.'),
+  user_id: ulid().describe('Account to link it to.'),
+  provider_id: ulid().describe('Configured sign-in provider.'),
+  subject: text(255).describe('Identifier of the user at the provider: the claim `sub`.'),
+  human_account_name: text(255).optional().describe('Display name, shown in lists of identities.'),
 });
 
 const LINKS = { resource: LINK, source: stored(upstreamLinks) };
@@ -86,15 +89,15 @@ export const upstreamOperations: readonly Operation[] = [
   listOperation({
     id: 'listUpstreamOAuthLinks',
     summary: 'Lists identities at sign-in providers',
-    description: 'Identities of all accounts, in the order in which they were first seen.',
+    description: 'Identities of all accounts, ordered by when they were first seen.',
     ...LINKS,
     filters: z.object({
-      user: filter(ulid(), 'Identities of the account of this id.', EXAMPLE_ID),
-      provider: filter(ulid(), 'Identities at the provider of this id.', EXAMPLE_ID),
-      subject: filter(text(255), 'Identities that providers call exactly this: their claim `sub`.', '248289761001'),
+      user: filter(ulid(), 'Identities of the account with this ID.', EXAMPLE_ID),
+      provider: filter(ulid(), 'Identities at the provider with this ID.', EXAMPLE_ID),
+      subject: filter(text(255), 'Identities with exactly this claim `sub`.', '248289761001'),
       'human-account-name': filter(
         text(255),
-        'Identities with exactly this name for people, in the same upper and lower case.',
+        'Identities with exactly this display name (case-sensitive).',
         'maren@login.example',
       ),
     }),
@@ -116,12 +119,12 @@ export const upstreamOperations: readonly Operation[] = [
     method: 'POST',
     path: LINK.path,
     tag: LINK.type,
-    summary: 'Gives an account an identity at a provider; 200 when it was known and nobody had it',
-    description: 'The person then signs in to this account through the provider.',
+    summary: 'Links an identity at a provider to an account; 200 if the identity existed without an account',
+    description: 'The user can then sign in to this account with the provider.',
     body: linkBody,
     answers: [
-      singleAnswer(201, LINK, 'The identity, which was not known before.'),
-      singleAnswer(200, LINK, 'The identity, which was known and nobody had.'),
+      singleAnswer(201, LINK, 'The new identity.'),
+      singleAnswer(200, LINK, 'The identity, which existed without an account.'),
     ],
     errors: ['invalid_body', 'not_found', 'link_exists'],
     run: async (call) => {
@@ -146,15 +149,15 @@ export const upstreamOperations: readonly Operation[] = [
   },
   getOperation({
     id: 'getUpstreamOAuthLink',
-    summary: 'Reads an identity',
-    description: 'One identity by its id.',
+    summary: 'Gets an identity',
+    description: 'Returns an identity by its ID.',
     ...LINKS,
   }),
   actionOperation({
     id: 'deleteUpstreamOAuthLink',
     method: 'DELETE',
-    summary: 'Forgets an identity, also when it was the last way into its account',
-    description: 'Who comes from the provider with it is new here from then on.',
+    summary: 'Deletes an identity, even if it is the only way to sign in to its account',
+    description: 'A later sign-in with it is treated as a new user.',
     ...LINKS,
     isSilent: true,
     run: async ({ core, caller }, { id, provider_id }) => {
@@ -171,17 +174,17 @@ export const upstreamOperations: readonly Operation[] = [
   listOperation({
     id: 'listUpstreamOAuthProviders',
     summary: 'Lists sign-in providers',
-    description: 'Providers of the configuration, also those that were taken out of it.',
+    description: 'Configured providers, including those removed from the configuration.',
     ...PROVIDERS,
     filters: z.object({
-      enabled: filter(flag(), 'Providers through which people can (`true`) or cannot (`false`) sign in.'),
+      enabled: filter(flag(), 'Providers that are enabled (`true`) or disabled (`false`).'),
     }),
     select: ({ enabled }) => ({ isEnabled: enabled }),
   }),
   getOperation({
     id: 'getUpstreamOAuthProvider',
-    summary: 'Reads a sign-in provider',
-    description: 'One provider by its id.',
+    summary: 'Gets a sign-in provider',
+    description: 'Returns a provider by its ID.',
     ...PROVIDERS,
   }),
 ];

@@ -17,7 +17,7 @@ import { actionOperation, getOperation, type Operation, readBody, stored } from 
 
 const USER_GROUPS: Resource<UserClaimsRecord> = {
   type: 'user-groups',
-  description: 'The groups that a person is in.',
+  description: 'Groups of a user.',
   path: 'users',
   part: { of: 'user', path: 'groups' },
   attributes: z.object({
@@ -25,12 +25,12 @@ const USER_GROUPS: Resource<UserClaimsRecord> = {
     upstream: z
       .array(
         z.object({
-          provider_id: z.string().describe('The provider that says so.'),
-          groups: z.array(z.string()).describe('The groups that it names.'),
+          provider_id: z.string().describe('The provider that supplies the groups.'),
+          groups: z.array(z.string()).describe('Groups from the provider.'),
         }),
       )
-      .describe('What sign-in providers said when the person last came from there.'),
-    effective: z.array(z.string()).describe('All of them: what applications get.'),
+      .describe('Groups that sign-in providers supplied at the last sign-in.'),
+    effective: z.array(z.string()).describe('All groups, as released to clients.'),
   }),
   attributesOf: ({ groups, upstream }) => ({
     groups,
@@ -41,11 +41,13 @@ const USER_GROUPS: Resource<UserClaimsRecord> = {
 
 const USER_CLAIMS: Resource<UserClaimsRecord> = {
   type: 'user-claims',
-  description: 'What administrators have applications be told of a person.',
+  description: 'Custom claims of a user, set by administrators.',
   path: 'users',
   part: { of: 'user', path: 'claims' },
   attributes: z.object({
-    claims: z.record(z.string(), z.unknown()).describe('Names and values; applications get them with `profile`.'),
+    claims: z
+      .record(z.string(), z.unknown())
+      .describe('Names and values; released to clients with the scope `profile`.'),
   }),
   attributesOf: ({ claims }) => ({ claims: extraClaimsFromJson(claims) }),
 };
@@ -56,7 +58,7 @@ const groupsBody = z.strictObject({
   groups: z
     .array(z.string().refine(isGroupName, `expected ${GROUP_NAME_RULE}`).meta({ minLength: 1, maxLength: 255 }))
     .max(MAX_GROUPS, `at most ${MAX_GROUPS} groups`)
-    .describe('All groups that the person is in by the word of administrators; an empty list: none.'),
+    .describe('Groups set by administrators; an empty list: none.'),
 });
 
 const claimsBody = z.strictObject({
@@ -71,24 +73,22 @@ const claimsBody = z.strictObject({
       context.addIssue({ code: 'custom', path, message: found?.problem ?? 'expected an object' });
       return z.NEVER;
     })
-    .describe(
-      'All claims that administrators set of the person, in place of those of before; names of standards are refused.',
-    ),
+    .describe('All custom claims, replacing the previous ones; names defined by standards are rejected.'),
 });
 
 export const userClaimOperations: readonly Operation[] = [
   getOperation({
     id: 'getUserGroups',
-    summary: 'Reads the groups of an account',
-    description: 'Those that administrators set, those that sign-in providers name, and both together.',
+    summary: 'Gets the groups of an account',
+    description: 'Returns the groups set by administrators, those from sign-in providers, and the combined list.',
     resource: USER_GROUPS,
     source,
   }),
   actionOperation({
     id: 'setUserGroups',
     method: 'PUT',
-    summary: 'Puts a person into these groups and no others; those of sign-in providers stay',
-    description: 'Applications that ask for groups get them with their next tokens.',
+    summary: 'Replaces the groups set by administrators; those from sign-in providers are kept',
+    description: 'Clients that request groups receive them with their next tokens.',
     resource: USER_GROUPS,
     source,
     body: groupsBody,
@@ -101,18 +101,16 @@ export const userClaimOperations: readonly Operation[] = [
   }),
   getOperation({
     id: 'getUserClaims',
-    summary: 'Reads the claims about an account that administrators made up',
-    description:
-      'Those that administrators set; what the service says by itself (name, address and so on) is not among them.',
+    summary: 'Gets the custom claims of an account',
+    description: 'Returns the claims set by administrators, without built-in claims (name, email address and so on).',
     resource: USER_CLAIMS,
     source,
   }),
   actionOperation({
     id: 'setUserClaims',
     method: 'PUT',
-    summary: 'Sets claims that applications get with the scope `profile`, in place of those of before',
-    description:
-      'At most 32 claims, which take 8 KiB of JSON together. Names that the service gives a meaning of its own are refused.',
+    summary: 'Replaces the custom claims, which clients receive with the scope `profile`',
+    description: 'At most 32 claims, with a total of 8 KiB of JSON. Names of built-in claims are rejected.',
     resource: USER_CLAIMS,
     source,
     body: claimsBody,

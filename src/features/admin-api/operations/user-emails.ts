@@ -26,12 +26,12 @@ import {
 const USER_EMAIL: Resource<UserEmailRecord> = {
   type: 'user-email',
   path: 'user-emails',
-  description: 'A confirmed e-mail address of an account.',
+  description: 'Verified email address of an account.',
   attributes: z.object({
     created_at: z.iso.datetime().describe('When it was added.'),
-    user_id: z.string().describe('Whose it is.'),
-    email: z.string().describe('The address, as it was typed.'),
-    primary: z.boolean().describe('Applications get this address of the account.'),
+    user_id: z.string().describe('Account of the address.'),
+    email: z.string().describe('Email address, as entered.'),
+    primary: z.boolean().describe('Whether this is the address that clients receive.'),
   }),
   attributesOf: ({ created_at, user_id, email, is_primary }) => ({
     created_at: time(created_at),
@@ -43,21 +43,21 @@ const USER_EMAIL: Resource<UserEmailRecord> = {
 
 const SHARED = { resource: USER_EMAIL, source: stored(userEmails) };
 const addressBody = z.strictObject({
-  user_id: ulid().describe('The account that gets it.'),
-  email: z.string().describe('The address; nothing is sent to it, it counts as confirmed.'),
+  user_id: ulid().describe('Account to add it to.'),
+  email: z.string().describe('Email address; marked as verified without sending an email.'),
 });
 
 export const userEmailOperations: readonly Operation[] = [
   listOperation({
     id: 'listUserEmails',
-    summary: 'Lists confirmed addresses',
-    description: 'Addresses of all accounts, in the order in which they were added.',
+    summary: 'Lists verified email addresses',
+    description: 'Email addresses of all accounts, ordered by when they were added.',
     ...SHARED,
     filters: z.object({
-      user: filter(ulid(), 'Addresses of the account of this id.', EXAMPLE_ID),
+      user: filter(ulid(), 'Email addresses of the account with this ID.', EXAMPLE_ID),
       email: filter(
         z.string().max(255),
-        'The address that is exactly this one, in upper or lower case; a part of one finds nothing.',
+        'Exactly this email address (case-insensitive); no partial matches.',
         'maren@mail.example',
       ),
     }),
@@ -66,15 +66,21 @@ export const userEmailOperations: readonly Operation[] = [
       if (user !== undefined && (await users.find(core.database, fromUuid(user))) === undefined) throw missing('user');
     },
   }),
-  getOperation({ id: 'getUserEmail', summary: 'Reads an address', description: 'One address by its id.', ...SHARED }),
+  getOperation({
+    id: 'getUserEmail',
+    summary: 'Gets an email address',
+    description: 'Returns an email address by its ID.',
+    ...SHARED,
+  }),
   {
     id: 'addUserEmail',
     method: 'POST',
     path: USER_EMAIL.path,
     tag: USER_EMAIL.type,
-    summary: 'Gives an account an address that counts as confirmed',
+    summary: 'Adds a verified email address to an account',
     description:
-      'No mail is sent to prove it, and the rules for addresses are not asked. No two accounts have one address, in whatever upper and lower case.',
+      'No verification email is sent, and the email policy is not applied. An address can belong to one ' +
+      'account only (case-insensitive).',
     body: addressBody,
     answers: [singleAnswer(201, USER_EMAIL)],
     errors: ['invalid_body', 'not_found', 'invalid_email', 'email_in_use'],
@@ -96,14 +102,14 @@ export const userEmailOperations: readonly Operation[] = [
   actionOperation({
     id: 'deleteUserEmail',
     method: 'DELETE',
-    summary: 'Takes an address from its account',
-    description: 'The person is told by mail, at that address as well.',
+    summary: 'Removes an email address from its account',
+    description: 'The user is notified by email, including at the removed address.',
     ...SHARED,
     isSilent: true,
     run: async (call, { user_id, email: stored }) => {
       const { core } = call;
       const email = parseStoredEmailAddress(stored);
-      if (email === undefined) throw new TypeError('an address is stored that cannot be read');
+      if (email === undefined) throw new TypeError('stored email address is invalid');
       const user = fromUuid<'user'>(user_id);
       const change = { ...changedBy(call), user, email, now: core.clock.now() };
       await core.database.transaction(

@@ -33,11 +33,13 @@ import { USER } from './users.ts';
 const newUserBody = z.strictObject({
   username: z
     .string()
-    .describe('The name: letters `a` to `z`, digits and `= _ - . / +`, not `_` first. It never changes.'),
+    .describe('Username: letters `a` to `z`, digits and `= _ - . / +`; must not start with `_`. It cannot be changed.'),
   skip_homeserver_check: z
     .boolean()
     .default(false)
-    .describe('Whether the homeserver is not asked if the name is free: for a person who is there already.'),
+    .describe(
+      'Skips checking with the homeserver whether the username is available, for users that exist there already.',
+    ),
   displayname: z
     .string()
     .superRefine((name, context) => {
@@ -45,21 +47,18 @@ const newUserBody = z.strictObject({
       if (!judged.ok) context.addIssue({ code: 'custom', message: DISPLAY_NAME_REASONS[judged.problem] });
     })
     .optional()
-    .describe('The name that others see, here and at the homeserver.'),
+    .describe('Display name, here and at the homeserver.'),
   avatar_url: z
     .string()
     .max(255, 'at most 255 characters')
-    .regex(/^mxc:\/\/[^/\s]+\/[A-Za-z0-9_-]+$/, 'it is no address of a file at a homeserver (mxc://)')
+    .regex(/^mxc:\/\/[^/\s]+\/[A-Za-z0-9_-]+$/, 'not a homeserver content URI (mxc://)')
     .optional()
-    .describe('For the homeserver alone: `mxc://server/id`.'),
+    .describe('Avatar at the homeserver, not stored here: `mxc://server/id`.'),
 });
 
 const passwordBody = z.strictObject({
-  password: text(8192).describe('The password, which takes the place of the one before.'),
-  skip_password_check: z
-    .boolean()
-    .default(false)
-    .describe('Whether a password is taken that the rules for people would refuse as too weak.'),
+  password: text(8192).describe('New password.'),
+  skip_password_check: z.boolean().default(false).describe('Skips the password rules.'),
 });
 
 export const userSecretOperations: readonly Operation[] = [
@@ -68,9 +67,10 @@ export const userSecretOperations: readonly Operation[] = [
     method: 'POST',
     path: USER.path,
     tag: USER.type,
-    summary: 'Makes an account',
+    summary: 'Creates an account',
     description:
-      'The account has no password and no address; `setUserPassword` and `addUserEmail` give it some. The person is made at the homeserver as well, before this answers; where that fails, nothing is stored.',
+      'The account has no password or email address; add them with `setUserPassword` and `addUserEmail`. ' +
+      'The user is created at the homeserver before the response; if that fails, nothing is stored.',
     body: newUserBody,
     answers: [singleAnswer(201, USER)],
     errors: ['invalid_body', 'invalid_username', 'user_exists', 'username_reserved', ...HOMESERVER_ERRORS],
@@ -99,8 +99,8 @@ export const userSecretOperations: readonly Operation[] = [
   actionOperation({
     id: 'setUserPassword',
     action: 'set-password',
-    summary: 'Gives an account a password; its sessions go on',
-    description: 'The password before stops working; sessions go on. The person is told by mail.',
+    summary: 'Sets the password of an account; sessions continue',
+    description: 'The previous password stops working and sessions continue. The user is notified by email.',
     resource: USER,
     source: stored(users),
     body: passwordBody,
@@ -140,7 +140,7 @@ async function checkName({ core }: AdminCall, username: string, skipsHomeserver:
   }
   if (await isUsernameTaken(core.database, username)) throw new LatchkeyError('user_exists');
   if (skipsHomeserver) {
-    core.log.warn('admin.unchecked_name', 'an account is made without asking the homeserver for its name', {
+    core.log.warn('admin.unchecked_name', 'account created without homeserver check', {
       username,
     });
     return;
@@ -164,7 +164,7 @@ async function checkPassword(
   const rejected = await judgePassword(passwordRulesOf(core), core.estimator, password, words, asker);
   if (rejected === undefined) return;
   throw new LatchkeyError('password_too_weak', {
-    description: `the password may not be used: ${passwordProblemText(rejected.problem)}`,
+    description: `password rejected: ${passwordProblemText(rejected.problem)}`,
     members: { pointer: '/password' },
   });
 }

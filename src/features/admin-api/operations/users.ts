@@ -34,14 +34,14 @@ import {
 export const USER: Resource<UserRecord> = {
   type: 'user',
   path: 'users',
-  description: 'The account of a person or of a program.',
+  description: 'Account of a user or a program.',
   attributes: z.object({
-    username: z.string().describe('What the person signs in with; the localpart at the homeserver. It never changes.'),
-    created_at: z.iso.datetime().describe('When the account was made.'),
-    locked_at: z.iso.datetime().nullable().describe('Since when it is locked; null: it is not.'),
-    deactivated_at: z.iso.datetime().nullable().describe('Since when it is deactivated; null: it is not.'),
-    admin: z.boolean().describe('Whether the person may ask for the scope `urn:mas:admin`.'),
-    legacy_guest: z.boolean().describe('Whether it was a guest account of the homeserver that it was imported from.'),
+    username: z.string().describe('Username for sign-in, and localpart at the homeserver. It cannot be changed.'),
+    created_at: z.iso.datetime().describe('When the account was created.'),
+    locked_at: z.iso.datetime().nullable().describe('When the account was locked; null: not locked.'),
+    deactivated_at: z.iso.datetime().nullable().describe('When the account was deactivated; null: not deactivated.'),
+    admin: z.boolean().describe('Whether the user may request the scope `urn:mas:admin`.'),
+    legacy_guest: z.boolean().describe('Whether it was imported as a guest account of the homeserver.'),
   }),
   attributesOf: (user) => ({
     username: user.username,
@@ -56,67 +56,64 @@ export const USER: Resource<UserRecord> = {
 const SHARED = { resource: USER, source: stored(users) };
 
 const filters = z.object({
-  admin: filter(flag(), 'Accounts that may (`true`) or may not (`false`) ask for the scope `urn:mas:admin`.'),
+  admin: filter(flag(), 'Accounts that may (`true`) or may not (`false`) request the scope `urn:mas:admin`.'),
   'legacy-guest': filter(
     flag(),
-    'Accounts that were (`true`) or were not (`false`) guests of the homeserver that they were imported from.',
+    'Accounts that were (`true`) or were not (`false`) imported as guest accounts of the homeserver.',
   ),
-  'has-active-oauth2-session': filter(
-    flag(),
-    'Accounts with (`true`) or without (`false`) a live session at an application.',
-  ),
+  'has-active-oauth2-session': filter(flag(), 'Accounts with (`true`) or without (`false`) an active client session.'),
   'has-active-compat-session': filter(
     flag(),
-    'Accounts with (`true`) or without (`false`) a live session of a chat client.',
+    'Accounts with (`true`) or without (`false`) an active session of a chat client.',
   ),
   search: filter(
     text(255),
-    'Accounts whose username contains this text, in upper or lower case: 1 to 255 characters.',
+    'Accounts whose username contains this text (case-insensitive): 1 to 255 characters.',
     'mar',
   ),
   status: filter(
     z.enum(['active', 'locked', 'deactivated'], 'active, locked or deactivated'),
-    'Accounts that are `locked`, that are `deactivated`, or that are neither (`active`).',
+    'Accounts that are `locked`, `deactivated`, or neither (`active`).',
   ),
   'active-oauth2-client': filter(
     z.array(ulid()),
-    'Accounts with a live session at the application of this id. Given several times: at any of them.',
+    'Accounts with an active session at the client with this ID. If given several times: at any of them.',
     EXAMPLE_ID,
   ),
   group: filter(
     text(255),
-    'Accounts in the group of exactly this name, by the word of an administrator or of an enabled sign-in provider.',
+    'Accounts in the group with exactly this name, set by an administrator or an enabled sign-in provider.',
     'harbour-crew',
   ),
 });
 
 const adminBody = z.strictObject({
-  admin: z.boolean().describe('Whether the person may ask for the scope `urn:mas:admin` from now on.'),
+  admin: z.boolean().describe('Whether the user may request the scope `urn:mas:admin`.'),
 });
 const KINDS = ['browser', 'oauth2', 'compat', 'personal'] as const;
 const endBody = z.strictObject({
   kinds: z
     .array(z.enum(KINDS, 'browser, oauth2, compat or personal'))
-    .min(1, 'it is empty')
+    .min(1, 'must not be empty')
     .default([...KINDS])
-    .describe('Which kinds of sessions end; without it, all.'),
+    .describe('Kinds of sessions to end. Default: all.'),
 });
 const endedSessions = z.object({
   meta: z
     .object({
-      browser: z.int().min(0).describe('Ended sessions of browsers.'),
-      oauth2: z.int().min(0).describe('Ended sessions of applications.'),
-      compat: z.int().min(0).describe('Ended sessions of chat clients.'),
-      personal: z.int().min(0).describe('Ended personal sessions, in which programs act as this account.'),
+      browser: z.int().min(0).describe('Number of ended browser sessions.'),
+      oauth2: z.int().min(0).describe('Number of ended client sessions.'),
+      compat: z.int().min(0).describe('Number of ended sessions of chat clients.'),
+      personal: z.int().min(0).describe('Number of ended personal sessions that act as this account.'),
     })
-    .describe('How many there were of each kind.'),
+    .describe('Number of ended sessions of each kind.'),
 });
 const deactivationBody = z.strictObject({
   skip_erase: z
     .boolean()
     .default(false)
     .describe(
-      'Whether what the person wrote, their password, display name, groups, claims and identities at providers are kept.',
+      "Whether to keep the user's messages, password, display name, groups, claims and identities at " + 'providers.',
     ),
 });
 
@@ -124,7 +121,7 @@ export const userOperations: readonly Operation[] = [
   listOperation({
     id: 'listUsers',
     summary: 'Lists accounts',
-    description: 'Accounts in the order in which they were made.',
+    description: 'Accounts, ordered by creation time.',
     ...SHARED,
     filters,
     select: (values) => ({
@@ -143,14 +140,14 @@ export const userOperations: readonly Operation[] = [
       }
     },
   }),
-  getOperation({ id: 'getUser', summary: 'Reads an account', description: 'One account by its id.', ...SHARED }),
+  getOperation({ id: 'getUser', summary: 'Gets an account', description: 'Returns an account by its ID.', ...SHARED }),
   {
     id: 'getUserByUsername',
     method: 'GET',
     path: 'users/by-username/:username',
     tag: USER.type,
-    summary: 'Reads the account with this name',
-    description: 'One account by its name, which has to be spelled exactly.',
+    summary: 'Gets an account by username',
+    description: 'Returns an account by its username, which is case-sensitive.',
     answers: [singleAnswer(200, USER)],
     errors: ['not_found'],
     run: async (call) => {
@@ -169,9 +166,10 @@ export const userOperations: readonly Operation[] = [
   actionOperation({
     id: 'userSetAdmin',
     action: 'set-admin',
-    summary: 'Lets a person ask for the admin scope, or not any more',
+    summary: 'Grants or revokes the right to request the admin scope',
     description:
-      'The scope is granted by the next sign-in that asks for it. Where the right is taken away, tokens that have the scope lose it at once.',
+      'The next sign-in that requests the scope gets it. If the right is revoked, existing tokens lose the ' +
+      'scope immediately.',
     ...SHARED,
     body: adminBody,
     errors: ['invalid_body'],
@@ -184,9 +182,11 @@ export const userOperations: readonly Operation[] = [
   actionOperation({
     id: 'lockUser',
     action: 'lock',
-    summary: 'Locks an account: everything is refused to it while that lasts',
+    summary: 'Locks an account',
     description:
-      'Tokens and cookies of the person are refused until the account is unlocked; no session ends. The homeserver is told in the background. An account that is locked already keeps the time of the first lock.',
+      'Tokens and cookies of the account are rejected until it is unlocked; sessions do not end. The ' +
+      'homeserver is notified in the background. If the account is already locked, the lock time does not ' +
+      'change.',
     ...SHARED,
     run: async (call, { id }) => {
       await lockAccount(call.core, { ...changeOf(call, id), end: undefined });
@@ -196,7 +196,7 @@ export const userOperations: readonly Operation[] = [
     id: 'unlockUser',
     action: 'unlock',
     summary: 'Unlocks an account',
-    description: 'What the person was signed in to works again. The homeserver is told in the background.',
+    description: 'Existing sessions work once more. The homeserver is notified in the background.',
     ...SHARED,
     run: async (call, { id }) => {
       const { database, homeserver } = call.core;
@@ -207,9 +207,12 @@ export const userOperations: readonly Operation[] = [
   actionOperation({
     id: 'deactivateUser',
     action: 'deactivate',
-    summary: 'Ends an account for good; its name stays taken',
+    summary: 'Deactivates an account permanently; its username remains reserved',
     description:
-      'All sessions, tokens, addresses, passkeys and second factors of the account are gone when this answers. The homeserver is told in the background. On an account that is deactivated already it is told again only if that failed, or if erasure is asked for now and was not before.',
+      'All sessions, tokens, email addresses, passkeys and second factors of the account are deleted ' +
+      'before the response. The homeserver is notified in the background. For an account that is already ' +
+      'deactivated, it is notified only if that failed before, or if erasure is requested for the first ' +
+      'time.',
     ...SHARED,
     body: deactivationBody,
     errors: ['invalid_body'],
@@ -228,11 +231,10 @@ export const userOperations: readonly Operation[] = [
     method: 'POST',
     path: `${USER.path}/:id/kill-sessions`,
     tag: USER.type,
-    summary: 'Ends the sessions of an account, of all kinds or of some, with their tokens',
-    description:
-      'The account itself stays as it is: the person can sign in again. The homeserver drops the devices in the background.',
+    summary: 'Ends the sessions of an account, all or some kinds, and revokes their tokens',
+    description: 'The user can sign in as before. The homeserver deletes the devices in the background.',
     body: endBody,
-    answers: [{ status: 200, schema: endedSessions, description: 'How many sessions of each kind were ended.' }],
+    answers: [{ status: 200, schema: endedSessions, description: 'Number of ended sessions of each kind.' }],
     errors: ['invalid_id', 'not_found', 'invalid_body'],
     run: async (call) => {
       const { core, context } = call;
@@ -260,8 +262,8 @@ export const userOperations: readonly Operation[] = [
   actionOperation({
     id: 'userRemoveSecondFactors',
     action: 'remove-second-factors',
-    summary: 'Takes the authenticator app and the recovery codes from a person who lost them',
-    description: 'The next sign-in needs the password alone. The person is told by mail.',
+    summary: 'Removes the authenticator app and recovery codes of a user who lost them',
+    description: 'The next sign-in requires only the password. The user is notified by email.',
     ...SHARED,
     run: async (call, { id }) => {
       const { database, sendsNotices } = call.core;
@@ -274,9 +276,10 @@ export const userOperations: readonly Operation[] = [
   actionOperation({
     id: 'reactivateUser',
     action: 'reactivate',
-    summary: 'Lets a deactivated account be used again',
+    summary: 'Reactivates a deactivated account',
     description:
-      'The homeserver comes first: where it fails, nothing is changed. Addresses, sessions and what was erased do not come back, and a locked account stays locked.',
+      'The homeserver is called first: if it fails, nothing is changed. Email addresses, sessions and ' +
+      'erased data are not restored, and a locked account stays locked.',
     ...SHARED,
     errors: HOMESERVER_ERRORS,
     run: async (call, { id }) => {
