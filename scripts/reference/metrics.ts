@@ -23,22 +23,22 @@ export function metricsPage(): string {
   );
   return `# Metrics
 
-What a service shows at \`/metrics\` with \`telemetry.metrics.exporter: prometheus\`. [Monitoring](../guides/monitoring.md)
-says how to get at it and what is worth an alarm. This page is generated from the source; edit
+Metrics published at \`/metrics\` with \`telemetry.metrics.exporter: prometheus\`. [Monitoring](../guides/monitoring.md)
+describes how to collect them and which alerts to set up. This page is generated from the source; edit
 \`src/platform/base/metric-table.ts\`, then run \`node scripts/generate-reference.js\`.
 
-The last column says how the values of several processes (\`http.workers\`) become one. Times are in seconds. Counters are
-there with 0 from the start. No label holds anything that a request brought.
+The last column shows how the values of several processes (\`http.workers\`) are aggregated. Times are in seconds.
+Counters start at 0 and are always present. Labels never contain values from requests.
 
 ${table(['Name', 'Type', 'Labels', 'Meaning', 'Several processes'], rows)}
 
 ## Values of labels
 
-\`route\` is the pattern of the address (\`/consent/:grant_id\`) or \`unmatched\`, \`status\` the class of the status (\`2xx\`),
-\`server\` a part of the service: \`homeserver\`, \`upstream:ID\` or \`provider\` with the id of a sign-in provider, \`captcha\`, \`breach_check\`,
-\`otlp\` for the collector, \`sentry\`, and \`clients\` for keys, logos and sign-out addresses of applications. \`kind\` of sessions is
-\`browser\`, \`oauth2\` (of people), \`compat\` or \`personal\`. \`method\` is \`_OTHER\` for methods that HTTP does not know, \`listener\` its name in \`http.listeners\`, and \`name\` that of a
-statement of the source.
+\`route\` is the route pattern (\`/consent/:grant_id\`) or \`unmatched\`, \`status\` the status class (\`2xx\`). \`server\` is the
+destination: \`homeserver\`, \`upstream:ID\` or \`provider\` with the id of a sign-in provider, \`captcha\`, \`breach_check\`,
+\`otlp\` for the collector, \`sentry\`, or \`clients\` for keys, logos and logout endpoints of clients. \`kind\` of sessions is
+\`browser\`, \`oauth2\` (of users), \`compat\` or \`personal\`. \`method\` is \`_OTHER\` for unknown HTTP methods, \`listener\` is the
+name in \`http.listeners\`, and \`name\` is that of a statement in the source.
 
 ${table(['Metric', 'Label', 'Values'], known)}
 
@@ -47,18 +47,18 @@ ${table(['Metric', 'Label', 'Values'], known)}
 ${table(
   ['Name', 'Meaning'],
   [
-    [
-      '`process_cpu_seconds_total`, `process_cpu_user_seconds_total`, `process_cpu_system_seconds_total`',
-      'processor time',
-    ],
+    ['`process_cpu_seconds_total`, `process_cpu_user_seconds_total`, `process_cpu_system_seconds_total`', 'CPU time'],
     ['`process_resident_memory_bytes`, `process_virtual_memory_bytes`, `process_heap_bytes`', 'memory'],
     ['`process_open_fds`, `process_max_fds`', 'file descriptors, on Linux'],
-    ['`process_start_time_seconds`', 'when it started, since 1970'],
-    ['`nodejs_eventloop_lag_seconds` and `nodejs_eventloop_lag_*_seconds`', 'how late the event loop is'],
+    ['`process_start_time_seconds`', 'start time, as a Unix timestamp'],
+    ['`nodejs_eventloop_lag_seconds` and `nodejs_eventloop_lag_*_seconds`', 'event loop delay'],
     ['`nodejs_gc_duration_seconds`', 'garbage collection, by `kind`'],
-    ['`nodejs_heap_size_*_bytes`, `nodejs_heap_space_size_*_bytes`, `nodejs_external_memory_bytes`', 'the heap of V8'],
-    ['`nodejs_active_resources`, `nodejs_active_handles`, `nodejs_active_requests`', 'what keeps the process busy'],
-    ['`nodejs_version_info`', 'the version of Node.js'],
+    ['`nodejs_heap_size_*_bytes`, `nodejs_heap_space_size_*_bytes`, `nodejs_external_memory_bytes`', 'V8 heap'],
+    [
+      '`nodejs_active_resources`, `nodejs_active_handles`, `nodejs_active_requests`',
+      'active resources, handles and requests',
+    ],
+    ['`nodejs_version_info`', 'Node.js version'],
   ],
 )}
 `;
