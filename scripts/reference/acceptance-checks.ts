@@ -4,13 +4,14 @@ import { CHECKS, type Clause } from '../../test/acceptance/checks.ts';
 export function acceptanceChecksPage(): string {
   return [
     '# Acceptance checks\n\n',
-    'What has to hold for the service to be run by others: the checks of the operations specification, clause by clause, ',
-    'and the tests that show them. `npm test -- FILE -t WORDS` runs one. Files below `tools/` and `bench/` are programs ',
-    'of their own ([tools](../../tools/README.md)).\n\n',
+    'The acceptance checks of the operations specification, clause by clause, ',
+    'and the tests that prove them. `npm test -- FILE -t WORDS` runs one. Files in `tools/` and `bench/` ' +
+      'are standalone ',
+    'programs ([tools](../../tools/README.md)).\n\n',
     '`node scripts/generate-reference.js` writes this page.\n',
     ...CHECKS.flatMap(({ title, clauses }, index) => [
       `\n## 10.${index + 1} ${title}\n\n`,
-      '| What holds | Shown by |\n|---|---|\n',
+      '| Requirement | Proven by |\n|---|---|\n',
       ...clauses.map(rowOf),
     ]),
   ].join('');

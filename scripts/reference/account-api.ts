@@ -20,28 +20,32 @@ const INTRODUCTION = `# Account API
 
 Generated from the source; do not edit by hand.
 
-What \`POST /graphql\` knows. [Requests](requests.md) tells of the transport: headers, limits and who may ask. The schema
-for generators of code is \`share/account-api.graphql\`. A type with \`!\` is never null.`;
+The GraphQL schema of \`POST /graphql\`. For headers, limits and access, see [Requests](requests.md). The schema file for
+code generators is \`share/account-api.graphql\`. A type with \`!\` is never null.`;
 
 /** Meanings of `extensions.code` beyond the [error codes](error-codes.md). */
 const MEANINGS: Readonly<Record<RefusalCode, string>> = {
-  BAD_USER_INPUT: 'An argument, a variable, an identifier or a cursor is not of the form that is asked for.',
-  FEATURE_DISABLED: 'The operator has switched this off.',
-  FORBIDDEN: 'It is not for this caller to do, or not now.',
-  GRAPHQL_PARSE_FAILED: 'The document is no GraphQL.',
-  GRAPHQL_VALIDATION_FAILED: 'The document asks for what the schema does not have.',
-  HOMESERVER_UNAVAILABLE: 'The homeserver did not do its part; nothing was changed.',
-  INTROSPECTION_DISABLED: 'The operator has switched off that the schema can be asked for.',
-  LAST_EMAIL: 'It is the last e-mail address of an account without another way in; add another address first.',
-  NOT_FOUND: 'What the field is about has just ceased to be.',
-  NOT_SUPPORTED: 'There is no homeserver, and without one there is nothing to do.',
-  OPERATION_RESOLUTION_FAILURE: '`operationName` names no operation of the document, or is missing among several.',
-  QUERY_TOO_COMPLEX: 'The document exceeds a limit, and nothing was run; or the response would be too large.',
-  RATE_LIMITED: 'Too many tries; `extensions.retryAfter` says after how many seconds to try again.',
+  BAD_USER_INPUT: 'An argument, variable, ID or cursor has the wrong format.',
+  FEATURE_DISABLED: 'The operator has disabled this feature.',
+  FORBIDDEN: 'The caller is not allowed to do this, or not in the current state.',
+  GRAPHQL_PARSE_FAILED: 'The document is not valid GraphQL.',
+  GRAPHQL_VALIDATION_FAILED: 'The document does not match the schema.',
+  HOMESERVER_UNAVAILABLE: 'The homeserver failed to complete the request; nothing was changed.',
+  INTROSPECTION_DISABLED: 'The operator has disabled introspection.',
+  LAST_EMAIL:
+    'The last email address cannot be removed, because the account has no other way to sign in. Add ' +
+    'another address first.',
+  NOT_FOUND: 'The object no longer exists.',
+  NOT_SUPPORTED: 'No homeserver is configured, and the operation requires one.',
+  OPERATION_RESOLUTION_FAILURE:
+    '`operationName` does not match an operation of the document, or is missing and the document has several.',
+  QUERY_TOO_COMPLEX: 'The document exceeds a limit and was not executed, or the response would be too large.',
+  RATE_LIMITED: 'Too many attempts; `extensions.retryAfter` is the number of seconds to wait.',
   REAUTH_REQUIRED:
-    'The person signed in too long ago for this; `extensions.reauthUrl` is the page to send them to, and `extensions.maxAge` says how many seconds count as recent.',
-  TIMEOUT: 'The field was not answered in time.',
-  UNAUTHENTICATED: 'Nobody is signed in.',
+    'The sign-in is too old for this operation. Redirect the user to `extensions.reauthUrl`; ' +
+    '`extensions.maxAge` is the maximum age in seconds.',
+  TIMEOUT: 'The field was not resolved in time.',
+  UNAUTHENTICATED: 'The caller is not signed in.',
 };
 
 export function accountApiPage(schema: GraphQLSchema): string {
@@ -62,8 +66,8 @@ export function accountApiPage(schema: GraphQLSchema): string {
   ].join('\n\n')}\n`;
 }
 
-const CONNECTIONS = `Each type whose name ends in \`Connection\` is a list: \`nodes\` are its items, \`edges\` the same with
-their \`cursor\`, \`totalCount\` how many there are in all, and \`pageInfo\` says whether there are more.`;
+const CONNECTIONS = `Types whose name ends in \`Connection\` are lists: \`nodes\` contains the items, \`edges\` the items with
+their \`cursor\`, \`totalCount\` the total number of items, and \`pageInfo\` whether there are more pages.`;
 
 function errorTable(): string {
   return table(
@@ -115,7 +119,7 @@ function bodyOf(type: GraphQLNamedType): string {
   if (isEnumType(type)) return `One of ${valuesOf(type)}.`;
   if (isInputObjectType(type)) return inputTable(Object.values(type.getFields()));
   if (isObjectType(type) || isInterfaceType(type)) return fieldTable(Object.values(type.getFields()));
-  throw new Error(`nothing is known of the type ${type.name}`);
+  throw new Error(`no description for type ${type.name}`);
 }
 
 function fieldTable(fields: readonly Field[]): string {
@@ -146,7 +150,7 @@ function inputTable(members: readonly GraphQLInputField[]): string {
 
 function inputMeaning(member: GraphQLInputField): string {
   const { defaultValue, description } = member;
-  const otherwise = defaultValue === undefined ? '' : `${code(JSON.stringify(defaultValue))} unless given.`;
+  const otherwise = defaultValue === undefined ? '' : `Default: ${code(JSON.stringify(defaultValue))}.`;
   return [description ?? '', otherwise, deprecation(member)].filter((text) => text !== '').join(' ');
 }
 

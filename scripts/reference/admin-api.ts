@@ -11,13 +11,13 @@ const INTRODUCTION = `# Admin API
 
 Generated from the source; do not edit by hand.
 
-Programs of the operator read and change what the service keeps. \`GET /api/spec.json\`, which anybody may read, describes the API for generators of
-code (OpenAPI 3.1); this page is the same for people. \`GET /api/doc/\`, to which
-\`GET /api/doc\` leads, is a page that calls the API from the browser. For step-by-step
-instructions, see [Automate with the admin API](../guides/admin-api.md).
+API for reading and changing the data of the service. \`GET /api/spec.json\`, which is public, is the OpenAPI 3.1
+description for code generators; this page has the same content. \`GET /api/doc/\`, to which \`GET /api/doc\` redirects,
+is a page that calls the API from the browser. For step-by-step instructions, see
+[Automate with the admin API](../guides/admin-api.md).
 
-**To call it from \`/api/doc/\`,** press *Authorize* there, fill in the id of a client, and sign in as an administrator.
-The client is one of yours, such as this; the access token stays in the memory of the page:
+**To call it from \`/api/doc/\`,** press *Authorize*, enter the ID of a client, and sign in as an administrator.
+Configure a client like this one; the access token is only kept in the memory of the page:
 
 \`\`\`yaml
 clients:
@@ -27,26 +27,27 @@ clients:
     redirect_uris: [https://auth.example.org/api/doc/oauth2-callback]
 \`\`\`
 
-The sign-in ends on \`GET /api/doc/oauth2-callback\`, which hands the answer to the page that began it and closes its window.
+The sign-in ends on \`GET /api/doc/oauth2-callback\`, which passes the response to the page that started it and closes
+its window.
 
-**Who may call:** whoever has an access token with the scope \`urn:mas:admin\` in the header \`Authorization: Bearer\`. A
-client listed in \`policy.data.admin_clients\` gets one with \`client_credentials\`; a person whose account may administer
-(\`latchkey manage promote-admin\`, or \`policy.data.admin_users\`) gets one by signing in at an application that asks for
-it. Cookies count for nothing. Wrong tokens are limited by \`rate_limiting.admin_token\`. Each change writes a line
-\`admin.action\`.
+**Access:** requests need an access token with the scope \`urn:mas:admin\` in the header \`Authorization: Bearer\`. A
+client listed in \`policy.data.admin_clients\` gets one with \`client_credentials\`. A user with admin rights
+(\`latchkey manage promote-admin\`, or \`policy.data.admin_users\`) gets one by signing in at a client that requests the
+scope. Cookies are ignored. \`rate_limiting.admin_token\` limits wrong tokens. Each change is logged as \`admin.action\`.
 
-**Bodies** are JSON of at most 1 MiB; a member that is not named here is refused, and \`source\` names it.
+**Bodies** are JSON of at most 1 MiB. Unknown members are rejected, and \`source\` names them.
 
-**Lists** have 10 items on a page, in the order of creation. \`page[first]\` and \`page[last]\` (1 to 100) say how many, and
-from which end; \`page[after]\` and \`page[before]\` take the id of an item. \`count=false\` leaves the number of all out,
-which takes the longest [with millions of rows](../guides/postgresql.md#millions-of-rows); \`count=only\` leaves the
-items out. Links lead on: \`next\`, \`prev\`, \`first\`, \`last\`. Filters are \`filter[name]=value\`;
-several together leave what meets all of them, and one that names what does not exist is 404. For curl, add \`-g\`, or it reads the brackets itself.
+**Lists** have 10 items per page, in the order of creation. \`page[first]\` and \`page[last]\` (1 to 100) set the page size,
+from the start or from the end; \`page[after]\` and \`page[before]\` take the ID of an item. \`count=false\` omits the total
+number, which is the slowest part [with millions of rows](../guides/postgresql.md#millions-of-rows); \`count=only\` omits
+the items. Use the links \`next\`, \`prev\`, \`first\` and \`last\` to read on. Filters are \`filter[name]=value\`; items must match
+all of them. A filter with the ID of an object that does not exist returns 404. With curl, add \`-g\`, because curl
+interprets brackets.
 
-**Errors** are \`{"errors": [{"title", "status", "code", "detail", "source", "id"}]}\`; \`id\` is that of the request in the
-log. [Error codes](error-codes.md) says what to do. Those that every operation can answer are left out below:
+**Errors** are \`{"errors": [{"title", "status", "code", "detail", "source", "id"}]}\`; \`id\` is the request ID in the
+log. For remedies, see [Error codes](error-codes.md). The tables below omit errors common to every operation:
 \`missing_token\`, \`invalid_token\` (401), \`insufficient_scope\` (403), \`rate_limited\` (429), \`internal\` (500),
-\`unavailable\` (503); and those of every body: \`invalid_request\` (400), \`body_too_large\` (413),
+\`unavailable\` (503); and those common to every body: \`invalid_request\` (400), \`body_too_large\` (413),
 \`unsupported_media_type\` (415).`;
 
 export function adminApiPage(): string {

@@ -62,22 +62,26 @@ function numbersIn(root: string, file: string, letter: 'S' | 'F'): readonly numb
 export function attackTestsPage(root: string): string {
   return [
     '# Attack tests\n\n',
-    'Each attack of the security specification, and the tests that make it. Their names hold the number. An attack on ',
-    'something that is still to be built comes with that feature.\n\n',
+    'The attacks of the security specification and the tests that perform them. Test names contain the ' +
+      'number. Attacks on ',
+    'features that are not implemented are added with the feature.\n\n',
     '`node scripts/generate-reference.js` writes this page.\n\n',
-    '| Attack | What is tried | Tests |\n|---|---|---|\n',
+    '| Attack | Description | Tests |\n|---|---|---|\n',
     ...rowsOf('S', ATTACKS, filesByAttack(root), 'with'),
     '\n## Faults\n\n',
-    'Each fault of the security specification, and what tries it: tests, and programs below `tools/`. Those of ',
-    '`tools/faults/rows/` break one thing while people and applications use several instances, and compare a journal ',
-    'of everything that was acknowledged with what the service says afterwards.\n\n',
-    '| Fault | What is broken | Tried by |\n|---|---|---|\n',
+    'The faults of the security specification and what injects them: tests, and programs in `tools/`. Those in ',
+    '`tools/faults/rows/` inject one fault while users and clients use several instances. They then ' +
+      'compare a journal ',
+    'of all acknowledged changes with the state of the service.\n\n',
+    '| Fault | Description | Tested by |\n|---|---|---|\n',
     ...rowsOf('F', FAULTS, filesByFault(root), 'missing'),
-    '\n## Protections that are taken out\n\n',
-    'A test proves something when it fails without what it is about. `node test/attacks/mutations.js` takes each of ',
-    'these protections out of a copy of the tree, by itself, and expects its test to fail; with names it does so for ',
-    'these only. It takes some ten seconds for each.\n\n',
-    '| Protection | Attack | What is taken out | Test that notices |\n|---|---|---|---|\n',
+    '\n## Mutation tests of protections\n\n',
+    'A security test is only meaningful if it fails without the protection. `node ' +
+      'test/attacks/mutations.js` removes each ',
+    'of these protections from a copy of the source, one at a time, and expects the test to fail. Pass ' +
+      'names to run only ',
+    'these. Each takes about ten seconds.\n\n',
+    '| Protection | Attack | Removed | Failing test |\n|---|---|---|---|\n',
     ...[...PROTECTIONS]
       .sort((one, other) => order(one) - order(other) || (one.name < other.name ? -1 : 1))
       .map(({ name, attack, what, test }) => `| ${name} | ${labelOf(attack)} | ${what} | \`${test}\` |\n`),

@@ -8,27 +8,27 @@ const INTRODUCTION = `# Commands
 
 Generated from the source; do not edit by hand.
 
-\`latchkey [global options] COMMAND [options]\`. In a clone the program is \`node bin/latchkey.js\`, which installs and
-builds first what is missing. Results go to standard output, messages to standard error, the log where
-\`logging.output\` says. A command that asks questions does so on a terminal only.`;
+\`latchkey [global options] COMMAND [options]\`. In a clone, use \`node bin/latchkey.js\`, which installs dependencies and
+builds the program if necessary. Results go to standard output, messages to standard error, and the log to the
+destination in \`logging.output\`. Commands prompt for input only on a terminal.`;
 
 const EXIT_CODES = `## Exit codes
 
 | Code | Meaning |
 |---|---|
-| 0 | done |
-| 1 | the command ran and failed; for \`serve\`: it was stopped with requests cut off |
-| 2 | the command line was wrong, or an answer is missing and there is no terminal to ask at |
-| 10, 11 | \`doctor\`, \`import check\`: something is wrong, or there are only warnings. 10 also when \`import migrate\` did not begin for that |
-| 65 | a backup is damaged, or none of ours |
-| 69 | the database cannot be reached, or did not do what was needed: it is too slow, has no room, or somebody holds a lock |
-| 70 | internal error; the environment variable \`LATCHKEY_LOG=debug\` shows the stack |
-| 71 | the operating system refused: an address is in use, a program is missing, too few files may be open, a disk is full |
-| 73 | a file or a database is there already, and was left as it is |
-| 75 | try again later: another process holds a lock, or the machine has too much to do |
-| 77 | no permission for a file or directory |
-| 78 | the configuration is invalid; every problem is listed. Also when password hashes at work could take over half the memory of the container |
-| 130, 143 | ended by SIGINT or SIGTERM before it was done; \`serve\` then ends with 0 |`;
+| 0 | Success. |
+| 1 | The command failed. For \`serve\`: requests were cut off when it stopped. |
+| 2 | The command line is wrong, or input is required and there is no terminal. |
+| 10, 11 | \`doctor\`, \`import check\`: errors were found, or only warnings. 10 also if errors prevented \`import migrate\` from starting. |
+| 65 | The backup is damaged or has an unknown format. |
+| 69 | The database is unreachable, or failed: too slow, no space left, or a lock was held. |
+| 70 | Internal error. The environment variable \`LATCHKEY_LOG=debug\` shows the stack trace. |
+| 71 | Operating system error: an address is in use, a program is missing, too many open files, or the disk is full. |
+| 73 | The file or database already exists and was not changed. |
+| 75 | Temporary failure, try again later: another process holds a lock, or the machine is overloaded. |
+| 77 | No permission for a file or directory. |
+| 78 | The configuration is invalid; every problem is listed. Also if concurrent password hashes could use more than half of the container's memory. |
+| 130, 143 | Interrupted by SIGINT or SIGTERM; \`serve\` exits with 0 instead. |`;
 
 export function commandsPage(): string {
   const program = makeProgram(silentIo, () => {});

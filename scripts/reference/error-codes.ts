@@ -14,17 +14,17 @@ const INTRODUCTION = `# Error codes
 
 Generated from the source; do not edit by hand.
 
-One registry names what can end a request; the audience decides the format:
+The error registry is shared by all endpoints; the format depends on the audience:
 
-- **Pages** show a title, a sentence that tells what to do, the code and the number of the request. Asked with
-  \`Accept: application/json\`, the same addresses answer
+- **Pages** show a title, a sentence that says what to do, the code and the request ID. With
+  \`Accept: application/json\`, the same URLs answer
   \`{"error": CODE, "error_description": TEXT, "request_id": "GET-17"}\`, and so do discovery and health.
 - **OAuth endpoints** (token, introspection, revocation, userinfo) answer \`{"error": ERROR, "error_description": TEXT}\`
-  with the error that the standard has for it (RFC 6749 5.2, 6750 3.1, 7009 2.2.1).
+  with the error that the standard defines (RFC 6749 5.2, 6750 3.1, 7009 2.2.1).
 - **Routes of chat clients** answer \`{"errcode": ERRCODE, "error": TEXT}\` with the code of their protocol.
 
-The request number is that of the [log](log.md). An answer never tells more than its code and, for developers, a
-description: causes are in the log only. A *refusal* is about the request, a *fault* about the service.`;
+The request ID is the one in the [log](log.md). Responses contain only the code and, for developers, a description;
+causes are only in the log. A *refusal* is caused by the request, a *fault* by the service.`;
 
 /** @param formCodes every code that the source uses for a form problem */
 export function errorCodesPage(formCodes: ReadonlySet<string>): string {
@@ -36,13 +36,13 @@ export function errorCodesPage(formCodes: ReadonlySet<string>): string {
     ),
     `## Forms
 
-A form that is not accepted is shown again with status 200 (503 for \`overloaded\`), the attribute
-\`data-error-code\` on each problem, and everything typed but passwords.`,
+A rejected form is shown again with status 200 (503 for \`overloaded\`), the attribute \`data-error-code\` on each
+error, and all input except passwords.`,
     table(['Code', 'Meaning'], formRows(formCodes)),
-    `## Answers to an authorization request
+    `## Authorization error responses
 
-Once client and redirect URI are proven, errors travel there as \`error\` and \`error_description\` (RFC 6749 4.1.2.1).
-Before that they are pages.`,
+Once the client and the redirect URI are validated, errors are sent to the redirect URI as \`error\` and
+\`error_description\` (RFC 6749 4.1.2.1). Before that, errors are shown as pages.`,
     table(
       ['Error', 'Meaning'],
       Object.entries(AUTHORIZATION_TEXTS).map(([error, meaning]) => [code(error), meaning]),
@@ -93,7 +93,7 @@ function formRows(formCodes: ReadonlySet<string>): string[][] {
   const told = new Set(Object.keys(FORM_TEXTS));
   const untold = [...formCodes].filter((name) => !told.has(name));
   const gone = [...told].filter((name) => !formCodes.has(name));
-  if (untold.length > 0) throw new Error(`FORM_TEXTS lacks codes of forms: ${untold.join(', ')}`);
-  if (gone.length > 0) throw new Error(`FORM_TEXTS explains codes that no form has: ${gone.join(', ')}`);
+  if (untold.length > 0) throw new Error(`FORM_TEXTS lacks form codes: ${untold.join(', ')}`);
+  if (gone.length > 0) throw new Error(`FORM_TEXTS explains unknown form codes: ${gone.join(', ')}`);
   return Object.entries(FORM_TEXTS).map(([name, meaning]) => [code(name), meaning]);
 }
