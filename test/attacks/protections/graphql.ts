@@ -8,9 +8,7 @@ export const GRAPHQL: readonly Protection[] = [
     name: 'graphql-cross-site-mutation',
     what: 'a mutation from a page of another site is refused',
     attack: 58,
-    removals: [
-      { text: "if (isForeign && isMutation) throw this.#crossSite('cross-site mutation rejected');" },
-    ],
+    removals: [{ text: "if (isForeign && isMutation) throw this.#crossSite('cross-site mutation rejected');" }],
     test: TEST,
     testName: '(1.6, S-58)',
   },
@@ -140,9 +138,7 @@ export const GRAPHQL: readonly Protection[] = [
     name: 'graphql-get-from-other-sites',
     what: 'another site cannot have its visitors read by GET',
     attack: 58,
-    removals: [
-      { text: "if (isForeign) throw this.#crossSite('cross-site GET query rejected');" },
-    ],
+    removals: [{ text: "if (isForeign) throw this.#crossSite('cross-site GET query rejected');" }],
     test: TEST,
     testName: 'is refused before anything is read or counted',
   },
