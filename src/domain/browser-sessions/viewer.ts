@@ -4,7 +4,8 @@ import { isRecent } from '#platform/base/clock.ts';
 import { type BrowserSessionId, fromUuid, toUuid } from '#platform/base/ids.ts';
 import { equalDigests } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { ms, statement } from '#platform/postgres/statement.ts';
+import { lookup } from '#platform/postgres/lookup.ts';
+import { ms } from '#platform/postgres/statement.ts';
 import type { BrowserSession, SessionCookie } from './browser-session.ts';
 
 /**
@@ -70,7 +71,7 @@ export function viewerJoin(sessionId: string): string {
   left join users viewer_user on viewer_user.id = viewer_session.user_id`;
 }
 
-const findRow = statement<ViewerRow, { readonly id: string }>(
+const findRow = lookup<ViewerRow, { readonly id: string }>(
   'find-viewer',
   `select ${viewerColumns} from (select 1) as one ${viewerJoin(':id::uuid')}`,
 );

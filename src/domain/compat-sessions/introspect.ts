@@ -3,6 +3,7 @@ import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { type ClientId, type CompatSessionId, fromUuid, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { lookup } from '#platform/postgres/lookup.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import {
   compatAccessTokenIsLive,
@@ -106,12 +107,12 @@ function introspectionSql(table: string, expiresAt: string, tokenIsLive: string)
     where t.token_hash = :tokenHash::bytea`;
 }
 
-const introspectAccessToken = statement<IntrospectionRow, IntrospectionParams & { readonly now: Date }>(
+const introspectAccessToken = lookup<IntrospectionRow, IntrospectionParams & { readonly now: Date }>(
   'introspect-compat-access-token',
   introspectionSql('compat_access_tokens', ms('t.expires_at'), compatAccessTokenIsLive('t', ':now::timestamptz')),
 );
 
-const introspectRefreshToken = statement<IntrospectionRow, IntrospectionParams>(
+const introspectRefreshToken = lookup<IntrospectionRow, IntrospectionParams>(
   'introspect-compat-refresh-token',
   introspectionSql('compat_refresh_tokens', 'null::float8', compatRefreshTokenIsLive('t')),
 );

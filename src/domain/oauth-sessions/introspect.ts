@@ -3,6 +3,7 @@ import { clientIsEnabled, clientWithIdIsCurrent } from '#domain/clients/liveness
 import { type ClientId, fromUuid, type OAuth2SessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { lookup } from '#platform/postgres/lookup.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import type { Actor } from './actor.ts';
 import type { AdminRights } from './admin-rights.ts';
@@ -181,7 +182,7 @@ const SESSION_JOINS = `join oauth2_sessions s on s.id = t.session_id
      left join users u on u.id = s.user_id`;
 
 /** Unique index on `token_hash`, then primary keys. */
-const introspectAccessToken = statement<IntrospectionRow, IntrospectionParams & { readonly now: Date }>(
+const introspectAccessToken = lookup<IntrospectionRow, IntrospectionParams & { readonly now: Date }>(
   'introspect-access-token',
   `select t.id as token_id,
           s.id as session_id,
@@ -208,7 +209,7 @@ const introspectAccessToken = statement<IntrospectionRow, IntrospectionParams & 
 );
 
 /** Unique index on `token_hash`, then primary keys. A consumed token is not live. */
-const introspectRefreshToken = statement<IntrospectionRow, IntrospectionParams>(
+const introspectRefreshToken = lookup<IntrospectionRow, IntrospectionParams>(
   'introspect-refresh-token',
   `select t.id as token_id,
           s.id as session_id,

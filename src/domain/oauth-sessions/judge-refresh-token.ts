@@ -1,7 +1,8 @@
 import { type UserFactsRow, userFactsColumns } from '#domain/accounts/user-facts.ts';
 import { clientWithIdIsCurrent } from '#domain/clients/liveness.ts';
 import { happenedAfter, isRecent } from '#platform/base/clock.ts';
-import { ms, statement } from '#platform/postgres/statement.ts';
+import { lookup } from '#platform/postgres/lookup.ts';
+import { ms } from '#platform/postgres/statement.ts';
 import { sessionUserIsUsable } from './liveness.ts';
 
 /** A session found by the family tag of a presented refresh token, and the stored data of that token. */
@@ -50,7 +51,7 @@ export interface RefreshTokenRow
 }
 
 /** Uses the unique indexes on `refresh_family` and `token_hash`, then primary keys. */
-export const readRefreshToken = statement<
+export const readRefreshToken = lookup<
   RefreshTokenRow,
   { readonly tokenHash: Buffer; readonly family: Buffer; readonly clientId: string; readonly clientVersion: number }
 >(

@@ -4,7 +4,7 @@ import { groupsOfUser, isAsked, PROFILE_UPDATED_AT, type UserFactsRow } from '#d
 import { clientIsEnabled } from '#domain/clients/liveness.ts';
 import { sectorUriColumn } from '#domain/clients/subjects.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { statement } from '#platform/postgres/statement.ts';
+import { lookup } from '#platform/postgres/lookup.ts';
 import type { AdminRights } from './admin-rights.ts';
 import { accessTokenIsLive, accessTokenIsUnrevoked, ancestorsAreLive, oauthSessionIsLive } from './liveness.ts';
 
@@ -53,19 +53,8 @@ export interface UserOfTokenRow extends UserFactsRow {
   readonly is_live: boolean;
 }
 
-/**
- * A person's access token presented at a resource of this service, and its first use in the same statement. The mark
- * is set only for a live token that has the scope. Live is also a condition of the mark itself: a token that is
- * revoked in the same instant counts as revoked, or the reuse of its refresh token would go unseen.
- * Unique index on `token_hash`, then primary keys, `user_emails_user_id` and `upstream_links_user`.
- */
-const useAccessToken = statement<
-  UserOfTokenRow,
-  { readonly tokenHash: Buffer; readonly tokenKey: string | null; readonly now: Date; readonly neededScope: string }
->(
-  'use-access-token',
-  `with presented as materialized (
-    select t.id,
+/** Uses the unique index on `token_hash`, then primary keys. */
+const PRESENTED = `select t.id,
            s.id as session_id,
            u.id as user_id,
            u.username,
@@ -83,7 +72,7 @@ const useAccessToken = statement<
            case when c.is_static then c.metadata -> 'claims' end as client_claims,
            t.scope,
            s.claims,
-           t.first_used_at is not null as was_used,
+           t.first_used_at is null and :neededScope::text = any(t.scope) as is_first_use,
            ${accessTokenIsLive('t', ':now::timestamptz')} and t.dpop_jkt is not distinct from :tokenKey::text
              and ${oauthSessionIsLive('s')} and ${ancestorsAreLive('s')} and ${clientIsEnabled('c')}
              and ${accountIsUsable('u')} as is_live
@@ -91,16 +80,10 @@ const useAccessToken = statement<
       join oauth2_sessions s on s.id = t.session_id
       join oauth2_clients c on c.id = s.client_id
       join users u on u.id = s.user_id
-     where t.token_hash = :tokenHash::bytea
-  ), marked as (
-    update oauth2_access_tokens t
-       set first_used_at = coalesce(t.first_used_at, :now::timestamptz)
-      from presented p
-     where t.id = p.id and ${accessTokenIsUnrevoked('t')}
-       and p.is_live and not p.was_used and :neededScope::text = any(p.scope)
-    returning t.id
-  )
-  select p.session_id,
+     where t.token_hash = :tokenHash::bytea`;
+
+/** Uses the indexes `user_emails_user_id` and `upstream_links_user`. */
+const PERSON = `p.session_id,
          p.user_id,
          p.username,
          p.display_name,
@@ -121,8 +104,33 @@ const useAccessToken = statement<
            ${groupsOfUser('p.user_id', 'p.own_groups')}
          ) end as groups,
          p.extra_claims,
-         p.client_claims,
-         p.is_live
-           and (p.was_used or not :neededScope::text = any(p.scope) or exists (select from marked)) as is_live
+         p.client_claims`;
+
+/**
+ * Reads an access token presented at a resource of this service and records its first use. The mark is set only for a
+ * live token that has the scope. Liveness is also a condition of the update itself: a token that is revoked at the same
+ * time counts as revoked, since otherwise the reuse of its refresh token would go undetected.
+ */
+const useAccessToken = lookup<
+  UserOfTokenRow,
+  { readonly tokenHash: Buffer; readonly tokenKey: string | null; readonly now: Date; readonly neededScope: string }
+>(
+  'use-access-token',
+  `with presented as materialized (
+    ${PRESENTED}
+  ), marked as (
+    update oauth2_access_tokens t
+       set first_used_at = coalesce(t.first_used_at, :now::timestamptz)
+      from presented p
+     where t.id = p.id and ${accessTokenIsUnrevoked('t')} and p.is_live and p.is_first_use
+    returning t.id
+  )
+  select ${PERSON},
+         p.is_live and (not p.is_first_use or exists (select from marked)) as is_live
     from presented p`,
+  // `offset 0` prevents inlining, which would evaluate `is_live` several times.
+  `select ${PERSON},
+         p.is_live,
+         p.is_live and p.is_first_use as is_incomplete
+    from (${PRESENTED} offset 0) as p`,
 );

@@ -107,11 +107,7 @@ export class Connection {
       this.inFlight -= 1;
       const failure =
         error === null || error === undefined ? undefined : readFailure(command.label, error, this.#lostReason);
-      if (task !== undefined) {
-        task.dbMs += now - sentAt;
-        task.fetched += completed?.rows.length ?? 0;
-        task.trace?.record(statementSpan(command.label, sentAt, failure, completed));
-      }
+      chargeAnswer(task, command.label, sentAt, failure, completed?.rows.length);
       metrics?.observe('db_query_duration_seconds', { name: command.label }, (now - startedAt) / 1000);
       if (now - startedAt > this.#slowMs) {
         resumeTask(task, () => this.#events.slow(command.label, now - startedAt));
@@ -170,17 +166,31 @@ export class Connection {
   }
 }
 
+/** Adds an answered statement to what its task has cost. @param rowCount of the answer; undefined: it failed */
+export function chargeAnswer(
+  task: Task | undefined,
+  label: string,
+  sentAt: number,
+  failure: unknown,
+  rowCount: number | undefined,
+): void {
+  if (task === undefined) return;
+  task.dbMs += performance.now() - sentAt;
+  task.fetched += rowCount ?? 0;
+  task.trace?.record(statementSpan(label, sentAt, failure, rowCount));
+}
+
 /** Of an error only its code and kind: its text may quote what is stored. */
 function statementSpan(
   label: string,
   startedAt: number,
   failure: unknown,
-  completed: Completed | undefined,
+  rowCount: number | undefined,
 ): CompletedSpan {
   const attributes = {
     'db.system.name': 'postgresql',
     'db.query.summary': label,
-    'db.response.returned_rows': completed?.rows.length,
+    'db.response.returned_rows': rowCount,
     'db.response.status_code': failure instanceof StatementError ? failure.sqlState : undefined,
   };
   return {

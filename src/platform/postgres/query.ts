@@ -221,8 +221,16 @@ const latestTime = { ms: Number.NaN, text: '' };
 
 function encode(value: unknown): string | Buffer | null {
   // The driver is slower here: it converts to the time zone of the process, digit by digit.
-  if (value instanceof Date && Math.abs(value.getTime()) < MAX_PLAIN_TIME_MS) return encodeTime(value);
-  return driverUtils.prepareValue(value);
+  if (isPlainTime(value)) return encodeTime(value);
+  return driverUtils.prepareValue(Array.isArray(value) ? value.map(withTimeEncoded) : value);
+}
+
+function withTimeEncoded(value: unknown): unknown {
+  return isPlainTime(value) ? encodeTime(value) : value;
+}
+
+function isPlainTime(value: unknown): value is Date {
+  return value instanceof Date && Math.abs(value.getTime()) < MAX_PLAIN_TIME_MS;
 }
 
 /** Cached, since the statements of a request send the time of the request again and again. */

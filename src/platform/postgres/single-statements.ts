@@ -11,6 +11,7 @@ import {
   tooLate,
 } from './failures.ts';
 import type { Guard } from './guarded-statements.ts';
+import { type Asked, JoinedStatements } from './joined-statements.ts';
 import type { ConnectionPool } from './pools.ts';
 import type { Command, Completed } from './query.ts';
 import type { AnyStatement } from './statement.ts';
@@ -35,45 +36,63 @@ const MAX_RETRIES = 3;
  */
 export class SingleStatements {
   readonly #options: SingleStatementOptions;
+  readonly #joined: JoinedStatements;
 
   constructor(options: SingleStatementOptions) {
     this.#options = options;
+    this.#joined = new JoinedStatements({
+      ...options,
+      sendAlone: (asked, answered) => this.#sendAlone(asked, undefined, answered),
+    });
   }
 
   /** @param guard sent in one group before the statement, which is not executed when it fails */
   send(statement: AnyStatement, parameters: object, guard?: Guard): Promise<Completed> {
-    const { pool, before } = this.#options;
     const task = currentTask();
-    const command = this.#options.toCommand(statement, parameters);
-    const guardCommand = guard === undefined ? undefined : this.#options.toCommand(guard.statement, guard.parameters);
+    return settleInTask(task, (resolve, reject) => {
+      const command = this.#options.toCommand(statement, parameters);
+      const asked: Asked = { statement, command, task, resolve, reject };
+      if (statement.joined === undefined || guard !== undefined) this.#sendAlone(asked, guard);
+      else this.#joined.send(asked, statement.joined);
+    });
+  }
+
+  /** @param answered called before the caller goes on */
+  #sendAlone({ statement, command, task, resolve, reject }: Asked, guard?: Guard, answered?: () => void): void {
+    const { pool, before, toCommand } = this.#options;
+    const guardCommand = guard === undefined ? undefined : toCommand(guard.statement, guard.parameters);
     const mayRepeat = statement.isReadOnly && guard === undefined;
     let retries = 0;
-    return settleInTask(task, (resolve, reject) => {
-      const attempt = (connection: Connection): void => {
-        if (task?.isOver === true) {
+    const refuse = (error: unknown): void => {
+      answered?.();
+      reject(error);
+    };
+    const attempt = (connection: Connection): void => {
+      if (task?.isOver === true) {
+        pool.giveBack(connection);
+        refuse(tooLate());
+        return;
+      }
+      connection.send(
+        command,
+        task,
+        (failure, completed) => {
           pool.giveBack(connection);
-          reject(tooLate());
-          return;
-        }
-        connection.send(
-          command,
-          task,
-          (failure, completed) => {
-            pool.giveBack(connection);
-            if (completed !== undefined) resolve(completed);
-            else if (this.#mayRetry(mayRepeat, failure, retries, connection)) {
-              retries += 1;
-              // A server that ends one connection may have ended all: the next turn of the event loop shows which.
-              if (failure instanceof ConnectionLost) setImmediate(() => pool.take(attempt, reject));
-              else pool.take(attempt, reject);
-            } else reject(toCallersError(failure));
-          },
-          before,
-          guardCommand,
-        );
-      };
-      pool.take(attempt, reject);
-    });
+          if (completed !== undefined) {
+            answered?.();
+            resolve(completed);
+          } else if (this.#mayRetry(mayRepeat, failure, retries, connection)) {
+            retries += 1;
+            // A server that ends one connection may have ended all: the next turn of the event loop shows which.
+            if (failure instanceof ConnectionLost) setImmediate(() => pool.take(attempt, refuse));
+            else pool.take(attempt, refuse);
+          } else refuse(toCallersError(failure));
+        },
+        before,
+        guardCommand,
+      );
+    };
+    pool.take(attempt, refuse);
   }
 
   #mayRetry(mayRepeat: boolean, failure: unknown, retries: number, connection: Connection): boolean {

@@ -21,6 +21,11 @@ export interface Statement<Row, Parameters extends object> {
   readonly parameterNames: readonly string[];
   /** It changes nothing, so it is sent again when its connection is lost. */
   readonly isReadOnly: boolean;
+  /**
+   * The form that answers several callers at once. Takes an array for each parameter, all of the same length. Each row
+   * has the number of its caller, from 1, as `place`. A row with `is_incomplete` requires the single statement as well.
+   */
+  readonly joined?: AnyStatement;
   /** Never set; carries the types. */
   readonly __types?: (parameters: Parameters) => Row;
 }

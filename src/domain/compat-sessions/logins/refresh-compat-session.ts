@@ -19,6 +19,7 @@ import {
 import { type CompatSessionId, fromUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
+import { lookup } from '#platform/postgres/lookup.ts';
 import { ms, statement } from '#platform/postgres/statement.ts';
 import { parseChatClientToken } from '#protocol/oauth/chat-client-token.ts';
 import { compatEndingCtes } from '../end-compat-session.ts';
@@ -178,7 +179,7 @@ const SUCCESSOR = `left join compat_refresh_tokens n on n.id = t.successor_id
      left join compat_access_tokens a on a.id = n.access_token_id`;
 
 /** Uses the unique indexes on `refresh_family` and `token_hash`, then primary keys. */
-const readRefreshToken = statement<CompatRefreshRow, { readonly tokenHash: Buffer; readonly family: Buffer }>(
+const readRefreshToken = lookup<CompatRefreshRow, { readonly tokenHash: Buffer; readonly family: Buffer }>(
   'compat-refresh-token-by-hash',
   readSql(
     `from compat_sessions s
@@ -190,7 +191,7 @@ const readRefreshToken = statement<CompatRefreshRow, { readonly tokenHash: Buffe
 );
 
 /** Uses the unique index on `token_hash`, then primary keys. */
-const readImportedToken = statement<CompatRefreshRow, { readonly tokenHash: Buffer }>(
+const readImportedToken = lookup<CompatRefreshRow, { readonly tokenHash: Buffer }>(
   'imported-compat-refresh-token-by-hash',
   readSql(
     `from compat_refresh_tokens t

@@ -4,7 +4,8 @@ import type { AdminRights } from '#domain/oauth-sessions/admin-rights.ts';
 import { type ClientId, fromUuid, type PersonalSessionId, toUuid, type UserId } from '#platform/base/ids.ts';
 import { sha256 } from '#platform/base/secret.ts';
 import type { Queryable } from '#platform/postgres/database.ts';
-import { ms, statement } from '#platform/postgres/statement.ts';
+import { lookup } from '#platform/postgres/lookup.ts';
+import { ms } from '#platform/postgres/statement.ts';
 import { ownerIsUsable, personalSessionIsLive, personalTokenIsLive } from '../liveness.ts';
 import type { PersonalOwner } from './issue-personal-token.ts';
 
@@ -89,7 +90,7 @@ interface IntrospectionRow {
 }
 
 /** Uses the unique index on `token_hash`, then primary keys. */
-const introspect = statement<
+const introspect = lookup<
   IntrospectionRow,
   {
     readonly tokenHash: Buffer;

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Task } from '#platform/base/tasks.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { RecordingLog } from '#test/support/recording-log.ts';
+import { runTask } from '#test/support/run-task.ts';
+import { StatementError } from './failures.ts';
+import { lookup } from './lookup.ts';
+import { statement } from './statement.ts';
+
+let testDatabase: TestDatabase;
+/** It tells of every statement. */
+const log = new RecordingLog({ level: 'trace' });
+
+interface Lookup {
+  readonly key: string;
+  readonly pause: number;
+}
+
+const read = lookup<{ readonly value: Buffer }, Lookup>(
+  'test.read',
+  'select value from server_state, pg_sleep(:pause::float8) where key = :key::text',
+);
+const readNumber = lookup<{ readonly number: number }, { readonly text: string; readonly pause: number }>(
+  'test.read-number',
+  'select :text::text::integer as number from pg_sleep(:pause::float8)',
+);
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase({ log });
+  const put = statement<unknown, { readonly key: string; readonly value: Buffer }>(
+    'test.put',
+    'insert into server_state (key, value) values (:key::text, :value::bytea)',
+  );
+  for (const key of ['0', '1', '2', 'with "quotes", {braces} and \\', 'zwölf ✓']) {
+    await testDatabase.database.execute(put, { key, value: Buffer.from(`value of ${key}`) });
+  }
+});
+afterAll(() => testDatabase.drop());
+
+const PAUSE_SECONDS = 0.1;
+
+/** Statements with that label that were answered while `work` ran. */
+async function sent(label: string, work: () => Promise<unknown>): Promise<number> {
+  const from = log.written.length;
+  await work();
+  return log.written.slice(from).filter((line) => line.includes(`statement ${label} was`)).length;
+}
+
+async function readValue(key: string, pause = 0): Promise<string | undefined> {
+  return (await testDatabase.database.first(read, { key, pause }))?.value.toString();
+}
+
+test('look-ups of one kind leave together while two are under way, and each gets its own answer', async () => {
+  const keys = ['1', 'absent', '0', 'with "quotes", {braces} and \\', 'zwölf ✓', '1', 'absent', '2'];
+  const tasks: Task[] = [];
+  const answers: (string | undefined)[] = [];
+  const first = ['0', '1'].map((key) => readValue(key));
+  const asked = keys.map(async (key, index) => {
+    tasks[index] = await runTask(`GET-${index}`, async () => {
+      answers[index] = await readValue(key);
+    });
+  });
+  const joined = await sent('test.read.joined', () => Promise.all([...first, ...asked]));
+  expect(joined).toBe(1);
+  expect(answers).toEqual(keys.map((key) => (key === 'absent' ? undefined : `value of ${key}`)));
+  expect(tasks.map(({ queries }) => queries)).toEqual(keys.map(() => 1));
+  expect(tasks.map(({ fetched }) => fetched)).toEqual(keys.map((key) => (key === 'absent' ? 0 : 1)));
+  expect(tasks.every(({ dbMs }) => dbMs > 0)).toBe(true);
+});
+
+test('look-ups that do not meet are sent by themselves', async () => {
+  expect(await sent('test.read.joined', async () => [await readValue('0'), await readValue('1')])).toBe(0);
+  expect(await sent('test.read', async () => [await readValue('0'), await readValue('1')])).toBe(2);
+});
+
+test('no more than 64 leave together', async () => {
+  const many = Array.from({ length: 2 + 64 + 64 }, (_, index) => String(index % 3));
+  const all = async () =>
+    expect(await Promise.all(many.map((key) => readValue(key)))).toEqual(many.map((key) => `value of ${key}`));
+  expect(await sent('test.read.joined', all)).toBe(2);
+});
+
+test('a parameter that the server refuses fails alone', async () => {
+  const texts = ['1', '2', '3', 'no number', '5', '6'];
+  const outcomes = await Promise.allSettled(
+    texts.map((text) => testDatabase.database.first(readNumber, { text, pause: 0 })),
+  );
+  expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value?.number : outcome.reason))).toEqual([
+    1,
+    2,
+    3,
+    expect.any(StatementError),
+    5,
+    6,
+  ]);
+});
+
+test('a value that is missing or cannot be encoded fails alone', async () => {
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+  const echo = lookup<{ readonly text: string }, { readonly text: unknown }>('test.echo', 'select :text::text as text');
+  const outcomes = await Promise.allSettled(
+    ['one', 'two', 'three', undefined, circular, 'six'].map((text) => testDatabase.database.first(echo, { text })),
+  );
+  expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value?.text : outcome.reason))).toEqual([
+    'one',
+    'two',
+    'three',
+    expect.objectContaining({ message: 'statement test.echo was sent without a value for :text' }),
+    expect.objectContaining({ message: expect.stringContaining('circular') }),
+    'six',
+  ]);
+});
+
+test('those under way hold up others for a moment only', async () => {
+  const slow = Promise.all(['0', '1'].map((key) => readValue(key, 2)));
+  const startedAt = performance.now();
+  expect(await Promise.all(['1', '2'].map((key) => readValue(key)))).toEqual(['value of 1', 'value of 2']);
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  await slow;
+});
+
+test('a joined answer that is incomplete is asked for again, by itself', async () => {
+  const mark = lookup<{ readonly marked: boolean }, { readonly key: string }>(
+    'test.mark',
+    `with marked as (
+       update server_state set value = 'marked' where key = :key::text and value <> 'marked' returning key
+     )
+     select true as marked from server_state where key = :key::text`,
+    `select value = 'marked' as marked, value <> 'marked' as is_incomplete from server_state where key = :key::text`,
+  );
+  const keys = ['0', '1', '2', '2'];
+  const tasks = await Promise.all(
+    keys.map((key) => runTask(`GET-${key}`, () => testDatabase.database.first(mark, { key }))),
+  );
+  expect(tasks.map(({ queries }) => queries)).toEqual([1, 1, 2, 2]);
+  expect(await Promise.all(keys.map((key) => readValue(key)))).toEqual(keys.map(() => 'marked'));
+});
+
+test('look-ups whose connection is lost are sent again', async () => {
+  const endOthers = statement<unknown, Record<string, never>>(
+    'test.end-others',
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and query like '%pg_sleep%'`,
+  );
+  const first = ['1', '2'].map((text) => testDatabase.database.first(readNumber, { text, pause: 0 }));
+  const asked = ['3', '4', '5'].map((text) => testDatabase.database.first(readNumber, { text, pause: PAUSE_SECONDS }));
+  await Promise.all(first);
+  await expect.poll(() => testDatabase.database.execute(endOthers, {})).toBeGreaterThan(0);
+  expect((await Promise.all(asked)).map((row) => row?.number)).toEqual([3, 4, 5]);
+});
+
+test.each([
+  ['without a cast', 'select :key as key'],
+  ['with two casts', 'select :key::text as key, :key::uuid as id'],
+  ['as an array', 'select :key::text[] as key'],
+])('a look-up takes no parameter %s', (_how, source) => {
+  expect(() => lookup('test.wrong', source)).toThrow('look-up test.wrong has to cast :key to one type');
+});

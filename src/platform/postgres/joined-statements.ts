@@ -1,0 +1,161 @@
+import type { Task } from '#platform/base/tasks.ts';
+import { chargeAnswer } from './connection.ts';
+import { ConnectionLost, toCallersError, tooLate } from './failures.ts';
+import type { ConnectionPool } from './pools.ts';
+import type { Command, Completed } from './query.ts';
+import type { AnyStatement } from './statement.ts';
+
+/** A statement that a caller waits for. */
+export interface Asked {
+  readonly statement: AnyStatement;
+  readonly command: Command;
+  readonly task: Task | undefined;
+  readonly resolve: (completed: Completed) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface JoinedStatementsOptions {
+  readonly pool: ConnectionPool;
+  readonly toCommand: (statement: AnyStatement, parameters: object) => Command;
+  /** Sent in one group with each statement. */
+  readonly before: readonly Command[];
+  /** Sends a single statement. Calls `answered` before its caller continues. */
+  readonly sendAlone: (asked: Asked, answered?: () => void) => void;
+}
+
+/** Larger batches save nothing more and delay the first answer. */
+const MAX_JOINED = 64;
+/** Statements of one kind in flight: the server executes one while it receives the next. */
+const MAX_UNDER_WAY = 2;
+/** After this time, statements in flight no longer delay others, which then use another connection. */
+const PATIENCE_MS = 2;
+
+/**
+ * Joins statements of one kind. The first two are sent immediately; further ones wait for the next answer and then leave
+ * as one statement. If a joined statement fails, its parts are repeated one by one, so that the parameters of one caller
+ * cannot harm another.
+ */
+export class JoinedStatements {
+  readonly #options: JoinedStatementsOptions;
+  readonly #kinds = new Map<AnyStatement, Kind>();
+
+  constructor(options: JoinedStatementsOptions) {
+    this.#options = options;
+  }
+
+  /** @param joined its `statement.joined` */
+  send(asked: Asked, joined: AnyStatement): void {
+    let kind = this.#kinds.get(joined);
+    if (kind === undefined) {
+      kind = new Kind(joined, this.#options);
+      this.#kinds.set(joined, kind);
+    }
+    kind.send(asked);
+  }
+}
+
+/** The statements of one kind. */
+class Kind {
+  readonly #joined: AnyStatement;
+  readonly #options: JoinedStatementsOptions;
+  #waiting: Asked[] = [];
+  #underWay = 0;
+  #lastSentAt = 0;
+  #patience: NodeJS.Timeout | undefined;
+
+  constructor(joined: AnyStatement, options: JoinedStatementsOptions) {
+    this.#joined = joined;
+    this.#options = options;
+  }
+
+  send(asked: Asked): void {
+    this.#waiting.push(asked);
+    this.#sendWaiting();
+  }
+
+  #sendWaiting(): void {
+    const now = performance.now();
+    if (this.#underWay >= MAX_UNDER_WAY && now - this.#lastSentAt < PATIENCE_MS) {
+      this.#patience ??= setTimeout(() => {
+        this.#patience = undefined;
+        if (this.#waiting.length > 0) this.#sendWaiting();
+      }, PATIENCE_MS);
+      return;
+    }
+    const batch = this.#waiting.length > MAX_JOINED ? this.#waiting.splice(0, MAX_JOINED) : this.#waiting;
+    if (batch === this.#waiting) this.#waiting = [];
+    this.#underWay += 1;
+    this.#lastSentAt = now;
+    const [first] = batch;
+    if (first !== undefined && batch.length === 1) this.#options.sendAlone(first, this.#answered);
+    else this.#sendJoined(batch);
+  }
+
+  readonly #answered = (): void => {
+    this.#underWay -= 1;
+    if (this.#waiting.length > 0) this.#sendWaiting();
+  };
+
+  #sendJoined(batch: readonly Asked[]): void {
+    const { pool, before, toCommand } = this.#options;
+    pool.take(
+      (connection) => {
+        const asked = batch.filter(isStillWanted);
+        if (asked.length === 0) {
+          pool.giveBack(connection);
+          this.#answered();
+          return;
+        }
+        const sentAt = performance.now();
+        for (const { task } of asked) if (task !== undefined) task.queries += 1;
+        connection.send(
+          toCommand(this.#joined, joinParameters(asked)),
+          undefined,
+          (failure, completed) => {
+            pool.giveBack(connection);
+            this.#answered();
+            if (completed === undefined) this.#failed(asked, sentAt, failure);
+            else this.#completed(asked, sentAt, completed);
+          },
+          before,
+        );
+      },
+      (error) => {
+        this.#answered();
+        for (const { reject } of batch) reject(error);
+      },
+    );
+  }
+
+  #failed(batch: readonly Asked[], sentAt: number, failure: unknown): void {
+    for (const asked of batch) {
+      chargeAnswer(asked.task, asked.statement.label, sentAt, failure, undefined);
+      // Whether a write took effect is unknown.
+      if (failure instanceof ConnectionLost && !asked.statement.isReadOnly) asked.reject(toCallersError(failure));
+      else this.#options.sendAlone(asked);
+    }
+  }
+
+  #completed(batch: readonly Asked[], sentAt: number, { command, rows }: Completed): void {
+    const found: Completed['rows'][] = batch.map(() => []);
+    for (const row of rows) found[row.place - 1]?.push(row);
+    for (const [index, asked] of batch.entries()) {
+      const own = found[index] ?? [];
+      chargeAnswer(asked.task, asked.statement.label, sentAt, undefined, own.length);
+      if (own[0]?.is_incomplete === true) this.#options.sendAlone(asked);
+      else asked.resolve({ command, rowCount: own.length, rows: own });
+    }
+  }
+}
+
+function isStillWanted({ task, reject }: Asked): boolean {
+  if (task?.isOver !== true) return true;
+  reject(tooLate());
+  return false;
+}
+
+/** Each parameter as an array of the values of all. */
+function joinParameters(batch: readonly Asked[]): object {
+  const names = batch[0]?.statement.parameterNames ?? [];
+  return Object.fromEntries(names.map((name, index) => [name, batch.map(({ command }) => command.params[index])]));
+}
