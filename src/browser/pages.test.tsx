@@ -239,7 +239,7 @@ describe('the scope list', () => {
   });
 
   test('says something also when only an identity is asked for', () => {
-    expect(list(['openid'])).toContain('Know that it is you');
+    expect(list(['openid'])).toContain('Confirm who you are');
   });
 });
 

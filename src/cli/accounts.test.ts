@@ -86,8 +86,8 @@ describe('manage add-email', () => {
     expect(await events('email_added')).toBe(1);
     const [mail, ...others] = await deliver();
     expect(others).toEqual([]);
-    expect(mail).toMatchObject({ to: `${name}@mail.example`, subject: 'An e-mail address was added' });
-    expect(readable(mail?.text)).toContain('E-mail address: S…@mail.example');
+    expect(mail).toMatchObject({ to: `${name}@mail.example`, subject: 'Email address added' });
+    expect(readable(mail?.text)).toContain('Email address: S…@mail.example');
     expect(`${mail?.text} ${mail?.html}`).not.toMatch(/second/i);
     await removeEmailCommand(deps, { user: name, email: 'second@mail.example', json: false });
     await deliver();
@@ -141,7 +141,7 @@ describe('manage remove-email', () => {
     expect(printed.out).toBe(`${name}@mail.example removed from ${name}\n`);
     expect(printed.err).toBe(`warning: ${name} has no e-mail address any more\n`);
     expect(await addresses()).toEqual([]);
-    expect(await deliver()).toMatchObject([{ to: `${name}@mail.example`, subject: 'An e-mail address was removed' }]);
+    expect(await deliver()).toMatchObject([{ to: `${name}@mail.example`, subject: 'Email address removed' }]);
     expect(await recoverPassword(service.browser(), recover)).toBe('NO_SUCH_RECOVERY_TICKET');
   });
 
@@ -474,7 +474,7 @@ describe('a lock is told by mail (browser-flows 11.9)', () => {
     const [mail, ...others] = await deliver();
     expect(others).toEqual([]);
     expect(mail).toMatchObject({ to: `${name}@mail.example`, subject: 'Your account was locked' });
-    expect(readable(mail?.text)).toContain(`Your account ${name} was locked by the people who run this service.`);
+    expect(readable(mail?.text)).toContain(`An administrator locked your account ${name}.`);
     await unlockUserCommand(deps, { user: name, reactivate: false, json: false });
     await lock();
     await unlockUserCommand(deps, { user: name, reactivate: false, json: false });
@@ -506,7 +506,7 @@ describe('a lock is told by mail (browser-flows 11.9)', () => {
 
   test.each([
     ['de', 'Ihr Konto wurde gesperrt', 'Ihr Konto wurde deaktiviert'],
-    ['es', 'Se bloqueó su cuenta', 'Se desactivó su cuenta'],
+    ['es', 'Se ha bloqueado su cuenta', 'Se ha desactivado su cuenta'],
     ['fr', 'Votre compte a été verrouillé', 'Votre compte a été désactivé'],
     ['ar', 'تم قفل حسابك', 'تم تعطيل حسابك'],
   ])('in the language of the account: %s', async (language, locked, deactivated) => {

@@ -126,11 +126,11 @@ describe('a client that is named by the address of its metadata document', () =>
     expect(shown.body).toContain(
       `Published by</span><span><bdi class="name">${new URL(publisher.peer.origin).host}</bdi>`,
     );
-    expect(shown.body).toContain('This application describes itself at');
-    expect(shown.body).toContain('a program on this device');
+    expect(shown.body).toContain('The information about this app comes from');
+    expect(shown.body).toContain('an app on this device');
     publisher.publish({ redirect_uris: [`${publisher.peer.origin}/callback`, CALLBACK], application_type: 'native' });
     const other = await openConsent(browser, publisher.newClient());
-    expect(other.shown.body).not.toContain('a program on this device');
+    expect(other.shown.body).not.toContain('an app on this device');
   });
 
   test('pushes requests and starts on devices', async () => {

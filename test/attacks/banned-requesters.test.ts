@@ -74,7 +74,7 @@ describe('a banned requester', () => {
       await browser.get(browser.shown.location ?? '', HERE);
     });
     expect(browser.shown).toMatchObject({ status: 403, errorCodes: ['requester-banned'] });
-    expect(browser.shown.text).toContain('your network or your browser is not allowed');
+    expect(browser.shown.text).toContain('from this network or browser');
     expect(browser.shown.body).not.toContain('value="consent"');
     expect(refusals).toEqual([['access_denied', 'banned_ips']]);
     await browser.submit({ action: 'cancel' }, { action: '/authorize', headers: HERE });

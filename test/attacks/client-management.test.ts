@@ -107,7 +107,7 @@ test('a client gains no rights by what it says of itself later (S-55)', async ()
   for (const name of Object.keys(rights)) expect(jsonOf(answer)).not.toHaveProperty(name);
   const browser = await attacked.signedIn('amira');
   await browser.open(attacked.authorizeUrl(victim));
-  expect(browser.shown.text).toContain('This application registered itself.');
+  expect(browser.shown.text).toContain('This app registered itself.');
 });
 
 describe('at the same moment on two instances (S-55)', () => {

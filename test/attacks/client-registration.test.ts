@@ -350,7 +350,7 @@ describe('an application that poses as another one (S-56)', () => {
     expect(title.replaceAll('&quot;', '"')).toContain(shown.replaceAll('&quot;', '"'));
     expect(body).not.toMatch(UNSEEN);
     expect(text).toContain('app.example');
-    expect(text).toContain('This application registered itself.');
+    expect(text).toContain('This app registered itself.');
   }
 
   test.each(POSING)('called %j is shown as not verified, with its host', async (client_name, shown) => {
@@ -383,7 +383,7 @@ describe('an application that poses as another one (S-56)', () => {
     await browser.open(attacked.authorizeUrl(client, { ui_locales: 'de' }));
     expect(browser.shown.body).toContain('<bdi class="name">Latchkey</bdi>');
     expect(browser.shown.body).not.toMatch(UNSEEN);
-    expect(browser.shown.text).toContain('Diese Anwendung hat sich selbst angemeldet.');
+    expect(browser.shown.text).toContain('Diese App hat sich selbst registriert.');
   });
 
   test.each(['a\u202eb', 'a\u2066b', 'a\u0007b', 'a\u2028b'])('%j is not a name', async (client_name) => {

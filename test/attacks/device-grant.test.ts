@@ -283,7 +283,7 @@ describe('decisions (S-100, S-116, S-117)', () => {
       await browser.get(`/link?code=${userCode}`);
     });
     const { path } = await openDevice(browser, userCode);
-    const warning = 'Go on only if it is in your own hands';
+    const warning = 'Continue only if you have it in your hands';
     for (const shown of [userCode, 'Client C1', 'Website app.example', 'just now', '198.18.', warning]) {
       expect(browser.shown.text).toContain(shown);
     }
@@ -296,7 +296,7 @@ describe('decisions (S-100, S-116, S-117)', () => {
   test('without a home page a client is shown with the host of its redirect URIs, or as one that names none (S-116)', async () => {
     for (const [asking, shown] of [
       [P1, 'Website spa.example'],
-      [PN, 'Website Not stated by the application'],
+      [PN, 'Website Not provided'],
     ] as const) {
       const browser = await attacked.signedIn('amira');
       await openDevice(browser, textMember(await requestCodes(asking), 'user_code'));

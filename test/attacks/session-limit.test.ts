@@ -40,7 +40,7 @@ describe('a person who has as many sessions as the limit allows', () => {
     const { accessToken } = await attacked.tokens(browser, C1);
     await browser.open(attacked.authorizeUrl(C1));
     expect(browser.shown).toMatchObject({ status: 403, errorCodes: ['too-many-sessions'] });
-    expect(browser.shown.text).toContain('Sign out of an application or device that you no longer use');
+    expect(browser.shown.text).toContain('Sign out of an app or device that you no longer use');
     expect(browser.shown.body).toContain('href="/account/sessions"');
     expect(attacked.service.requestLines().at(-1)?.queries).toBe(1);
     expect(attacked.service.logLines().filter((line) => line.includes('the user has too many sessions'))).toHaveLength(

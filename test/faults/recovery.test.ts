@@ -150,9 +150,9 @@ test(`${KILLS} kills while people recover: what was answered holds, with its mai
 
     const changing = await start(0);
     await expect
-      .poll(() => [...arrived('Set a new password', beforeRequests).keys()], WAIT)
+      .poll(() => [...arrived('Reset your password', beforeRequests).keys()], WAIT)
       .toEqual(expect.arrayContaining(asked));
-    const tickets = arrived('Set a new password', beforeRequests);
+    const tickets = arrived('Reset your password', beforeRequests);
     const sessions = new Map<string, Browser | undefined>();
     for (const name of PEOPLE) sessions.set(name, await signIn(name, passwords.get(name) ?? ''));
     const beforeChanges = smtp.mails.length;

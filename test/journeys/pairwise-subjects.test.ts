@@ -203,7 +203,7 @@ describe('a request that expects a person', () => {
     const { idToken } = await tokens('shop');
     const bruno = await signedIn('bruno');
     const page = await bruno.open(authorizePath('shop', { id_token_hint: idToken }));
-    expect(page.text).toContain('asks for another of your accounts');
+    expect(page.text).toContain('requests the account that you used there before');
     expect(page.text).not.toContain('amira');
     await bruno.submit({}, { action: '/logout' });
     await bruno.follow();

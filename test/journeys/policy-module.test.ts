@@ -127,7 +127,7 @@ describe('a registration', () => {
     const before = attacked.service.logLines().length;
     const { shown } = await register({ username: 'thrower' });
     expect(shown.errorCodes).toEqual(['policy_error']);
-    expect(shown.text).toContain('could not be evaluated');
+    expect(shown.text).toContain('could not be checked');
     const errors = attacked.service
       .logLines()
       .slice(before)

@@ -31,14 +31,14 @@ export async function lookAtActivity({ page, latchkey, username }) {
   const rows = page.locator('.session');
   await rows.nth(19).waitFor();
   assert.equal(await rows.count(), 20);
-  const login = rows.filter({ hasText: 'A browser was signed in' }).filter({ hasText: 'This browser' });
+  const login = rows.filter({ hasText: 'Signed in' }).filter({ hasText: 'This browser' });
   await login.first().getByText('127.0.0.1').waitFor();
   await checkWithAxe(page);
 
-  await activate(page, page.getByRole('link', { name: 'Ways to sign in' }));
+  await activate(page, page.getByRole('link', { name: 'Sign-in methods' }));
   // The password was set with the registration, which is the first event.
   await page.getByText('Service 19', { exact: true }).waitFor();
-  assert.equal(await page.locator('.filters [aria-current]').innerText(), 'Ways to sign in');
+  assert.equal(await page.locator('.filters [aria-current]').innerText(), 'Sign-in methods');
   await activate(page, page.getByRole('link', { name: 'Older' }));
   await page.getByText('Service 39', { exact: true }).waitFor();
   await activate(page, page.getByRole('link', { name: 'Older' }));
@@ -51,24 +51,24 @@ export async function lookAtActivity({ page, latchkey, username }) {
 
   await answerInPlace(page, 'SecurityEventList', { body: TOO_MANY });
   await activate(page, page.getByRole('link', { name: 'Account', exact: true }));
-  await page.getByRole('alert').getByText('Too many tries. Try again in a minute.').waitFor();
+  await page.getByRole('alert').getByText('Too many attempts. Retry in a minute.').waitFor();
   await answerInPlace(page, 'SecurityEventList', { status: 503, body: { errors: [] } });
-  await activate(page, page.getByRole('button', { name: 'Try again' }));
-  await page.getByRole('alert').getByText('The service could not be reached.').waitFor();
+  await activate(page, page.getByRole('button', { name: 'Retry' }));
+  await page.getByRole('alert').getByText('Could not connect.').waitFor();
   await answerInPlace(page, 'SecurityEventList', undefined);
-  await activate(page, page.getByRole('button', { name: 'Try again' }));
-  await page.getByText('The account was created').waitFor();
-  await page.getByText('by the people who run this service').waitFor();
+  await activate(page, page.getByRole('button', { name: 'Retry' }));
+  await page.getByText('Account created').waitFor();
+  await page.getByText('by an administrator').waitFor();
   await page.getByRole('alert').waitFor({ state: 'detached' });
 
   await answerInPlace(page, 'SecurityEventList', { body: { data: answerWith([]) } });
-  await activate(page, page.getByRole('link', { name: 'Applications and devices' }));
-  await page.getByText('Nothing of this kind has been recorded.').waitFor();
+  await activate(page, page.getByRole('link', { name: 'Apps and devices' }));
+  await page.getByText('No activity of this type.').waitFor();
   await activate(page, page.getByRole('link', { name: 'All', exact: true }));
-  await page.getByText('Nothing has been recorded in your account.').waitFor();
+  await page.getByText('No activity yet.').waitFor();
   await answerInPlace(page, 'SecurityEventList', { body: { data: answerWith([OF_A_LATER_VERSION]) } });
   await activate(page, page.getByRole('link', { name: 'Sign-ins' }));
-  await page.getByText('Something else happened').waitFor();
+  await page.getByText('Other activity').waitFor();
   await page.reload();
   await rows.first().waitFor();
   assert.equal(await page.locator('.filters [aria-current]').innerText(), 'Sign-ins');

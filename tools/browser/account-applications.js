@@ -21,15 +21,15 @@ const OTHERS = 7;
  */
 export async function revokeApplications({ page, latchkey, username }) {
   await page.goto(`${latchkey.base}account/sessions`);
-  await activate(page, page.getByRole('link', { name: 'Applications' }));
-  await heading(page, 'Applications');
-  await page.getByText('No application has access to your account.').waitFor();
-  await page.getByText('There is no application that you have allowed something.').waitFor();
+  await activate(page, page.getByRole('link', { name: 'Apps', exact: true }));
+  await heading(page, 'Apps');
+  await page.getByText('No connected apps yet.').waitFor();
+  await page.getByText('No saved permissions.').waitFor();
 
   await latchkey.sql(CONNECT, [username, OTHERS]);
   await page.goto(`${latchkey.base}account/applications`);
-  const connected = page.locator('section', { hasText: 'With access to your account' });
-  const allowed = page.locator('section', { hasText: 'What you have allowed' });
+  const connected = page.locator('section', { hasText: 'Connected apps' });
+  const allowed = page.locator('section', { hasText: 'Saved permissions' });
   await lookThrough(page, connected);
   await lookThrough(page, allowed);
   await checkWithAxe(page);
@@ -73,10 +73,10 @@ async function lookThrough(page, section) {
 async function takeAccess({ page, latchkey, username, connected, allowed }) {
   const card = connected.locator('.session', { hasText: 'Harbour Chat' });
   await card.getByText('2 sessions').waitFor();
-  await card.getByText('See your e-mail address').waitFor();
-  const button = connected.getByRole('button', { name: 'Remove access of Harbour Chat' });
+  await card.getByText('See your email address').waitFor();
+  const button = connected.getByRole('button', { name: 'Remove access for Harbour Chat' });
   await activate(page, button);
-  const dialog = page.getByRole('dialog', { name: 'Remove access of Harbour Chat?' });
+  const dialog = page.getByRole('dialog', { name: 'Remove access for Harbour Chat?' });
   await dialog.waitFor();
   await checkWithAxe(page);
   await page.keyboard.press('Escape');
@@ -84,8 +84,8 @@ async function takeAccess({ page, latchkey, username, connected, allowed }) {
   await activate(page, button);
   await tabTo(page, dialog.getByRole('button', { name: 'Remove access' }));
   await answering(page, 'RevokeApplication', {
-    'Too many tries': 'RATE_LIMITED',
-    'That did not work': { revokeApplication: { status: 'OF_A_LATER_VERSION', endedSessions: 0 } },
+    'Too many attempts': 'RATE_LIMITED',
+    'Something went wrong': { revokeApplication: { status: 'OF_A_LATER_VERSION', endedSessions: 0 } },
   });
   assert.equal((await liveSessions(latchkey, username)).length, OTHERS + 2, 'nothing has ended yet');
   await page.keyboard.press('Enter');
@@ -99,22 +99,22 @@ async function takeAccess({ page, latchkey, username, connected, allowed }) {
 
 async function beAskedAgain({ page, latchkey, username, allowed }) {
   const name = await allowed.getByRole('link').first().innerText();
-  await activate(page, allowed.getByRole('button', { name: `Ask me again for ${name}` }));
-  const dialog = page.getByRole('dialog', { name: `Be asked again for ${name}?` });
+  await activate(page, allowed.getByRole('button', { name: `Reset permissions for ${name}` }));
+  const dialog = page.getByRole('dialog', { name: `Reset permissions for ${name}?` });
   await dialog.waitFor();
   await checkWithAxe(page);
-  await tabTo(page, dialog.getByRole('button', { name: 'Ask me again' }));
+  await tabTo(page, dialog.getByRole('button', { name: 'Reset permissions' }));
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
   await allowed.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' });
   assert.equal((await liveSessions(latchkey, username)).length, OTHERS, 'it stays signed in');
 
   const other = await allowed.getByRole('link').first().innerText();
-  await activate(page, allowed.getByRole('button', { name: `Ask me again for ${other}` }));
-  await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Ask me again' }));
+  await activate(page, allowed.getByRole('button', { name: `Reset permissions for ${other}` }));
+  await tabTo(page, page.getByRole('dialog').getByRole('button', { name: 'Reset permissions' }));
   await answering(page, 'RevokeConsent', {
-    'That did not work': { revokeConsent: { status: 'OF_A_LATER_VERSION' } },
-    'This was taken away from the application already.': { revokeConsent: { status: 'NOT_FOUND' } },
+    'Something went wrong': { revokeConsent: { status: 'OF_A_LATER_VERSION' } },
+    'This was already removed.': { revokeConsent: { status: 'NOT_FOUND' } },
   });
   await activate(page, page.getByRole('dialog').getByRole('button', { name: 'Close' }));
   await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -13,24 +13,24 @@ export const DATA_OPERATIONS = ['DataExportList', 'StartDataExport'];
 export async function takeDataAlong({ page, base }) {
   await page.goto(`${base}account/`);
   await page.getByRole('heading', { level: 2, name: 'Your data' }).waitFor();
-  const ask = page.getByRole('button', { name: 'Request archive' });
+  const ask = page.getByRole('button', { name: 'Request a copy' });
   await ask.waitFor();
   await checkWithAxe(page);
   await tabTo(page, ask);
   await answering(page, 'StartDataExport', {
-    'An archive was requested a short while ago.': { startDataExport: { status: 'RATE_LIMITED' } },
-    'The people who run this service do not allow this.': { startDataExport: { status: 'DISABLED' } },
-    'That did not work. Try again later.': { startDataExport: { status: 'OF_A_LATER_VERSION' } },
-    'Too many tries.': 'RATE_LIMITED',
+    'You can request one copy per day.': { startDataExport: { status: 'RATE_LIMITED' } },
+    'You are not allowed to do this.': { startDataExport: { status: 'DISABLED' } },
+    'Something went wrong. Please retry later.': { startDataExport: { status: 'OF_A_LATER_VERSION' } },
+    'Too many attempts.': 'RATE_LIMITED',
   });
   await proveAgain(page, base);
 
   await activate(page, ask);
-  await page.getByRole('status').getByText('Your archive is being made.').waitFor();
+  await page.getByRole('status').getByText('We are preparing your data.').waitFor();
   assert.equal(await ask.count(), 0, 'there is one at a time');
   await checkWithAxe(page);
-  await page.getByRole('status').getByText('Your archive is ready.').waitFor();
-  const link = page.getByRole('link', { name: /^Download archive \(\d+ kB\)$/ });
+  await page.getByRole('status').getByText('Your data is ready.').waitFor();
+  const link = page.getByRole('link', { name: /^Download \(\d+ kB\)$/ });
   const arriving = page.waitForEvent('download');
   await activate(page, link);
   const download = await arriving;
@@ -46,7 +46,7 @@ async function proveAgain(page, base) {
   const extensions = { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account', maxAge: 600 };
   await answerInPlace(page, 'StartDataExport', { body: { errors: [{ message: 'made up', extensions }], data: null } });
   await page.keyboard.press('Enter');
-  const asked = page.getByRole('dialog', { name: 'Is it still you?' });
+  const asked = page.getByRole('dialog', { name: 'Confirm it’s you' });
   await asked.waitFor();
   await press(page, asked.getByRole('button', { name: 'Continue' }));
   await typeInto(page, page.getByRole('textbox', { name: 'Password', exact: true }), PASSWORD);

@@ -17,7 +17,7 @@ export const EMAIL_OPERATIONS = [
 
 /** Adds two addresses with mailed codes, is notified of one that another account has, and removes one. */
 export async function changeEmails({ page, latchkey, mails, username }) {
-  await page.getByText('Your account has no e-mail address.').waitFor();
+  await page.getByText('Your account has no email address.').waitFor();
   await beginToAdd(page, latchkey, username);
   await proveAddress(page, mails);
   await page.getByText('lotte@mail.example', { exact: true }).waitFor();
@@ -29,27 +29,27 @@ export async function changeEmails({ page, latchkey, mails, username }) {
 
 async function beginToAdd(page, latchkey, username) {
   const dialog = await openDialog(page);
-  await typeInto(page, dialog.getByLabel('E-mail address'), 'lotte.mail.example');
+  await typeInto(page, dialog.getByLabel('Email address'), 'lotte.mail.example');
   await typeInto(page, password(dialog), 'not the password');
-  await expectRefused(page, dialog, 'E-mail address', 'This is not a complete e-mail address.');
-  await typeInto(page, dialog.getByLabel('E-mail address'), ' lotte@mail.example ');
-  await expectRefused(page, dialog, 'Your password', 'This is not your password.');
+  await expectRefused(page, dialog, 'Email address', 'Enter a valid email address.');
+  await typeInto(page, dialog.getByLabel('Email address'), ' lotte@mail.example ');
+  await expectRefused(page, dialog, 'Your password', 'That password is incorrect.');
   await checkWithAxe(page);
   assert.equal(await password(dialog).inputValue(), '', 'a wrong password is not kept');
 
   await typeInto(page, password(dialog), PASSWORD);
   await answering(page, 'AddEmail', {
-    'Too many tries': { startEmailAuthentication: { status: 'RATE_LIMITED' } },
+    'Too many attempts': { startEmailAuthentication: { status: 'RATE_LIMITED' } },
     'Not this domain.': { startEmailAuthentication: { status: 'DENIED', violations: ['Not this domain.'] } },
-    'do not allow this': { startEmailAuthentication: { status: 'DENIED', violations: null } },
-    'That did not work': { startEmailAuthentication: { status: 'OF_A_LATER_VERSION' } },
+    'You are not allowed to do this': { startEmailAuthentication: { status: 'DENIED', violations: null } },
+    'Something went wrong': { startEmailAuthentication: { status: 'OF_A_LATER_VERSION' } },
   });
   await tabTo(page, dialog.getByRole('button', { name: 'Show Your password' }));
   await page.keyboard.press('Space');
   assert.equal(await password(dialog).getAttribute('type'), 'text');
   await tabTo(page, password(dialog));
   await page.keyboard.press('Enter');
-  await heading(page, 'Check your mail');
+  await heading(page, 'Check your email');
   assert.match(page.url(), /\/account\/emails\/user_email_authentication:[0-9A-Z]{26}\/verify$/);
   assert.deepEqual(await emailsOf(latchkey, username), [], 'no address before the code');
 }
@@ -57,27 +57,27 @@ async function beginToAdd(page, latchkey, username) {
 /** Uses the second code, because the first one is no longer valid. */
 async function proveAddress(page, mails) {
   const first = codeIn(await mails.next());
-  const field = page.getByLabel('Code from the mail');
+  const field = page.getByLabel('Code from the email');
   await typeInto(page, field, '12345');
-  await expectRefused(page, page, 'Code from the mail', 'Enter the 6 digits from the mail.');
+  await expectRefused(page, page, 'Code from the email', 'Enter the 6-digit code from the email.');
   await typeInto(page, field, '123-456');
   await answering(page, 'DoVerifyEmail', {
-    'This code is not valid any more.': { completeEmailAuthentication: { status: 'CODE_EXPIRED' } },
-    'Too many tries': { completeEmailAuthentication: { status: 'RATE_LIMITED' } },
-    'That did not work': { completeEmailAuthentication: { status: 'OF_A_LATER_VERSION' } },
+    'This code has expired.': { completeEmailAuthentication: { status: 'CODE_EXPIRED' } },
+    'Too many attempts': { completeEmailAuthentication: { status: 'RATE_LIMITED' } },
+    'Something went wrong': { completeEmailAuthentication: { status: 'OF_A_LATER_VERSION' } },
   });
-  await tabTo(page, page.getByRole('button', { name: 'Send another code' }));
+  await tabTo(page, page.getByRole('button', { name: 'Resend code' }));
   await answering(page, 'ResendEmailAuthenticationCode', {
-    'A code was sent a short while ago.': { resendEmailAuthenticationCode: { status: 'RATE_LIMITED' } },
-    'No more codes can be tried': { resendEmailAuthenticationCode: { status: 'COMPLETED' } },
-    'That did not work': { resendEmailAuthenticationCode: { status: 'OF_A_LATER_VERSION' } },
+    'We just sent you a code.': { resendEmailAuthenticationCode: { status: 'RATE_LIMITED' } },
+    'Too many incorrect codes': { resendEmailAuthenticationCode: { status: 'COMPLETED' } },
+    'Something went wrong': { resendEmailAuthenticationCode: { status: 'OF_A_LATER_VERSION' } },
   });
   await page.keyboard.press('Enter');
-  await page.getByRole('status').getByText('Another code is on its way.').waitFor();
+  await page.getByRole('status').getByText('We sent a new code.').waitFor();
   const second = codeIn(await mails.next());
   if (first !== second) {
     await typeInto(page, field, first);
-    await expectRefused(page, page, 'Code from the mail', 'This code is not right, or not valid any more.');
+    await expectRefused(page, page, 'Code from the email', 'That code is incorrect or has expired.');
   }
   await checkWithAxe(page);
   // With a space, as users may type it.
@@ -103,24 +103,24 @@ async function findTaken({ page, latchkey, mails }) {
       where username = 'tilda'`,
   );
   const dialog = await openDialog(page);
-  await typeInto(page, dialog.getByLabel('E-mail address'), 'lotte@MAIL.example');
+  await typeInto(page, dialog.getByLabel('Email address'), 'lotte@MAIL.example');
   await typeInto(page, password(dialog), PASSWORD);
-  await expectRefused(page, dialog, 'E-mail address', 'Your account has this address already.');
-  await typeInto(page, dialog.getByLabel('E-mail address'), 'tilda@mail.example');
+  await expectRefused(page, dialog, 'Email address', 'This email address is already in your account.');
+  await typeInto(page, dialog.getByLabel('Email address'), 'tilda@mail.example');
   await page.keyboard.press('Enter');
-  await heading(page, 'Check your mail');
+  await heading(page, 'Check your email');
   const verifyAddress = page.url();
   await page.goto(verifyAddress.replace(/verify$/, 'in-use'));
   await page.waitForURL(verifyAddress);
-  await heading(page, 'Check your mail');
+  await heading(page, 'Check your email');
 
-  await typeInto(page, page.getByLabel('Code from the mail'), codeIn(await mailTo(mails, 'tilda@mail.example')));
+  await typeInto(page, page.getByLabel('Code from the email'), codeIn(await mailTo(mails, 'tilda@mail.example')));
   await page.keyboard.press('Enter');
-  await heading(page, 'The address is in use');
+  await heading(page, 'Email address already in use');
   assert.match(page.url(), /\/in-use$/);
   await checkWithAxe(page);
   await page.reload();
-  await heading(page, 'The address is in use');
+  await heading(page, 'Email address already in use');
   await page.goto(verifyAddress.replace(/:[0-9A-Z]{26}/, ':01JD3Q5Z8W2N4K6M7P9R0S1T2V'));
   await heading(page, 'Page not found');
 }
@@ -151,13 +151,13 @@ async function removeAddress(page, latchkey, username) {
   await expectRefused(page, dialog, 'Your password', 'Enter your password.');
   await typeInto(page, password(dialog), PASSWORD);
   await answering(page, 'RemoveEmail', {
-    'This is not your password.': { removeEmail: { status: 'INCORRECT_PASSWORD', user: null } },
+    'That password is incorrect.': { removeEmail: { status: 'INCORRECT_PASSWORD', user: null } },
   });
   await typeInto(page, password(dialog), PASSWORD);
   await answering(page, 'RemoveEmail', {
-    'does not have this address any more': { removeEmail: { status: 'NOT_FOUND', user: null } },
-    'That did not work': { removeEmail: { status: 'OF_A_LATER_VERSION', user: null } },
-    'This address is your only way back': 'LAST_EMAIL',
+    'is no longer in your account': { removeEmail: { status: 'NOT_FOUND', user: null } },
+    'Something went wrong': { removeEmail: { status: 'OF_A_LATER_VERSION', user: null } },
+    'This email address is the only way to recover': 'LAST_EMAIL',
   });
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
@@ -174,7 +174,7 @@ async function choosePrimary(page, latchkey, username) {
   assert.equal(await button.count(), 1);
   await tabTo(page, button);
   await answering(page, 'SetPrimaryEmail', {
-    'does not have this address any more': { setPrimaryEmail: { status: 'NOT_FOUND', user: null } },
+    'is no longer in your account': { setPrimaryEmail: { status: 'NOT_FOUND', user: null } },
   });
   await page.keyboard.press('Enter');
   await page.getByRole('status').getByText('is now your primary address.').waitFor();
@@ -189,11 +189,11 @@ async function choosePrimary(page, latchkey, username) {
 }
 
 async function openDialog(page) {
-  const button = page.getByRole('button', { name: 'Add an address' });
+  const button = page.getByRole('button', { name: 'Add email address' });
   await button.waitFor();
   await tabTo(page, button);
   await page.keyboard.press('Enter');
-  const dialog = page.getByRole('dialog', { name: 'Add an address' });
+  const dialog = page.getByRole('dialog', { name: 'Add email address' });
   await dialog.waitFor();
   return dialog;
 }

@@ -43,7 +43,7 @@ async function endWithPassword({ browser, latchkey, homeserver, username }) {
     assert.equal(await dialog.getByRole('alert').count(), 0);
     await page.keyboard.type('ot the password');
     await send(page, dialog);
-    await dialog.getByRole('alert').getByText('This is not your password.').waitFor();
+    await dialog.getByRole('alert').getByText('That password is incorrect.').waitFor();
     await page.waitForFunction(() => document.activeElement?.id === 'password');
     assert.equal(await password(dialog).inputValue(), '', 'a wrong password is not kept');
     assert.equal(await button(dialog).isDisabled(), true);
@@ -59,7 +59,7 @@ async function endWithPassword({ browser, latchkey, homeserver, username }) {
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/login\?kind=manage_account$/);
     await signIn(page, username);
-    await page.getByText('That username and password do not match.').waitFor();
+    await page.getByText('Incorrect username or password.').waitFor();
     assert.deepEqual(troubles, []);
   });
 }
@@ -69,9 +69,9 @@ async function refuse(page, dialog) {
   await typeInto(page, password(dialog), PASSWORD);
   await ready(dialog);
   await answering(page, 'DeactivateUser', {
-    'do not allow this': 'FEATURE_DISABLED',
-    'Too many tries': 'RATE_LIMITED',
-    'That did not work': { deactivateUser: { status: 'OF_A_LATER_VERSION' } },
+    'You are not allowed to do this': 'FEATURE_DISABLED',
+    'Too many attempts': 'RATE_LIMITED',
+    'Something went wrong': { deactivateUser: { status: 'OF_A_LATER_VERSION' } },
   });
   await checkWithAxe(page);
 }
@@ -81,7 +81,7 @@ async function proveAgain(page, dialog, base) {
   const extensions = { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account', maxAge: 600 };
   await answerInPlace(page, 'DeactivateUser', { body: { errors: [{ message: 'made up', extensions }], data: null } });
   await page.keyboard.press('Enter');
-  const asked = page.getByRole('dialog', { name: 'Is it still you?' });
+  const asked = page.getByRole('dialog', { name: 'Confirm it’s you' });
   await asked.waitFor();
   await press(page, asked.getByRole('button', { name: 'Continue' }));
   assert.equal(page.url(), `${base}reauth?kind=manage_account`);
@@ -104,7 +104,7 @@ async function endWithoutPassword({ browser, latchkey, homeserver, username }) {
     await page.goto(latchkey.base + ACTION);
     const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
     await dialog.waitFor();
-    const field = dialog.getByRole('textbox', { name: 'Address for others' });
+    const field = dialog.getByRole('textbox', { name: 'Matrix ID' });
     await typeInto(page, field, username);
     await page.keyboard.press('Enter');
     await typeInto(page, field, `@${username}:${homeserver.serverName}`);
@@ -151,7 +151,7 @@ async function send(page, dialog) {
 }
 
 function erase(dialog) {
-  return dialog.getByRole('checkbox', { name: /^Erase my messages/ });
+  return dialog.getByRole('checkbox', { name: /^Also erase my messages/ });
 }
 
 function password(dialog) {

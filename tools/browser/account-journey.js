@@ -66,7 +66,7 @@ export async function lookAfterAccount({ browser, latchkey, mails, username }) {
     await page.goto(`${base}account/`);
     await heading(page, 'Profile');
     await follow(page, page.getByRole('link', { name: 'Devices' }), 'Where you are signed in');
-    await follow(page, page.getByRole('link', { name: '2 browsers are signed in' }), 'Your browsers');
+    await follow(page, page.getByRole('link', { name: 'Signed in to 2 browsers' }), 'Your browsers');
     await signOutFirefox(page);
     await page.goBack();
     await heading(page, 'Where you are signed in');
@@ -180,14 +180,14 @@ async function changePassword(page, base) {
   await follow(page, page.getByRole('link', { name: 'Change your password' }), 'Change your password');
   await typeInto(page, field(page, 'Current password'), 'not the password');
   await typeInto(page, field(page, 'New password'), NEW_PASSWORD);
-  await page.getByRole('meter', { name: 'Strength of the password' }).waitFor();
+  await page.getByRole('meter', { name: 'Password strength' }).waitFor();
   await page.getByText('Very good', { exact: true }).waitFor();
-  await typeInto(page, field(page, 'New password again'), 'another one');
+  await typeInto(page, field(page, 'Confirm new password'), 'another one');
   await page.keyboard.press('Tab');
-  await page.getByText('The two passwords are not the same.').waitFor();
-  await typeInto(page, field(page, 'New password again'), NEW_PASSWORD);
+  await page.getByText('The passwords do not match.').waitFor();
+  await typeInto(page, field(page, 'Confirm new password'), NEW_PASSWORD);
   await page.keyboard.press('Enter');
-  await page.getByText('That password is not right.').waitFor();
+  await page.getByText('That password is incorrect.').waitFor();
   await page.waitForFunction(() => document.activeElement?.id === 'current_password');
   await typeInto(page, field(page, 'Current password'), PASSWORD);
   await page.keyboard.press('Enter');
@@ -215,16 +215,16 @@ async function lookForPlan(page, base) {
 async function lookAtMissing(page, base) {
   await page.goto(`${base}account/sessions`);
   await heading(page, 'Where you are signed in');
-  await page.getByText('You are not signed in to any application.').waitFor();
+  await page.getByText('You are not signed in to any apps.').waitFor();
   // The count is requested after the list is shown.
-  const browsers = page.getByRole('link', { name: '1 browser is signed in' });
+  const browsers = page.getByRole('link', { name: 'Signed in to 1 browser' });
   await browsers.waitFor();
   await page.route('**/graphql', (route) => route.fulfill({ status: 503, body: '{"errors":[]}' }));
   await follow(page, browsers, 'Your browsers');
   await page.getByRole('alert').waitFor();
   await checkWithAxe(page);
   await page.unroute('**/graphql');
-  await tabTo(page, page.getByRole('button', { name: 'Try again' }));
+  await tabTo(page, page.getByRole('button', { name: 'Retry' }));
   await page.keyboard.press('Enter');
   await page.getByText('This browser', { exact: true }).waitFor();
   assert.equal(await page.getByRole('alert').count(), 0);

@@ -19,23 +19,23 @@ export async function linkAndUnlink({ browser, latchkey, username }) {
     await signIn(page, username);
     await activate(page, page.getByRole('link', { name: 'Manage linked accounts' }));
     await heading(page, 'Linked accounts');
-    await page.getByText('No account at another service is linked.').waitFor();
+    await page.getByText('No linked accounts.').waitFor();
     await checkWithAxe(page);
     await press(page, page.getByRole('link', { name: 'Link Quayside Club' }));
     await signInAtProvider(page, `${username}@quayside.example`);
     await page.waitForURL(/\/upstream\/link\//);
-    await press(page, page.getByRole('button', { name: 'Link', exact: true }));
+    await press(page, page.getByRole('button', { name: 'Link accounts', exact: true }));
 
     await heading(page, 'Linked accounts');
     assert.match(page.url(), /\/account\/linked-accounts$/);
     await page.getByText(`${username}@quayside.example`, { exact: true }).waitFor();
     assert.equal(await page.getByRole('link', { name: 'Link Quayside Club' }).count(), 0, 'it is linked');
     const button = page.getByRole('button', { name: 'Unlink Quayside Club' });
-    const dialog = page.getByRole('dialog', { name: 'Unlink your account at Quayside Club?' });
+    const dialog = page.getByRole('dialog', { name: 'Unlink your Quayside Club account?' });
     for (const [status, text] of [
       ['LAST_LOGIN_METHOD', 'This is your only way to sign in.'],
-      ['MANAGED_BY_PROVIDER', 'Only the people who run this service can remove this link.'],
-      ['NOT_FOUND', 'This account is not linked any more.'],
+      ['MANAGED_BY_PROVIDER', 'Only an administrator can remove this link.'],
+      ['NOT_FOUND', 'This account is no longer linked.'],
     ]) {
       await answerInPlace(page, 'UnlinkUpstreamAccount', { body: { data: { unlinkUpstreamAccount: { status } } } });
       await activate(page, button);
@@ -50,10 +50,10 @@ export async function linkAndUnlink({ browser, latchkey, username }) {
     await answerInPlace(page, 'UnlinkUpstreamAccount', { body: { data: unknown } });
     await activate(page, button);
     await activate(page, dialog.getByRole('button', { name: 'Unlink', exact: true }));
-    await dialog.getByRole('alert').getByText('That did not work').waitFor();
+    await dialog.getByRole('alert').getByText('Something went wrong').waitFor();
     await answerInPlace(page, 'UnlinkUpstreamAccount', undefined);
     await activate(page, dialog.getByRole('button', { name: 'Unlink', exact: true }));
-    await page.getByText('No account at another service is linked.').waitFor();
+    await page.getByText('No linked accounts.').waitFor();
     await page.getByRole('link', { name: 'Link Quayside Club' }).waitFor();
     assert.deepEqual(await latchkey.sql('select id from upstream_links where user_id is not null'), []);
     heard.check(ANNOUNCED.linked);

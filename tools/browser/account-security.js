@@ -25,8 +25,8 @@ export async function signOutEverywhere({ page, latchkey, username, signIn, sign
   await page.goto(`${base}account/`);
   await activate(page, page.getByRole('link', { name: 'Security' }));
   await page.getByRole('heading', { level: 1, name: 'Security', exact: true }).waitFor();
-  await page.getByText('2 browsers are signed in').waitFor();
-  await page.getByText('2 applications and devices are signed in').waitFor();
+  await page.getByText('Signed in to 2 browsers').waitFor();
+  await page.getByText('Signed in to 2 apps and devices').waitFor();
   await page.getByText(/^Last changed on /).waitFor();
   await checkWithAxe(page);
 
@@ -37,41 +37,41 @@ export async function signOutEverywhere({ page, latchkey, username, signIn, sign
   await page.waitForFunction(() => document.activeElement?.textContent === 'Sign out everywhere');
   await ask(page);
   await toggle(page, dialog.getByLabel('All other browsers'));
-  assert.equal(await dialog.getByLabel('This browser as well').count(), 0);
-  await toggle(page, dialog.getByLabel('All applications and devices'));
+  assert.equal(await dialog.getByLabel('This browser too').count(), 0);
+  await toggle(page, dialog.getByLabel('All apps and devices'));
   await page.keyboard.press('Enter');
-  await dialog.getByRole('alert').getByText('Choose what to sign out.').waitFor();
+  await dialog.getByRole('alert').getByText('Choose where to sign out.').waitFor();
   await page.waitForFunction(() => document.activeElement?.id === 'other_browsers');
   await checkWithAxe(page);
   await page.keyboard.press('Space');
-  await dialog.getByLabel('This browser as well').waitFor();
+  await dialog.getByLabel('This browser too').waitFor();
   const ended = { browserSessions: 0, oauth2Sessions: 0, compatSessions: 0 };
   await answering(page, 'EndAllSessions', {
-    'That did not work': { endAllSessions: { status: 'OF_A_LATER_VERSION', ...ended } },
-    'Too many tries.': 'RATE_LIMITED',
+    'Something went wrong': { endAllSessions: { status: 'OF_A_LATER_VERSION', ...ended } },
+    'Too many attempts.': 'RATE_LIMITED',
   });
   await answerInPlace(page, 'EndAllSessions', { status: 503, body: { errors: [] } });
   await page.keyboard.press('Enter');
-  await dialog.getByRole('alert').getByText('The service could not be reached.').waitFor();
+  await dialog.getByRole('alert').getByText('Could not connect.').waitFor();
 
   await proveAgain(page, base);
   await dialog.waitFor();
   assert.equal(await dialog.getByLabel('All other browsers').isChecked(), true);
-  assert.equal(await dialog.getByLabel('All applications and devices').isChecked(), false);
+  assert.equal(await dialog.getByLabel('All apps and devices').isChecked(), false);
   await activate(page, dialog.getByRole('button', { name: 'Sign out' }));
-  await page.getByRole('status').getByText('1 session was ended.').waitFor();
-  await page.getByText('1 browser is signed in').waitFor();
-  await page.getByText('2 applications and devices are signed in').waitFor();
+  await page.getByRole('status').getByText('1 session ended.').waitFor();
+  await page.getByText('Signed in to 1 browser').waitFor();
+  await page.getByText('Signed in to 2 apps and devices').waitFor();
 
   await page.reload();
   await ask(page);
-  await toggle(page, dialog.getByLabel('This browser as well'));
-  await dialog.getByText('You leave this page').waitFor();
+  await toggle(page, dialog.getByLabel('This browser too'));
+  await dialog.getByText('You will leave this page').waitFor();
   await press(page, dialog.getByRole('button', { name: 'Sign out' }));
   await page.waitForURL(/\/login\?kind=manage_account/);
   await signIn();
   await activate(page, page.getByRole('link', { name: 'Security' }));
-  await page.getByText('You are signed in with this browser and nowhere else.').waitFor();
+  await page.getByText('You are signed in only in this browser.').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Sign out everywhere' }).count(), 0);
 }
 
@@ -80,7 +80,7 @@ async function proveAgain(page, base) {
   const extensions = { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account', maxAge: 600 };
   await answerInPlace(page, 'EndAllSessions', { body: { errors: [{ message: 'made up', extensions }], data: null } });
   await page.keyboard.press('Enter');
-  const asked = page.getByRole('dialog', { name: 'Is it still you?' });
+  const asked = page.getByRole('dialog', { name: 'Confirm it’s you' });
   await asked.waitFor();
   await press(page, asked.getByRole('button', { name: 'Continue' }));
   await typeInto(page, page.getByRole('textbox', { name: 'Password', exact: true }), PASSWORD);

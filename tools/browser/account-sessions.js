@@ -27,9 +27,9 @@ export async function nameSessions({ page, latchkey, username }) {
   await checkWithAxe(page);
   await typeInto(page, dialog.getByLabel('Name'), 'Kitchen tablet');
   await answering(page, 'SetOAuth2SessionName', {
-    'That did not work': { setOauth2SessionName: { status: 'OF_A_LATER_VERSION' } },
-    'This session is not there any more.': { setOauth2SessionName: { status: 'NOT_FOUND' } },
-    'name the request POST-1': 'BAD_USER_INPUT',
+    'Something went wrong': { setOauth2SessionName: { status: 'OF_A_LATER_VERSION' } },
+    'This session has already ended.': { setOauth2SessionName: { status: 'NOT_FOUND' } },
+    'include the request ID POST-1': 'BAD_USER_INPUT',
   });
   await page.keyboard.press('Enter');
   await heading(page, 'Kitchen tablet');
@@ -49,7 +49,7 @@ export async function nameSessions({ page, latchkey, username }) {
   const chat = await openRename(page, 'Unknown device');
   await typeInto(page, chat.getByLabel('Name'), 'Old phone');
   await answering(page, 'SetCompatSessionName', {
-    'This session is not there any more.': { setCompatSessionName: { status: 'NOT_FOUND' } },
+    'This session has already ended.': { setCompatSessionName: { status: 'NOT_FOUND' } },
   });
   await page.keyboard.press('Enter');
   await heading(page, 'Old phone');

@@ -21,13 +21,13 @@ const TOO_MANY = {
 /** A page shows when to retry, and a form keeps its input. */
 async function beTooFast(page, base) {
   await page.goto(`${base}account/`);
-  await activate(page, page.getByRole('button', { name: 'Change your display name' }));
+  await activate(page, page.getByRole('button', { name: 'Change display name' }));
   const dialog = page.getByRole('dialog');
   const field = dialog.getByLabel('Display name');
   await typeInto(page, field, 'Lotte of the Harbour');
   for (const [answer, text] of [
-    [TOO_MANY, 'Too many tries. Try again in 2 minutes.'],
-    [{ status: 503, body: { errors: [] } }, 'The service could not be reached.'],
+    [TOO_MANY, 'Too many attempts. Retry in 2 minutes.'],
+    [{ status: 503, body: { errors: [] } }, 'Could not connect.'],
   ]) {
     await answerInPlace(page, 'SetDisplayName', answer);
     await page.keyboard.press('Enter');
@@ -36,13 +36,13 @@ async function beTooFast(page, base) {
   }
   await answerInPlace(page, 'AppSessionsList', TOO_MANY);
   await page.keyboard.press('Enter');
-  await page.getByRole('status').getByText('Your display name was saved.').waitFor();
+  await page.getByRole('status').getByText('Display name saved.').waitFor();
   await dialog.waitFor({ state: 'detached' });
   await activate(page, page.getByRole('link', { name: 'Devices' }));
-  await page.getByRole('alert').getByText('Too many tries. Try again in 2 minutes.').waitFor();
+  await page.getByRole('alert').getByText('Too many attempts. Retry in 2 minutes.').waitFor();
   await checkWithAxe(page);
   await answerInPlace(page, 'AppSessionsList', undefined);
-  await activate(page, page.getByRole('button', { name: 'Try again' }));
+  await activate(page, page.getByRole('button', { name: 'Retry' }));
   await page.getByRole('alert').waitFor({ state: 'detached' });
   await page.locator('.list-tools').waitFor();
 }
@@ -73,7 +73,7 @@ async function outliveUpgrade(page, base) {
   assert.equal(missing, 0, 'it was missing again');
   assert.match(page.url(), /\/account\/sessions$/);
   await checkWithAxe(page);
-  await activate(page, page.getByRole('button', { name: 'Load the page again' }));
+  await activate(page, page.getByRole('button', { name: 'Reload page' }));
   await page.locator('.list-tools').waitFor();
   await page.unroute('**/assets/account-*.js', serve);
 }
@@ -81,15 +81,15 @@ async function outliveUpgrade(page, base) {
 /** After a reauthentication the input is restored; a password is not kept, and nothing is submitted. */
 async function proveAgain(page, base) {
   await page.goto(`${base}account/`);
-  await activate(page, page.getByRole('button', { name: 'Add an address' }));
-  const dialog = page.getByRole('dialog', { name: 'Add an address' });
-  await typeInto(page, dialog.getByLabel('E-mail address'), 'later@mail.example');
+  await activate(page, page.getByRole('button', { name: 'Add email address' }));
+  const dialog = page.getByRole('dialog', { name: 'Add email address' });
+  await typeInto(page, dialog.getByLabel('Email address'), 'later@mail.example');
   await typeInto(page, dialog.getByRole('textbox', { name: 'Your password' }), PASSWORD);
   const extensions = { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account', maxAge: 600 };
   const errors = [{ message: 'made up', extensions }];
   await answerInPlace(page, 'AddEmail', { body: { errors, data: null } });
   await page.keyboard.press('Enter');
-  const asked = page.getByRole('dialog', { name: 'Is it still you?' });
+  const asked = page.getByRole('dialog', { name: 'Confirm it’s you' });
   await asked.waitFor();
   await press(page, asked.getByRole('button', { name: 'Continue' }));
   assert.equal(page.url(), `${base}reauth?kind=manage_account`);
@@ -103,7 +103,7 @@ async function proveAgain(page, base) {
   await press(page, page.getByRole('button', { name: 'Continue', exact: true }));
   await dialog.waitFor();
   assert.equal(page.url(), `${base}account/`);
-  assert.equal(await dialog.getByLabel('E-mail address').inputValue(), 'later@mail.example');
+  assert.equal(await dialog.getByLabel('Email address').inputValue(), 'later@mail.example');
   assert.equal(await dialog.getByRole('textbox', { name: 'Your password' }).inputValue(), '');
   assert.equal(await page.evaluate(() => sessionStorage.getItem('account.kept')), null);
   assert.deepEqual(
@@ -112,6 +112,6 @@ async function proveAgain(page, base) {
   );
   await page.reload();
   await page.locator('.fact-list').waitFor();
-  await page.getByRole('button', { name: 'Add an address' }).waitFor();
+  await page.getByRole('button', { name: 'Add email address' }).waitFor();
   assert.equal(await dialog.count(), 0, 'it comes back once');
 }

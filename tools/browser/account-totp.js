@@ -25,12 +25,12 @@ export async function setUpApp({ page, base, username }) {
   await tabTo(page, begin);
   const nothing = { enrolmentId: null, secret: null, otpauthUrl: null, expiresAt: null };
   await answering(page, 'StartTotpEnrolment', {
-    'Your account has an authenticator app already.': {
+    'Your account already has an authenticator app.': {
       startTotpEnrolment: { status: 'ALREADY_ENROLLED', ...nothing },
     },
-    'The people who run this service do not allow this.': { startTotpEnrolment: { status: 'DISABLED', ...nothing } },
-    'That did not work. Try again later.': { startTotpEnrolment: { status: 'OF_A_LATER_VERSION', ...nothing } },
-    'Too many tries.': 'RATE_LIMITED',
+    'You are not allowed to do this.': { startTotpEnrolment: { status: 'DISABLED', ...nothing } },
+    'Something went wrong. Please retry later.': { startTotpEnrolment: { status: 'OF_A_LATER_VERSION', ...nothing } },
+    'Too many attempts.': 'RATE_LIMITED',
   });
   await page.keyboard.press('Enter');
   await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
@@ -48,8 +48,8 @@ export async function setUpApp({ page, base, username }) {
   await page.waitForFunction(() => document.activeElement?.id === 'code');
   await typeInto(page, code, '000000');
   await answering(page, 'CompleteTotpEnrolment', {
-    'This code is not right.': { completeTotpEnrolment: { status: 'INVALID_CODE', recoveryCodes: null } },
-    'That did not work. Try again later.': {
+    'That code is incorrect.': { completeTotpEnrolment: { status: 'INVALID_CODE', recoveryCodes: null } },
+    'Something went wrong. Please retry later.': {
       completeTotpEnrolment: { status: 'OF_A_LATER_VERSION', recoveryCodes: null },
     },
   });
@@ -58,7 +58,7 @@ export async function setUpApp({ page, base, username }) {
   await page.getByRole('status').getByText('The authenticator app is set up.').waitFor();
   const codes = await keepCodes(page, username);
   await heading(page, 'Security');
-  await page.getByText('10 recovery codes are left.').waitFor();
+  await page.getByText('10 recovery codes left.').waitFor();
   await checkWithAxe(page);
   await makeOthers(page, username, codes);
   await remove(page);
@@ -76,14 +76,14 @@ async function keepCodes(page, username) {
   const download = await arriving;
   assert.equal(download.suggestedFilename(), 'recovery-codes.txt');
   const text = readFileSync(await download.path(), 'utf8');
-  assert.deepEqual(text.split('\r\n'), [`Recovery codes of ${username} at example.org`, '', ...shown, '']);
+  assert.deepEqual(text.split('\r\n'), [`Recovery codes for ${username} at example.org`, '', ...shown, '']);
   await activate(page, page.getByRole('button', { name: 'Copy codes' }));
   await page
     .getByRole('status')
-    .getByText(/The codes were copied\.|Your browser did not copy/)
+    .getByText(/Codes copied\.|Your browser could not copy/)
     .waitFor();
   await activate(page, page.getByRole('button', { name: 'Done' }));
-  await page.getByRole('alert').getByText('Save the codes first').waitFor();
+  await page.getByRole('alert').getByText('Save the codes, then').waitFor();
   await page.waitForFunction(() => document.activeElement?.id === 'codes_saved');
   await checkWithAxe(page);
   await page.keyboard.press('Space');
@@ -92,18 +92,18 @@ async function keepCodes(page, username) {
 }
 
 async function makeOthers(page, username, former) {
-  await activate(page, page.getByRole('button', { name: 'Make new codes' }));
-  const dialog = page.getByRole('dialog', { name: 'Make new recovery codes?' });
+  await activate(page, page.getByRole('button', { name: 'Create new codes' }));
+  const dialog = page.getByRole('dialog', { name: 'Create new recovery codes?' });
   await dialog.waitFor();
   await checkWithAxe(page);
-  await activate(page, dialog.getByRole('button', { name: 'Make new codes' }));
+  await activate(page, dialog.getByRole('button', { name: 'Create new codes' }));
   await page.locator('.recovery-codes').waitFor();
   const made = await keepCodes(page, username);
   assert.deepEqual(
     made.filter((code) => former.includes(code)),
     [],
   );
-  await page.getByText('10 recovery codes are left.').waitFor();
+  await page.getByText('10 recovery codes left.').waitFor();
 }
 
 async function remove(page) {
@@ -113,11 +113,11 @@ async function remove(page) {
   await confirm.waitFor();
   await tabTo(page, confirm);
   await answering(page, 'RemoveTotp', {
-    'It cannot be removed.': { removeTotp: { status: 'REQUIRED_BY_POLICY' } },
-    'That did not work. Try again later.': { removeTotp: { status: 'OF_A_LATER_VERSION' } },
+    'so you cannot remove it.': { removeTotp: { status: 'REQUIRED_BY_POLICY' } },
+    'Something went wrong. Please retry later.': { removeTotp: { status: 'OF_A_LATER_VERSION' } },
   });
   await page.keyboard.press('Enter');
-  await page.getByRole('status').getByText('The authenticator app was removed.').waitFor();
+  await page.getByRole('status').getByText('Authenticator app removed.').waitFor();
   await page.getByRole('link', { name: 'Set up an authenticator app' }).waitFor();
 }
 

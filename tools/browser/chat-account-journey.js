@@ -63,7 +63,7 @@ async function allowReset(browser, client, address, username) {
     assert.equal((await client.replaceKeys(KEYS[1])).status, 401, 'opening the page allows nothing');
     await tabTo(page, page.getByRole('button', { name: 'Finish reset' }));
     await page.keyboard.press('Enter');
-    await heading(page, 'The reset may go on');
+    await heading(page, 'Reset approved');
     await page.getByRole('status').filter({ hasText: /./ }).waitFor();
     await checkWithAxe(page);
     await opener.waitForFunction(() => document.title === 'authDone');

@@ -51,7 +51,7 @@ async function register(page, base, username, hasScript) {
   await typeInto(page, page.getByRole('textbox', { name: 'Password', exact: true }), PASSWORD);
   await checkStrength(page, hasScript);
   if (hasScript) await showPassword(page);
-  await typeInto(page, page.getByRole('textbox', { name: 'Password again', exact: true }), PASSWORD);
+  await typeInto(page, page.getByRole('textbox', { name: 'Confirm password', exact: true }), PASSWORD);
   await tabTo(page, page.getByRole('checkbox'));
   await page.keyboard.press('Space');
   await pressEnter(page);
@@ -67,7 +67,7 @@ async function checkStrength(page, hasScript) {
     assert.equal(await page.getByRole('meter').count(), 0);
     return;
   }
-  const meter = page.getByRole('meter', { name: 'Strength of the password' });
+  const meter = page.getByRole('meter', { name: 'Password strength' });
   await page.getByText('Very good', { exact: true }).waitFor();
   assert.equal(await meter.getAttribute('aria-valuenow'), '4');
   assert.equal(await meter.getAttribute('aria-valuetext'), 'Very good');

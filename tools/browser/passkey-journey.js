@@ -46,8 +46,8 @@ export async function usePasskeys({ browser, latchkey, username, pictures, resta
     await signIn(page, username);
     await page.goto(`${base}account/security`);
     await activate(page, page.getByRole('button', { name: 'Add a passkey' }));
-    await page.getByRole('status').getByText('The passkey was added.').waitFor();
-    await page.getByText('On several devices').waitFor();
+    await page.getByRole('status').getByText('Passkey added.').waitFor();
+    await page.getByText('Synced across devices').waitFor();
     await checkWithAxe(page);
     await show('security');
     await rename(page);

@@ -21,7 +21,7 @@ export async function registerThere({ browser, relyingParty, javaScriptEnabled, 
     const preview = page.getByText(`You will be @${username}:example.org.`);
     assert.equal(await preview.isVisible(), javaScriptEnabled);
     assert.match(await page.getByRole('main').innerText(), new RegExp(`${username}\\.berg@mail\\.example`));
-    const takesName = page.getByRole('checkbox', { name: 'Show this name to others' });
+    const takesName = page.getByRole('checkbox', { name: 'Use this name as my display name' });
     assert.ok(await takesName.isChecked());
     // Without scripts, also without the name: the next step asks for one.
     if (!javaScriptEnabled) await tick(page, takesName);
@@ -58,7 +58,7 @@ export async function linkAndReturn({ browser, base, javaScriptEnabled, username
     const question = await page.getByRole('main').innerText();
     assert.match(question, new RegExp(`Quayside Club \\(${username}@quayside\\.example\\)`));
     assert.ok(await page.getByRole('link', { name: 'Do not link' }).isVisible());
-    await press(page, page.getByRole('button', { name: 'Link', exact: true }));
+    await press(page, page.getByRole('button', { name: 'Link accounts', exact: true }));
     assert.equal(page.url(), base);
     await press(page, page.getByRole('button', { name: 'Sign out' }));
 

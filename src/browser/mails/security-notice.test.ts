@@ -110,8 +110,8 @@ describe('a changed password is told (browser-flows 11.5, R-33)', () => {
     expect(readable).toContain(`Das Passwort Ihres Kontos ${username} wurde geändert.`);
     expect(readable).toContain('Browser: Firefox, Linux');
     expect(readable).toMatch(/IP-Adresse: 192\.0\.2\.\d+/);
-    expect(readable).toContain('Alle anderen Browser wurden abgemeldet.');
-    expect(readable).not.toContain('Alle Anwendungen und Geräte');
+    expect(readable).toContain('Sie wurden in allen anderen Browsern abgemeldet.');
+    expect(readable).not.toContain('bei allen Apps und Geräten abgemeldet');
     expect(mail?.html).toContain('<html lang="de" dir="ltr">');
   });
 
@@ -245,7 +245,7 @@ describe('many wrong passwords are told (browser-flows 3.2.5)', () => {
     expect(await deliver()).toEqual([]);
     await guess(1);
     expect((await deliver()).map(({ subject }) => subject)).toEqual(
-      Array.from({ length: 2 }, () => 'Many failed attempts to sign in'),
+      Array.from({ length: 2 }, () => 'Many failed sign-in attempts'),
     );
     await guess(100);
     expect(await deliver()).toEqual([]);
@@ -304,7 +304,9 @@ describe('a mail in words of the operator (browser-flows 11)', () => {
     const own = { ...config, branding, templates: { ...config.templates, mails: templates } };
     const [mail] = await mails.deliver({ ...service.core, config: own });
     expect(mail?.subject).toBe(`Careful, ${username}`);
-    expect(mail?.html).toMatch(/^<h1>Your password was changed<\/h1><p [\s\S]*All other browsers were signed out/);
+    expect(mail?.html).toMatch(
+      /^<h1>Your password was changed<\/h1><p [\s\S]*You were signed out of all other browsers/,
+    );
     expect(mail?.html).toMatch(/<table [\s\S]*Firefox, Linux[\s\S]*<i>Club &lt;b&gt; &amp; friends<\/i>$/);
     expect(mail?.text).toContain('Your password was changed');
   });
@@ -320,7 +322,7 @@ describe('a mail in words of the operator (browser-flows 11)', () => {
     const [heading, label, link, language, direction, name, details] = mail?.text.split('|') ?? [];
     expect([heading, label, language, direction]).toEqual([
       'تم تغيير كلمة مرورك',
-      'تعيين كلمة مرور جديدة',
+      'إعادة تعيين كلمة المرور',
       'ar',
       'rtl',
     ]);

@@ -200,7 +200,7 @@ describe('lockUser', () => {
     expect(left).toEqual({ emails: 0, passwords: 1, links: 1, sessions: 0 });
     const told = await mails.deliver(service.core);
     expect(told.map(({ subject }) => subject)).toEqual(['Your account was deactivated']);
-    expect(told[0]?.text.replaceAll(/\s+/g, ' ')).toContain('by the people who run this service');
+    expect(told[0]?.text.replaceAll(/\s+/g, ' ')).toContain('An administrator deactivated your account');
     await tell();
     expect(homeserver.user(username)).toMatchObject({ isDeactivated: true, isErased: false });
   });

@@ -172,8 +172,8 @@ describe('an address is removed', () => {
     expect(service.logLines().at(-1)).toMatch(/\(person\d+\).* graphql\.operation\.name=RemoveEmail$/);
     const told = await mails.deliver(service.core);
     expect(told.map(({ to, subject }) => [to, subject]).toSorted()).toEqual([
-      [`${ben.username}.0@mail.example`, 'An e-mail address was removed'],
-      [`${ben.username}.1@mail.example`, 'An e-mail address was removed'],
+      [`${ben.username}.0@mail.example`, 'Email address removed'],
+      [`${ben.username}.1@mail.example`, 'Email address removed'],
     ]);
     expect(await sql(service.database, 'select from user_recovery_tickets where user_id = $1', [uuid(ben.id)])).toEqual(
       [],
@@ -294,12 +294,9 @@ describe('administrators', () => {
     };
     expect(await add(`${jan.username}.0@MAIL.example`)).toEqual(['EXISTS', null]);
     expect(await add('nobody')).toEqual(['INVALID', null]);
-    expect(await add('jan@banned.example')).toEqual(['DENIED', ['This e-mail address cannot be used here.']]);
+    expect(await add('jan@banned.example')).toEqual(['DENIED', ['This email address cannot be used here.']]);
     expect(await add('jan@banned.example', { skipPolicyCheck: true })).toEqual(['ADDED', null]);
-    expect(await add(`${kai.username}.0@mail.example`)).toEqual([
-      'DENIED',
-      ['Another account has this e-mail address.'],
-    ]);
+    expect(await add(`${kai.username}.0@mail.example`)).toEqual(['DENIED', ['That email address is already in use.']]);
     await sql(service.database, 'update users set deactivated_at = $2 where id = $1', [uuid(jan.id), new Date(0)]);
     expect(await add('jan@mail.example')).toEqual(['DENIED', ['The account is deactivated.']]);
     expect(codesOf(await root.query(ADD, { email: 'x@mail.example', userId: `user:${ABSENT}` }))).toEqual([

@@ -209,7 +209,7 @@ describe('deactivateUser', () => {
   });
 
   test.each([
-    ['en', 'You deactivated your account', 'If that was not you'],
+    ['en', 'You deactivated your account', 'If this was not you'],
     ['de', 'Sie haben Ihr Konto', 'Wenn Sie das nicht waren'],
     ['es', 'Ha desactivado su cuenta', 'Si no ha sido usted'],
     ['fr', 'Vous avez désactivé', 'Si ce n’était pas vous'],

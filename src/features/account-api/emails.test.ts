@@ -172,7 +172,7 @@ describe('an address', () => {
     expect(await emailsOf(ada)).toEqual([ada.email, 'Ada.New@mail.example']);
     const told = await mails.deliver(service.core);
     expect(to(told)).toEqual([ada.email]);
-    expect(told[0]).toMatchObject({ subject: 'An e-mail address was added' });
+    expect(told[0]).toMatchObject({ subject: 'Email address added' });
     expect(told[0]?.text).toContain('A…@');
     expect(
       await rows('select detail from audit_events where kind = $1 and user_id = $2', 'email_added', uuid(ada.id)),
@@ -202,7 +202,7 @@ describe('an address', () => {
     const bea = await person();
     const { status: given, violations, authentication } = await begin(bea, email);
     expect([given, authentication]).toEqual([status, null]);
-    expect(violations).toEqual(status === 'DENIED' ? ['This e-mail address cannot be used here.'] : null);
+    expect(violations).toEqual(status === 'DENIED' ? ['This email address cannot be used here.'] : null);
     expect(await mails.deliver(service.core)).toEqual([]);
   });
 
@@ -266,7 +266,7 @@ describe('an address', () => {
     // Started before the account reached its limit.
     expect(await complete(emil, other.id, other.code)).toEqual(['FORBIDDEN']);
     const { status, violations } = await begin(emil, 'emil-z@mail.example');
-    expect([status, violations]).toEqual(['DENIED', ['No address can be added: an account has at most 20.']]);
+    expect([status, violations]).toEqual(['DENIED', ['You have reached the limit of 20 email addresses.']]);
   });
 
   test('is mailed for in the language that was asked for, or the nearest, or English', async () => {

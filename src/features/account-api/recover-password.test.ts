@@ -230,12 +230,12 @@ describe('setPasswordByRecovery (account-graphql 5.2)', () => {
     await browser.open('/account/');
     expect([new URL(browser.shown.url).pathname, browser.shown.text]).toEqual([
       '/login',
-      expect.stringContaining('Your new password is set.'),
+      expect.stringContaining('Your password has been reset.'),
     ]);
     expect((await browser.get(location)).text).toContain('Already used');
-    expect((await browserAt().get('/login')).text).not.toContain('Your new password is set.');
+    expect((await browserAt().get('/login')).text).not.toContain('Your password has been reset.');
     clock.advanceSeconds(60);
-    expect((await browser.get('/login')).text).not.toContain('Your new password is set.');
+    expect((await browser.get('/login')).text).not.toContain('Your password has been reset.');
   });
 
   test('a browser whose session it ended is led to the sign-in form afterwards', async () => {

@@ -191,7 +191,7 @@ describe('setPassword (account-graphql 5.2)', () => {
   });
 
   test.each<[string, Fields, string, number | null, string | undefined]>([
-    ['an empty one', { newPassword: '', oldPassword: 'wrong' }, 'INVALID_NEW_PASSWORD', null, 'Choose a password.'],
+    ['an empty one', { newPassword: '', oldPassword: 'wrong' }, 'INVALID_NEW_PASSWORD', null, 'Enter a password.'],
     ['a short one', { newPassword: 'x7!kQ' }, 'INVALID_NEW_PASSWORD', null, 'at least 8 characters'],
     ['one above the limit of bytes', { newPassword: 'x'.repeat(1025) }, 'INVALID_NEW_PASSWORD', null, 'too long'],
     ['a common one', { newPassword: 'baseball' }, 'INVALID_NEW_PASSWORD', 0, 'most common'],

@@ -70,7 +70,7 @@ describe('the consent page', () => {
     expect(text).toContain('www.example.org');
     expect(text).toContain('app.example.org');
     expect(text).toContain('registered itself');
-    expect(text).toContain('See your e-mail address');
+    expect(text).toContain('See your email address');
     expect(text).toContain('@alice:example.test');
     expect(text).not.toContain('urn:chat');
     expect(body).not.toContain('\u202e');
@@ -91,7 +91,7 @@ describe('the consent page', () => {
 
   test('says that a configured client was set up by the operator', async () => {
     const [browser] = await asked();
-    expect(browser.shown.text).toContain('have set up this application');
+    expect(browser.shown.text).toContain('This app was set up by the administrator');
   });
 
   test('is shown by one statement, and a consent takes two (performance 1)', async () => {
@@ -197,12 +197,12 @@ describe('the decision', () => {
     const code = responseOf(await browser.post('/authorize', fields))['code'] ?? '';
     const second = await browser.post('/authorize', fields);
     expect(second).toMatchObject({ status: 409, location: undefined, errorCodes: ['already_used'] });
-    expect(second.text).toContain('being opened');
+    expect(second.text).toContain('the app is opening');
     expect(second.body).not.toContain(code);
     service.clock.advanceSeconds(10);
     const late = await browser.post('/authorize', fields);
     expect(late.status).toBe(409);
-    expect(late.text).not.toContain('being opened');
+    expect(late.text).not.toContain('the app is opening');
   });
 
   test('fifty times in parallel: exactly one code (S-100)', async () => {

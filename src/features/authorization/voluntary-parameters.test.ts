@@ -269,7 +269,7 @@ describe('claims that are not essential, and essential ones, of one place or bot
     expect(responseOf(browser.shown)).toMatchObject(CODE);
     const carol = await service.signedIn('carol');
     await carol.open(authorizeUrl(client, { claims }));
-    expect(carol.shown.text).toContain('Another account is needed');
+    expect(carol.shown.text).toContain('Use another account');
   });
 
   test.each([
@@ -336,7 +336,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken() }));
     const { shown } = browser;
     expect(new URL(shown.url).pathname).toMatch(/^\/consent\//);
-    expect(shown.text).toContain('Another account is needed');
+    expect(shown.text).toContain('Use another account');
     expect(shown.text).toContain('@alice:example.test');
     expect(shown.body).not.toContain('value="consent"');
 
@@ -363,7 +363,7 @@ describe('id_token_hint (OpenID Connect Core 3.1.2.1, oauth 6.2, 7.3 step 9)', (
   test('of an account that is gone: the page says so', async () => {
     const browser = await service.signedIn('bob');
     await browser.open(authorizeUrl(client, { id_token_hint: await idToken({ sub: newId<'user'>(7) }) }));
-    expect(browser.shown.text).toContain('an account that does not exist any more');
+    expect(browser.shown.text).toContain('an account that no longer exists');
   });
 
   test('proposes the account on the sign-in page, unless the client proposes a name itself', async () => {
@@ -413,7 +413,7 @@ describe('claims asked for one by one (OpenID Connect Core 5.5)', () => {
     const silent = authorizeUrl(asking, { prompt: 'none', claims: EMAIL });
     expect(responseOf(await browser.get(silent))).toMatchObject({ error: 'consent_required' });
     await browser.open(authorizeUrl(asking, { claims: EMAIL }));
-    expect(browser.shown.text).toContain('See your e-mail address');
+    expect(browser.shown.text).toContain('See your email address');
     await browser.submit({ action: 'consent' }, { action: '/authorize' });
     expect(responseOf(browser.shown)).toMatchObject(CODE);
     expect(await lastGrant()).toMatchObject({ claims: { id_token: ['email'], userinfo: ['name'] } });

@@ -331,7 +331,7 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     for (const visitor of [browser, await signedIn('amira')]) {
       const shown = await visitor.get(path);
       expect([shown.status, shown.errorCodes]).toEqual([410, ['sso_login_expired']]);
-      expect(shown.text).toContain('start again');
+      expect(shown.text).toContain('start over');
     }
   });
 
@@ -367,7 +367,7 @@ describe('GET /complete-compat-sso/{grant_id} (chat-compat 9.1)', () => {
     await signedIn('amira', browser);
     const shown = await browser.get(path);
     expect([shown.status, shown.errorCodes]).toEqual([403, ['requester-banned']]);
-    expect(shown.text).toContain('app.example cannot be connected from here');
+    expect(shown.text).toContain('You cannot connect app.example from this network or browser');
     expect(shown.text).toContain('Use another account');
     expect(shown.forms.map(({ action }) => action)).toEqual(['/logout']);
   });
@@ -557,7 +557,7 @@ describe('the whole way of a person', () => {
     const path = await begin(browser);
     const shown = await browser.get(path);
     expect([shown.status, shown.errorCodes]).toEqual([403, ['too-many-sessions']]);
-    expect(shown.text).toContain('Sign out of 2 applications or devices');
+    expect(shown.text).toContain('Sign out of 2 apps or devices');
     await sql(service.database, `update compat_sessions set finished_at = now() where finished_at is null`);
     expect((await browser.get(path)).status).toBe(200);
     await own.stop();

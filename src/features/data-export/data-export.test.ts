@@ -149,8 +149,8 @@ describe('an export', () => {
     const told = await mails.deliver(service.core);
     // The order is undefined, because the addresses have generated identifiers.
     expect(told.map(({ to, subject }) => [to, subject]).toSorted()).toEqual([
-      [`${username}@example.org`, 'Ihre Daten liegen bereit'],
-      [`${username}@mail.example`, 'Ihre Daten liegen bereit'],
+      [`${username}@example.org`, 'Ihre Daten sind bereit'],
+      [`${username}@mail.example`, 'Ihre Daten sind bereit'],
     ]);
     expect(told[0]?.text).toContain(`${service.publicBase}account/`);
     expect(told[0]?.text).not.toContain('data-export');

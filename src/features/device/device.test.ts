@@ -255,7 +255,7 @@ describe('a person signs in on a device', () => {
     for (const shown of ['Living Room TV', 'tv.example', userCode, 'Tizen', '203.0.113.5', '3 minutes ago', '12:0']) {
       expect(asking.text).toContain(shown);
     }
-    expect(asking.text).toContain('Go on only if it is in your own hands');
+    expect(asking.text).toContain('Continue only if you have it in your hands');
     expect(asking.text).toContain('@amira:example.org');
     expect(asking.headers['cache-control']).toBe('no-store');
     await browser.get(asking.url);
@@ -332,12 +332,12 @@ describe('a person signs in on a device', () => {
     const browser = await signedIn('amira');
     await enter(browser, userCode);
     const page = await decide(browser, 'reject');
-    expect(page.text).toContain('got no access');
+    expect(page.text).toContain('did not get access');
     expect(await errorOf(poll(deviceCode))).toBe('access_denied');
     await browser.get('/link');
     await browser.post(new URL(page.url).pathname, withCsrf(browser, { action: 'consent', confirm_device: 'on' }));
     expect(browser.shown.status).toBe(303);
-    expect((await browser.follow()).text).toContain('got no access');
+    expect((await browser.follow()).text).toContain('did not get access');
     expect(await errorOf(poll(deviceCode))).toBe('access_denied');
   });
 
@@ -488,7 +488,7 @@ describe('on the way to the page of a device', () => {
     expect(new URL(url).pathname).toBe('/reauth');
     const form = admin.shown.forms.find(({ action }) => action.startsWith('/device/')) ?? expect.fail('no way back');
     await admin.submit({ action: 'reject' }, { action: form.action });
-    expect((await admin.follow()).text).toContain('Refused');
+    expect((await admin.follow()).text).toContain('Request denied');
     expect(await errorOf(poll(deviceCode))).toBe('access_denied');
     expect((await admin.get(url)).forms.map(({ action }) => action)).not.toContain(form.action);
   });

@@ -241,7 +241,7 @@ describe('with anything else the person is asked (S-67)', () => {
   test('the question names client, service and person, and may lead to the client', async () => {
     const browser = await service.signedIn('alice');
     const page = await browser.get(logoutUrl({ client_id: client, post_logout_redirect_uri: BACK }));
-    expect(page.text).toContain('Harbour asks to sign you out of example.test');
+    expect(page.text).toContain('Harbour wants to sign you out of example.test');
     expect(page.text).toContain('alice');
     // Decision 0005: the scheme, because the client may redirect to another origin.
     expect(page.headers['content-security-policy']).toContain("form-action 'self' https:;");

@@ -370,7 +370,7 @@ describe('forms that did not come from our page (2.2)', () => {
     expect(answer.errorCodes).toEqual(['cross_site_request']);
     // The page may have been opened on another host, where the form would be rejected a second time.
     expect(answer.body).toContain(`href="${ORIGIN}/login?kind=change_password"`);
-    expect(answer.text).toContain(`This service is at ${ORIGIN}`);
+    expect(answer.text).toContain(`The address of this service is ${ORIGIN}`);
     expectCleanPage(answer.body);
     const logged = refusedForms().at(-1);
     expect(logged).toContain(`code=cross_site_request header=${header} expected=${ORIGIN} received=`);
@@ -581,7 +581,7 @@ describe('GET /login', () => {
       async (closed) => {
         const page = await closed.browser().get('/login');
         expect(page.forms).toEqual([]);
-        expect(page.text).toContain('Signing in is switched off');
+        expect(page.text).toContain('Sign-in is turned off');
         expect(page.text).toContain('Back on <Monday>.');
         const refused = await closed.browser().post('/login', new URLSearchParams({ username: 'amira' }));
         expect(refused.status).toBe(405);

@@ -129,13 +129,13 @@ describe('without passwords', () => {
   test('and without a provider the page says that nobody can sign in', async () => {
     const { forms, text } = await browserAt(closed).get('/login');
     expect(forms).toEqual([]);
-    expect(text).toContain('Signing in is switched off');
+    expect(text).toContain('Sign-in is turned off');
   });
 });
 
 describe('an account that is to be linked', () => {
   const path = `/login?kind=link_upstream&id=${LINK_ID}`;
-  const sentence = 'Sign in to link your account here to the one that you use at Quay';
+  const sentence = 'Sign in to link your account to your Quay account';
 
   test('the page names the provider, also after a wrong password, and offers no new account', async () => {
     await sql(

@@ -74,7 +74,7 @@ describe('acceptance 17: what arrives for an address of', () => {
     await ask(email.toUpperCase(), service.browser({ address: '203.0.113.9' }));
     const [mail, ...more] = await mails.deliver(service.core);
     expect(more).toEqual([]);
-    expect(mail).toMatchObject({ to: email, subject: 'Set a new password' });
+    expect(mail).toMatchObject({ to: email, subject: 'Reset your password' });
     const { html, text } = mail ?? expect.fail('no mail');
     expect(text).toContain('10 minutes');
     expect(text).toContain('203.0.113.9');
@@ -98,10 +98,10 @@ describe('acceptance 17: what arrives for an address of', () => {
   });
 
   test.each([
-    ['de', 'Neues Passwort setzen'],
-    ['fr', 'Définir un nouveau mot de passe'],
-    ['es', 'Establecer una contraseña nueva'],
-    ['ar', 'تعيين كلمة مرور جديدة'],
+    ['de', 'Passwort zurücksetzen'],
+    ['fr', 'Réinitialisez votre mot de passe'],
+    ['es', 'Restablezca su contraseña'],
+    ['ar', 'إعادة تعيين كلمة المرور'],
   ])('an active account, in the language of the page: %s', async (acceptLanguage, subject) => {
     const email = await person();
     await ask(email, service.browser({ acceptLanguage }));
@@ -163,7 +163,7 @@ describe('acceptance 17: what arrives for an address of', () => {
     try {
       await ask('Stranger@mail.example', talkative.browser());
       const [mail] = await mails.deliver(talkative.core);
-      expect(mail).toMatchObject({ to: 'Stranger@mail.example', subject: 'No account has this address' });
+      expect(mail).toMatchObject({ to: 'Stranger@mail.example', subject: 'No account with this address' });
       expect(mail?.text).not.toContain('ticket');
     } finally {
       await talkative.stop();

@@ -165,7 +165,7 @@ describe('registration with a puzzle (browser-flows 5.4)', () => {
       const before = await registrations();
       const page = await register(service.browser(), { [SOLVED]: 'answer' });
       expect(page.status).toBe(200);
-      expect(page.body).toMatch(/data-error-code="captcha">[^<]*does not answer at the moment/);
+      expect(page.body).toMatch(/data-error-code="captcha">[^<]*is not responding/);
       expect(await registrations()).toBe(before);
       expect(service.lines.filter((line) => line.includes(' captcha.failed '))).toHaveLength(1);
     });

@@ -186,8 +186,8 @@ describe('while the homeserver does not answer', () => {
     await homeserver.setFault(fault);
     const answer = await browser.get(finish);
     expect(answer).toMatchObject({ status: 200, errorCodes: ['homeserver_unavailable'] });
-    expect(answer.body).toContain('Nothing is lost: please try again in a moment.');
-    expect(answer.body).toMatch(new RegExp(`<a [^>]*href="${new URL(finish).pathname}"[^>]*>Try again</a>`));
+    expect(answer.body).toContain('Nothing is lost. Please retry in a moment.');
+    expect(answer.body).toMatch(new RegExp(`<a [^>]*href="${new URL(finish).pathname}"[^>]*>Retry</a>`));
     expectCleanPage(answer.body);
     expect(service.lastRequest().requester).toBeUndefined();
     expect(await count('users', username)).toBe(0);

@@ -464,7 +464,7 @@ describe('the display name', () => {
       expect(answer.body).toContain('<title>Error: ');
       expectCleanPage(answer.body);
       expect(answer.forms[0]?.inputs.get('display_name')).toBe(typed);
-      if (typed.trim() === '') expect(answer.text).toContain('Enter a name, or choose “Use the username”.');
+      if (typed.trim() === '') expect(answer.text).toContain('Enter a name, or choose “Use my username”.');
     },
   );
 
@@ -512,7 +512,7 @@ describe('the display name', () => {
     const browser = await atDisplayName('polyglot');
     expect(browser.shown.body).toContain(`href="${new URL(browser.shown.url).pathname}?ui_locales=de"`);
     await browser.get(`${browser.shown.url}?ui_locales=de`);
-    expect(browser.shown.text).toContain('Wie möchten Sie genannt werden?');
+    expect(browser.shown.text).toContain('Anzeigenamen wählen');
   });
 
   test('is asked of someone who is signed in as somebody else, too, and is attributed to them', async () => {
@@ -541,7 +541,7 @@ describe('a name that somebody else registered first', () => {
     await browser.follow();
     expect(browser.shown.status).toBe(200);
     expect(browser.shown.errorCodes).toEqual(['exists']);
-    expect(browser.shown.text).toContain('contested cannot be had any more');
+    expect(browser.shown.text).toContain('contested is no longer available');
     expect(browser.shown.forms[0]?.inputs.get('username')).toBe('contested');
     expectCleanPage(browser.shown.body);
     await browser.submit({ username: 'uncontested' });

@@ -748,7 +748,7 @@ describe('the mail', () => {
     expect(mail.text).toContain(`    ${code}\n`);
     expect(mail.html).toContain(`>${code}<`);
     expect(mail.text).toContain('5 minutes');
-    expect(mail.text).toContain('somebody entered this address');
+    expect(mail.text).toContain('someone entered this address');
     expect(mail.text).not.toContain('free-money.example');
     expect(mail.text).toContain('free-money.\u200bexample/\u200bnow');
     expect(mail.text.match(/https?:\/\/\S+/g)).toEqual([`${ORIGIN}/`]);

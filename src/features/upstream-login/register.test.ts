@@ -266,7 +266,7 @@ describe('registering by a sign-in through a provider', () => {
   test('is not offered where the operator does not want it, nor begun by a form', async () => {
     const browser = newBrowser();
     const path = await comeBack(browser, { id: CLOSED_ID });
-    expect(browser.shown.text).toContain('No account');
+    expect(browser.shown.text).toContain('No account found');
     expect(browser.shown.forms).toEqual([]);
     await browser.get('/login');
     const csrf = browser.shown.forms[0]?.inputs.get('csrf') ?? '';

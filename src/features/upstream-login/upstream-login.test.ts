@@ -275,7 +275,7 @@ describe('somebody whom no account belongs to', () => {
     const answered = await signIn(browser, stranger, { id: CLOSED_ID });
     const page = await browser.get(answered.location ?? '');
     expect(page).toMatchObject({ status: 200, forms: [] });
-    expect(page.text).toContain('No account');
+    expect(page.text).toContain('No account found');
     const again = await signIn(newBrowser(), stranger, { id: CLOSED_ID });
     expect(again.location).toBe(answered.location);
   });
@@ -304,7 +304,7 @@ describe('linking an account', () => {
     const { body } = await browser.get(answered.location ?? '');
     expect(body).toContain('href="/login?kind=link_upstream&amp;id=');
     await browser.get(`/login?kind=link_upstream&id=${(answered.location ?? '').split('/').at(-1)}`);
-    expect(browser.shown.text).toContain('Sign in to link your account here to the one that you use at Harbour');
+    expect(browser.shown.text).toContain('Sign in to link your account to your Harbour account');
     await browser.submit({ username: name, password: PASSWORD });
     expect(browser.shown.location).toBe(answered.location);
     const page = await browser.follow();
