@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Task } from '#platform/base/tasks.ts';
+import { currentTask, type Task } from '#platform/base/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { RecordingLog } from '#test/support/recording-log.ts';
 import { runTask } from '#test/support/run-task.ts';
@@ -39,6 +39,9 @@ afterAll(() => testDatabase.drop());
 
 const PAUSE_SECONDS = 0.1;
 
+/** After a stall of 2 ms, look-ups no longer wait for those in flight. */
+const ON_BUSY_MACHINES = { retry: 5 };
+
 /** Statements with that label that were answered while `work` ran. */
 async function sent(label: string, work: () => Promise<unknown>): Promise<number> {
   const from = log.written.length;
@@ -50,30 +53,34 @@ async function readValue(key: string, pause = 0): Promise<string | undefined> {
   return (await testDatabase.database.first(read, { key, pause }))?.value.toString();
 }
 
-test('look-ups of one kind leave together while two are under way, and each gets its own answer', async () => {
-  const keys = ['1', 'absent', '0', 'with "quotes", {braces} and \\', 'zwölf ✓', '1', 'absent', '2'];
-  const tasks: Task[] = [];
-  const answers: (string | undefined)[] = [];
-  const first = ['0', '1'].map((key) => readValue(key));
-  const asked = keys.map(async (key, index) => {
-    tasks[index] = await runTask(`GET-${index}`, async () => {
-      answers[index] = await readValue(key);
+test(
+  'look-ups of one kind leave together while two are in flight, and each gets its own answer',
+  ON_BUSY_MACHINES,
+  async () => {
+    const keys = ['1', 'absent', '0', 'with "quotes", {braces} and \\', 'zwölf ✓', '1', 'absent', '2'];
+    const tasks: Task[] = [];
+    const answers: (string | undefined)[] = [];
+    const first = ['0', '1'].map((key) => readValue(key));
+    const asked = keys.map(async (key, index) => {
+      tasks[index] = await runTask(`GET-${index}`, async () => {
+        answers[index] = await readValue(key);
+      });
     });
-  });
-  const joined = await sent('test.read.joined', () => Promise.all([...first, ...asked]));
-  expect(joined).toBe(1);
-  expect(answers).toEqual(keys.map((key) => (key === 'absent' ? undefined : `value of ${key}`)));
-  expect(tasks.map(({ queries }) => queries)).toEqual(keys.map(() => 1));
-  expect(tasks.map(({ fetched }) => fetched)).toEqual(keys.map((key) => (key === 'absent' ? 0 : 1)));
-  expect(tasks.every(({ dbMs }) => dbMs > 0)).toBe(true);
-});
+    const joined = await sent('test.read.joined', () => Promise.all([...first, ...asked]));
+    expect(joined).toBe(1);
+    expect(answers).toEqual(keys.map((key) => (key === 'absent' ? undefined : `value of ${key}`)));
+    expect(tasks.map(({ queries }) => queries)).toEqual(keys.map(() => 1));
+    expect(tasks.map(({ fetched }) => fetched)).toEqual(keys.map((key) => (key === 'absent' ? 0 : 1)));
+    expect(tasks.every(({ dbMs }) => dbMs > 0)).toBe(true);
+  },
+);
 
 test('look-ups that do not meet are sent by themselves', async () => {
   expect(await sent('test.read.joined', async () => [await readValue('0'), await readValue('1')])).toBe(0);
   expect(await sent('test.read', async () => [await readValue('0'), await readValue('1')])).toBe(2);
 });
 
-test('no more than 64 leave together', async () => {
+test('no more than 64 leave together', ON_BUSY_MACHINES, async () => {
   const many = Array.from({ length: 2 + 64 + 64 }, (_, index) => String(index % 3));
   const all = async () =>
     expect(await Promise.all(many.map((key) => readValue(key)))).toEqual(many.map((key) => `value of ${key}`));
@@ -112,7 +119,7 @@ test('a value that is missing or cannot be encoded fails alone', async () => {
   ]);
 });
 
-test('those under way hold up others for a moment only', async () => {
+test('those in flight delay others for a moment only', async () => {
   const slow = Promise.all(['0', '1'].map((key) => readValue(key, 2)));
   const startedAt = performance.now();
   expect(await Promise.all(['1', '2'].map((key) => readValue(key)))).toEqual(['value of 1', 'value of 2']);
@@ -120,7 +127,12 @@ test('those under way hold up others for a moment only', async () => {
   await slow;
 });
 
-test('a joined answer that is incomplete is asked for again, by itself', async () => {
+test('a joined answer that is incomplete is requested again individually', ON_BUSY_MACHINES, async () => {
+  const reset = statement<unknown, Record<string, never>>(
+    'test.reset',
+    `update server_state set value = 'value' where key in ('0', '1', '2')`,
+  );
+  await testDatabase.database.execute(reset, {});
   const mark = lookup<{ readonly marked: boolean }, { readonly key: string }>(
     'test.mark',
     `with marked as (
@@ -148,6 +160,24 @@ test('look-ups whose connection is lost are sent again', async () => {
   await Promise.all(first);
   await expect.poll(() => testDatabase.database.execute(endOthers, {})).toBeGreaterThan(0);
   expect((await Promise.all(asked)).map((row) => row?.number)).toEqual([3, 4, 5]);
+});
+
+test('look-ups of requests whose time is over are not sent', ON_BUSY_MACHINES, async () => {
+  const first = Promise.all(['0', '1'].map((key) => readValue(key, PAUSE_SECONDS)));
+  const isSent = sent('test.read.joined', async () => {
+    const late = ['0', '1', '2'].map((key) =>
+      runTask(`GET-late-${key}`, async () => {
+        const answer = readValue(key);
+        const task = currentTask();
+        if (task !== undefined) task.isOver = true;
+        await answer;
+      }),
+    );
+    const outcomes = await Promise.allSettled(late);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  });
+  expect(await isSent).toBe(0);
+  await first;
 });
 
 test.each([

@@ -69,9 +69,17 @@ export const DATABASE: readonly Protection[] = [
     name: 'too-late-to-send',
     what: 'the database is sent nothing for a request that was answered by its time limit',
     attack: 'F-09',
-    removals: [{ text: '        if (task?.isOver === true) {', instead: '        if (task === null) {' }],
+    removals: [{ text: '      if (task?.isOver === true) {', instead: '      if (task === null) {' }],
     test: 'src/platform/postgres/transactions.test.ts',
     testName: 'of a request whose time is over is not sent',
+  },
+  {
+    name: 'too-late-to-join',
+    what: 'the same for look-ups that are sent together',
+    attack: 'F-09',
+    removals: [{ text: '  if (task?.isOver !== true) return true;', instead: '  if (task !== null) return true;' }],
+    test: 'src/platform/postgres/joined-statements.test.ts',
+    testName: 'look-ups of requests whose time is over are not sent',
   },
   {
     name: 'refresh-overtaken',
