@@ -10,7 +10,7 @@ const DISPLAY_NAME = 'src/features/account-api/display-name.test.ts';
 export const ACCOUNT_ACTIONS: readonly Protection[] = [
   {
     name: 'display-name-of-others',
-    what: 'nobody but its owner and administrators changes the display name of an account',
+    what: 'only the user and administrators change the display name of an account',
     attack: 128,
     removals: [{ text: "if (reads !== 'anybody' && reads !== user) throw unauthorized(caller);" }],
     test: DISPLAY_NAME,
@@ -18,7 +18,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'name-of-chat-client-of-others',
-    what: 'a chat client is named by its owner alone',
+    what: 'only the user names a session of a chat client',
     attack: 128,
     removals: [
       {
@@ -31,7 +31,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'name-of-application-of-others',
-    what: 'a session of an application is named by its owner alone',
+    what: 'only the user names a session of a client',
     attack: 128,
     removals: [
       {
@@ -44,7 +44,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'cross-signing-reset-freshness',
-    what: 'other keys for the devices of a person are allowed by who signed in lately',
+    what: 'a cross-signing reset requires a recent sign-in',
     attack: 123,
     removals: [{ text: "  requireRecentAuthentication(context, 'cross_signing_reset');\n" }],
     test: 'src/features/account-api/cross-signing-reset.test.ts',
@@ -52,7 +52,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'deactivation-confirmed',
-    what: 'an account is ended by who proves to be its owner',
+    what: 'deactivating an account requires proof of its owner',
     attack: 123,
     removals: [
       {
@@ -65,7 +65,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'deactivation-ends-applications',
-    what: 'the tokens of applications end with the account',
+    what: 'client tokens end with the account',
     attack: 126,
     removals: [
       {
@@ -78,7 +78,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'deactivation-frees-links',
-    what: 'who leaves takes the identities elsewhere along',
+    what: 'a deactivation removes linked identities',
     attack: 133,
     removals: [{ text: 'if (isOwn || isErased) await unlinkAccount(transaction, user);' }],
     test: DEACTIVATE,
@@ -86,7 +86,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'deactivation-forgets-consents',
-    what: 'what a person allowed ends with the account',
+    what: 'consents end with the account',
     attack: 126,
     removals: [{ text: 'await forgetConsentsOfUser(transaction, user);' }],
     test: DEACTIVATE,
@@ -94,7 +94,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'deactivation-in-browser-only',
-    what: 'no token ends an account',
+    what: 'access tokens cannot deactivate an account',
     attack: 128,
     removals: [
       {
@@ -108,7 +108,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'administration-by-administrators',
-    what: 'no token but that of an administrator changes accounts',
+    what: "only administrators' tokens change accounts",
     attack: 129,
     removals: [
       {
@@ -121,7 +121,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'names-of-accounts',
-    what: 'who has an account is told to administrators only',
+    what: 'only administrators can look up other accounts',
     attack: 128,
     removals: [{ text: "  if (reads !== 'anybody') return undefined;\n" }],
     test: ADMINISTRATION,
@@ -129,7 +129,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'reactivation-homeserver-first',
-    what: 'nobody is active here whom the homeserver does not let in',
+    what: 'an account is not active unless the homeserver accepts it',
     attack: 127,
     removals: [
       {
@@ -142,7 +142,7 @@ export const ACCOUNT_ACTIONS: readonly Protection[] = [
   },
   {
     name: 'sessions-by-administrators',
-    what: 'no session is made for an account that is locked or deactivated',
+    what: 'no session is created for a locked or deactivated account',
     attack: 102,
     removals: [{ text: 'exists (select from account where is_usable)', instead: 'exists (select from account)' }],
     test: CREATE_SESSION,

@@ -9,7 +9,7 @@ const EVENTS = 'src/features/account-api/security-events.test.ts';
 export const ACCOUNT_ACTIVITY: readonly Protection[] = [
   {
     name: 'account-links-owner',
-    what: 'links of others are not found',
+    what: 'links of other users are not found',
     attack: 128,
     removals: [OWNER_OF_ROWS],
     test: UPSTREAM,
@@ -17,7 +17,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
   },
   {
     name: 'account-unlink-last',
-    what: 'the last way to sign in cannot be taken away',
+    what: 'the last sign-in method cannot be removed',
     attack: 128,
     removals: [{ text: 'where l.id = own.id and own.has_other', instead: 'where l.id = own.id' }],
     test: UNLINK,
@@ -25,7 +25,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
   },
   {
     name: 'account-unlink-freshness',
-    what: 'a link is taken away only by somebody who was recently asked who they are',
+    what: 'unlinking requires a recent sign-in',
     attack: 66,
     removals: [
       {
@@ -38,7 +38,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
   },
   {
     name: 'account-end-all-freshness',
-    what: 'somebody signs out everywhere only when they were recently asked who they are',
+    what: 'signing out everywhere requires a recent sign-in',
     attack: 66,
     removals: [{ text: 'requireRecentAuthentication(context);\n  const ended =', instead: 'const ended =' }],
     test: APPLICATIONS,
@@ -46,7 +46,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
   },
   {
     name: 'account-consents-owner',
-    what: 'consents of others are not found',
+    what: 'consents of other users are not found',
     attack: 128,
     removals: [OWNER_OF_ROWS],
     test: APPLICATIONS,
@@ -54,7 +54,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
   },
   {
     name: 'account-revoke-consent-owner',
-    what: 'nobody takes back the consent of somebody else',
+    what: 'users cannot revoke consents of other users',
     attack: 128,
     removals: [
       {
@@ -67,7 +67,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
   },
   {
     name: 'account-revoked-codes',
-    what: 'an application that lost everything cannot exchange its last code',
+    what: 'a disconnected client cannot exchange its last code',
     attack: 102,
     removals: [{ text: 'await cancelGrantsOfUser(transaction, userId, clientId, now);' }],
     test: APPLICATIONS,
@@ -75,7 +75,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
   },
   {
     name: 'account-events-owner',
-    what: 'security events of others are not found',
+    what: 'security events of other users are not found',
     attack: 128,
     removals: [OWNER_OF_ROWS],
     test: EVENTS,
@@ -83,7 +83,7 @@ export const ACCOUNT_ACTIVITY: readonly Protection[] = [
   },
   {
     name: 'account-failure-rows',
-    what: 'a flood of wrong passwords makes ten rows an hour',
+    what: 'a flood of wrong passwords creates ten rows an hour',
     attack: 87,
     removals: [{ text: 'is not null and (select count(*) from recent) <', instead: 'is not null and 0 <' }],
     test: EVENTS,

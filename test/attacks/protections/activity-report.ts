@@ -6,7 +6,7 @@ const ACTIVITY = 'src/cli/activity.test.ts';
 export const ACTIVITY_REPORT: readonly Protection[] = [
   {
     name: 'activity-table-controls',
-    what: 'no character of a log steers the terminal on which activity is shown',
+    what: 'log content cannot send control characters to the terminal',
     attack: 75,
     removals: [
       {
@@ -19,7 +19,7 @@ export const ACTIVITY_REPORT: readonly Protection[] = [
   },
   {
     name: 'activity-formulas',
-    what: 'no text of a log is a formula in the spreadsheet that activity is opened with',
+    what: 'log content cannot become a formula in a spreadsheet',
     attack: 75,
     removals: [{ text: "FORMULA.test(text) ? `'${text}` : text", instead: 'text' }],
     test: ACTIVITY,
@@ -27,7 +27,7 @@ export const ACTIVITY_REPORT: readonly Protection[] = [
   },
   {
     name: 'activity-whole-lines',
-    what: 'only a whole line of the layout is evidence: text inside another line is not',
+    what: 'only complete log lines are parsed, not text embedded in other lines',
     attack: 75,
     removals: [{ text: 'new RegExp(\n  `^(${TIME}) +', instead: 'new RegExp(\n  `(${TIME}) +' }],
     test: ACTIVITY,
@@ -35,7 +35,7 @@ export const ACTIVITY_REPORT: readonly Protection[] = [
   },
   {
     name: 'activity-names-of-operations',
-    what: 'made-up names of operations do not fill the memory of who counts them',
+    what: 'invented operation names do not fill the memory',
     attack: 75,
     removals: [
       { text: 'this.#byName.has(name) || this.#byName.size < this.#maxNames ? name : FURTHER', instead: 'name' },

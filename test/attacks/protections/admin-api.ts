@@ -10,7 +10,7 @@ const PERSONAL = 'src/features/admin-api/personal-sessions.test.ts';
 export const ADMIN_API: readonly Protection[] = [
   {
     name: 'personal-token-rights',
-    what: 'a personal token administers while its account and its owner may',
+    what: 'a personal token has admin rights while its account and its owner have them',
     attack: 129,
     removals: [
       {
@@ -23,7 +23,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'personal-token-owner',
-    what: 'nobody but the owner of a personal session gets another token of it',
+    what: 'only the owner of a personal session can rotate its token',
     attack: 128,
     removals: [{ text: "if (owning !== toUuid(owner.id)) return { ok: false, reason: 'foreign' };" }],
     test: PERSONAL,
@@ -31,7 +31,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'personal-token-lock',
-    what: 'a personal token of a locked account is nothing to the homeserver',
+    what: 'a personal token of a locked account is inactive at introspection by the homeserver',
     attack: 127,
     removals: [
       {
@@ -44,7 +44,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'personal-token-replaced',
-    what: 'another token of a personal session ends the one before',
+    what: 'rotating the token of a personal session revokes the previous one',
     attack: 126,
     removals: [{ text: 'for update of s`,\n);\n\nconst replace', instead: '`,\n);\n\nconst replace' }],
     test: PERSONAL,
@@ -73,7 +73,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-scope-asked',
-    what: 'the admin API takes tokens with its scope alone',
+    what: 'the admin API requires its scope',
     attack: 129,
     removals: [
       {
@@ -86,7 +86,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-finished-session',
-    what: 'a token of a session that has ended is dead at the admin API',
+    what: 'the admin API rejects tokens of ended sessions',
     attack: 129,
     removals: [
       {
@@ -99,7 +99,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-dead-tokens',
-    what: 'an expired or revoked token is dead at the admin API',
+    what: 'the admin API rejects expired and revoked tokens',
     attack: 129,
     removals: [
       {
@@ -112,7 +112,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-locked-people',
-    what: 'a token of somebody who is locked or deactivated is dead at the admin API',
+    what: 'the admin API rejects tokens of locked and deactivated users',
     attack: 129,
     removals: [
       {
@@ -125,7 +125,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-personal-owner',
-    what: 'a personal token whose owner is locked or deactivated is dead at the admin API',
+    what: 'the admin API rejects personal tokens whose owner is locked or deactivated',
     attack: 129,
     removals: [
       { text: "            and ${ownerIsUsable('s', 'o', 'c')} as is_live,", instead: '            as is_live,' },
@@ -135,7 +135,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-personal-actor',
-    what: 'a personal token whose actor is deactivated is dead at the admin API',
+    what: 'the admin API rejects personal tokens whose actor is deactivated',
     attack: 129,
     removals: [
       {
@@ -148,7 +148,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-personal-revoked',
-    what: 'a personal token of a revoked session is dead at the admin API',
+    what: 'the admin API rejects personal tokens of revoked sessions',
     attack: 129,
     removals: [{ text: ":now::timestamptz')} and ${personalSessionIsLive('s')}\n", instead: ":now::timestamptz')}\n" }],
     test: MATRIX,
@@ -156,7 +156,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-personal-expired',
-    what: 'a personal token that has expired is dead at the admin API',
+    what: 'the admin API rejects expired personal tokens',
     attack: 129,
     removals: [{ text: "${personalTokenIsLive('t', ':now::timestamptz')} and " }],
     test: MATRIX,
@@ -164,7 +164,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-one-authorization',
-    what: 'a request with several tokens administers with none of them',
+    what: 'a request with several tokens is rejected',
     attack: 129,
     removals: [
       {
@@ -176,7 +176,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-bound-tokens',
-    what: 'the admin API and the account API take a token that is bound to a key with a proof of that key alone',
+    what: 'the admin API and the account API accept a key-bound token only with a proof of its key',
     attack: 129,
     removals: [
       {
@@ -189,7 +189,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-failures-counted',
-    what: 'wrong tokens of the admin API are counted by address',
+    what: 'wrong tokens at the admin API are counted per address',
     attack: 129,
     removals: [
       {
@@ -202,7 +202,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-policy-data-in-force',
-    what: 'policy data of the admin API is in force when its answer is there',
+    what: 'policy data is in effect when the admin API responds',
     attack: 178,
     removals: [{ text: 'core.policy.adopt(toUuid(id), judged.data);' }],
     test: 'src/features/admin-api/admin-api.test.ts',
@@ -210,7 +210,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-policy-data-judged',
-    what: 'policy data that cannot be used is not stored',
+    what: 'invalid policy data is not stored',
     attack: 178,
     removals: [
       {
@@ -223,7 +223,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-link-owned',
-    what: 'an identity that an account has is not given to another one',
+    what: 'an identity linked to one account cannot be linked to another',
     attack: 128,
     removals: [
       {
@@ -236,7 +236,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-static-client-kept',
-    what: 'an application of the configuration is not deleted through the admin API',
+    what: 'configured clients cannot be deleted through the admin API',
     attack: 45,
     removals: [{ text: "if (client.is_static) return 'static';" }],
     test: 'src/features/admin-api/admin-api.test.ts',
@@ -244,7 +244,7 @@ export const ADMIN_API: readonly Protection[] = [
   },
   {
     name: 'admin-search-escaped',
-    what: 'signs of a pattern stand for themselves in a search of the admin API',
+    what: 'wildcards in a search of the admin API are matched literally',
     attack: 162,
     removals: [{ text: ".replace(/[\\\\%_]/g, '\\\\$&')" }],
     test: TEST,

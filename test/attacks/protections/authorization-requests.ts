@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   {
     name: 'strangers-redirects',
-    what: 'a refusal leads nobody to an address that a stranger registered',
+    what: 'errors do not redirect to the URI of a dynamically registered client',
     attack: 1,
     removals: [{ text: 'if (client.isStatic || isFromThere', instead: 'if (client.id || isFromThere' }],
     test: 'src/features/authorization/refusals.test.ts',
@@ -12,7 +12,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'strangers-sign-out',
-    what: 'signing out leads nobody to an address that a stranger registered',
+    what: 'signing out does not redirect to the URI of a dynamically registered client',
     attack: 67,
     removals: [
       {
@@ -25,7 +25,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'redirect-uri-exact',
-    what: 'a redirect URI is compared whole, not by its beginning',
+    what: 'redirect URIs are compared as a whole, not by prefix',
     attack: 1,
     removals: [
       {
@@ -38,7 +38,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'pushed-request-single-use',
-    what: 'the statement that makes a grant of a pushed request finds it unused',
+    what: 'the statement that starts a grant from a pushed request checks that it is unused',
     attack: 12,
     removals: [{ text: '.consumed_at is null)`;', instead: '.client_id is not null)`;' }],
     test: 'test/attacks/pushed-requests.test.ts',
@@ -46,7 +46,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'pushed-request-own-client',
-    what: 'a pushed request is used by the client that pushed it',
+    what: 'a pushed request can only be used by the client that pushed it',
     attack: 12,
     removals: [
       {
@@ -59,7 +59,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'pushed-request-expiry',
-    what: 'a pushed request is good for 90 seconds',
+    what: 'a pushed request is valid for 90 seconds',
     attack: 12,
     removals: [{ text: 'PUSHED_REQUEST_SECONDS = 90;', instead: 'PUSHED_REQUEST_SECONDS = 9000;' }],
     test: 'test/attacks/pushed-requests.test.ts',
@@ -67,7 +67,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'pushed-request-bound-resume',
-    what: 'a used reference goes on only in the browser that used it',
+    what: 'a used request_uri only continues in the browser that used it',
     attack: 12,
     removals: [{ text: "context.method === 'GET' && isGrantBound(context, pushed.grantId, now)", instead: 'true' }],
     test: 'test/attacks/pushed-requests.test.ts',
@@ -75,7 +75,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'request-object-signature',
-    what: 'a request object is signed with a key of its client',
+    what: 'a request object must be signed with a key of its client',
     attack: 13,
     removals: [{ text: 'if (await isSignedBy(jws, key)) return', instead: 'if (key !== undefined) return' }],
     test: 'test/attacks/request-objects.test.ts',
@@ -83,7 +83,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'request-object-audience',
-    what: 'a request object names this service as its audience',
+    what: 'a request object must name this service as its audience',
     attack: 13,
     removals: [{ text: "if (!audiences.includes(rules.issuer)) return 'must have the issuer as aud';" }],
     test: 'test/attacks/request-objects.test.ts',
@@ -91,7 +91,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'request-object-client',
-    what: 'a request object names the client that asks',
+    what: 'a request object must name the requesting client',
     attack: 13,
     removals: [
       {
@@ -103,7 +103,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'request-object-expiry',
-    what: 'a request object has an end',
+    what: 'a request object must expire',
     attack: 13,
     removals: [{ text: "if (exp + SKEW_SECONDS <= seconds) return 'has expired';" }],
     test: 'test/attacks/request-objects.test.ts',
@@ -111,7 +111,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'parameter-once',
-    what: 'a parameter of an authorization request is given once',
+    what: 'parameters of an authorization request must not be repeated',
     attack: 2,
     removals: [
       {
@@ -124,7 +124,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'loopback-host',
-    what: 'of a loopback address only the port may differ',
+    what: 'only the port of a loopback URI may differ',
     attack: 3,
     removals: [
       {
@@ -137,7 +137,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'loopback-port-range',
-    what: 'a port of a loopback address is one that exists',
+    what: 'the port of a loopback URI must be valid',
     attack: 3,
     removals: [{ text: 'if (port !== undefined && (!PORT.test(port) || Number(port) > MAX_PORT)) return undefined;' }],
     test: 'test/attacks/authorization-endpoint.test.ts',
@@ -145,7 +145,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'response-encoded',
-    what: 'what goes into the address of the client is encoded',
+    what: 'values in a redirect URI are encoded',
     attack: 8,
     removals: [
       { text: "`${name}=${encodeURIComponent(value)}`).join('&');", instead: "`${name}=${value}`).join('&');" },
@@ -155,7 +155,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'response-fragment',
-    what: 'a response in the query ends in an empty fragment',
+    what: 'a response in the query ends with an empty fragment',
     attack: 8,
     removals: [{ text: '{encoded}#`', instead: '{encoded}`' }],
     test: 'test/attacks/authorization-endpoint.test.ts',
@@ -163,7 +163,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'redirect-status',
-    what: 'a POST is answered by a redirect that drops its body',
+    what: 'a POST is answered with a redirect that drops its body',
     attack: 9,
     removals: [
       { text: 'return { status: 303, headers: { location,', instead: 'return { status: 307, headers: { location,' },
@@ -173,7 +173,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'prompt-login',
-    what: '`prompt=login` asks for the password',
+    what: '`prompt=login` requires the password',
     attack: 11,
     removals: [{ text: "return prompts.includes('login') || (maxAge", instead: 'return (maxAge' }],
     test: 'test/attacks/authorization-endpoint.test.ts',
@@ -181,7 +181,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'max-age',
-    what: '`max_age` asks for the password',
+    what: '`max_age` requires the password',
     attack: 11,
     removals: [{ text: ' || (maxAge !== undefined && age > maxAge * 1000)' }],
     test: 'test/attacks/authorization-endpoint.test.ts',
@@ -189,7 +189,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'response-issuer',
-    what: 'each response names the server that answers',
+    what: 'each response names its issuer',
     attack: 23,
     removals: [{ text: ", ['iss', issuer]];", instead: '];' }],
     test: 'test/attacks/authorization-endpoint.test.ts',
@@ -197,7 +197,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'pending-grants',
-    what: 'one address, or one person, has at most 100 requests that led to nothing',
+    what: 'pending requests are limited to 100 per address and per user',
     attack: 95,
     removals: [{ text: 'const MAX_UNUSED = 100;', instead: 'const MAX_UNUSED = 1_000_000;' }],
     test: 'test/attacks/flows-begun.test.ts',
@@ -205,7 +205,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'unused-pushed-requests',
-    what: 'one address leaves only so many pushed requests unused',
+    what: 'unused pushed requests are limited per address',
     attack: 95,
     removals: [{ text: ' and not exists (select from crowded)' }],
     test: 'test/attacks/flows-begun.test.ts',
@@ -213,7 +213,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'loopback-port',
-    what: 'only a public client varies the port of a loopback address',
+    what: 'only public clients may vary the port of a loopback URI',
     attack: 186,
     removals: [{ text: '  if (!client.isPublic) return false;\n' }],
     test: 'src/features/authorization/authorization.test.ts',
@@ -221,7 +221,7 @@ export const AUTHORIZATION_REQUESTS: readonly Protection[] = [
   },
   {
     name: 'silent-embedding',
-    what: 'a frame is served only a question by prompt=none',
+    what: 'frames are only allowed for prompt=none',
     attack: 181,
     removals: [
       { text: ' && isPossible' },

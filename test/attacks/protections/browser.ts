@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const BROWSER: readonly Protection[] = [
   {
     name: 'account-area-opener',
-    what: 'a window that opened the account area keeps no handle on it',
+    what: 'a window that opened the account area has no reference to it',
     attack: 68,
     removals: [
       { text: '  if (isCrossSigningReset(wanted)) return answer;\n', instead: '  if (wanted) return answer;\n' },
@@ -14,7 +14,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'account-area-dot-segments',
-    what: 'an address with a dot segment is no page of the account area',
+    what: 'a path with a dot segment is not part of the account area',
     attack: 152,
     removals: [{ text: "  if (DOT_SEGMENT.test(context.params['*'] ?? '')) throw new LatchkeyError('not_found');\n" }],
     test: 'test/attacks/proxies-and-framing.test.ts',
@@ -22,7 +22,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'form-origin',
-    what: 'a form that another site sends is refused by its headers',
+    what: 'forms from other sites are rejected by their headers',
     attack: 57,
     removals: [
       {
@@ -35,7 +35,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'form-expiry',
-    what: 'a form ends an hour after it was rendered',
+    what: 'a form expires an hour after it was rendered',
     attack: 57,
     removals: [{ text: "return cookie.exp > this.#now() ? 'valid' : 'expired';", instead: "return 'valid';" }],
     test: 'test/attacks/forms-cookies-sessions.test.ts',
@@ -43,7 +43,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'logout-proof',
-    what: 'a client signs out without asking only the session that its ID token was issued in',
+    what: 'a client can sign out without a question only the session of its ID token',
     attack: 67,
     removals: [{ text: '      and hinted.user_session_id = viewer_session.id\n' }],
     test: 'test/attacks/forms-cookies-sessions.test.ts',
@@ -51,7 +51,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'logout-address',
-    what: 'after a sign-out only a registered address of the client is gone to',
+    what: 'after a sign-out, only registered URIs of the client are redirected to',
     attack: 67,
     removals: [{ text: '  return redirectUriMatches(owner, uri);', instead: '  return true;' }],
     test: 'test/attacks/forms-cookies-sessions.test.ts',
@@ -59,7 +59,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'idle-session',
-    what: 'a browser session that nobody used for too long is over when its cookie is shown',
+    what: 'a browser session that was unused for too long is rejected',
     attack: 66,
     removals: [
       { text: 'idleSeconds: config.retention.unusedBrowserSessionsSeconds', instead: 'idleSeconds: undefined' },
@@ -69,7 +69,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'form-session',
-    what: 'the token of a form belongs to one browser session',
+    what: 'a form token is bound to one browser session',
     attack: 62,
     removals: [
       {
@@ -82,7 +82,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'doubled-cookies',
-    what: 'of two cookies of one name that open, neither counts',
+    what: 'if two cookies with the same name are valid, neither is used',
     attack: 62,
     removals: [
       {
@@ -95,7 +95,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'session-key-rotation',
-    what: 'a fresh confirmation replaces the key of the session',
+    what: "confirming the user's identity rotates the session key",
     attack: 61,
     removals: [
       {
@@ -108,7 +108,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'previous-session-key',
-    what: 'the key before the last one fits for half a minute only',
+    what: 'the previous session key is valid for only half a minute',
     attack: 61,
     removals: [{ text: '    isRecent(rotatedAt, PREVIOUS_KEY_FITS_MS - 1, now) &&\n' }],
     test: 'test/attacks/forms-cookies-sessions.test.ts',
@@ -116,7 +116,7 @@ export const BROWSER: readonly Protection[] = [
   },
   {
     name: 'embedding',
-    what: 'a page is not served into an image, script or frame',
+    what: 'a page is not served to an image, script or frame request',
     attack: 68,
     removals: [{ text: "  throw new LatchkeyError('embedding_refused');\n" }],
     test: 'test/attacks/forms-cookies-sessions.test.ts',

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const CHAT_COMPAT: readonly Protection[] = [
   {
     name: 'imported-keeps-family',
-    what: 'an imported refresh token does not take the place of the tokens that a session has already',
+    what: 'an imported refresh token does not replace existing tokens of its session',
     attack: 42,
     removals: [{ text: ' and s.refresh_family is null\n', instead: '\n' }],
     test: 'src/features/chat-compat/imported-tokens.test.ts',
@@ -12,7 +12,7 @@ export const CHAT_COMPAT: readonly Protection[] = [
   },
   {
     name: 'imported-left-behind',
-    what: 'the other imported refresh tokens of a session stop working with the exchange of one',
+    what: 'exchanging an imported refresh token revokes the others of the session',
     attack: 42,
     removals: [{ text: ' and o.id <> consumed.id and ', instead: ' and false and ' }],
     test: 'src/features/chat-compat/imported-tokens.test.ts',
@@ -20,7 +20,7 @@ export const CHAT_COMPAT: readonly Protection[] = [
   },
   {
     name: 'provider-signs-out-chat',
-    what: 'a logout token that ends everything ends the chat clients that the browser session signed in',
+    what: 'a logout token for all sessions also ends chat clients signed in by the browser session',
     attack: 126,
     removals: [
       {
@@ -33,7 +33,7 @@ export const CHAT_COMPAT: readonly Protection[] = [
   },
   {
     name: 'clean-up-keeps-reuse',
-    what: 'the clean-up keeps the refresh token that a thief may come back with',
+    what: 'cleanup keeps used refresh tokens, so that reuse is detected',
     attack: 38,
     removals: [{ text: 'where n.id = t.successor_id and ', instead: 'where false and ' }],
     test: 'src/features/chat-compat/clean-up.test.ts',
@@ -41,7 +41,7 @@ export const CHAT_COMPAT: readonly Protection[] = [
   },
   {
     name: 'clean-up-keeps-use',
-    what: 'the clean-up keeps the access token by whose use a lost answer is told from a reuse',
+    what: 'cleanup keeps the access token that distinguishes a lost response from reuse',
     attack: 38,
     removals: [
       {
@@ -62,7 +62,7 @@ export const CHAT_COMPAT: readonly Protection[] = [
   },
   {
     name: 'chat-introspection-of-locked',
-    what: 'a token of a chat client whose person is locked or gone is dead',
+    what: 'chat client tokens of locked or deactivated users are rejected',
     attack: 45,
     removals: [{ text: "{accountIsUsable('u')} as is_live,", instead: "{compatSessionIsLive('s')} as is_live," }],
     test: 'test/attacks/tokens.test.ts',
@@ -70,7 +70,7 @@ export const CHAT_COMPAT: readonly Protection[] = [
   },
   {
     name: 'chat-token-shape',
-    what: 'what is no token of a chat client by its form is refused without a query',
+    what: 'malformed chat client tokens are rejected without a query',
     attack: 45,
     removals: [
       { text: "  if (text?.kind !== 'refresh-token') return {", instead: '  if (text === undefined) return {' },

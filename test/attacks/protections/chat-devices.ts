@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const CHAT_DEVICES: readonly Protection[] = [
   {
     name: 'device-with-client-api',
-    what: 'a client that may not use the client API gets no device, although it is registered for one',
+    what: 'a client without access to the client API gets no device, even if it is registered for one',
     attack: 103,
     removals: [{ text: "this.classify(scope) === 'chat-device' ? this.#stableApi : scope", instead: 'scope' }],
     test: 'test/journeys/client-scopes.test.ts',
@@ -12,7 +12,7 @@ export const CHAT_DEVICES: readonly Protection[] = [
   },
   {
     name: 'narrowed-scopes-fit-together',
-    what: 'a refresh makes no access token for a device alone',
+    what: 'a refresh does not create an access token for a device scope alone',
     attack: 27,
     removals: [{ text: ' || rules.setProblem(scopes, client.sector !== undefined) !== undefined' }],
     test: 'test/journeys/client-scopes.test.ts',
@@ -20,7 +20,7 @@ export const CHAT_DEVICES: readonly Protection[] = [
   },
   {
     name: 'code-state-with-lease',
-    what: 'who waited for the lease with a code that was used in the meantime makes no call',
+    what: 'a request that waited for the lease makes no call if its code was used in the meantime',
     attack: 17,
     removals: [{ text: ' || !claimed.is_redeemable) return', instead: ') return' }],
     test: 'test/homeserver/oauth-devices.test.ts',
@@ -28,7 +28,7 @@ export const CHAT_DEVICES: readonly Protection[] = [
   },
   {
     name: 'code-fenced-by-lease',
-    what: 'who lost the lease while the homeserver was told does not redeem the code',
+    what: 'a request that lost the lease during the homeserver call does not redeem the code',
     attack: 103,
     removals: [
       {
@@ -41,7 +41,7 @@ export const CHAT_DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-of-chat-session-replaced',
-    what: 'a sign-in by OAuth ends the session of a chat client on the same device',
+    what: 'an OAuth sign-in ends the session of a chat client on the same device',
     attack: 103,
     removals: [
       {
@@ -54,7 +54,7 @@ export const CHAT_DEVICES: readonly Protection[] = [
   },
   {
     name: 'code-device-before-session',
-    what: 'a session for a device is stored after the homeserver knows the device',
+    what: 'a session with a device is stored after the homeserver knows the device',
     attack: 'F-17',
     removals: [
       {

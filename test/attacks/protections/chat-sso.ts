@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const CHAT_SSO: readonly Protection[] = [
   {
     name: 'sso-redirect-scheme',
-    what: 'no token is sent to an address that a browser executes or shows',
+    what: 'login tokens are not sent to URLs that browsers execute or display',
     attack: 70,
     removals: [
       { text: 'if (REFUSED_SCHEMES.has(scheme)) return `redirectUrl', instead: 'if (false) return `redirectUrl' },
@@ -14,7 +14,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'sso-redirect-user-info',
-    what: 'no token is sent to an address whose host comes behind a name',
+    what: 'login tokens are not sent to URLs with user info before the host',
     attack: 70,
     removals: [
       { text: "if (authority?.includes('@')) return 'redirectUrl", instead: "if (false) return 'redirectUrl" },
@@ -24,7 +24,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'sso-allowed-origin',
-    what: 'an address of another host is not among those that the operator allows',
+    what: 'the redirect host must be one that the operator allows',
     attack: 70,
     removals: [{ text: '  if (url.host !== allowed.host) return false;\n' }],
     test: 'src/protocol/chat/sso-redirect.test.ts',
@@ -32,7 +32,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'sso-allowed-segment',
-    what: 'a path that only begins like an allowed one is not below it',
+    what: 'a path is only allowed below a whole segment of an allowed path',
     attack: 70,
     removals: [{ text: "path.startsWith(base.endsWith('/') ?", instead: "path.startsWith(base.endsWith('') ?" }],
     test: 'src/protocol/chat/sso-redirect.test.ts',
@@ -40,7 +40,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'sso-pending-of-address',
-    what: 'an address has a hundred single sign-ons at most that nobody has agreed to',
+    what: 'an address may have at most a hundred single sign-ons without consent',
     attack: 179,
     removals: [{ text: 'const MAX_PENDING = 100;', instead: 'const MAX_PENDING = 1000;' }],
     test: 'src/features/chat-compat/sso.test.ts',
@@ -48,7 +48,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'sso-one-token',
-    what: 'the update that makes a login token finds the sign-on pending',
+    what: 'the update that creates a login token checks that the sign-on is pending',
     attack: 72,
     removals: [
       { text: 'where l.id = :id::uuid and ${ssoLogin', instead: 'where l.id = :id::uuid or false and ${ssoLogin' },
@@ -58,7 +58,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'sso-form-age',
-    what: 'a page that asks is good for ten minutes',
+    what: 'a consent page is valid for ten minutes',
     attack: 72,
     removals: [{ text: 'now - Number(opened.toString()) <= FORM_LIFETIME_MS', instead: 'true' }],
     test: 'src/features/chat-compat/sso.test.ts',
@@ -66,7 +66,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'sso-form-of-sign-on',
-    what: 'the time at which a page was made counts for the sign-on of that page',
+    what: 'the render time of a page is bound to the sign-on of that page',
     attack: 72,
     removals: [
       {
@@ -80,7 +80,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'sso-no-referrer',
-    what: 'the redirect with a login token tells its own address to nobody',
+    what: 'the redirect with a login token sends no referrer',
     attack: 71,
     removals: [{ text: "token), { 'referrer-policy': 'no-referrer' });", instead: 'token));' }],
     test: 'src/features/chat-compat/sso.test.ts',
@@ -88,7 +88,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'sso-locks-account',
-    what: 'completion locks the account and the browser session against a lock or sign-out in the middle',
+    what: 'completion locks the account and the browser session against concurrent locks and sign-outs',
     attack: 102,
     removals: [
       {
@@ -102,7 +102,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'login-token-once',
-    what: 'a login token is exchanged once',
+    what: 'a login token can be exchanged once',
     attack: 71,
     removals: [
       {
@@ -115,7 +115,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'login-token-lifetime',
-    what: 'a login token is good for 30 seconds',
+    what: 'a login token is valid for 30 seconds',
     attack: 71,
     removals: [{ text: '{login}.fulfilled_at >= $', instead: '{login}.fulfilled_at is not null or now() > $' }],
     test: 'src/features/chat-compat/login-with-token.test.ts',
@@ -123,7 +123,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'login-token-replay',
-    what: 'a login token that comes back ends the session that it led to',
+    what: 'reusing a login token ends the session that it created',
     attack: 71,
     removals: [{ text: 'const RESENT_SECONDS = 20;', instead: 'const RESENT_SECONDS = 20_000;' }],
     test: 'src/features/chat-compat/login-with-token.test.ts',
@@ -131,7 +131,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'login-token-of-browser-session',
-    what: 'a login token is good as long as the browser session that it was made in',
+    what: 'a login token is valid only while its browser session is active',
     attack: 102,
     removals: [
       { text: "'l', ':validSince::timestamptz')} and $", instead: "'l', ':validSince::timestamptz')} or false and $" },
@@ -145,7 +145,7 @@ export const CHAT_SSO: readonly Protection[] = [
   },
   {
     name: 'login-token-sign-out-in-the-middle',
-    what: 'an exchange reads the browser session once more when it writes',
+    what: 'the exchange checks the browser session when it writes',
     attack: 102,
     removals: [
       {

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   {
     name: 'client-secret',
-    what: 'the secret of a client is compared',
+    what: 'client secrets are compared',
     attack: 28,
     removals: [
       {
@@ -17,7 +17,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'client-method',
-    what: 'a secret that signs assertions does not prove its client by itself',
+    what: 'a secret for signing assertions does not authenticate the client by itself',
     attack: 28,
     removals: [
       {
@@ -30,7 +30,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'client-strict',
-    what: 'a strict client sends its secret in the registered place alone',
+    what: 'a strict client must send its secret in the registered place',
     attack: 28,
     removals: [
       {
@@ -43,7 +43,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'public-client-token',
-    what: 'a public client gets no token for itself',
+    what: 'a public client cannot use client_credentials',
     attack: 29,
     removals: [
       {
@@ -57,7 +57,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'jws-extensions',
-    what: 'an extension of a signature that nobody here knows is refused',
+    what: 'unknown critical JWS extensions are rejected',
     attack: 31,
     removals: [
       { text: ' || crit !== undefined || b64 !== undefined) return undefined;', instead: ') return undefined;' },
@@ -67,7 +67,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'jws-key-name',
-    what: 'a key that the header names is the one that is tried',
+    what: 'only the key named in the header is tried',
     attack: 31,
     removals: [
       {
@@ -80,7 +80,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'published-keys-bound',
-    what: 'of a published set fifty keys count',
+    what: 'at most fifty keys of a published key set are used',
     attack: 35,
     removals: [{ text: 'const MAX_FETCHED_KEYS = 50;', instead: 'const MAX_FETCHED_KEYS = 50_000;' }],
     test: 'test/attacks/hostile-key-servers.test.ts',
@@ -88,7 +88,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'published-keys-pause',
-    what: 'a set of keys is asked for once a minute',
+    what: 'a key set is fetched at most once a minute',
     attack: 35,
     removals: [{ text: 'const RETRY_MS = 60_000;', instead: 'const RETRY_MS = 0;' }],
     test: 'test/attacks/hostile-key-servers.test.ts',
@@ -96,7 +96,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'rsa-size',
-    what: 'an RSA key has 2048 bits at least',
+    what: 'RSA keys must have at least 2048 bits',
     attack: 35,
     removals: [{ text: 'const MIN_RSA_BITS = 2048;', instead: 'const MIN_RSA_BITS = 64;' }],
     test: 'test/attacks/hostile-key-servers.test.ts',
@@ -104,7 +104,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'unknown-clients',
-    what: 'ids that no client has share one counter',
+    what: 'all unknown client IDs share one rate limit',
     attack: 179,
     removals: [
       {
@@ -117,7 +117,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'unknown-clients-in-memory',
-    what: 'few ids that no client has are remembered',
+    what: 'few unknown client IDs are cached',
     attack: 179,
     removals: [{ text: '      dropOldest(this.#unknown, MAX_UNKNOWN);\n' }],
     test: 'test/attacks/random-client-ids.test.ts',
@@ -125,7 +125,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'failures-of-public-clients',
-    what: 'failures of clients without a secret are not counted',
+    what: 'failures of public clients are not counted',
     attack: 182,
     removals: [
       { text: "if (hasSecret(presented) && client?.authMethod !== 'none')", instead: 'if (hasSecret(presented))' },
@@ -135,7 +135,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'failures-by-foreign-pages',
-    what: 'failures that a foreign page causes are not counted',
+    what: 'failures caused by a page of another site are not counted',
     attack: 182,
     removals: [{ text: '    if (source.origin !== undefined && source.origin !== origin) return;\n' }],
     test: 'src/features/token/client-authentication.test.ts',
@@ -143,7 +143,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'failures-by-address',
-    what: 'failures shut a client for one address',
+    what: 'failures block a client for one address only',
     attack: 182,
     removals: [{ text: 'addressKey(clientAddress)}`;', instead: 'typeof clientAddress}`;' }],
     test: 'src/features/token/client-authentication.test.ts',
@@ -151,7 +151,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'waiting-for-keys',
-    what: 'few requests wait for keys that clients publish',
+    what: 'few requests wait for published client keys',
     attack: 35,
     removals: [
       {
@@ -164,7 +164,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'published-keys',
-    what: 'so many published keys are kept in memory',
+    what: 'the number of cached client keys is limited',
     attack: 35,
     removals: [{ text: ' && this.#publishedKeyCount <= MAX_PUBLISHED_KEYS' }],
     test: 'src/domain/clients/client-keys.test.ts',
@@ -172,7 +172,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'clients-in-memory',
-    what: 'clients that registered a lot are kept in memory within a bound',
+    what: 'the cache size of clients with large registrations is limited',
     attack: 54,
     removals: [{ text: ' && this.#bytes <= MAX_BYTES' }],
     test: 'src/domain/clients/clients.test.ts',
@@ -180,7 +180,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'assertion-algorithm-family',
-    what: 'an assertion is judged by the secret or the keys of its client, as the method is registered',
+    what: 'an assertion is verified with the secret or the keys of its client, according to the registered method',
     attack: 30,
     removals: [
       { text: "if (!mayUse(client, jws.algorithm)) return { ok: false, reason: 'wrong_auth_method', client };" },
@@ -190,7 +190,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'assertion-audience',
-    what: 'an assertion names this service as its audience, and nobody else',
+    what: 'an assertion must name this service as its only audience',
     attack: 32,
     removals: [
       {
@@ -203,7 +203,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
   },
   {
     name: 'assertion-once',
-    what: 'an assertion is used up with the work that it proves',
+    what: 'an assertion is used up in the transaction that it authenticates',
     attack: 33,
     removals: [
       { text: 'if (oneTime !== undefined) once ??= this.#onceFor(client, oneTime);' },

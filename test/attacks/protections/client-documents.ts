@@ -7,7 +7,7 @@ const CLIENTS = 'test/journeys/published-clients.test.ts';
 export const CLIENT_DOCUMENTS: readonly Protection[] = [
   {
     name: 'document-names-itself',
-    what: 'a document counts for the address that it names alone',
+    what: 'a metadata document is only valid for the URL in it',
     attack: 6,
     removals: [{ text: '    if (named !== url) {', instead: '    if (named === url.length) {' }],
     test: DOCUMENTS,
@@ -15,7 +15,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-inner-address',
-    what: 'the document of a client is fetched as an address that a stranger named',
+    what: 'metadata documents are fetched with the restrictions for untrusted URLs',
     attack: 52,
     removals: [
       {
@@ -28,7 +28,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-size',
-    what: 'no more than 16 KiB of a document are read',
+    what: 'at most 16 KiB of a document are read',
     attack: 52,
     removals: [
       {
@@ -41,7 +41,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-host',
-    what: 'a document proves the host where it lies, whatever it says of itself',
+    what: 'a document only proves the host that serves it, regardless of its content',
     attack: 1,
     removals: [
       {
@@ -54,7 +54,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-redirect-uri',
-    what: 'an answer goes to an address of the document alone',
+    what: 'responses are only sent to redirect URIs in the document',
     attack: 1,
     removals: [
       {
@@ -67,7 +67,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-secret',
-    what: 'no client has a secret that it has published',
+    what: 'a secret published in a document is not accepted',
     attack: 28,
     removals: [{ text: '  if (documentUrl !== undefined) refuseSharedSecret(members, authMethod);\n' }],
     test: DOCUMENTS,
@@ -75,7 +75,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-fetches',
-    what: 'an address causes as many fetches of documents as it may register clients',
+    what: 'fetches of documents share the rate limit of client registration',
     attack: 52,
     removals: [{ text: '      await this.#charge(context);\n' }],
     test: DOCUMENTS,
@@ -83,7 +83,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-waiting',
-    what: 'the owner of a slow host holds up few requests',
+    what: 'a slow host delays few requests',
     attack: 52,
     removals: [
       { text: 'if (waiting >= MAX_WAITING_FOR_HOST ||', instead: 'if (waiting >= 9 * MAX_WAITING_FOR_HOST ||' },
@@ -93,7 +93,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-asked-again',
-    what: 'a host that gave no document is left alone for a minute',
+    what: 'a host without a valid document is not contacted for a minute',
     attack: 52,
     removals: [
       {
@@ -106,7 +106,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-second-name',
-    what: 'a client that is named by an address has no other name',
+    what: 'a client with a URL as its ID cannot be addressed by another ID',
     attack: 6,
     removals: [
       {
@@ -119,7 +119,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-admitted-hosts',
-    what: 'documents of other hosts than the admitted ones are not fetched',
+    what: 'documents are only fetched from allowed hosts',
     attack: 52,
     removals: [
       { text: 'if (allowedHosts.length > 0 && !allowedHosts', instead: 'if (allowedHosts.length > 9 && !allowedHosts' },
@@ -129,7 +129,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-of-disabled-client',
-    what: 'a client that was disabled does not come back by its document',
+    what: 'a disabled client is not restored by its document',
     attack: 6,
     removals: [{ text: "      if (stored.is_disabled) return { ok: false, reason: 'disabled' };\n" }],
     test: CLIENTS,
@@ -137,7 +137,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-sector',
-    what: 'a client with pairwise subjects keeps them, whatever its document says later',
+    what: 'a client with pairwise subjects keeps them if its document changes',
     attack: 49,
     removals: [{ text: "      if (sector !== undefined) return { ok: false, reason: 'other-sector', sector };\n" }],
     test: CLIENTS,
@@ -145,7 +145,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-rows',
-    what: 'strangers do not fill the table of clients with documents',
+    what: 'documents cannot fill the client table',
     attack: 52,
     removals: [{ text: ' or ${isPublishedInVain}' }],
     test: CLIENTS,
@@ -153,7 +153,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
   },
   {
     name: 'document-marks',
-    what: 'users read which host published a client, and that other local programs can pose as it',
+    what: 'users see which host published a client, and that other local programs can impersonate it',
     attack: 56,
     removals: [{ text: '      {client.isLocal === true && (', instead: '      {client.isLocal === false && (' }],
     test: DOCUMENTS,

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const CLIENT_REGISTRATION: readonly Protection[] = [
   {
     name: 'loopback-native',
-    what: 'a loopback address is registered for native applications alone',
+    what: 'only native clients may register loopback redirect URIs',
     attack: 4,
     removals: [
       {
@@ -17,7 +17,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'scheme-native',
-    what: 'a private scheme is registered for native applications alone',
+    what: 'only native clients may register private-use schemes',
     attack: 4,
     removals: [
       {
@@ -30,7 +30,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'client-admin-scope',
-    what: 'a client gets admin rights for itself only by the configuration',
+    what: 'only configured clients can get admin rights for themselves',
     attack: 49,
     removals: [
       {
@@ -43,7 +43,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'registered-scope',
-    what: 'a client gets no scope beyond its registered ones',
+    what: 'a client gets only its registered scopes',
     attack: 49,
     removals: [
       {
@@ -57,7 +57,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'name-unseen',
-    what: 'invisible characters of a name are left out',
+    what: 'invisible characters in a name are removed',
     attack: 56,
     removals: [{ text: ".replace(INVISIBLE, '')" }],
     test: 'test/attacks/client-registration.test.ts',
@@ -65,7 +65,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'name-length',
-    what: 'of a long name sixty characters are shown',
+    what: 'at most sixty characters of a name are shown',
     attack: 56,
     removals: [{ text: 'const MAX_NAME_CHARACTERS = 60;', instead: 'const MAX_NAME_CHARACTERS = 600;' }],
     test: 'test/attacks/client-registration.test.ts',
@@ -73,7 +73,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'name-of-nothing',
-    what: 'a name of which nothing is seen is replaced by the id',
+    what: 'a name without visible characters is replaced by the ID',
     attack: 56,
     removals: [{ text: " || cleanName(name) === '' ? undefined : name;", instead: ' ? undefined : name;' }],
     test: 'test/attacks/client-registration.test.ts',
@@ -81,7 +81,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'name-isolated',
-    what: 'a name is kept apart from the text around it',
+    what: 'a name is isolated from the text around it',
     attack: 56,
     removals: [
       {
@@ -94,7 +94,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'unverified-mark',
-    what: 'an application that registered itself is marked',
+    what: 'dynamically registered clients are marked',
     attack: 56,
     removals: [
       {
@@ -107,7 +107,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'public-suffixes',
-    what: 'an address of a client lies on a domain that somebody owns',
+    what: 'URLs of a client must be on a registrable domain',
     attack: 50,
     removals: [{ text: "  return isPublicSuffix(hostname) ? { text: 'is not using a valid domain' } : undefined;\n" }],
     test: 'test/attacks/client-registration.test.ts',
@@ -115,7 +115,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'host-of-client',
-    what: 'an address of a client has the host of its client_uri',
+    what: 'URLs of a client must have the host of its client_uri',
     attack: 50,
     removals: [
       {
@@ -128,7 +128,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'repeated-members',
-    what: 'a JSON member that is repeated is refused',
+    what: 'repeated JSON members are rejected',
     attack: 51,
     removals: [{ text: '!allowsRepeatedMembers && members !== countColons(text)', instead: 'members < 0' }],
     test: 'test/attacks/client-registration.test.ts',
@@ -136,7 +136,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'private-keys-of-clients',
-    what: 'a client that shows a private key is told',
+    what: 'a registration with private keys is rejected with an explanation',
     attack: 53,
     removals: [
       {
@@ -149,7 +149,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'clients-of-address',
-    what: 'a client is stored only when its address has a token left',
+    what: 'a client is stored only if the rate limit of its address allows it',
     attack: 54,
     removals: [
       {
@@ -162,7 +162,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'equal-registrations',
-    what: 'equal registrations without a secret share one client',
+    what: 'equal registrations of public clients share one client',
     attack: 54,
     removals: [{ text: 'secret === undefined ? digestOf(registration) : null', instead: 'null' }],
     test: 'test/attacks/client-registration.test.ts',
@@ -170,7 +170,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'registration-token-of-client',
-    what: 'a registration access token is for the client that got it',
+    what: 'a registration access token is only valid for its client',
     attack: 55,
     removals: [
       {
@@ -183,7 +183,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'static-clients-unmanaged',
-    what: 'a client of the configuration has no registration access token',
+    what: 'configured clients have no registration access token',
     attack: 55,
     removals: [{ text: "if (row?.is_static === true) return { ok: false, reason: 'static' };" }],
     test: 'test/attacks/client-management.test.ts',
@@ -211,7 +211,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'managed-client-locked',
-    what: 'changes of one client wait for each other',
+    what: 'concurrent changes of one client are serialized',
     attack: 55,
     removals: [
       {
@@ -224,7 +224,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'logo-types',
-    what: 'a logo is served only as the picture that its content is',
+    what: 'a logo is served only with the image type of its content',
     attack: 74,
     removals: [{ text: 'if (!fetched.ok || contentType === undefined)', instead: 'if (!fetched.ok)' }],
     test: 'src/features/client-logos/client-logos.test.ts',
@@ -232,7 +232,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'logo-policy',
-    what: 'scripts in a drawing do not run on our origin',
+    what: 'scripts in SVG logos do not run on our origin',
     attack: 74,
     removals: [
       {
@@ -245,7 +245,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'statement-signature',
-    what: 'a software statement counts only when a key of its issuer signed it',
+    what: 'a software statement counts only if signed by a key of its issuer',
     attack: 53,
     removals: [
       { text: "if (!(await verifyByKeys(keys, jws)).ok) throw invalid('is not signed with a key of its issuer');" },

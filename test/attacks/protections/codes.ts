@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const CODES: readonly Protection[] = [
   {
     name: 'code-own-client',
-    what: 'a code is redeemed by the client it was issued to',
+    what: 'a code can only be redeemed by the client that it was issued to',
     attack: 14,
     removals: [
       {
@@ -17,7 +17,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'code-single-use',
-    what: 'the update that redeems a code finds it unredeemed',
+    what: 'the update that redeems a code checks that it is unused',
     attack: 17,
     removals: [{ text: '.exchanged_at is null)', instead: '.cancelled_at is null)' }],
     test: 'test/attacks/codes-and-pkce.test.ts',
@@ -35,7 +35,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'bind-ticket-expiry',
-    what: 'the ticket of a posted authorization request ends after a minute',
+    what: 'the ticket of a posted authorization request expires after a minute',
     attack: 24,
     removals: [
       {
@@ -48,7 +48,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'grants-cookie-expiry',
-    what: 'the list of requests made in this browser forgets each after an hour',
+    what: 'the list of requests started in this browser forgets each after an hour',
     attack: 24,
     removals: [{ text: '\n    .filter((entry) => epochSeconds(now) - entry.at < LIFETIME_SECONDS)' }],
     test: 'test/attacks/codes-and-pkce.test.ts',
@@ -56,7 +56,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'code-lifetime',
-    what: 'a code is good for a minute',
+    what: 'a code is valid for a minute',
     attack: 15,
     removals: [
       { text: "  if (!isRecent(row.fulfilled_at, rules.lifetimeSeconds * 1000, now)) return refuse('expired');\n" },
@@ -67,7 +67,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'code-reuse-late',
-    what: 'a code that is presented again late ends its session',
+    what: 'late reuse of a code ends its session',
     attack: 16,
     removals: [{ text: 'const DOUBLE_SEND_MS = 20_000;', instead: 'const DOUBLE_SEND_MS = 20_000_000;' }],
     test: 'test/attacks/codes-and-pkce.test.ts',
@@ -75,7 +75,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'code-reuse-proof',
-    what: 'a code that is presented again without its proof ends its session',
+    what: 'reuse of a code without its proof ends its session',
     attack: 16,
     removals: [
       {
@@ -88,7 +88,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'verifier-once',
-    what: 'a wrong verifier costs the code',
+    what: 'a wrong verifier invalidates the code',
     attack: 18,
     removals: [
       { text: "(reason === 'verifier-wrong' || reason === 'sign-in-gone')", instead: "reason === 'sign-in-gone'" },
@@ -98,7 +98,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'challenge-stripped',
-    what: 'a verifier without a challenge is refused',
+    what: 'a verifier without a challenge is rejected',
     attack: 19,
     removals: [{ text: "if (request.codeVerifier !== undefined) return refuse('verifier-unexpected');" }],
     test: 'test/attacks/codes-and-pkce.test.ts',
@@ -106,7 +106,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'challenge-required',
-    what: 'a public client sends a challenge',
+    what: 'public clients must send a challenge',
     attack: 20,
     removals: [{ text: '    return isRequired\n', instead: '    return isRequired && false\n' }],
     test: 'test/attacks/codes-and-pkce.test.ts',
@@ -114,7 +114,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'challenge-s256',
-    what: 'a challenge is made with S256',
+    what: 'the challenge method must be S256',
     attack: 20,
     removals: [
       {
@@ -127,7 +127,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'code-redirect-uri',
-    what: 'a code is redeemed with the redirect URI that it was made for',
+    what: 'a code must be redeemed with its redirect URI',
     attack: 22,
     removals: [{ text: "  if (!redirectUriFits(row, request.redirectUri)) return refuse('redirect-uri');\n" }],
     test: 'test/attacks/codes-and-pkce.test.ts',
@@ -135,7 +135,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'decision-of-session',
-    what: 'a decision that waits to be posted is carried out for the session that made it',
+    what: 'a pending decision is only executed for the session that made it',
     attack: 24,
     removals: [
       { text: 'decision: isOwn(grant, viewer) ? grant.decision : undefined,', instead: 'decision: grant.decision,' },
@@ -145,7 +145,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'consent-in-its-browser',
-    what: 'consent is skipped only in the browser that made the request',
+    what: 'consent is only skipped in the browser that started the request',
     attack: 24,
     removals: [{ text: '  if (!isBound) return true;\n' }],
     test: 'test/attacks/codes-and-pkce.test.ts',
@@ -153,7 +153,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'grant-once',
-    what: 'a request is answered once',
+    what: 'a request is completed once',
     attack: 25,
     removals: [
       { text: "  if (state !== 'pending' && state !== 'expired') {", instead: "  if (state === 'cancelled') {" },
@@ -164,7 +164,7 @@ export const CODES: readonly Protection[] = [
   },
   {
     name: 'code-resource-granted',
-    what: 'a code is exchanged for the resources that were granted, and no others',
+    what: 'a code can only be exchanged for the granted resources',
     attack: 14,
     removals: [
       {

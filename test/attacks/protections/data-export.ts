@@ -6,7 +6,7 @@ const EXPORT = 'src/features/data-export/data-export.test.ts';
 export const DATA_EXPORT: readonly Protection[] = [
   {
     name: 'data-export-of-others',
-    what: 'an archive is found and handed out for its person alone',
+    what: 'an archive can only be found and downloaded by its user',
     attack: 128,
     removals: [
       OWNER_OF_ROWS,
@@ -17,7 +17,7 @@ export const DATA_EXPORT: readonly Protection[] = [
   },
   {
     name: 'data-export-start-reauth',
-    what: 'an export is begun by who has proven lately to be its owner',
+    what: 'starting an export requires a recent sign-in',
     attack: 123,
     removals: [{ text: 'requireRecentAuthentication(context);\n  const { language }', instead: 'const { language }' }],
     test: EXPORT,
@@ -25,7 +25,7 @@ export const DATA_EXPORT: readonly Protection[] = [
   },
   {
     name: 'data-export-download-reauth',
-    what: 'an archive is handed to who has proven lately to be its owner',
+    what: 'downloading an archive requires a recent sign-in',
     attack: 123,
     removals: [
       {
@@ -38,7 +38,7 @@ export const DATA_EXPORT: readonly Protection[] = [
   },
   {
     name: 'data-export-once',
-    what: 'several starts at once begin one export',
+    what: 'concurrent starts create one export',
     attack: 100,
     removals: [
       {
@@ -51,7 +51,7 @@ export const DATA_EXPORT: readonly Protection[] = [
   },
   {
     name: 'data-export-deactivated',
-    what: 'the archives of an account go with it',
+    what: 'archives are deleted with the account',
     attack: 133,
     removals: [
       {

@@ -6,7 +6,7 @@ const LOSS = 'src/platform/postgres/connection-loss.test.ts';
 export const DATABASE: readonly Protection[] = [
   {
     name: 'database-silence',
-    what: 'a connection without an answer has all others to the server given up, those of transactions too',
+    what: 'an unresponsive connection causes all others to the server to be dropped, even in transactions',
     attack: 'F-08',
     removals: [{ text: 'for (const pool of this.#pools) pool.set.distrustAll();' }],
     test: LOSS,
@@ -14,7 +14,7 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'database-keep-alive',
-    what: 'an idle connection that was forgotten on the way is noticed before somebody needs it',
+    what: 'a silently dropped idle connection is detected before it is needed',
     attack: 'F-08',
     removals: [{ text: '    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,\n' }],
     test: LOSS,
@@ -22,7 +22,7 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'database-aged-connections',
-    what: 'a connection is not given up for its age while none can be opened in its place',
+    what: 'an old connection is kept while no new one can be opened',
     attack: 'F-20',
     removals: [
       {
@@ -35,7 +35,7 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'database-full-of-aged-connections',
-    what: 'of connections that are all too old one at a time is given up, while none can be opened in its place',
+    what: 'old connections are closed one at a time while no new one can be opened',
     attack: 'F-20',
     removals: [{ text: '        mayReplace = false;\n' }],
     test: 'src/platform/postgres/pools.test.ts',
@@ -43,7 +43,7 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'database-backlog',
-    what: 'a server that answers late is not sent what nobody waits for any more',
+    what: 'a slow server receives no statements whose callers have given up',
     attack: 'F-09',
     removals: [{ text: '      if (connection.isCongested) continue;\n' }],
     test: 'src/platform/postgres/pools.test.ts',
@@ -51,7 +51,7 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'database-pace',
-    what: 'a connection is sent no more than it answers within two seconds, at the pace that it has by then',
+    what: 'a connection receives only as many statements as it can process within two seconds at its current speed',
     attack: 'F-09',
     removals: [{ text: 'this.inFlight * this.#statementMs > MAX_WORK_MS || ' }],
     test: 'src/platform/postgres/pools.test.ts',
@@ -59,7 +59,7 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'too-late-to-commit',
-    what: 'a request that was answered 503 by its time limit changes nothing afterwards',
+    what: 'a request that timed out with 503 makes no later changes',
     attack: 'F-09',
     removals: [{ text: '    exchange.task.isOver = true;\n' }],
     test: 'test/faults/time-limit.test.ts',
@@ -67,7 +67,7 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'too-late-to-send',
-    what: 'the database is sent nothing for a request that was answered by its time limit',
+    what: 'no statements are sent for a request that timed out',
     attack: 'F-09',
     removals: [{ text: '      if (task?.isOver === true) {', instead: '      if (task === null) {' }],
     test: 'src/platform/postgres/transactions.test.ts',
@@ -83,7 +83,7 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'refresh-overtaken',
-    what: 'a refresh that waited while its client went on is not taken for theft',
+    what: 'a refresh that was delayed while its client continued is not treated as theft',
     attack: 'F-09',
     removals: [
       {
@@ -96,7 +96,7 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'client-recalled',
-    what: 'requests of a client do not all wait while it is read again',
+    what: 'not all requests of a client wait while it is reloaded',
     attack: 'F-09',
     removals: [{ text: 'const RECALLED_MS = 10 * KNOWN_MS;', instead: 'const RECALLED_MS = KNOWN_MS;' }],
     test: 'src/features/token/client-authentication.test.ts',
@@ -104,7 +104,7 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'database-lock-repeated',
-    what: 'a transaction that did not get a lock is tried again, where that is safe',
+    what: 'a transaction that could not acquire a lock is retried if that is safe',
     attack: 'F-10',
     removals: [
       {
@@ -117,7 +117,7 @@ export const DATABASE: readonly Protection[] = [
   },
   {
     name: 'dump-spelling-of-dates',
-    what: 'a backup has dates in one spelling, whatever the database sets',
+    what: 'a backup uses one date format, regardless of database settings',
     attack: 'F-14',
     removals: [
       { text: "set local datestyle = 'ISO'; set local intervalstyle = 'postgres';\n  set local timezone = 'UTC'; " },

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const DEVICE_GRANT: readonly Protection[] = [
   {
     name: 'device-host',
-    what: 'the page of a device shows whose the client is',
+    what: 'the device page shows the owner of the client',
     attack: 116,
     removals: [{ text: 'host: shown.host ?? commonHost(client.redirectUris)', instead: 'host: shown.host' }],
     test: 'test/attacks/device-grant.test.ts',
@@ -12,7 +12,7 @@ export const DEVICE_GRANT: readonly Protection[] = [
   },
   {
     name: 'device-code-single-use',
-    what: 'the update that redeems a device code finds it unredeemed',
+    what: 'the update that redeems a device code checks that it is unused',
     attack: 115,
     removals: [{ text: '.exchanged_at is null\n', instead: '.fulfilled_at is not null\n' }],
     test: 'test/attacks/device-grant.test.ts',
@@ -20,7 +20,7 @@ export const DEVICE_GRANT: readonly Protection[] = [
   },
   {
     name: 'device-code-own-client',
-    what: 'a device code is redeemed by the client it was issued to',
+    what: 'a device code can only be redeemed by the client that it was issued to',
     attack: 115,
     removals: [
       {
@@ -33,7 +33,7 @@ export const DEVICE_GRANT: readonly Protection[] = [
   },
   {
     name: 'device-page-bound',
-    what: 'the page of a device answers where its code was entered',
+    what: 'the device page only works in the browser in which the code was entered',
     attack: 117,
     removals: [
       { text: ' || id === undefined || !isGrantBound(context, id, now)) {', instead: ' || id === undefined) {' },
@@ -43,7 +43,7 @@ export const DEVICE_GRANT: readonly Protection[] = [
   },
   {
     name: 'user-code-charged-first',
-    what: 'a try at a user code is charged before the code is looked up',
+    what: 'an attempt at a user code is counted before the code is looked up',
     attack: 114,
     removals: [
       {
@@ -56,7 +56,7 @@ export const DEVICE_GRANT: readonly Protection[] = [
   },
   {
     name: 'device-polls-in-turn',
-    what: 'of several polls at once each judges the time that the one before left',
+    what: 'concurrent polls are each checked against the time of the previous one',
     attack: 115,
     removals: [
       {
@@ -69,7 +69,7 @@ export const DEVICE_GRANT: readonly Protection[] = [
   },
   {
     name: 'device-grants-of-address',
-    what: 'an address has a hundred device codes at most that led to nothing',
+    what: 'an address may have at most a hundred unredeemed device codes',
     attack: 179,
     removals: [{ text: 'const MAX_WAITING = 100;', instead: 'const MAX_WAITING = 1000;' }],
     test: 'test/attacks/device-grant.test.ts',

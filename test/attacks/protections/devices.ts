@@ -10,7 +10,7 @@ const SYNC = 'test/homeserver/device-syncs.test.ts';
 export const DEVICES: readonly Protection[] = [
   {
     name: 'device-lease',
-    what: 'a sync of devices waits for a sign-in that the homeserver is just told of',
+    what: 'a device sync waits for a sign-in that is being sent to the homeserver',
     attack: 103,
     removals: [
       {
@@ -28,7 +28,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-lease-expiry',
-    what: 'the lease of a process that died is over after a minute',
+    what: 'the lease of a dead process expires after a minute',
     attack: 'F-01',
     removals: [
       {
@@ -42,7 +42,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-lease-owed',
-    what: 'whoever takes the lease of a process that died owes the person a sync',
+    what: 'taking over the lease of a dead process schedules a sync for the user',
     attack: 'F-02',
     removals: [
       { text: 'select user_id from abandoned where exists', instead: 'select user_id from abandoned where not exists' },
@@ -52,7 +52,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-lease-renewal',
-    what: 'a lease is prolonged while the homeserver is asked',
+    what: 'a lease is renewed during a homeserver call',
     attack: 'F-09',
     removals: [
       {
@@ -65,7 +65,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-lease-lost',
-    what: 'work ends when its lease was lost',
+    what: 'work stops when its lease is lost',
     attack: 'F-08',
     removals: [{ text: 'return clock.now() < this.#endsAt;', instead: 'return this.#endsAt > 0;' }],
     test: LEASE,
@@ -73,7 +73,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-fence',
-    what: 'the statement that stores a session stores nothing without the lease',
+    what: 'the statement that stores a session requires the lease',
     attack: 103,
     removals: [
       {
@@ -86,7 +86,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-write-in-time',
-    what: 'nothing is stored for a client that has left',
+    what: 'nothing is stored for a client that disconnected',
     attack: 'O-03',
     removals: [{ text: '    if (this.isAnswered || this.signal.aborted) return false;\n' }],
     test: LOGIN,
@@ -94,7 +94,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-write-waited-for',
-    what: 'what is being stored is not answered 503',
+    what: 'a request that is being stored does not time out with 503',
     attack: 'O-03',
     removals: [
       { text: '    this.deadline = Number.POSITIVE_INFINITY;\n    return true;', instead: '    return true;' },
@@ -104,7 +104,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-before-session',
-    what: 'no session is stored whose device the homeserver was not told of',
+    what: 'no session is stored for a device that the homeserver does not know',
     attack: 'F-17',
     removals: [
       {
@@ -117,7 +117,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-left-behind',
-    what: 'a device that got no session is deleted',
+    what: 'a device without a session is deleted',
     attack: 'F-17',
     removals: [{ text: '    await lease.releaseOwing();\n    const afterSeconds', instead: '    const afterSeconds' }],
     test: LOGIN,
@@ -125,7 +125,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-of-locked',
-    what: 'the homeserver is told of no device of a locked account',
+    what: 'no devices of a locked account are sent to the homeserver',
     attack: 127,
     removals: [{ text: "      if (row.is_locked) return refuse(log, proof.user, 'locked');\n" }],
     test: LOGIN,
@@ -146,7 +146,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-sync-of-left',
-    what: 'a sync keeps the devices of live sessions',
+    what: 'a sync keeps the devices of active sessions',
     attack: 103,
     removals: [
       {
@@ -159,7 +159,7 @@ export const DEVICES: readonly Protection[] = [
   },
   {
     name: 'device-breaker',
-    what: 'one sign-in at a time asks whether a homeserver that failed is back',
+    what: 'one sign-in at a time probes a failed homeserver',
     attack: 'F-17',
     removals: [
       {

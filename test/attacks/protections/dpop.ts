@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const DPOP: readonly Protection[] = [
   {
     name: 'bound-token-needs-key',
-    what: 'an access token that is bound to a key is live with that key alone',
+    what: 'a key-bound access token is only active with a proof of its key',
     attack: 48,
     removals: [{ text: ' and t.dpop_jkt is not distinct from :tokenKey::text' }],
     test: 'test/attacks/dpop.test.ts',
@@ -20,7 +20,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'session-needs-key',
-    what: 'the session of a public client refreshes with its key alone',
+    what: 'the session of a public client can only be refreshed with its key',
     attack: 48,
     removals: [
       {
@@ -32,7 +32,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'code-needs-key',
-    what: 'a code that is bound to a key is redeemed with that key alone',
+    what: 'a key-bound code can only be redeemed with its key',
     attack: 48,
     removals: [{ text: "if (!isKeyOf(row, request)) return refuse('key');" }],
     test: 'test/attacks/dpop.test.ts',
@@ -40,7 +40,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'proof-needs-its-token',
-    what: 'a proof holds the hash of the access token that it comes with',
+    what: 'a proof must contain the hash of the access token',
     attack: 48,
     removals: [{ text: 'accessToken !== undefined && ath !==', instead: 'accessToken === null && ath !==' }],
     test: 'test/attacks/dpop.test.ts',
@@ -48,7 +48,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'proof-method',
-    what: 'a proof is for one method',
+    what: 'a proof is bound to one method',
     attack: 48,
     removals: [
       { text: "if (htm !== request.method) return 'the htm of the proof must be the method of the request';" },
@@ -58,7 +58,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'proof-url',
-    what: 'a proof is for one URL',
+    what: 'a proof is bound to one URL',
     attack: 48,
     removals: [{ text: "typeof htu !== 'string' || !isSameUrl(htu, request.url)", instead: "typeof htu !== 'string'" }],
     test: 'src/protocol/oauth/dpop-proof.test.ts',
@@ -66,7 +66,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'proof-age',
-    what: 'a proof is good for a minute',
+    what: 'a proof is valid for a minute',
     attack: 48,
     removals: [{ text: 'age > MAX_AGE_MS || age < -MAX_AHEAD_MS', instead: 'age < -MAX_AHEAD_MS' }],
     test: 'src/protocol/oauth/dpop-proof.test.ts',
@@ -74,7 +74,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'proof-future',
-    what: 'a proof is not made in advance',
+    what: 'a proof from the future is rejected',
     attack: 48,
     removals: [{ text: 'age > MAX_AGE_MS || age < -MAX_AHEAD_MS', instead: 'age > MAX_AGE_MS' }],
     test: 'src/protocol/oauth/dpop-proof.test.ts',
@@ -82,7 +82,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'proof-signature',
-    what: 'the signature of a proof is that of its key',
+    what: 'a proof must be signed by its key',
     attack: 48,
     removals: [
       {
@@ -94,7 +94,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'proof-type',
-    what: 'a JWT of another type is no proof',
+    what: 'a JWT of another type is not a proof',
     attack: 48,
     removals: [{ text: "if (jws.type !== 'dpop+jwt') return wrong('the typ of the proof must be dpop+jwt');" }],
     test: 'src/protocol/oauth/dpop-proof.test.ts',
@@ -102,7 +102,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'proof-nonce',
-    what: 'a nonce is one of this service',
+    what: 'a nonce must be issued by this service',
     attack: 48,
     removals: [{ text: 'if (madeAt === undefined) return false;', instead: 'if (madeAt === undefined) return true;' }],
     test: 'test/attacks/dpop.test.ts',
@@ -110,7 +110,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'bound-clients',
-    what: 'a client that takes only bound tokens gets no other',
+    what: 'a client that requires bound tokens gets no others',
     attack: 48,
     removals: [{ text: 'if (key !== undefined || !client.hasBoundTokens) return key;', instead: 'return key;' }],
     test: 'test/attacks/dpop.test.ts',
@@ -118,7 +118,7 @@ export const DPOP: readonly Protection[] = [
   },
   {
     name: 'bound-token-signs-out',
-    what: 'a bound token signs nobody out at the routes of chat clients, which read no proof',
+    what: 'a key-bound token cannot sign out at the routes of chat clients, which do not check proofs',
     attack: 48,
     removals: [{ text: 'and t.dpop_jkt is null and t.scope &&', instead: 'and t.scope &&' }],
     test: 'src/features/chat-compat/log-out.test.ts',

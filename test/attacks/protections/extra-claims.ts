@@ -7,7 +7,7 @@ const ADMIN_API = 'src/features/admin-api/user-claims.test.ts';
 export const EXTRA_CLAIMS: readonly Protection[] = [
   {
     name: 'claims-reserved-names',
-    what: 'nobody sets a claim that this service writes itself',
+    what: 'administrators cannot set built-in claims',
     attack: 131,
     removals: [{ text: "  if (RESERVED.has(name)) return 'this claim is reserved for the server';\n" }],
     test: ADMIN_API,
@@ -15,7 +15,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
   },
   {
     name: 'claims-stored-names',
-    what: 'a stored claim never stands in for one that the service leaves out',
+    what: 'a stored claim never replaces an omitted built-in claim',
     attack: 131,
     removals: [{ text: 'filter(([name]) => !RESERVED.has(name))', instead: 'filter(() => true)' }],
     test: TOKENS,
@@ -23,7 +23,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
   },
   {
     name: 'claims-of-registered-clients',
-    what: 'a client that registered itself has no claims signed that it made up',
+    what: 'a dynamically registered client cannot have custom claims signed',
     attack: 131,
     removals: [
       { text: 'extraClaimsFromJson(row.is_static ? metadata.claims : undefined)', instead: 'metadata.claims ?? {}' },
@@ -33,7 +33,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
   },
   {
     name: 'groups-of-disabled-providers',
-    what: 'a provider that was taken out of the configuration gives no rights any more',
+    what: 'a provider removed from the configuration grants no rights',
     attack: 112,
     removals: [
       { text: "where gl.user_id = ${user} and ${providerIsEnabled('gp')}", instead: 'where gl.user_id = ${user}' },
@@ -43,7 +43,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
   },
   {
     name: 'groups-taken-away-upstream',
-    what: 'a group that is gone at the provider is gone here at the next sign-in',
+    what: 'a group removed at the provider is removed here at the next sign-in',
     attack: 112,
     removals: [{ text: ', groups = excluded.groups' }],
     test: 'src/features/upstream-login/groups-import.test.ts',
@@ -51,7 +51,7 @@ export const EXTRA_CLAIMS: readonly Protection[] = [
   },
   {
     name: 'groups-usable-names',
-    what: 'names of groups that nobody could store or tell apart are left out',
+    what: 'group names that cannot be stored or distinguished are omitted',
     attack: 112,
     removals: [
       {

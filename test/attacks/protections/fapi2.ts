@@ -6,7 +6,7 @@ const TEST = 'test/interop/fapi2.test.ts';
 export const FAPI2: readonly Protection[] = [
   {
     name: 'fapi2-single-audience',
-    what: 'an assertion of a FAPI 2.0 client has the issuer as aud, not in a list',
+    what: 'an assertion of a FAPI 2.0 client must have the issuer as aud, not in a list',
     attack: 32,
     removals: [
       {
@@ -18,7 +18,7 @@ export const FAPI2: readonly Protection[] = [
   },
   {
     name: 'fapi2-issuer-audience',
-    what: 'an assertion of a FAPI 2.0 client names no endpoint as aud',
+    what: 'an assertion of a FAPI 2.0 client must not have an endpoint as aud',
     attack: 32,
     removals: [
       {
@@ -31,7 +31,7 @@ export const FAPI2: readonly Protection[] = [
   },
   {
     name: 'fapi2-pkce',
-    what: 'a confidential client of FAPI 2.0 needs PKCE',
+    what: 'confidential FAPI 2.0 clients must use PKCE',
     attack: 18,
     removals: [{ text: 'client.isPublic || client.isFapi2', instead: 'client.isPublic' }],
     test: TEST,
@@ -39,7 +39,7 @@ export const FAPI2: readonly Protection[] = [
   },
   {
     name: 'fapi2-old-request-object',
-    what: 'a request object of a FAPI 2.0 client is of the last hour',
+    what: 'a request object of a FAPI 2.0 client must be from the last hour',
     attack: 13,
     removals: [
       { text: "if (exp > nbf + FAPI2_REQUEST_OBJECT_SECONDS) return 'must expire within an hour of its nbf';" },
@@ -49,7 +49,7 @@ export const FAPI2: readonly Protection[] = [
   },
   {
     name: 'fapi2-code-lifetime',
-    what: 'a code of a FAPI 2.0 client lives for a minute at most',
+    what: 'a code of a FAPI 2.0 client is valid for at most a minute',
     attack: 18,
     removals: [
       {

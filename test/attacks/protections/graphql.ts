@@ -6,7 +6,7 @@ const OWNERS_TEST = 'test/account-api/owners.test.ts';
 export const GRAPHQL: readonly Protection[] = [
   {
     name: 'graphql-cross-site-mutation',
-    what: 'a mutation from a page of another site is refused',
+    what: 'cross-site mutations are rejected',
     attack: 58,
     removals: [{ text: "if (isForeign && isMutation) throw this.#crossSite('cross-site mutation rejected');" }],
     test: TEST,
@@ -14,7 +14,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-cross-site-query',
-    what: 'a query from a page of another site is answered as one of nobody',
+    what: 'cross-site queries are executed without sign-in',
     attack: 58,
     removals: [
       {
@@ -27,7 +27,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-mutation-by-get',
-    what: 'a mutation in an address is refused',
+    what: 'mutations by GET are rejected',
     attack: 138,
     removals: [{ text: "if (isMutation && context.method === 'GET') {", instead: 'if (context.method === "") {' }],
     test: TEST,
@@ -35,7 +35,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-document-limits',
-    what: 'a document that is too large is refused before it is validated',
+    what: 'a document that is too large is rejected before validation',
     attack: 134,
     removals: [{ text: "if (excess !== undefined) return [refusal('QUERY_TOO_COMPLEX', excess)];" }],
     test: TEST,
@@ -43,7 +43,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-compared-fields',
-    what: 'a document with too many fields of one name is refused before they are compared',
+    what: 'a document with too many fields of the same name is rejected before they are compared',
     attack: 134,
     removals: [
       { text: 'if (pairs > MAX_COMPARED_PAIRS) return TOO_MANY_COMPARISONS;' },
@@ -54,7 +54,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-complexity',
-    what: 'an operation that costs too much is refused before it runs',
+    what: 'an operation that is too expensive is rejected before execution',
     attack: 134,
     removals: [{ text: 'complexity <= maxComplexity', instead: 'complexity >= 0' }],
     test: TEST,
@@ -62,7 +62,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-batches',
-    what: 'a list of requests is refused as such',
+    what: 'batched requests are rejected',
     attack: 135,
     removals: [{ text: "if (Array.isArray(body)) throw new LatchkeyError('batching_not_supported');" }],
     test: TEST,
@@ -70,7 +70,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-introspection',
-    what: 'the schema is not told where introspection is switched off',
+    what: 'the schema is not returned if introspection is disabled',
     attack: 136,
     removals: [{ text: 'hasIntrospection ? [] : [withoutIntrospection]', instead: '[]' }],
     test: TEST,
@@ -78,7 +78,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-user-of-others',
-    what: 'a person is shown to nobody but themselves and administrators',
+    what: 'only the user and administrators see an account',
     attack: 128,
     removals: [
       {
@@ -91,7 +91,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-device-of-others',
-    what: 'the session of a device is shown to nobody but its person and administrators',
+    what: 'only the user and administrators see the session of a device',
     attack: 128,
     removals: [
       {
@@ -104,7 +104,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-browser-session-of-others',
-    what: 'a browser session is found for its person alone',
+    what: 'a browser session is only found for its user',
     attack: 128,
     removals: [OWNER_OF_ROWS],
     test: OWNERS_TEST,
@@ -112,7 +112,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-application-session-of-others',
-    what: 'a session of an application or chat client is found for its person alone',
+    what: 'a session of a client or chat client is only found for its user',
     attack: 128,
     removals: [OWNER_OF_ROWS],
     test: OWNERS_TEST,
@@ -120,7 +120,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-timeout',
-    what: 'a change that was answered as not done in time does not take effect afterwards',
+    what: 'a change that timed out does not take effect later',
     attack: 134,
     removals: [{ text: 'if (this.#isOver) throw tooLate();' }],
     test: 'src/features/account-api/timeout.test.ts',
@@ -128,7 +128,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-one-code',
-    what: 'one document checks one code',
+    what: 'one document verifies one code',
     attack: 135,
     removals: [{ text: 'if (this.#guesses > 1) {', instead: 'if (this.#guesses > 100) {' }],
     test: 'src/features/account-api/emails.test.ts',
@@ -136,7 +136,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-get-from-other-sites',
-    what: 'another site cannot have its visitors read by GET',
+    what: "another site cannot read a visitor's data by GET",
     attack: 58,
     removals: [{ text: "if (isForeign) throw this.#crossSite('cross-site GET query rejected');" }],
     test: TEST,
@@ -144,7 +144,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-charged-before-parsing',
-    what: 'nothing is parsed for who has used up the limit',
+    what: 'requests above the rate limit are not parsed',
     attack: 134,
     removals: [
       {
@@ -158,7 +158,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-one-schema',
-    what: 'a document reads the schema once',
+    what: 'a document may request the schema once',
     attack: 136,
     removals: [{ text: "if (schemas > 1) return 'a document may request __schema once';" }],
     test: TEST,
@@ -166,7 +166,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-introspection-cost',
-    what: 'what is asked of the schema counts as other fields do',
+    what: 'introspection fields count like other fields',
     attack: 136,
     removals: [{ text: 'if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;' }],
     test: 'src/features/account-api/complexity.test.ts',
@@ -174,7 +174,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-introspection-kept',
-    what: 'the schema is written once for all who ask in the same words',
+    what: 'identical introspection queries share one serialized response',
     attack: 136,
     removals: [{ text: 'this.#introspections.keep(introspection, text);', instead: 'introspection.text.trim();' }],
     test: TEST,
@@ -182,7 +182,7 @@ export const GRAPHQL: readonly Protection[] = [
   },
   {
     name: 'graphql-answer-size',
-    what: 'a response that grows too large is ended',
+    what: 'a response that grows too large is aborted',
     attack: 134,
     removals: [{ text: 'if (size.isExceeded) {', instead: 'if (size.isExceeded && field.name === "") {' }],
     test: 'src/features/account-api/context/answer-size.test.ts',

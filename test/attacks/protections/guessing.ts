@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const GUESSING: readonly Protection[] = [
   {
     name: 'dummy-hash',
-    what: 'a name that no account has costs a hash as well',
+    what: 'a nonexistent username also costs a hash',
     attack: 79,
     removals: [
       { text: '      await this.#queue.run(() => findForm(this.#newest, this.#newest.dummy, password), caller);\n' },
@@ -22,7 +22,7 @@ export const GUESSING: readonly Protection[] = [
   },
   {
     name: 'neighbors-are-no-proxies',
-    what: 'a neighbor in a private network does not choose the address that it is counted by',
+    what: 'a neighbor in a private network cannot choose the address that its requests are counted for',
     attack: 87,
     removals: [
       {
@@ -35,7 +35,7 @@ export const GUESSING: readonly Protection[] = [
   },
   {
     name: 'ipv6-network',
-    what: 'an IPv6 address is counted by its /64',
+    what: 'IPv6 addresses are counted per /64',
     attack: 87,
     removals: [{ text: 'parsed.parts.slice(0, 4)', instead: 'parsed.parts' }],
     test: 'test/attacks/guessing.test.ts',
@@ -43,7 +43,7 @@ export const GUESSING: readonly Protection[] = [
   },
   {
     name: 'known-browser',
-    what: 'tries from a browser that the account knows are counted apart',
+    what: 'attempts from a browser known to the account are counted separately',
     attack: 88,
     removals: [
       { text: '        where known.user_id = account.user_id limit 1', instead: '        where false limit 1' },
@@ -53,7 +53,7 @@ export const GUESSING: readonly Protection[] = [
   },
   {
     name: 'known-browser-nonce',
-    what: 'each browser that the account knows is counted by itself',
+    what: 'each browser known to the account is counted separately',
     attack: 88,
     removals: [
       {

@@ -6,7 +6,7 @@ const TEST = 'src/platform/http/http2.test.ts';
 export const HTTP2: readonly Protection[] = [
   {
     name: 'http2-resets',
-    what: 'a connection whose requests are reset again and again is ended',
+    what: 'a connection with repeatedly reset requests is closed',
     attack: 142,
     removals: [{ text: 'if (stream.rstCode !== NGHTTP2_NO_ERROR) this.#count(this.#resets);' }],
     test: TEST,
@@ -14,7 +14,7 @@ export const HTTP2: readonly Protection[] = [
   },
   {
     name: 'http2-reset-at-once',
-    what: 'a request that is reset in the packet it came with begins nothing',
+    what: 'a request that is reset in the packet it came with is not started',
     attack: 142,
     removals: [{ text: 'if (!response.closed && !this.#connection.isOver) this.#options', instead: 'this.#options' }],
     test: TEST,
@@ -22,7 +22,7 @@ export const HTTP2: readonly Protection[] = [
   },
   {
     name: 'http2-pings',
-    what: 'a connection that asks for acknowledgments without end is ended (PING)',
+    what: 'a PING flood closes the connection',
     attack: 142,
     removals: [{ text: "session.on('ping', () => this.#count(this.#acknowledged));" }],
     test: TEST,
@@ -30,7 +30,7 @@ export const HTTP2: readonly Protection[] = [
   },
   {
     name: 'http2-settings',
-    what: 'a connection that asks for acknowledgments without end is ended (SETTINGS)',
+    what: 'a SETTINGS flood closes the connection',
     attack: 142,
     removals: [{ text: 'this.#isGreeted = true;\n      this.#count(this.#acknowledged);' }],
     test: TEST,
@@ -38,7 +38,7 @@ export const HTTP2: readonly Protection[] = [
   },
   {
     name: 'http2-streams',
-    what: 'a connection has so many requests open at once',
+    what: 'the number of concurrent requests on a connection is limited',
     attack: 142,
     removals: [{ text: 'const settings = { maxConcurrentStreams,', instead: 'const settings = {' }],
     test: TEST,
@@ -46,7 +46,7 @@ export const HTTP2: readonly Protection[] = [
   },
   {
     name: 'http2-slow-reader',
-    what: 'a connection whose peer reads no answer is ended',
+    what: 'a connection whose peer does not read responses is closed',
     attack: 139,
     removals: [{ text: 'if (now > deadline) this.#giveUp(stream, now);', instead: '{}' }],
     test: TEST,
@@ -54,7 +54,7 @@ export const HTTP2: readonly Protection[] = [
   },
   {
     name: 'http2-two-hosts',
-    what: 'a request of HTTP/2 names one host',
+    what: 'an HTTP/2 request must name one host',
     attack: 149,
     removals: [
       {
@@ -73,7 +73,7 @@ const PROXY_TEST = 'src/platform/http/proxy-protocol.test.ts';
 export const OPENING: readonly Protection[] = [
   {
     name: 'opening-time-limit',
-    what: 'a connection that brings half a header, or no handshake, is ended',
+    what: 'a connection with an incomplete header, or without a handshake, is closed',
     attack: 139,
     removals: [
       {
@@ -86,7 +86,7 @@ export const OPENING: readonly Protection[] = [
   },
   {
     name: 'proxy-header-bound',
-    what: 'a PROXY header has a bound, so that what has no end is not collected',
+    what: 'the size of a PROXY header is limited',
     attack: 139,
     removals: [{ text: 'bytes.length >= MAX_V1_BYTES ? INVALID : INCOMPLETE', instead: 'INCOMPLETE' }],
     test: PROXY_TEST,
@@ -94,7 +94,7 @@ export const OPENING: readonly Protection[] = [
   },
   {
     name: 'proxy-header-counted',
-    what: 'the bound of connections counts who the PROXY header names, not the balancer',
+    what: 'the connection limit counts the client in the PROXY header, not the load balancer',
     attack: 180,
     removals: [
       { text: 'if (!this.#countPeer(connection)) {\n        connection.cut();\n        return false;\n      }' },

@@ -6,7 +6,7 @@ const IMPORT = 'src/cli/import.test.ts';
 export const IMPORTS: readonly Protection[] = [
   {
     name: 'import-no-puppets',
-    what: 'a token of an administrator who acts as somebody else becomes none of the administrator',
+    what: "a token of an administrator that acts as another user does not become an administrator's token",
     attack: 'O-03',
     removals: [{ text: "const OWN = 'puppets_user_id is null'", instead: "const OWN = 'user_id is not null'" }],
     test: IMPORT,
@@ -14,7 +14,7 @@ export const IMPORTS: readonly Protection[] = [
   },
   {
     name: 'import-superseded-tokens',
-    what: 'a refresh token whose successor was used stays dead',
+    what: 'a refresh token whose successor was used stays invalid',
     attack: 38,
     removals: [
       {
@@ -27,7 +27,7 @@ export const IMPORTS: readonly Protection[] = [
   },
   {
     name: 'import-unapproved',
-    what: 'who waits for the approval of an administrator does not get in by the move',
+    what: 'a user waiting for approval by an administrator is not admitted by the import',
     attack: 'O-04',
     removals: [{ text: 'coalesce(u.locked, false) or u.approved is false', instead: 'coalesce(u.locked, false)' }],
     test: IMPORT,
@@ -35,7 +35,7 @@ export const IMPORTS: readonly Protection[] = [
   },
   {
     name: 'import-incomplete',
-    what: 'nothing starts on a database whose people are missing, so that nobody takes their names',
+    what: 'the service does not start on a database without its users, so that their names cannot be taken',
     attack: 'O-08',
     removals: [{ text: 'if (wants.mayBeIncomplete !== true) await requireCompleteImport(database);' }],
     test: IMPORT,

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const KEYS: readonly Protection[] = [
   {
     name: 'sealed-for-a-place',
-    what: 'a sealed value opens in its own row and column',
+    what: 'a sealed value can only be opened in its own row and column',
     attack: 168,
     removals: [
       { text: '    cipher.setAAD(Buffer.from(associatedData));\n    const sealed', instead: '    const sealed' },
@@ -15,7 +15,7 @@ export const KEYS: readonly Protection[] = [
   },
   {
     name: 'client-secret-of-a-row',
-    what: 'the secret of a client opens in its own row',
+    what: 'a client secret can only be opened in its own row',
     attack: 168,
     removals: [
       {
@@ -28,7 +28,7 @@ export const KEYS: readonly Protection[] = [
   },
   {
     name: 'owner-of-files',
-    what: 'a service that runs as root refuses files of other users',
+    what: 'a service that runs as root rejects files of other users',
     attack: 184,
     removals: [
       {
@@ -41,7 +41,7 @@ export const KEYS: readonly Protection[] = [
   },
   {
     name: 'next-key-waits',
-    what: 'a key that is only published signs nothing',
+    what: 'a published-only key is not used for signing',
     attack: 166,
     removals: [
       {
@@ -54,7 +54,7 @@ export const KEYS: readonly Protection[] = [
   },
   {
     name: 'former-root-needed',
-    what: 'a start without a root key that rows are sealed under is refused',
+    what: 'the service does not start without a root key that rows are sealed with',
     attack: 166,
     removals: [{ text: 'if (unknown.length > 0) {', instead: 'if (unknown.length === stored.length) {' }],
     test: 'src/domain/server-state/server-state.test.ts',
@@ -62,7 +62,7 @@ export const KEYS: readonly Protection[] = [
   },
   {
     name: 'removed-key-verifies-nothing',
-    what: 'a signing key that left the set verifies nothing more',
+    what: 'a removed signing key no longer verifies anything',
     attack: 167,
     removals: [{ text: 'this.#keys = other.#keys;', instead: 'this.#keys = [...this.#keys, ...other.#keys];' }],
     test: 'src/domain/signing-keys/signing-keys.test.ts',

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const LOCKS: readonly Protection[] = [
   {
     name: 'exchange-locks-user',
-    what: 'the redemption of a code locks the user',
+    what: 'redeeming a code locks the user',
     attack: 102,
     removals: [
       {
@@ -17,7 +17,7 @@ export const LOCKS: readonly Protection[] = [
   },
   {
     name: 'exchange-locks-session',
-    what: 'the redemption of a code locks the browser session',
+    what: 'redeeming a code locks the browser session',
     attack: 102,
     removals: [{ text: '       for share\n  ), ${giveBackLeaseCtes(', instead: '  ), ${giveBackLeaseCtes(' }],
     test: 'test/attacks/locks.test.ts',
@@ -33,7 +33,7 @@ export const LOCKS: readonly Protection[] = [
   },
   {
     name: 'fulfilment-locks-user',
-    what: 'the making of a code locks the user',
+    what: 'creating a code locks the user',
     attack: 102,
     removals: [
       {
@@ -46,7 +46,7 @@ export const LOCKS: readonly Protection[] = [
   },
   {
     name: 'fulfilment-locks-session',
-    what: 'the making of a code locks the browser session',
+    what: 'creating a code locks the browser session',
     attack: 102,
     removals: [{ text: '       for share\n  ), fulfilled as (', instead: '  ), fulfilled as (' }],
     test: 'test/attacks/locks.test.ts',

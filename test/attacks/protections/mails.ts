@@ -6,7 +6,7 @@ const EMAILS_TEST = 'src/features/account-api/emails.test.ts';
 export const MAILS: readonly Protection[] = [
   {
     name: 'mail-one-recipient',
-    what: 'a mail is handed over only when its recipient is one address',
+    what: 'an email is sent only if its recipient is a single address',
     attack: 76,
     removals: [
       {
@@ -18,7 +18,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'mail-smtputf8',
-    what: 'a server that does not announce SMTPUTF8 gets no internationalized address',
+    what: 'a server without SMTPUTF8 receives no internationalized addresses',
     attack: 76,
     removals: [
       {
@@ -30,7 +30,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'email-visible',
-    what: 'no address has invisible characters, or marks that change the direction of text',
+    what: 'addresses must not contain invisible characters or bidirectional controls',
     attack: 128,
     removals: [{ text: ' || INVISIBLE.test(local)' }],
     test: 'src/domain/accounts/email-address.test.ts',
@@ -38,7 +38,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'email-one-form',
-    what: 'an address exists once, in whatever form of Unicode it is typed',
+    what: 'an address exists once, regardless of its Unicode normalization',
     attack: 128,
     removals: [
       { text: "trimmed.slice(0, Math.max(at, 0)).normalize('NFC')", instead: 'trimmed.slice(0, Math.max(at, 0))' },
@@ -49,7 +49,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'notices-limited',
-    what: 'notices of an account take a token each',
+    what: 'notifications of an account are rate limited',
     attack: 94,
     removals: [{ text: 'where (select count(*) from charged) = (select count(*) from wanted)' }],
     test: 'src/browser/mails/security-notice.test.ts',
@@ -57,7 +57,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'notice-language',
-    what: 'who signs in with the password of somebody else does not choose the language in which the owner reads of it',
+    what: 'the user agent of a sign-in does not choose the language of the notification to the owner',
     attack: 123,
     removals: [
       {
@@ -70,7 +70,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'email-change-told',
-    what: 'an added or removed address is told at the others, and in part',
+    what: 'an added or removed address is notified to the others, partly masked',
     attack: 123,
     removals: [
       { text: 'if (sendsNotices) await queueNotice(transaction, kind, { user, eventId, detail, language, now });' },
@@ -80,7 +80,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'account-end-told',
-    what: 'the end of an account is told at the addresses that it had',
+    what: 'a deactivation is notified to the addresses of the account',
     attack: 123,
     removals: [{ text: "if (isTold) await queueNotice(transaction, 'account_deactivated', told);" }],
     test: 'src/cli/accounts.test.ts',
@@ -88,7 +88,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'notices-undone',
-    what: 'what was undone is not told afterwards',
+    what: 'rolled-back changes are not notified',
     attack: 123,
     removals: [
       {
@@ -102,7 +102,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'mail-template-runs-nothing',
-    what: 'a mail that an operator writes runs and fetches nothing',
+    what: 'custom email templates cannot run or fetch anything',
     attack: 76,
     removals: [
       {
@@ -115,7 +115,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'mail-template-escapes',
-    what: 'values in a mail that an operator writes are no markup',
+    what: 'values in custom email templates are escaped',
     attack: 76,
     removals: [
       {
@@ -128,7 +128,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'mail-attempt-limit',
-    what: 'an attempt to hand a mail over ends, whatever the server does',
+    what: 'an attempt to send an email ends, regardless of the server',
     attack: 'F-16',
     removals: [
       {
@@ -141,7 +141,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'mail-final-refusal',
-    what: 'a recipient that a server refuses for good is not tried again',
+    what: 'a permanently rejected recipient is not retried',
     attack: 'F-16',
     removals: [
       { text: "isAboutMail && responseCode >= 500 ? 'refused' : 'retry'", instead: "isAboutMail ? 'retry' : 'retry'" },
@@ -151,7 +151,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'email-change-password',
-    what: 'who adds or removes an address gives the password of the account',
+    what: 'adding or removing an address requires the password of the account',
     attack: 123,
     removals: [{ text: "return await checkPassword(context, caller, password ?? '');", instead: 'return CONFIRMED;' }],
     test: EMAILS_TEST,
@@ -159,7 +159,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'email-change-recent',
-    what: 'who has no password signed in lately',
+    what: 'users without a password must have signed in recently',
     attack: 123,
     removals: [
       {
@@ -172,7 +172,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'email-code-of-session',
-    what: 'a code for a further address works only in the browser session that asked for it',
+    what: 'a code for an additional address only works in the browser session that requested it',
     attack: 91,
     removals: [
       {
@@ -185,7 +185,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'email-owner',
-    what: 'an address is removed by its owner alone',
+    what: 'only the user can remove an address',
     attack: 128,
     removals: [OWNER_OF_ROWS],
     test: 'src/features/account-api/change-emails.test.ts',
@@ -193,7 +193,7 @@ export const MAILS: readonly Protection[] = [
   },
   {
     name: 'last-email',
-    what: 'the last address stays while there is no other way into the account',
+    what: 'the last address cannot be removed if there is no other way to sign in',
     attack: 101,
     removals: [{ text: "if (row?.has_other_way !== true) return 'last';" }],
     test: 'src/features/account-api/change-emails.test.ts',

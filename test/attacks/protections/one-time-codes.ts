@@ -7,7 +7,7 @@ const API = 'src/features/account-api/one-time-codes.test.ts';
 export const ONE_TIME_CODES: readonly Protection[] = [
   {
     name: 'totp-step-once',
-    what: 'a code of an app, and each before it, works once',
+    what: 'a code from an app, and each earlier one, works once',
     attack: 90,
     removals: [
       {
@@ -20,7 +20,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
   },
   {
     name: 'totp-step-of-later',
-    what: 'a code that was accepted while the clock was ahead does not refuse those before until that time',
+    what: 'a code accepted while the clock was ahead does not block codes until that time',
     attack: 'F-14',
     removals: [
       { text: ' or last_used_step > :ofLater::integer)', instead: ' or last_used_step > :ofLater::integer + 1e8)' },
@@ -30,7 +30,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
   },
   {
     name: 'totp-step-remembered',
-    what: 'a code that was used before a clock was set ahead and back is not good again',
+    what: 'a code used before the clock was set ahead and back cannot be reused',
     attack: 'F-14',
     removals: [
       {
@@ -43,7 +43,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
   },
   {
     name: 'totp-code-of-setup',
-    what: 'the code with which an app was set up does not sign in',
+    what: 'the code that set up an app cannot be used to sign in',
     attack: 90,
     removals: [
       {
@@ -57,7 +57,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
   },
   {
     name: 'totp-secret-bound',
-    what: 'a secret that was moved to another account does not open',
+    what: 'a secret moved to another account cannot be opened',
     attack: 168,
     removals: [{ text: 'return `${table}|secret_sealed|${id}`;', instead: 'return `${table}|secret_sealed`;' }],
     test: CODES,
@@ -78,7 +78,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
   },
   {
     name: 'totp-enrolment-tries',
-    what: 'five wrong codes end the setting up of an app, in parallel as well',
+    what: 'five wrong codes end the setup of an app, also when sent in parallel',
     attack: 90,
     removals: [
       {
@@ -91,7 +91,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
   },
   {
     name: 'totp-enrolment-of-session',
-    what: 'an app is set up by the browser session that began it',
+    what: 'an app can only be set up by the browser session that started it',
     attack: 90,
     removals: [
       {
@@ -109,7 +109,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
   },
   {
     name: 'totp-enrolment-after-removal',
-    what: 'what another browser was setting up does not come back after a removal',
+    what: 'a setup started in another browser is not completed after a removal',
     attack: 100,
     removals: [{ text: 'delete from user_totp_enrolments e where e.user_id = :userId::uuid', instead: 'select 1' }],
     test: API,
@@ -117,7 +117,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
   },
   {
     name: 'factor-change-reauth',
-    what: 'second factors are changed by who has proven lately to be the owner',
+    what: 'changing second factors requires a recent sign-in',
     attack: 123,
     removals: [
       { text: 'requireRecentAuthentication(context);\n  const started', instead: 'const started' },
@@ -129,7 +129,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
   },
   {
     name: 'factors-deactivated',
-    what: 'second factors go with their account',
+    what: 'second factors are deleted with their account',
     attack: 133,
     removals: [
       {

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const OUTBOUND_HTTP: readonly Protection[] = [
   {
     name: 'outbound-addresses',
-    what: 'only addresses that may be reached are connected to',
+    what: 'only allowed addresses are connected to',
     attack: 52,
     removals: [{ text: 'addresses.filter(mayReach)', instead: 'addresses' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
@@ -12,7 +12,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'outbound-literals',
-    what: 'an address in place of a host name is refused',
+    what: 'an IP address instead of a host name is rejected',
     attack: 52,
     removals: [{ text: "isIP(hostname.replace(/^\\[|\\]$/g, '')) === 0 &&" }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
@@ -20,7 +20,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'outbound-ports',
-    what: 'a client names only the ports of https',
+    what: 'client URLs may only use the https ports',
     attack: 52,
     removals: [
       { text: "this.#options.allowedPorts.includes(port === '' ? 443 : Number(port))", instead: 'port !== undefined' },
@@ -30,7 +30,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'outbound-pinned',
-    what: 'a connection is made for each request, to an address that was looked up for it',
+    what: 'each request has its own connection, to an address resolved for it',
     attack: 52,
     removals: [{ text: "'https:': new HttpsAgent()", instead: "'https:': new HttpsAgent({ keepAlive: true })" }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
@@ -38,7 +38,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'outbound-size',
-    what: 'a body is cut off at its bound',
+    what: 'a body is truncated at its limit',
     attack: 52,
     removals: [{ text: 'if (size > maxBodyBytes) fail', instead: 'if (size < 0) fail' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
@@ -46,7 +46,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'outbound-decoded-size',
-    what: 'a body is bounded after decoding too',
+    what: 'a body is also limited after decoding',
     attack: 52,
     removals: [{ text: '(raw, { maxOutputLength })', instead: '(raw)' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
@@ -54,7 +54,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'outbound-busy',
-    what: 'that too much was under way is not remembered as a failure of the host',
+    what: 'reaching the concurrency limit is not remembered as a failure of the host',
     attack: 52,
     removals: [{ text: "if (!fetched.ok && fetched.reason !== 'busy') this", instead: 'if (!fetched.ok) this' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
@@ -62,7 +62,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'outbound-slow-receivers',
-    what: 'a host that was slow to take a form waits for the next one',
+    what: 'a host that was slow to accept a form is delayed next time',
     attack: 52,
     removals: [{ text: 'if (elapsed >= SLOW_MS) {', instead: 'if (elapsed < 0) {' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
@@ -70,7 +70,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'outbound-time',
-    what: 'a request has an end',
+    what: 'a request has a timeout',
     attack: 52,
     removals: [{ text: 'maxHeaderSize: MAX_HEAD_BYTES,\n        signal,', instead: 'maxHeaderSize: MAX_HEAD_BYTES,' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
@@ -78,7 +78,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'backchannel-guard',
-    what: 'the guard keeps logout tokens of clients that registered themselves off inner addresses',
+    what: 'logout tokens of dynamically registered clients are not sent to internal addresses',
     attack: 52,
     removals: [{ text: '{ isConfigured: session.is_static }', instead: '{ isConfigured: true }' }],
     test: 'src/features/logout/backchannel-logout.test.ts',
@@ -86,7 +86,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'homeserver-page-time',
-    what: 'a page waits a second for a name that the homeserver knows, and comes without it then',
+    what: 'a page waits a second for a display name from the homeserver, then renders without it',
     attack: 'F-17',
     removals: [
       { text: 'page: { connectMs: 1_000, totalMs: 1_000 }', instead: 'page: { connectMs: 60_000, totalMs: 60_000 }' },
@@ -96,7 +96,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'homeserver-page-breaker',
-    what: 'pages that gave up early keep no sign-in from asking the homeserver',
+    what: 'timed-out page requests do not block sign-ins from calling the homeserver',
     attack: 'F-17',
     removals: [{ text: "error.reason === 'timeout' ? [] : [request]", instead: '[request]' }],
     test: 'src/domain/homeserver/homeserver.test.ts',
@@ -104,7 +104,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'shared-look-ups',
-    what: 'a name that is being looked up is not looked up once more',
+    what: 'concurrent lookups of a name are shared',
     attack: 'F-20',
     removals: [{ text: 'const underWay = this.#underWay.get(key);', instead: 'const underWay = undefined;' }],
     test: 'src/platform/base/host-names.test.ts',
@@ -112,7 +112,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'late-look-ups',
-    what: 'nobody begins to wait for a look-up that has taken long',
+    what: 'new requests do not wait for a slow lookup',
     attack: 'F-20',
     removals: [{ text: ': isLate(underWay, now)) {', instead: ': false) {' }],
     test: 'src/platform/base/host-names.test.ts',
@@ -120,7 +120,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'unanswered-names',
-    what: 'of names without an answer one is looked up at a time',
+    what: 'unresolvable names are looked up one at a time',
     attack: 'F-20',
     removals: [{ text: 'this.#unanswered.set(key, ended);', instead: 'this.#unanswered.delete(key);' }],
     test: 'src/platform/base/host-names.test.ts',
@@ -128,7 +128,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'unanswered-names-again',
-    what: 'a name without an answer is asked for again after a while',
+    what: 'an unresolvable name is retried after a while',
     attack: 'F-20',
     removals: [{ text: 'endedAt === undefined || now - endedAt > MAX_REST_MS', instead: 'endedAt === undefined' }],
     test: 'src/platform/base/host-names.test.ts',
@@ -136,7 +136,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'connection-age',
-    what: 'a connection to the homeserver is not used for ever',
+    what: 'homeserver connections have a maximum age',
     attack: 'F-20',
     removals: [{ text: 'now() - keptAt < MAX_AGE_MS &&' }],
     test: 'src/platform/outbound-http/kept-connections.test.ts',
@@ -144,7 +144,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
   },
   {
     name: 'connection-of-long-calls',
-    what: 'a call that may take minutes has a connection of its own',
+    what: 'a call that may take minutes has its own connection',
     attack: 'F-20',
     removals: [
       { text: '...(!isLong && { connections: this.#connections })', instead: 'connections: this.#connections' },

@@ -7,7 +7,7 @@ const CEREMONY = 'src/protocol/webauthn/ceremony.test.ts';
 export const PASSKEYS: readonly Protection[] = [
   {
     name: 'passkey-backup-eligibility',
-    what: 'a passkey is on several devices or not, as when it was added',
+    what: 'the backup eligibility of a passkey cannot change',
     attack: 90,
     removals: [
       {
@@ -20,7 +20,7 @@ export const PASSKEYS: readonly Protection[] = [
   },
   {
     name: 'passkey-origin',
-    what: 'a passkey that was used at another site signs nobody in',
+    what: 'a passkey used at another site is rejected',
     attack: 90,
     removals: [{ text: "  if (client.origin !== party.origin) return 'wrong_origin';\n" }],
     test: SIGN_IN,
@@ -28,7 +28,7 @@ export const PASSKEYS: readonly Protection[] = [
   },
   {
     name: 'passkey-frame',
-    what: 'a passkey that was used in a frame of another site signs nobody in',
+    what: 'a passkey used in a frame of another site is rejected',
     attack: 90,
     removals: [{ text: "  if (client.isCrossOrigin) return 'cross_origin';\n" }],
     test: SIGN_IN,
@@ -36,7 +36,7 @@ export const PASSKEYS: readonly Protection[] = [
   },
   {
     name: 'passkey-verified',
-    what: 'a passkey counts as both factors because its authenticator has verified the person',
+    what: 'a passkey counts as two factors only with user verification',
     attack: 90,
     removals: [{ text: "  if (!authenticator.isUserVerified) return 'user_not_verified';\n" }],
     test: SIGN_IN,
@@ -44,7 +44,7 @@ export const PASSKEYS: readonly Protection[] = [
   },
   {
     name: 'passkey-signature',
-    what: 'only the key of a passkey signs its owner in',
+    what: 'only the key of a passkey signs in its user',
     attack: 90,
     removals: [
       {
@@ -57,7 +57,7 @@ export const PASSKEYS: readonly Protection[] = [
   },
   {
     name: 'passkey-challenge-once',
-    what: 'a challenge is answered once',
+    what: 'a challenge can be used once',
     attack: 90,
     removals: [
       {
@@ -70,7 +70,7 @@ export const PASSKEYS: readonly Protection[] = [
   },
   {
     name: 'passkey-challenge-browser',
-    what: 'a challenge is answered by the browser that asked for it',
+    what: 'a challenge can only be used in the browser that requested it',
     attack: 90,
     removals: [
       {
@@ -83,7 +83,7 @@ export const PASSKEYS: readonly Protection[] = [
   },
   {
     name: 'passkey-owner',
-    what: 'after a password only a passkey of the same person completes the sign-in',
+    what: 'after a password, only a passkey of the same user completes the sign-in',
     attack: 90,
     removals: [
       {
@@ -95,7 +95,7 @@ export const PASSKEYS: readonly Protection[] = [
   },
   {
     name: 'passkey-counter',
-    what: 'a copied passkey is noticed when its counter goes back',
+    what: 'a cloned passkey is detected when its counter decreases',
     attack: 90,
     removals: [
       {
@@ -109,7 +109,7 @@ export const PASSKEYS: readonly Protection[] = [
   },
   {
     name: 'passkey-last-way',
-    what: 'the last way to sign in is not taken away',
+    what: 'the last sign-in method cannot be removed',
     attack: 101,
     removals: [{ text: 'where k.id = own.id and own.has_other', instead: 'where k.id = own.id' }],
     test: 'src/features/account-api/passkeys.test.ts',

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const PASSWORDS: readonly Protection[] = [
   {
     name: 'password-change-checked-password',
-    what: 'a password is changed only while the one that was checked is still that of the account',
+    what: 'a password is changed only if the verified one is still current',
     attack: 102,
     removals: [{ text: ' and p.id = :passwordId::uuid\n    for share', instead: '\n    for share' }],
     test: 'test/attacks/password-change.test.ts',
@@ -12,7 +12,7 @@ export const PASSWORDS: readonly Protection[] = [
   },
   {
     name: 'password-change-other-browsers',
-    what: 'a change of the password signs other browsers out',
+    what: 'changing the password ends other browser sessions',
     attack: 126,
     removals: [
       {
@@ -25,7 +25,7 @@ export const PASSWORDS: readonly Protection[] = [
   },
   {
     name: 'password-change-applications',
-    what: 'a change of the password ends the sessions of applications where that was asked for',
+    what: 'changing the password ends client sessions if requested',
     attack: 126,
     removals: [
       {
@@ -38,7 +38,7 @@ export const PASSWORDS: readonly Protection[] = [
   },
   {
     name: 'password-change-own-session',
-    what: 'a change of the password leaves the session that it came from',
+    what: 'changing the password keeps the current session',
     attack: 126,
     removals: [
       {
@@ -51,7 +51,7 @@ export const PASSWORDS: readonly Protection[] = [
   },
   {
     name: 'password-change-new-password-rules',
-    what: 'a new password has to pass the rules of registration',
+    what: 'a new password must pass the registration rules',
     attack: 93,
     removals: [
       { text: 'return await judgePassword(passwordRulesOf(core), core.estimator, newPassword, words, asker);' },
@@ -61,7 +61,7 @@ export const PASSWORDS: readonly Protection[] = [
   },
   {
     name: 'leaked-password-prefix',
-    what: 'of a new password only five digits of its hash are told to the service that knows leaked ones',
+    what: 'the leak check sends only five digits of the hash',
     attack: 93,
     removals: [{ text: 'await this.#ask(digest.slice(0, PREFIX_DIGITS))', instead: 'await this.#ask(digest)' }],
     test: 'src/domain/accounts/passwords/leaked-passwords.test.ts',
@@ -69,7 +69,7 @@ export const PASSWORDS: readonly Protection[] = [
   },
   {
     name: 'leaked-password-refused',
-    what: 'a password that is known from leaks is not accepted',
+    what: 'leaked passwords are rejected',
     attack: 93,
     removals: [
       {
@@ -82,7 +82,7 @@ export const PASSWORDS: readonly Protection[] = [
   },
   {
     name: 'recovery-new-password-rules',
-    what: 'so has one that is set by a recovery mail',
+    what: 'leaked passwords are rejected in recovery',
     attack: 93,
     removals: [
       {
@@ -94,7 +94,7 @@ export const PASSWORDS: readonly Protection[] = [
   },
   {
     name: 'graphql-password-of-others',
-    what: 'the API of accounts changes the password of the one who asks',
+    what: "the account API changes only the caller's password",
     attack: 128,
     removals: [
       {
@@ -107,7 +107,7 @@ export const PASSWORDS: readonly Protection[] = [
   },
   {
     name: 'graphql-password-by-token',
-    what: 'only the token of an administrator stands in for the current password',
+    what: 'only administrators can omit the current password',
     attack: 122,
     removals: [
       {
@@ -120,7 +120,7 @@ export const PASSWORDS: readonly Protection[] = [
   },
   {
     name: 'graphql-one-guess',
-    what: 'one document tries one password',
+    what: 'one document verifies one password',
     attack: 135,
     removals: [{ text: 'if (GUESSABLE.has(name)) this.#guesses += 1;' }],
     test: 'src/features/account-api/set-password.test.ts',

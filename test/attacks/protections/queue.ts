@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const QUEUE: readonly Protection[] = [
   {
     name: 'queue-taken-once',
-    what: 'a job is locked by the one process that takes it',
+    what: 'a job is locked by the process that takes it',
     attack: 'O-05',
     removals: [
       {
@@ -17,7 +17,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-room',
-    what: 'a process takes five jobs at once, and no more than it has room for',
+    what: 'a process takes five jobs at a time, within its capacity',
     attack: 'O-11',
     removals: [
       {
@@ -30,7 +30,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-end-stored',
-    what: 'the end of a job is stored again where the database did not do it, so that no mail goes out twice',
+    what: 'the completion of a job is stored a second time if the database failed, so that emails are not sent twice',
     attack: 'F-09',
     removals: [{ text: 'if (this.#isStopping || pauseMs > MAX_PAUSE_MS) throw error;', instead: 'throw error;' }],
     test: 'src/platform/jobs/worker.test.ts',
@@ -38,7 +38,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-backlog',
-    what: 'a job that waits for room is begun as soon as there is some',
+    what: 'a job that waits for capacity starts as soon as there is some',
     attack: 'F-24',
     removals: [{ text: '      this.#pollAgain();\n', instead: '' }],
     test: 'src/platform/jobs/worker.test.ts',
@@ -46,7 +46,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-waiting-job-held',
-    what: 'a waiting job stands for a new one, and is held until that is committed',
+    what: 'a queued job replaces a new one, and is held until that is committed',
     attack: 'O-05',
     removals: [
       { text: 'do update set payload = excluded.payload, created_at = excluded.created_at`', instead: 'do nothing`' },
@@ -56,7 +56,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-lease',
-    what: 'the job of a dead process is due again after a minute',
+    what: 'the job of a dead process is due after a minute',
     attack: 'O-05',
     removals: [
       {
@@ -69,7 +69,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-lease-prolonged',
-    what: 'a process keeps the job that it runs',
+    what: 'a process keeps the lease of its running job',
     attack: 'O-05',
     removals: [
       {
@@ -82,7 +82,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-own-jobs',
-    what: 'a process that lost its job changes nothing about it',
+    what: 'a process that lost its job does not change it',
     attack: 'O-05',
     removals: [
       {
@@ -96,7 +96,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-growing-delays',
-    what: 'each retry waits twice as long as the one before',
+    what: 'each retry waits twice as long as the previous one',
     attack: 'O-05',
     removals: [
       {
@@ -109,7 +109,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-jitter',
-    what: 'jobs that failed together are spread',
+    what: 'retries of jobs that failed together are spread out',
     attack: 'O-05',
     removals: [{ text: 'const spread = randomInt(80, 121) / 100;', instead: 'const spread = 1;' }],
     test: 'src/platform/jobs/worker.test.ts',
@@ -117,7 +117,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-retry-after',
-    what: 'a retry waits as long as the other side asks',
+    what: 'a retry waits as long as the remote server requests',
     attack: 'O-05',
     removals: [
       {
@@ -130,7 +130,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-retry-after-bound',
-    what: 'the other side cannot put a job off for more than an hour',
+    what: 'the remote server cannot delay a job for more than an hour',
     attack: 'O-11',
     removals: [
       {
@@ -143,7 +143,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-dead-letters',
-    what: 'a job is retried so often, then kept as dead',
+    what: 'a job is retried a limited number of times, then kept as dead',
     attack: 'O-05',
     removals: [
       {
@@ -156,7 +156,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-crashes-count',
-    what: 'a job whose process dies each time is dead in the end',
+    what: 'a job whose process dies each time ends up dead',
     attack: 'F-24',
     removals: [
       {
@@ -168,7 +168,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-time-limit',
-    what: 'a job that does not end is aborted',
+    what: 'a hanging job is aborted',
     attack: 'F-24',
     removals: [
       { text: `resumeTask(task, () => aborting.abort(new Error(\`took longer than \${queue.timeLimitSeconds} s\`)));` },
@@ -178,7 +178,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-any-reason',
-    what: 'a job is dead whatever its error says',
+    what: 'a job becomes dead regardless of its error',
     attack: 'F-24',
     removals: [{ text: "Buffer.from(reason.replaceAll('\\0', ' '))", instead: 'Buffer.from(reason)' }],
     test: 'src/platform/jobs/worker.test.ts',
@@ -186,7 +186,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-hourly-once',
-    what: 'hourly work is one row, on however many instances',
+    what: 'an hourly job is one row, regardless of the number of instances',
     attack: 'O-05',
     removals: [
       { text: `.update(\`hourly:\${queue}\`)`, instead: `.update(\`hourly:\${queue}:\${performance.now()}\`)` },
@@ -204,7 +204,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-known-jobs-wait',
-    what: 'only jobs of unknown queues are given up unclaimed',
+    what: 'only unclaimed jobs of unknown queues are given up',
     attack: 'O-05',
     removals: [{ text: 'and queue <> all (:known::text[])', instead: 'and :known::text[] is not null' }],
     test: 'src/platform/jobs/unknown-jobs.test.ts',
@@ -212,7 +212,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-hourly-revived',
-    what: 'hourly work that was given up begins again',
+    what: 'a dead hourly job is rescheduled',
     attack: 'O-09',
     removals: [
       {
@@ -225,7 +225,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-late-mails',
-    what: 'no mail is promised while mails wait for long',
+    what: 'no emails are promised while the email queue is delayed',
     attack: 'O-11',
     removals: [
       {
@@ -238,7 +238,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'queue-watched',
-    what: 'an instance notices that mails wait for long',
+    what: 'an instance detects a delayed email queue',
     attack: 'O-11',
     removals: [{ text: 'state.areMailsLate = isLate;' }],
     test: 'src/cli/watch-database.test.ts',
@@ -246,7 +246,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-requests',
-    what: 'an instance whose clock may be wrong answers nothing that depends on the time',
+    what: 'an instance with a doubtful clock rejects time-dependent requests',
     attack: 'F-15',
     removals: [{ text: 'isTimeless === true || instance.isClockRight(),', instead: 'isTimeless === true || true,' }],
     test: 'test/faults/clocks.test.ts',
@@ -254,7 +254,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-jobs',
-    what: 'an instance whose clock may be wrong takes no jobs',
+    what: 'an instance with a doubtful clock takes no jobs',
     attack: 'F-14',
     removals: [{ text: 'return () => instance.isClockRight();', instead: 'return () => instance.isStarted;' }],
     test: 'test/faults/clocks.test.ts',
@@ -262,7 +262,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-jobs-of-later',
-    what: 'jobs that were written while the clock was ahead do not wait for that time',
+    what: 'jobs written while the clock was ahead do not wait until that time',
     attack: 'F-14',
     removals: [{ text: '      and (created_at > :leaseUntil::timestamptz', instead: '      and false and (false' }],
     test: 'src/platform/jobs/worker.test.ts',
@@ -270,7 +270,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-jobs-taken-later',
-    what: 'a job whose process died while the clock was ahead does not wait for that time',
+    what: 'a job whose process died while the clock was ahead does not wait until that time',
     attack: 'F-14',
     removals: [
       {
@@ -283,7 +283,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-leases-of-later',
-    what: 'a lease that was taken while the clock was ahead does not last until that time',
+    what: 'a lease taken while the clock was ahead does not last until that time',
     attack: 'F-14',
     removals: [{ text: " or ${lease}.expires_at > ${now} + interval '2 minutes')", instead: ')' }],
     test: 'src/domain/homeserver/user-lease.test.ts',
@@ -291,7 +291,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-exports-of-later',
-    what: 'an export that was made while the clock was ahead does not refuse others until that time',
+    what: 'an export made while the clock was ahead does not block others until that time',
     attack: 'F-14',
     removals: [{ text: "       and e.created_at <= :now::timestamptz + interval '1 minute'\n" }],
     test: 'src/features/data-export/data-export.test.ts',
@@ -299,7 +299,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-late-queue',
-    what: 'a clock that was set ahead does not have forms refuse mails as if background work were late',
+    what: 'a clock set ahead does not make forms reject emails as if jobs were late',
     attack: 'F-14',
     removals: [{ text: 'if (milliseconds > 0) this.#judgesQueueFrom = this.#monotonic() + INTERVAL_MS;' }],
     test: 'src/cli/watch-database.test.ts',
@@ -307,7 +307,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-of-database',
-    what: 'an instance serves again at once when the clock of the database was set right',
+    what: 'an instance serves immediately once the clock of the database is correct',
     attack: 'F-14',
     removals: [{ text: '!this.#clocksAgree || this.#setCount !==', instead: 'this.#setCount !==' }],
     test: 'src/cli/watch-database.test.ts',
@@ -315,7 +315,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-used-tokens',
-    what: 'what was used in a future that a clock was set back from is not taken for a repeated request',
+    what: 'what was used in a future that the clock was set back from is not treated as a repeated request',
     attack: 'F-14',
     removals: [{ text: 'return age <= withinMs && age >= -MAX_DIFFERENCE_MS;', instead: 'return age <= withinMs;' }],
     test: 'test/faults/clocks.test.ts',
@@ -323,7 +323,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-buckets-of-later',
-    what: 'limits that were reached while the clock was ahead do not last until that time',
+    what: 'rate limits reached while the clock was ahead do not last until that time',
     attack: 'F-14',
     removals: [
       {
@@ -336,7 +336,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-steps',
-    what: 'a clock that was set is not trusted before it was compared',
+    what: 'a changed clock is not trusted before it is compared',
     attack: 'F-14',
     removals: [{ text: 'this.#clocksAgree && this.#setCount === this.#comparedCount', instead: 'this.#clocksAgree' }],
     test: 'test/faults/clocks.test.ts',
@@ -344,7 +344,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-under-way',
-    what: 'what is under way when a clock is set goes on with the time as it was',
+    what: 'operations in progress when a clock is set continue with the previous time',
     attack: 'F-14',
     removals: [{ text: 'if (isStep(now - steady - this.#offset)) return Math.round(steady + this.#offset);' }],
     test: 'test/faults/clocks.test.ts',
@@ -352,7 +352,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-accepted',
-    what: 'what is under way does not go by a clock that was set wrong',
+    what: 'operations in progress do not use a clock that was set wrong',
     attack: 'F-14',
     removals: [{ text: 'if (agree && setCount', instead: 'if (setCount' }],
     test: 'test/faults/clocks.test.ts',
@@ -360,7 +360,7 @@ export const QUEUE: readonly Protection[] = [
   },
   {
     name: 'clock-set-while-compared',
-    what: 'a clock that is set while it is compared has to be compared once more',
+    what: 'a clock that is set during a comparison is compared once more',
     attack: 'F-14',
     removals: [{ text: 'if (agree && setCount === this.#setCount) clock', instead: 'if (agree) clock' }],
     test: 'src/cli/watch-database.test.ts',

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const RECOVERY: readonly Protection[] = [
   {
     name: 'freed-addresses',
-    what: 'nothing that was begun with an address outlives the account that had it',
+    what: 'flows started with an address do not outlive its account',
     attack: 119,
     removals: [
       { text: 'await deleteOpenRegistrations(transaction, freedEmailKeys);' },
@@ -23,7 +23,7 @@ export const RECOVERY: readonly Protection[] = [
   },
   {
     name: 'recovery-ticket-once',
-    what: 'a recovery ticket sets one password, however many requests bring it',
+    what: 'a recovery ticket sets one password, regardless of concurrent requests',
     attack: 100,
     removals: [{ text: `\n       and \${recoverySessionIsOpen('s')} and \${passwordIsUnchanged('t')}` }],
     test: 'src/features/account-api/recover-password.test.ts',
@@ -31,7 +31,7 @@ export const RECOVERY: readonly Protection[] = [
   },
   {
     name: 'recovery-ticket-lifetime',
-    what: 'a recovery ticket is good for ten minutes',
+    what: 'a recovery ticket is valid for ten minutes',
     attack: 119,
     removals: [
       {
@@ -44,7 +44,7 @@ export const RECOVERY: readonly Protection[] = [
   },
   {
     name: 'recovery-ends-browsers',
-    what: 'a recovery signs all browsers out',
+    what: 'a recovery ends all browser sessions',
     attack: 119,
     removals: [
       {
@@ -57,7 +57,7 @@ export const RECOVERY: readonly Protection[] = [
   },
   {
     name: 'recovery-of-usable-accounts',
-    what: 'a locked or deactivated account gets no ticket',
+    what: 'a locked or deactivated account gets no recovery ticket',
     attack: 127,
     removals: [{ text: 'where account.is_usable and (account.password_id', instead: 'where (account.password_id' }],
     test: 'src/features/recovery/recovery.test.ts',
@@ -65,7 +65,7 @@ export const RECOVERY: readonly Protection[] = [
   },
   {
     name: 'recovery-of-one-browser',
-    what: 'the page of a recovery is for the browser that asked',
+    what: 'the recovery progress page only works in the browser that requested it',
     attack: 83,
     removals: [{ text: 'id !== undefined && boundRecoveries(context).includes(id) ? id : undefined', instead: 'id' }],
     test: 'test/attacks/recovery.test.ts',
@@ -73,7 +73,7 @@ export const RECOVERY: readonly Protection[] = [
   },
   {
     name: 'recovery-mails-per-address',
-    what: 'mails to one address take a token each, from wherever they are asked for',
+    what: 'recovery emails are limited per email address, from any client address',
     attack: 94,
     removals: [
       {
@@ -85,7 +85,7 @@ export const RECOVERY: readonly Protection[] = [
   },
   {
     name: 'recovery-ticket-looks',
-    what: 'looks at recovery tickets are counted for each address',
+    what: 'lookups of recovery tickets are limited per address',
     attack: 119,
     removals: [
       {
@@ -97,7 +97,7 @@ export const RECOVERY: readonly Protection[] = [
   },
   {
     name: 'recovery-signed-out',
-    what: 'who is signed in cannot use a recovery ticket, which may be of another account',
+    what: 'a signed-in user cannot use a recovery ticket, which may belong to another account',
     attack: 119,
     removals: [{ text: "if (caller.kind !== 'anonymous') throw refusal('FORBIDDEN', 'Unauthorized');" }],
     test: 'src/features/account-api/recover-password.test.ts',
@@ -105,7 +105,7 @@ export const RECOVERY: readonly Protection[] = [
   },
   {
     name: 'recovery-page-referrer',
-    what: 'no request that the page of a recovery mail makes tells the ticket in its address',
+    what: 'requests of the recovery page do not contain the ticket in their URL',
     attack: 120,
     removals: [{ text: "{ 'referrer-policy': 'no-referrer', 'cross-origin", instead: "{ 'cross-origin" }],
     test: 'src/features/account-area/account-area.test.ts',

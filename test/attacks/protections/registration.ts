@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const REGISTRATION: readonly Protection[] = [
   {
     name: 'captcha-fail-closed',
-    what: 'nobody registers while the service of the puzzle gives no verdict',
+    what: 'registration fails while the CAPTCHA provider does not respond',
     attack: 125,
     removals: [
       {
@@ -17,7 +17,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'captcha-host',
-    what: 'a puzzle that was solved on the page of somebody else lets nobody pass',
+    what: 'a CAPTCHA solved on another site is rejected',
     attack: 125,
     removals: [{ text: "said['hostname'] === host ? PASSED", instead: 'host !== undefined ? PASSED' }],
     test: 'src/features/registration/captcha.test.ts',
@@ -25,7 +25,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'captcha-checks-of-address',
-    what: 'one address has only so many answers of puzzles asked about',
+    what: 'CAPTCHA verifications are limited per address',
     attack: 125,
     removals: [{ text: 'const CHECKS = { burst: 30,', instead: 'const CHECKS = { burst: 3_000,' }],
     test: 'src/features/registration/captcha.test.ts',
@@ -33,7 +33,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'registration-name-at-homeserver',
-    what: 'nobody registers a name that is somebody else at the homeserver, or reserved there',
+    what: 'usernames taken or reserved at the homeserver cannot be registered',
     attack: 82,
     removals: [
       {
@@ -46,7 +46,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'registration-name-unknown',
-    what: 'nobody registers a name of which the homeserver says nothing',
+    what: 'usernames that the homeserver cannot confirm are not registered',
     attack: 82,
     removals: [{ text: "  return 'homeserver-unavailable';", instead: "  return 'available';" }],
     test: 'src/features/registration/homeserver.test.ts',
@@ -54,7 +54,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'registration-tokens-of-address',
-    what: 'one address tries only so many registration tokens',
+    what: 'attempts at registration tokens are limited per address',
     attack: 92,
     removals: [
       {
@@ -67,7 +67,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'registration-token-limit',
-    what: 'a registration token is counted only while it is good for one more account',
+    what: 'a registration token is counted only while it allows another account',
     attack: 100,
     removals: [
       {
@@ -80,7 +80,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'registrations-of-address',
-    what: 'one address begins only so many registrations',
+    what: 'registrations are limited per address',
     attack: 95,
     removals: [{ text: "  if (!charged.ok) return { ...charged, reason: 'rate-limited' };\n" }],
     test: 'test/attacks/flows-begun.test.ts',
@@ -88,7 +88,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'reserved-names',
-    what: 'the names of administrators are reserved',
+    what: 'usernames of administrators are reserved',
     attack: 177,
     removals: [{ text: "if (policy.reservedUsernames.has(foldUsername(name))) problems.add('username-reserved');" }],
     test: 'test/attacks/registration.test.ts',
@@ -96,7 +96,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'identifiers-are-no-names',
-    what: 'a name that reads as an identifier cannot be registered',
+    what: 'usernames that look like identifiers cannot be registered',
     attack: 177,
     removals: [{ text: "  if (isIdentifier(name)) problems.push('username-identifier');\n" }],
     test: 'test/attacks/registration.test.ts',
@@ -104,7 +104,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'identifiers-before-names',
-    what: 'an identifier that an operator gives is never taken for the name of an account',
+    what: 'an identifier given by an operator is never interpreted as a username',
     attack: 177,
     removals: [{ text: "  if (id !== undefined) return { kind: 'id', id };\n" }],
     test: 'src/cli/accounts.test.ts',
@@ -112,7 +112,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'former-session-ends',
-    what: 'a session whose cookie is replaced by that of a new account is over, for copies of the cookie as well',
+    what: 'a session replaced by that of a new account ends, including copies of its cookie',
     attack: 61,
     removals: [{ text: '  await finish.endFormerSession?.(transaction, now);\n' }],
     test: 'src/features/registration/steps.test.ts',
@@ -120,7 +120,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'email-policy-at-the-end',
-    what: 'an address that policy bans while a registration is under way gets no account',
+    what: 'an address banned during a registration gets no account',
     attack: 124,
     removals: [
       {
@@ -134,7 +134,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'estimates-of-address',
-    what: 'one address has one estimate at work',
+    what: 'one password estimate runs per address',
     attack: 183,
     removals: [{ text: '      if (busy.has(address)) continue;\n' }],
     test: 'src/domain/accounts/passwords/strength-estimator.test.ts',
@@ -142,7 +142,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'estimates-waiting',
-    what: 'few estimates of one address wait',
+    what: 'few password estimates wait per address',
     attack: 183,
     removals: [
       {
@@ -154,7 +154,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'email-code-tries',
-    what: 'few codes in a row can be tried for an address',
+    what: 'few wrong codes in a row are allowed per address',
     attack: 91,
     removals: [
       {
@@ -168,7 +168,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'email-code-tries-in-all',
-    what: 'after 30 codes an address has to begin once more',
+    what: 'after 30 codes, an address must restart',
     attack: 91,
     removals: [{ text: `\${authentication}.tries < \${MAX_CODE_TRIES}`, instead: 'true' }],
     test: 'src/features/registration/verify-email.test.ts',
@@ -176,7 +176,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'email-code-of-last-mail',
-    what: 'only the code of the last mail that was asked for works',
+    what: 'only the code in the latest email works',
     attack: 91,
     removals: [{ text: '  const mail = row.mails;', instead: '  const mail = row.mails - row.mails + 1;' }],
     test: 'src/features/registration/verify-email.test.ts',
@@ -192,7 +192,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'email-code-mails',
-    what: 'an address gets only so many codes in an hour',
+    what: 'the number of codes per address and hour is limited',
     attack: 94,
     removals: [
       {
@@ -205,7 +205,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'email-taken-untold',
-    what: 'an address that an account has gets no code',
+    what: 'no code is sent to an address that belongs to an account',
     attack: 82,
     removals: [
       { text: 'and a.mails = asked.mails and not exists (select from owner)', instead: 'and a.mails = asked.mails' },
@@ -215,7 +215,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'email-proven-before-account',
-    what: 'no account is made before its address is proven',
+    what: 'no account is created before its address is verified',
     attack: 124,
     removals: [
       {
@@ -227,7 +227,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'email-proven-stays',
-    what: 'an address that is proven is not exchanged for another',
+    what: 'a verified address cannot be replaced',
     attack: 124,
     removals: [
       { text: 'former.completed_at is not null', instead: 'false' },
@@ -241,7 +241,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'email-of-one-account',
-    what: 'of registrations that prove one address, one becomes an account',
+    what: 'of several registrations with one address, one becomes an account',
     attack: 99,
     removals: [
       { text: "      if (row.is_email_taken) return { ok: false, reason: 'email-in-use', action };\n" },
@@ -252,7 +252,7 @@ export const REGISTRATION: readonly Protection[] = [
   },
   {
     name: 'registration-of-banned-requesters',
-    what: 'whom the operator has banned gets no account, wherever the form was sent from',
+    what: 'banned requesters get no account, regardless of where the form was sent from',
     attack: 95,
     removals: [
       { text: "      if (bannedBy !== undefined) return { ok: false, reason: 'requester-banned', action };\n" },

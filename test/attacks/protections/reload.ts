@@ -7,7 +7,7 @@ const UNIT = 'src/cli/reload.test.ts';
 export const RELOAD: readonly Protection[] = [
   {
     name: 'reload-commit-first',
-    what: 'requests are answered by new settings only after the database has taken what these say of clients and providers',
+    what: 'new settings apply only after the database has stored their clients and providers',
     attack: 'F-25',
     removals: [{ text: 'await commit();\n    useServing();', instead: 'useServing();\n    await commit();' }],
     test: SERVICE,
@@ -30,7 +30,7 @@ export const RELOAD: readonly Protection[] = [
   },
   {
     name: 'reload-log-closed',
-    what: 'a reload that fails closes the log file that it had opened',
+    what: 'a failed reload closes the log file that it opened',
     attack: 'F-25',
     removals: [{ text: 'nextLog.discard();' }],
     test: SERVICE,
@@ -39,7 +39,7 @@ export const RELOAD: readonly Protection[] = [
   },
   {
     name: 'reload-emptied',
-    what: 'a file that says nothing any more is no configuration of defaults',
+    what: 'an emptied file is not a configuration of defaults',
     attack: 'F-25',
     removals: [{ text: 'if (emptied.length > 0)', instead: 'if (emptied.length > 9)' }],
     test: SERVICE,
@@ -48,7 +48,7 @@ export const RELOAD: readonly Protection[] = [
   },
   {
     name: 'reload-same-files',
-    what: 'a file that is gone from its usual place is missing',
+    what: 'a file that disappeared from its usual place is an error',
     attack: 'F-25',
     removals: [{ text: '...(first.files.length > 0 && { files: first.files }),' }],
     test: SERVICE,
@@ -57,7 +57,7 @@ export const RELOAD: readonly Protection[] = [
   },
   {
     name: 'reload-while-stopping',
-    what: 'a service that stops takes over no settings, and begins no work of theirs',
+    what: 'a stopping service applies no settings and starts no work from them',
     attack: 'F-25',
     removals: [{ text: "if (this.#isStopping) throw new Error('the service stops');" }],
     test: SERVICE,
@@ -66,7 +66,7 @@ export const RELOAD: readonly Protection[] = [
   },
   {
     name: 'reload-whole-file',
-    what: 'what is read once only may be half of what somebody is writing',
+    what: 'a file is read twice, to detect partial writes',
     attack: 'F-25',
     removals: [
       {
@@ -79,7 +79,7 @@ export const RELOAD: readonly Protection[] = [
   },
   {
     name: 'reload-during-start',
-    what: 'a signal that comes during the start is not lost: the file may have changed after it was read',
+    what: 'a signal during the start is not lost: the file may have changed after it was read',
     attack: 'F-25',
     removals: [{ text: 'if (this.#hasHungUp) listener();' }],
     test: 'src/cli/shutdown.test.ts',
@@ -87,7 +87,7 @@ export const RELOAD: readonly Protection[] = [
   },
   {
     name: 'reload-former-password',
-    what: 'another password of the database is no outage, whether the server has it before or after the reload',
+    what: 'a changed database password causes no outage, whether the server has it before or after the reload',
     attack: 'F-11',
     removals: [{ text: 'return await connect(accepted);', instead: 'throw error;' }],
     test: 'test/faults/refused-connections.test.ts',
@@ -96,7 +96,7 @@ export const RELOAD: readonly Protection[] = [
   },
   {
     name: 'reload-needs-new-password',
-    what: 'a reload that brings another password uses it for what it asks of the database itself',
+    what: 'a reload with a new database password uses it for its own statements',
     attack: 'F-11',
     removals: [{ text: 'return password.replaceWith(next.password.reveal());', instead: 'return () => {};' }],
     test: 'test/faults/refused-connections.test.ts',
@@ -105,7 +105,7 @@ export const RELOAD: readonly Protection[] = [
   },
   {
     name: 'reload-hash-limits',
-    what: 'another limit of password checks holds for those that wait already',
+    what: 'a changed limit of password checks applies to queued ones',
     attack: 'F-25',
     removals: [{ text: 'this.#limits = limits;\n    this.#startWaiting();', instead: 'void limits;' }],
     test: 'src/platform/password-hash/hash-queue.test.ts',

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const REQUESTS: readonly Protection[] = [
   {
     name: 'idle-connections',
-    what: 'a connection that asks nothing more is closed',
+    what: 'an idle connection is closed',
     attack: 139,
     removals: [{ text: 'keepAliveTimeout: limits.keepAliveTimeoutSeconds * 1000,', instead: 'keepAliveTimeout: 0,' }],
     test: 'test/attacks/slow-connections.test.ts',
@@ -12,7 +12,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'slow-handshakes',
-    what: 'a PROXY header or a TLS handshake has a time limit',
+    what: 'a PROXY header or a TLS handshake has a timeout',
     attack: 139,
     removals: [
       { text: 'setTimeout(() => this.#reject(connection, awaited()), timeoutMs())', instead: 'setTimeout(() => {})' },
@@ -22,7 +22,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'proxy-source',
-    what: 'only balancers that are listed may name a client by the PROXY protocol',
+    what: 'only listed load balancers may use the PROXY protocol',
     attack: 147,
     removals: [
       { text: 'peer.address !== undefined && !this.#from.has(peer.address)', instead: 'peer.address === undefined' },
@@ -45,7 +45,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'linear-expressions',
-    what: 'expressions read a text in linear time (a quadratic one is planted)',
+    what: 'regular expressions run in linear time (a quadratic one is planted)',
     attack: 144,
     removals: [{ text: 'const PLAIN = /^[A-Za-z0-9', instead: 'const PLAIN = /^(?!.*\\.+-$)[A-Za-z0-9' }],
     test: 'test/attacks/exhaustion.test.ts',
@@ -53,7 +53,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'last-request',
-    what: 'what follows the last request of a connection is not served',
+    what: 'data after the last request of a connection is not processed',
     attack: 150,
     removals: [
       {
@@ -66,7 +66,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'nul',
-    what: 'a NUL in a field is refused',
+    what: 'a NUL in a field is rejected',
     attack: 159,
     removals: [
       {
@@ -80,7 +80,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'pipelined-requests',
-    what: 'at most 16 requests wait on a connection',
+    what: 'at most 16 requests are queued on a connection',
     attack: 175,
     removals: [
       {
@@ -93,7 +93,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'turns-of-connections',
-    what: 'requests that were read together wait for the turns of other connections',
+    what: 'pipelined requests take turns with other connections',
     attack: 175,
     removals: [
       {
@@ -106,7 +106,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'unread-answers',
-    what: 'the next request is served once the answer before it was taken',
+    what: 'the next request is processed once the previous response was read',
     attack: 175,
     removals: [{ text: 'if (this.#previous?.isSent === false) {', instead: 'if (this.#previous === undefined) {' }],
     test: 'src/platform/http/limits.test.ts',
@@ -114,7 +114,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'order-of-refusals',
-    what: 'bytes that are not a request are answered in their turn',
+    what: 'malformed data is answered in order',
     attack: 185,
     removals: [
       {
@@ -128,7 +128,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'bodies-take-no-place',
-    what: 'a request takes a place among those in flight once its body is there',
+    what: 'a request takes an in-flight slot once its body has arrived',
     attack: 176,
     removals: [
       {
@@ -141,7 +141,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'kept-capacity',
-    what: 'health, discovery, introspection and sign-in have places of their own',
+    what: 'health, discovery, introspection and sign-in have reserved slots',
     attack: 176,
     removals: [
       {
@@ -154,7 +154,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'connections-of-network',
-    what: 'connections are counted by the /64 of an IPv6 address',
+    what: 'connections are counted per /64 of an IPv6 address',
     attack: 180,
     removals: [
       {
@@ -182,7 +182,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'stop-pending-connections',
-    what: 'who has connected when the service is told to stop is served',
+    what: 'connections made before a stop are served',
     attack: 'F-05',
     removals: [{ text: '      await afterPendingEvents();\n      quietChecks', instead: '      quietChecks' }],
     test: 'src/platform/http/shutdown.test.ts',
@@ -190,7 +190,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'stop-unread-requests',
-    what: 'a connection with a request that nobody had time to read is not taken for idle',
+    what: 'a connection with an unread request is not treated as idle',
     attack: 'F-05',
     removals: [
       { text: '    await afterPendingEvents();\n    this.#connections', instead: '    this.#connections' },
@@ -201,7 +201,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'descriptors-all-used',
-    what: 'without a descriptor to measure with, connections are closed',
+    what: 'connections are closed if no descriptor is left to measure with',
     attack: 'F-13',
     removals: [
       {
@@ -215,7 +215,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'paths-as-received',
-    what: 'fixed segments of a path are compared as received',
+    what: 'fixed path segments are compared as received',
     attack: 152,
     removals: [{ text: 'if (!isSpelledAs(route.path, path)) return undefined;' }],
     test: 'src/platform/http/answers-over-http.test.ts',
@@ -223,7 +223,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'work-of-address',
-    what: 'an address that has used up its work is refused before any more',
+    what: 'an address that has used up its processor time is rejected before any work',
     attack: 145,
     removals: [{ text: 'if (seconds > 0 && !this.#isProven(credentials)) throw', instead: 'if (seconds > 1e9) throw' }],
     test: 'src/platform/http/work-budget.test.ts',
@@ -231,7 +231,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'work-at-once',
-    what: 'of one address few requests are under way at once',
+    what: 'few requests per address are processed concurrently',
     attack: 145,
     removals: [{ text: 'if (count >= MAX_AT_ONCE) return false;' }],
     test: 'src/platform/http/work-budget.test.ts',
@@ -239,7 +239,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'work-in-turn',
-    what: 'the event loop is kept free for others behind a dear request of an address that has used much',
+    what: 'the event loop stays available before an expensive request of an address with high usage',
     attack: 145,
     removals: [
       {
@@ -252,7 +252,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'work-refusals-wait',
-    what: 'whoever goes on after a refusal waits for the next one',
+    what: 'a caller that continues after a rejection waits for the next one',
     attack: 145,
     removals: [{ text: 'if (thrown instanceof WorkUsedUp && thrown.isRepeated) await this.#hold(exchange);' }],
     test: 'src/platform/http/work-budget.test.ts',
@@ -260,7 +260,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'work-of-former-credentials',
-    what: 'what proved somebody once does not exempt from the limit of an address for good',
+    what: 'having authenticated once does not exempt from the limit of the address permanently',
     attack: 145,
     removals: [{ text: 'if (uses < MAX_UNPROVEN_USES) this.#proven', instead: 'if (uses < 1e9) this.#proven' }],
     test: 'src/platform/http/work-budget.test.ts',
@@ -268,7 +268,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'work-is-charged',
-    what: 'requests count with what they have cost',
+    what: 'requests are charged with their actual cost',
     attack: 145,
     removals: [{ text: '      exchange.charge();\n' }],
     test: 'src/platform/http/work-budget.test.ts',
@@ -276,7 +276,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'work-of-claimed-clients',
-    what: 'a client that only names itself costs its address',
+    what: 'a client that only names itself is charged to its address',
     attack: 145,
     removals: [{ text: 'if (options.isClaimed !== true) this.#payer', instead: 'this.#payer' }],
     test: 'src/platform/http/work-budget.test.ts',
@@ -284,7 +284,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'work-of-account',
-    what: 'an account that has used up its work is refused wherever it asks from',
+    what: 'an account that has used up its processor time is rejected from any address',
     attack: 145,
     removals: [{ text: 'this.#settings.work.requirePayer(this.#payer, id);', instead: 'id.trim();' }],
     test: 'src/platform/http/work-budget.test.ts',
@@ -292,7 +292,7 @@ export const REQUESTS: readonly Protection[] = [
   },
   {
     name: 'work-of-pages',
-    what: 'every page that finds out who is signed in refuses an account that has used up its work',
+    what: 'every page with a session rejects an account that has used up its processor time',
     attack: 145,
     removals: [{ text: '    context.requireWork();\n    activity.record', instead: '    activity.record' }],
     test: 'test/attacks/work-of-accounts.test.ts',

@@ -6,7 +6,7 @@ const test = 'test/attacks/sealed-values.test.ts';
 export const SEALED: readonly Protection[] = [
   {
     name: 'sealed-cookie-name',
-    what: 'the value of one cookie is worth nothing in another',
+    what: 'the value of one cookie is invalid in another',
     attack: 63,
     removals: [
       {
@@ -19,7 +19,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-reauth-session',
-    what: 'the request of /reauth that goes to a provider is of one session',
+    what: 'the request of /reauth that is sent to a provider is bound to one session',
     attack: 123,
     removals: [
       { text: 'return keys.seal(LABEL, String(now), session)', instead: 'return keys.seal(LABEL, String(now))' },
@@ -33,7 +33,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-reauth-age',
-    what: 'it is good for an hour',
+    what: 'it is valid for an hour',
     attack: 123,
     removals: [
       {
@@ -54,7 +54,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-logout-use',
-    what: 'a sign-out request that was posted is not one that a person confirms',
+    what: 'a posted sign-out request is not treated as confirmed by the user',
     attack: 67,
     removals: [
       {
@@ -67,7 +67,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-logout-age',
-    what: 'the address that a posted sign-out request leads to works for an hour',
+    what: 'the URL that a posted sign-out request redirects to is valid for an hour',
     attack: 67,
     removals: [
       { text: "if (deps.clock.now() - opened.sealedAt >= POSTED_LIFETIME_MS) throw new LatchkeyError('expired');" },
@@ -77,7 +77,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-ticket-grant',
-    what: 'the ticket of a posted authorization request is for that request',
+    what: 'the ticket of a posted authorization request is bound to that request',
     attack: 12,
     removals: [
       { text: 'String(now + TICKET_LIFETIME_MS), id)', instead: 'String(now + TICKET_LIFETIME_MS))' },
@@ -88,7 +88,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-ticket-age',
-    what: 'it is good for a minute',
+    what: 'it is valid for a minute',
     attack: 12,
     removals: [{ text: 'opened !== undefined && now < Number(opened.toString())', instead: 'opened !== undefined' }],
     test,
@@ -96,7 +96,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-sso-login',
-    what: 'the time of a page about a chat client is of one sign-in',
+    what: 'the render time of a chat consent page is bound to one sign-on',
     attack: 57,
     removals: [
       { text: 'String(deps.clock.now()), login.id)', instead: 'String(deps.clock.now()))' },
@@ -107,7 +107,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-sso-age',
-    what: 'the page is good for ten minutes',
+    what: 'the page is valid for ten minutes',
     attack: 57,
     removals: [
       {
@@ -120,7 +120,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'proof-nonce-age',
-    what: 'a nonce for proofs is good for five minutes',
+    what: 'a nonce for proofs is valid for five minutes',
     attack: 48,
     removals: [
       { text: 'return age <= NONCE_LIFETIME_MS && age >= -NONCE_AHEAD_MS;', instead: 'return age >= -NONCE_AHEAD_MS;' },
@@ -130,7 +130,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'proof-memory',
-    what: 'a used proof is remembered for longer than it is good for',
+    what: 'a used proof is remembered for longer than it is valid',
     attack: 48,
     removals: [{ text: 'const REMEMBERED_MS = 300_000;', instead: 'const REMEMBERED_MS = 2_000;' }],
     test: 'test/attacks/dpop.test.ts',
@@ -138,7 +138,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-upstream-row',
-    what: 'what a sign-in through a provider keeps opens in its own row only',
+    what: 'data of a sign-in with a provider can only be opened in its own row',
     attack: 110,
     removals: [
       {
@@ -151,7 +151,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-setup-row',
-    what: 'the setup of a second factor opens in its own row only',
+    what: 'the setup of a second factor can only be opened in its own row',
     attack: 90,
     removals: [
       {
@@ -164,7 +164,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-client-secret-row',
-    what: 'a client secret opens in the row of its client only',
+    what: 'a client secret can only be opened in the row of its client',
     attack: 168,
     removals: [
       {
@@ -181,7 +181,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-user-code-row',
-    what: 'the user code of a device opens in the row of its grant only',
+    what: 'the user code of a device can only be opened in the row of its grant',
     attack: 168,
     removals: [
       {
@@ -194,7 +194,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-registration-token-row',
-    what: 'the text of a registration token opens in its own row only',
+    what: 'a registration token can only be opened in its own row',
     attack: 168,
     removals: [
       {
@@ -207,7 +207,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'sealed-secret-key-purpose',
-    what: 'a key in the table secret_keys opens in the row of its purpose only',
+    what: 'a key in the table secret_keys can only be opened in the row of its purpose',
     attack: 168,
     removals: [
       {
@@ -220,7 +220,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'exchange-scope-of-now',
-    what: 'a scope that may not be exchanged any more is not, though the client was allowed to',
+    what: 'a scope removed from token exchange is rejected, even if the client was allowed to use it before',
     attack: 42,
     removals: [
       {
@@ -233,7 +233,7 @@ export const SEALED: readonly Protection[] = [
   },
   {
     name: 'csrf-after-last-factor',
-    what: 'the form token changes with the last factor',
+    what: 'the form token is rotated with the last factor',
     attack: 61,
     removals: [
       {

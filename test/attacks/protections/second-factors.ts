@@ -6,7 +6,7 @@ const SIGN_IN = 'src/features/second-factor/second-factor.test.ts';
 export const SECOND_FACTORS: readonly Protection[] = [
   {
     name: 'second-factor-before-session',
-    what: 'a password alone opens no session where a second factor is due',
+    what: 'a password alone does not start a session if a second factor is required',
     attack: 90,
     removals: [
       {
@@ -19,7 +19,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
   },
   {
     name: 'second-factor-on-renewal',
-    what: 'a session is renewed by one factor only where no second one is due, whatever the first one was',
+    what: 'one factor only renews a session if no second factor is required, whatever the first one was',
     attack: 90,
     removals: [
       {
@@ -32,7 +32,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
   },
   {
     name: 'upstream-fresh-authentication',
-    what: 'a provider that does not say when it asked the person proves nothing about who sits there now',
+    what: 'a provider that does not report the authentication time proves nothing about the current user',
     attack: 123,
     removals: [{ text: "return reauthentication === 'prompt';\n  if (typeof", instead: 'return true;\n  if (typeof' }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
@@ -40,7 +40,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
   },
   {
     name: 'second-factor-attempts',
-    what: 'five wrong codes end a pending login',
+    what: 'five wrong codes end a pending sign-in',
     attack: 90,
     removals: [{ text: 'const MAX_FAILED_ATTEMPTS = 5;', instead: 'const MAX_FAILED_ATTEMPTS = 50;' }],
     test: SIGN_IN,
@@ -48,7 +48,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
   },
   {
     name: 'second-factor-password-stands',
-    what: 'a pending login is worth nothing once the password that it began with is replaced',
+    what: 'a pending sign-in is invalid once its password is changed',
     attack: 90,
     removals: [
       { text: 'where exists (select from held_password) or exists (select from held_link)' },
@@ -63,7 +63,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
   },
   {
     name: 'second-factor-before-link',
-    what: 'an identity is linked to the account of its name after the second factor of the owner alone',
+    what: 'linking an identity by username requires the second factor of the owner',
     attack: 90,
     removals: [{ text: "${linkByNameCtes('opened')}", instead: "${linkByNameCtes('consumed')}" }],
     test: 'src/features/upstream-login/claims-import.test.ts',
@@ -71,7 +71,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
   },
   {
     name: 'second-factor-trust-after-passkey',
-    what: 'a removed passkey ends the trust in browsers',
+    what: 'removing a passkey revokes the trust in browsers',
     attack: 90,
     removals: [{ text: 'await endTrust(transaction, removal.userId);' }],
     test: SIGN_IN,
@@ -79,7 +79,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
   },
   {
     name: 'second-factor-trust-after-codes',
-    what: 'other recovery codes end the trust in browsers',
+    what: 'new recovery codes revoke the trust in browsers',
     attack: 90,
     removals: [{ text: 'newer.created_at > trusted.created_at', instead: 'newer.created_at is null' }],
     test: SIGN_IN,
@@ -87,7 +87,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
   },
   {
     name: 'second-factor-cookie-once',
-    what: 'a completed pending login is worth nothing to another browser that has its cookie',
+    what: 'a completed pending sign-in is invalid in another browser with its cookie',
     attack: 90,
     removals: [
       {
@@ -100,7 +100,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
   },
   {
     name: 'second-factor-on-reauth',
-    what: 'a password alone does not renew the session of a person who has more',
+    what: 'a password alone does not confirm the identity of a user with a second factor',
     attack: 90,
     removals: [
       {
@@ -113,7 +113,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
   },
   {
     name: 'second-factor-of-session',
-    what: 'a code renews the session only in which the password was typed',
+    what: 'a code only renews the session in which the password was entered',
     attack: 90,
     removals: [
       {
@@ -126,7 +126,7 @@ export const SECOND_FACTORS: readonly Protection[] = [
   },
   {
     name: 'second-factor-chat-client',
-    what: 'a chat client is not signed in by a password alone where a second factor is due',
+    what: 'a chat client cannot sign in with a password alone if a second factor is required',
     attack: 90,
     removals: [{ text: "`not ${furtherFactorIsDue(':userId::uuid')}`", instead: "'true'" }],
     test: 'src/features/chat-compat/login.test.ts',

@@ -8,7 +8,7 @@ const SCRUBBED = 'no body, query, header, cookie, path or folder';
 export const SENTRY: readonly Protection[] = [
   {
     name: 'sentry-quoted',
-    what: 'nothing that a message quotes goes to Sentry',
+    what: 'quoted values in messages are not sent to Sentry',
     attack: 164,
     removals: [{ text: `.replace(/"(?:[^"\\\\]|\\\\.)*"?|\`[^\`]*\`?|'(?:[^'\\\\]|\\\\.)*'/gs, '"…"')` }],
     test: TEST,
@@ -16,7 +16,7 @@ export const SENTRY: readonly Protection[] = [
   },
   {
     name: 'sentry-addresses',
-    what: 'no e-mail address goes to Sentry',
+    what: 'email addresses are not sent to Sentry',
     attack: 164,
     removals: [{ text: ".replace(/\\S+@\\S+/g, '…')" }],
     test: RUNNING,
@@ -25,7 +25,7 @@ export const SENTRY: readonly Protection[] = [
   },
   {
     name: 'sentry-long-words',
-    what: 'nothing as long as a token goes to Sentry',
+    what: 'strings as long as a token are not sent to Sentry',
     attack: 164,
     removals: [{ text: ".replace(/[\\w+/=.-]{24,}/g, '…')" }],
     test: TEST,
@@ -33,7 +33,7 @@ export const SENTRY: readonly Protection[] = [
   },
   {
     name: 'sentry-folders',
-    what: 'no folder of the machine goes to Sentry',
+    what: 'local paths are not sent to Sentry',
     attack: 164,
     removals: [
       {
@@ -46,7 +46,7 @@ export const SENTRY: readonly Protection[] = [
   },
   {
     name: 'sentry-storm',
-    what: 'errors without end cost a hundred reports a minute',
+    what: 'repeated errors send at most a hundred reports a minute',
     attack: 164,
     removals: [
       {
@@ -59,7 +59,7 @@ export const SENTRY: readonly Protection[] = [
   },
   {
     name: 'sentry-last-word',
-    what: 'an error that ends the process is reported before',
+    what: 'an error that ends the process is reported first',
     attack: 164,
     removals: [{ text: "failureReports?.report(error, { name: 'process', isFatal: true });" }],
     test: RUNNING,

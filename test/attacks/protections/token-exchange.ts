@@ -6,7 +6,7 @@ const TEST = 'test/attacks/token-exchange.test.ts';
 export const TOKEN_EXCHANGE: readonly Protection[] = [
   {
     name: 'exchange-listed-clients',
-    what: 'only tokens of the clients that the operator lists are exchanged',
+    what: 'only tokens of listed clients can be exchanged',
     attack: 42,
     removals: [
       {
@@ -19,7 +19,7 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
   },
   {
     name: 'exchange-id-token-audience',
-    what: 'an ID token is exchanged by the client that it was issued to',
+    what: 'an ID token can only be exchanged by the client that it was issued to',
     attack: 36,
     removals: [
       { text: '    claims.audience !== client.identifier ||\n' },
@@ -30,7 +30,7 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
   },
   {
     name: 'exchange-scope',
-    what: 'the scope of an exchanged token stays within that of the subject',
+    what: 'the scope of an exchanged token stays within that of the subject token',
     attack: 27,
     removals: [{ text: 'granted.includes(scope) && scopes.includes(scope)', instead: 'scopes.includes(scope)' }],
     test: TEST,
@@ -46,7 +46,7 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
   },
   {
     name: 'exchange-lifetime',
-    what: 'an exchanged token ends with that which it was made of',
+    what: 'an exchanged token ends with its subject token',
     attack: 45,
     removals: [{ text: '    subject.expires_at ?? Number.POSITIVE_INFINITY,\n' }],
     test: TEST,
@@ -54,7 +54,7 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
   },
   {
     name: 'exchange-ancestors',
-    what: 'a token is dead once one of the sessions has ended that it grew out of',
+    what: 'a token is invalid once any session in its exchange chain has ended',
     attack: 102,
     removals: [
       {
@@ -67,7 +67,7 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
   },
   {
     name: 'exchange-key',
-    what: 'a token that is bound to a key is exchanged with a proof of that key',
+    what: 'a key-bound token is exchanged only with a proof of its key',
     attack: 48,
     removals: [
       {
@@ -80,7 +80,7 @@ export const TOKEN_EXCHANGE: readonly Protection[] = [
   },
   {
     name: 'exchange-actor',
-    what: 'an actor token is one of the calling client',
+    what: 'an actor token must belong to the calling client',
     attack: 42,
     removals: [
       {

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const TOKENS: readonly Protection[] = [
   {
     name: 'access-token-jwt-type',
-    what: 'only JWTs of the type of access tokens pass for one',
+    what: 'only JWTs of the access token type are accepted as access tokens',
     attack: 36,
     removals: [{ text: " || header?.['typ'] !== type" }],
     test: 'src/domain/signing-keys/signing-keys.test.ts',
@@ -12,7 +12,7 @@ export const TOKENS: readonly Protection[] = [
   },
   {
     name: 'access-token-jwt-signature',
-    what: 'a JWT counts as an access token only with a signature of this service',
+    what: 'a JWT is accepted as an access token only if signed by this service',
     attack: 36,
     removals: [{ text: 'return isGenuine ? jsonOf(body) : undefined;', instead: 'return jsonOf(body);' }],
     test: 'test/journeys/jwt-access-tokens.test.ts',
@@ -20,7 +20,7 @@ export const TOKENS: readonly Protection[] = [
   },
   {
     name: 'introspection-callers',
-    what: 'a client sees the tokens of others only where the configuration lets it',
+    what: 'a client can only introspect tokens of others if the configuration allows it',
     attack: 44,
     removals: [
       {
@@ -33,7 +33,7 @@ export const TOKENS: readonly Protection[] = [
   },
   {
     name: 'token-of-locked',
-    what: 'a token of someone who is locked or gone is dead',
+    what: 'tokens of locked or deactivated users are inactive',
     attack: 45,
     removals: [
       {
@@ -46,7 +46,7 @@ export const TOKENS: readonly Protection[] = [
   },
   {
     name: 'revocation-own-client',
-    what: 'a client revokes its own tokens',
+    what: 'a client can only revoke its own tokens',
     attack: 46,
     removals: [{ text: "  if (!row.is_own_client) return 'other-client';\n" }],
     test: 'test/attacks/tokens.test.ts',
@@ -54,7 +54,7 @@ export const TOKENS: readonly Protection[] = [
   },
   {
     name: 'token-in-one-place',
-    what: 'an access token comes in one place',
+    what: 'an access token must be sent in one place',
     attack: 47,
     removals: [
       {
@@ -98,7 +98,7 @@ export const TOKENS: readonly Protection[] = [
   },
   {
     name: 'hint-is-id-token',
-    what: 'an `id_token_hint` has the times that every ID token has, and answers of userinfo lack',
+    what: 'an `id_token_hint` must have the time claims of ID tokens, which userinfo responses lack',
     attack: 36,
     removals: [{ text: "if (typeof iat !== 'number' || typeof exp !== 'number') return undefined;" }],
     test: 'test/attacks/tokens.test.ts',
@@ -106,7 +106,7 @@ export const TOKENS: readonly Protection[] = [
   },
   {
     name: 'homeserver-secret',
-    what: 'the homeserver proves its secret at introspection',
+    what: 'the homeserver must send its secret at introspection',
     attack: 44,
     removals: [
       {
@@ -119,7 +119,7 @@ export const TOKENS: readonly Protection[] = [
   },
   {
     name: 'admin-scope-at-introspection',
-    what: 'admin scopes are judged again at introspection',
+    what: 'admin scopes are re-evaluated at introspection',
     attack: 178,
     removals: [{ text: 'scope: rights.remainingScope(row.scope, row),', instead: 'scope: row.scope,' }],
     test: 'test/attacks/lost-admin-rights.test.ts',
@@ -127,7 +127,7 @@ export const TOKENS: readonly Protection[] = [
   },
   {
     name: 'admin-scope-at-refresh',
-    what: 'admin scopes are judged again at refresh',
+    what: 'admin scopes are re-evaluated at refresh',
     attack: 178,
     removals: [
       {
@@ -141,7 +141,7 @@ export const TOKENS: readonly Protection[] = [
   },
   {
     name: 'session-limit-user-lock',
-    what: 'where sessions are limited, the user is held, so that each sign-in counts those before it',
+    what: 'with a session limit, the user is locked, so that concurrent sign-ins count each other',
     attack: 100,
     removals: [{ text: 'await transaction.first(holdUser, { userId: params.userId });' }],
     test: 'test/attacks/session-limit.test.ts',
@@ -149,7 +149,7 @@ export const TOKENS: readonly Protection[] = [
   },
   {
     name: 'refresh-resource-granted',
-    what: 'a refresh is for the resources of the session, and no others',
+    what: 'a refresh is limited to the resources of the session',
     attack: 27,
     removals: [{ text: '!request.resources.every((resource) => row.resources.includes(resource))', instead: 'false' }],
     test: 'test/journeys/resource-indicators.test.ts',

@@ -4,7 +4,7 @@ import type { Protection } from './protection.ts';
 export const UPSTREAM: readonly Protection[] = [
   {
     name: 'upstream-breaker',
-    what: 'a provider that keeps failing is left alone for a while',
+    what: 'a provider that keeps failing is not called for a while',
     attack: 109,
     removals: [{ text: "if (breaker?.admits() === false) return { ok: false, reason: 'resting' };" }],
     test: 'test/faults/failing-provider.test.ts',
@@ -12,7 +12,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-turns',
-    what: 'a slow provider takes no turn of another one on the same host',
+    what: 'a slow provider does not delay another one on the same host',
     attack: 109,
     removals: [{ text: 'isCall ? message.server : url.hostname,', instead: 'url.hostname,' }],
     test: 'test/faults/failing-provider.test.ts',
@@ -20,7 +20,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-cookie-size',
-    what: 'the cookie of begun sign-ins stays short enough for browsers',
+    what: 'the cookie of pending sign-ins stays within the size limit of browsers',
     attack: 95,
     removals: [
       { text: 'while (entries.length > 1 && Buffer.byteLength(JSON.stringify(entries)) > MAX_BYTES) entries.pop();' },
@@ -30,7 +30,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-link-recent',
-    what: 'an identity is linked only by somebody who has signed in a short time ago',
+    what: 'linking an identity requires a recent sign-in',
     attack: 111,
     removals: [
       { text: "if (session.authenticatedAt <= authenticatedAfter) return 'reauthentication-needed';" },
@@ -44,7 +44,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-params-of-browser',
-    what: 'a provider is told of a request that was made in this browser only',
+    what: 'a provider only receives parameters of a request started in this browser',
     attack: 83,
     removals: [{ text: 'isGrantBound(context, action.id, clock.now()) ?', instead: 'action.id.length > 0 ?' }],
     test: 'src/features/upstream-login/additional-parameters.test.ts',
@@ -52,7 +52,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'template-own-members',
-    what: 'a template reads own members of its data only',
+    what: 'a template can only read own properties of its data',
     attack: 112,
     removals: [{ text: 'if (!Object.hasOwn(this.#object, key)) return undefined;' }],
     test: 'src/platform/templates/hostile.test.ts',
@@ -60,7 +60,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'template-steps',
-    what: 'the work of a template is bounded',
+    what: 'the processing time of a template is limited',
     attack: 112,
     removals: [{ text: 'if (this.#steps > MAX_STEPS)', instead: 'if (this.#steps > 1e12)' }],
     test: 'src/platform/templates/hostile.test.ts',
@@ -68,7 +68,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'template-exact-numbers',
-    what: 'a number that was rounded has no text, so it cannot be the subject of two people',
+    what: 'a rounded number has no text, so that two users cannot share a subject',
     attack: 112,
     removals: [{ text: "if (isRounded) throw new Failure('is a number too large to be exact');" }],
     test: 'src/features/upstream-login/claim-templates.test.ts',
@@ -76,7 +76,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'template-no-null',
-    what: 'null and what is not there have no text, so they cannot be the subject of two people',
+    what: 'null and missing values have no text, so that two users cannot share a subject',
     attack: 112,
     removals: [
       {
@@ -90,7 +90,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-state',
-    what: 'an answer of a provider counts with the state that was sent',
+    what: 'a provider response is accepted only with the state that was sent',
     attack: 106,
     removals: [{ text: 'candidate.state === state &&' }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
@@ -98,7 +98,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-cookie',
-    what: 'an answer of a provider counts in the browser that asked',
+    what: 'a provider response is accepted only in the browser that started the sign-in',
     attack: 59,
     removals: [{ text: "if (entry === undefined) throw refuse('upstream_session_missing');" }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
@@ -106,7 +106,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-own-provider',
-    what: 'an answer counts at the provider that was asked',
+    what: 'a response is accepted only from the provider that was called',
     attack: 107,
     removals: [
       { text: 'candidate.providerId === provider.id &&' },
@@ -124,7 +124,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-answer-once',
-    what: 'an answer of a provider counts once',
+    what: 'a provider response is accepted once',
     attack: 106,
     removals: [
       {
@@ -137,7 +137,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-sign-in-once',
-    what: 'a sign-in through a provider opens one session',
+    what: 'a sign-in with a provider starts one session',
     attack: 100,
     removals: [
       {
@@ -150,7 +150,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-nonce',
-    what: 'an ID token has the nonce of the request',
+    what: 'an ID token must have the nonce of the request',
     attack: 108,
     removals: [{ text: '    nonceProblem(claims, nonce, expected.isNonceOptional === true) ??\n' }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
@@ -158,7 +158,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-audience',
-    what: 'an ID token is for this service',
+    what: 'an ID token must be issued for this service',
     attack: 108,
     removals: [{ text: "if (!audiences.includes(clientId)) return 'wrong aud';" }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
@@ -166,7 +166,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-issuer',
-    what: 'an ID token is of the configured issuer',
+    what: 'an ID token must be from the configured issuer',
     attack: 107,
     removals: [
       {
@@ -178,7 +178,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-algorithm',
-    what: 'an ID token is signed with the configured algorithm alone',
+    what: 'an ID token must be signed with the configured algorithm',
     attack: 108,
     removals: [
       { text: 'if (jws.algorithm !== settledName(algorithm)) return', instead: "if (jws.algorithm === '') return" },
@@ -188,7 +188,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-response-issuer',
-    what: 'an answer names its issuer where the provider always does so',
+    what: 'a response must name its issuer if the provider always does so',
     attack: 107,
     removals: [
       {
@@ -200,7 +200,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-userinfo-subject',
-    what: 'userinfo is about the person of the ID token',
+    what: 'userinfo must be about the user of the ID token',
     attack: 108,
     removals: [
       {
@@ -212,7 +212,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-metadata-issuer',
-    what: 'metadata names the issuer that is configured',
+    what: 'metadata must name the configured issuer',
     attack: 109,
     removals: [{ text: "if (isStrict && issuer !== overrides.issuer) return wrong('issuer does not match');" }],
     test: 'test/attacks/upstream-providers.test.ts',
@@ -220,7 +220,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-key-fetches',
-    what: 'an unknown kid has the keys of a provider fetched once a minute',
+    what: 'unknown key IDs cause the keys of a provider to be fetched once a minute',
     attack: 108,
     removals: [
       { text: 'return this.#clock.now() - askedAt >= RETRY_MS;', instead: 'return askedAt < this.#clock.now() + 1;' },
@@ -230,7 +230,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-link-viewer',
-    what: 'a sign-in as somebody else is not one of who is signed in',
+    what: 'reauthentication as another user does not confirm the signed-in user',
     attack: 110,
     removals: [{ text: 'completed.owner?.id === viewer.user.id', instead: 'completed.owner !== undefined' }],
     test: 'src/features/upstream-login/upstream-login.test.ts',
@@ -238,7 +238,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-fixed-username',
-    what: 'a username that the provider decides is not replaced by one of the own choice',
+    what: 'a username set by the provider cannot be replaced by the user',
     attack: 105,
     removals: [
       {
@@ -251,7 +251,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-conflict-deactivated',
-    what: 'a deactivated account is given to nobody by its name',
+    what: 'a deactivated account is never linked by username',
     attack: 105,
     removals: [
       {
@@ -268,7 +268,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-links-counted',
-    what: 'of two identities that are linked at once, the second counts the first',
+    what: 'of two identities linked concurrently, the second counts the first',
     attack: 100,
     removals: [
       {
@@ -281,7 +281,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-link-owner',
-    what: 'a link that has an account is never given to another',
+    what: 'a linked identity is never moved to another account',
     attack: 110,
     removals: [
       {
@@ -294,7 +294,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-logout-replay',
-    what: 'a logout token counts once',
+    what: 'a logout token is accepted once',
     attack: 113,
     removals: [{ text: 'const isReplay = !isFirst;', instead: 'const isReplay = false && isFirst;' }],
     test: 'src/features/upstream-login/backchannel-logout.test.ts',
@@ -302,7 +302,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-logout-nonce',
-    what: 'a logout token has no nonce, as ID tokens do',
+    what: 'a logout token must not have a nonce, unlike ID tokens',
     attack: 36,
     removals: [{ text: "if (Object.hasOwn(claims, 'nonce')) return wrong('nonce not allowed');" }],
     test: 'src/features/upstream-login/backchannel-logout.test.ts',
@@ -310,7 +310,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-logout-age',
-    what: 'a logout token was made within ten minutes',
+    what: 'a logout token must be issued within the last ten minutes',
     attack: 113,
     removals: [{ text: "if (oldAt < now) return wrong('iat too old');" }],
     test: 'src/features/upstream-login/backchannel-logout.test.ts',
@@ -318,7 +318,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-logout-provider',
-    what: 'a provider ends sessions that came of itself alone',
+    what: 'a provider can only end sessions that it started',
     attack: 113,
     removals: [
       {
@@ -331,7 +331,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-logout-in-flight',
-    what: 'a logout token waits for sign-ins that are just being finished',
+    what: 'a logout token waits for sign-ins that are being completed',
     attack: 113,
     removals: [{ text: 'await transaction.execute(stopWaiting, { ...parameters, now: new Date(now) });' }],
     test: 'src/features/upstream-login/backchannel-logout.test.ts',
@@ -339,7 +339,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-name-conflict',
-    what: 'nobody gets an account by its name unless the operator says so',
+    what: 'accounts are not linked by username unless the operator allows it',
     attack: 105,
     removals: [{ text: "onConflict === 'fail' || user.isDeactivated ||", instead: 'user.isDeactivated ||' }],
     test: 'src/features/upstream-login/claims-import.test.ts',
@@ -347,7 +347,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-name-needs-password',
-    what: 'an account with a password is linked by its name after a sign-in with that password',
+    what: 'an account with a password is linked by username only after signing in with that password',
     attack: 105,
     removals: [
       { text: 'needsSignIn: hasCredential && !trustsProvider', instead: 'needsSignIn: false' },
@@ -358,7 +358,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-name-needs-password-late',
-    what: 'a password that was set after the page was shown counts as well',
+    what: 'a password set after the page was shown counts as well',
     attack: 105,
     removals: [
       { text: '  if (identity.needsSignIn) return await showExisting(deps, context, step, identity);\n' },
@@ -369,7 +369,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-no-admins-by-name',
-    what: 'administrators are not linked by their name',
+    what: 'administrators are not linked by username',
     attack: 105,
     removals: [
       { text: 'user.isDeactivated || isAdmin)', instead: 'user.isDeactivated)' },
@@ -380,7 +380,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-trusted-ends-access',
-    what: 'who made an account beforehand is out of it when its owner comes from a trusted provider',
+    what: 'linking through a trusted provider locks out whoever created the account in advance',
     attack: 105,
     removals: [{ text: '      await endAllSessions(\n', instead: '      if (now < 0) await endAllSessions(\n' }],
     test: 'src/features/upstream-login/claims-import.test.ts',
@@ -388,7 +388,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-email-verified',
-    what: 'an address that the provider has not verified takes a code',
+    what: 'an address not verified by the provider requires a code',
     attack: 104,
     removals: [{ text: 'isVerified === true || isVerified ===', instead: 'isVerified !== null || isVerified ===' }],
     test: 'src/features/upstream-login/claims-import.test.ts',
@@ -396,7 +396,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-claims-checked',
-    what: 'a display name out of a claim is checked like one that was typed',
+    what: 'a display name from a claim is validated like one entered by the user',
     attack: 112,
     removals: [{ text: 'return parseDisplayName([...text]', instead: 'return String([...text]' }],
     test: 'src/features/upstream-login/claims-import.test.ts',
@@ -404,7 +404,7 @@ export const UPSTREAM: readonly Protection[] = [
   },
   {
     name: 'upstream-registration-proof',
-    what: 'an identity makes one account',
+    what: 'an identity creates one account',
     attack: 100,
     removals: [
       {
