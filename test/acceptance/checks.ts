@@ -49,7 +49,7 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'files are closed to others',
+        what: 'files are not accessible to other users',
         shownBy: [
           [EMPTY_DIRECTORY, 'what it makes is closed to others'],
           ['src/app/data-directory/data-directory.test.ts', 'private to this account'],
@@ -57,7 +57,7 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'a second service on the same port ends with 71',
+        what: 'a second service on the same port exits with 71',
         shownBy: [
           [EMPTY_DIRECTORY, 'a second service on the same port ends with 71'],
           [STOP, 'a second service on the same port explains itself with exit 71'],
@@ -65,14 +65,14 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'one on another port serves the same data',
+        what: 'a second service on another port serves the same data',
         shownBy: [
           [EMPTY_DIRECTORY, 'signs in there and at a second service of the directory'],
           ['test/faults/two-processes.test.ts', 'two hundred codes, each exchanged and its token refreshed'],
         ],
       },
       {
-        what: 'an administrator is made while it runs, and signs in',
+        what: 'an administrator is created while the service runs, and signs in',
         shownBy: [
           [EMPTY_DIRECTORY, 'an administrator is made while it runs, and signs in'],
           ['test/start/running.test.ts', 'name a command that makes the first admin'],
@@ -85,30 +85,30 @@ export const CHECKS: readonly Check[] = [
     clauses: [
       { what: 'has its default', shownBy: [[KEYS, 'without any source, the defaults are those of the manual']] },
       {
-        what: 'takes a good value',
+        what: 'accepts a valid value',
         shownBy: [
           [KEYS, 'accepts ${row.good'],
           [KEYS, 'every key of the schema is tried'],
         ],
       },
-      { what: 'refuses a bad one with file, line and column', shownBy: [[KEYS, 'with file, line and column']] },
+      { what: 'rejects an invalid value with file, line and column', shownBy: [[KEYS, 'with file, line and column']] },
       {
-        what: 'is refused together with its file',
+        what: 'is rejected together with its file',
         shownBy: [
           [KEYS, '%s is refused together with %s_file, at its place'],
           ['src/config/secret-files.test.ts', 'together with k in one source is an error that names both'],
         ],
       },
       {
-        what: 'is named when another was meant',
+        what: 'is suggested for a misspelled key',
         shownBy: [
           ['src/config/load.test.ts', 'names all problems of all files'],
           ['src/config/load.test.ts', 'suggests the place where a known key belongs'],
         ],
       },
-      { what: 'is overridden by its variable', shownBy: [[KEYS, 'is overridden by its variable']] },
+      { what: 'is overridden by its environment variable', shownBy: [[KEYS, 'is overridden by its variable']] },
       {
-        what: 'is in the schema as the program checks it',
+        what: 'matches the JSON Schema',
         shownBy: [
           ['src/config/reference/reference.test.ts', 'has every key with its title and description'],
           ['src/cli/config.test.ts', 'config schema and the manual are printed as they ship'],
@@ -144,21 +144,21 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'another certificate without a restart',
+        what: 'certificate replacement without a restart',
         shownBy: [
           ['test/faults/reload.test.ts', 'a certificate is replaced without a restart'],
           ['src/cli/tls-reload.test.ts', 'are read again once they have changed'],
         ],
       },
       {
-        what: 'mode and replacement of a Unix socket',
+        what: 'permissions and replacement of a Unix socket',
         shownBy: [
           ['src/platform/http/unix-sockets.test.ts', 'has the configured permissions from its first moment'],
           ['src/platform/http/unix-sockets.test.ts', 'takes the place of a running one'],
         ],
       },
       {
-        what: 'sockets of systemd',
+        what: 'systemd socket activation',
         shownBy: [
           ['test/start/inherited-sockets.test.ts', 'TCP by name and Unix by position are served'],
           ['src/platform/http/inherited-sockets.test.ts', 'are found by position or by name'],
@@ -170,7 +170,7 @@ export const CHECKS: readonly Check[] = [
     title: 'Request lines',
     clauses: [
       {
-        what: 'every line of a run over all routes has the layout, as text and as JSON',
+        what: 'every line of a run over all routes has the format, as text and as JSON',
         shownBy: [
           [REQUEST_LINES, 'has lines that are whole, and of which no two have one number'],
           ['test/hostile-input/every-endpoint.test.ts', 'no fault, no foreign redirect, one line with the right'],
@@ -178,7 +178,7 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'one line for each request, also for 404, 405, 413, abort, throw, HEAD, OPTIONS',
+        what: 'one line per request, also for 404, 405, 413, abort, throw, HEAD, OPTIONS',
         shownBy: [
           [REQUEST_LINES, 'has one line for each request, with its method, path, protocol and status'],
           [REQUEST_LOG, 'one line for each request'],
@@ -187,7 +187,7 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'the same by HTTP/2',
+        what: 'the same over HTTP/2',
         shownBy: [
           [REQUEST_LINES, 'has one line for each request, with its method, path, protocol and status'],
           [HTTP2, 'is answered by 404, 405, 413, 414, 415 and 431 as over HTTP/1.1'],
@@ -195,34 +195,34 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'numbers are unique under 1,000 requests at once',
+        what: 'request IDs are unique under 1,000 concurrent requests',
         shownBy: [
           [REQUEST_LINES, 'of which no two have one number'],
           [REQUEST_LOG, 'counters are unique and without gaps under 1,000 concurrent requests'],
         ],
       },
       {
-        what: 'no forged line (S-75)',
+        what: 'no forged lines (S-75)',
         shownBy: [[REQUEST_LOG, 'text from outside cannot leave its place in a line']],
       },
     ],
   },
   {
-    title: 'Who asked, and from where',
+    title: 'Requester and client address',
     clauses: [
       {
         what: 'every endpoint, for each kind of caller',
         shownBy: [['test/hostile-input/every-endpoint.test.ts', 'one line with the right requester']],
       },
       {
-        what: 'pages and forms: who has signed in',
+        what: 'pages and forms: the signed-in user',
         shownBy: [
           ['src/browser/viewer.test.ts', 'with a live session is the requester at one query'],
           ['src/browser/viewer.test.ts', 'has no requester with a session that was ended elsewhere'],
         ],
       },
       {
-        what: 'sign-in: who is signed in by it, nobody while something is wrong or due',
+        what: 'sign-in: the signed-in user; none on errors or pending factors',
         shownBy: [
           ['src/features/login/login.test.ts', 'opens a session, goes on to / and is attributed to the user'],
           ['src/features/login/login.test.ts', 'answers a wrong password, an unknown name'],
@@ -232,25 +232,25 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'proof of who one is: who has signed in, also with a wrong password',
+        what: 'identity confirmation: the signed-in user, also with a wrong password',
         shownBy: [['src/features/reauth/reauth.test.ts', 'with a wrong password shows the error at its field']],
       },
       {
-        what: 'sign-out: who signed out',
+        what: 'sign-out: the signed-out user',
         shownBy: [
           ['src/features/logout/logout.test.ts', 'is attributed to its user and redirects'],
           ['src/features/logout/logout.test.ts', 'attributed to nobody'],
         ],
       },
       {
-        what: 'registration: the new account at its last step, nobody before',
+        what: 'registration: the new account in the last step, none before',
         shownBy: [
           ['src/features/registration/steps.test.ts', 'asks for the display name first, without a requester'],
           ['src/features/registration/steps.test.ts', 'has nothing in common with what the browser held before'],
         ],
       },
       {
-        what: 'requests of applications, devices and chat clients in the browser: who has signed in',
+        what: 'client, device and chat client requests in the browser: the signed-in user',
         shownBy: [
           ['src/features/authorization/authorization.test.ts', 'and never consented sees the consent page'],
           ['src/features/device/device.test.ts', 'code, sign-in, page, consent'],
@@ -258,7 +258,7 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'OAuth endpoints: the client once it has proven itself',
+        what: 'OAuth endpoints: the authenticated client',
         shownBy: [
           ['src/features/token/client-authentication.test.ts', 'and the client is the requester'],
           ['src/features/device/device.test.ts', 'gets a device code, a user code and the addresses'],
@@ -266,14 +266,14 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'introspection: the client that asks, or the homeserver',
+        what: 'introspection: the calling client, or the homeserver',
         shownBy: [
           ['src/features/introspection/introspection.test.ts', 'the first use costs two statements'],
           ['src/features/introspection/introspection.test.ts', 'and nobody is the requester'],
         ],
       },
       {
-        what: 'userinfo: the person of the token',
+        what: 'userinfo: the user of the token',
         shownBy: [
           ['src/features/userinfo/userinfo.test.ts', 'openid alone shows the subject and the username'],
           ['src/features/userinfo/userinfo.test.ts', 'nobody is the requester'],
@@ -296,11 +296,11 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'a provider that signs people out: nobody',
+        what: 'back-channel logout by a provider: none',
         shownBy: [['src/features/upstream-login/backchannel-logout.test.ts', 'needs neither cookie nor form token']],
       },
       {
-        what: 'address of the client, by peer, header, port, IPv6, Forwarded',
+        what: 'client address, by peer, header, port, IPv6, Forwarded',
         shownBy: [
           ['src/platform/http/client-address.test.ts', 'client.address (operations 5.6)'],
           ['src/platform/http/client-address.test.ts', 'Forwarded (RFC 7239)'],
@@ -308,7 +308,7 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'and by PROXY header',
+        what: 'client address by PROXY header',
         shownBy: [
           ['src/platform/http/proxy-protocol.test.ts', 'headers of requests count behind it only when the source'],
         ],
@@ -316,29 +316,29 @@ export const CHECKS: readonly Check[] = [
     ],
   },
   {
-    title: 'Costs in the request line',
+    title: 'Cost in the request line',
     clauses: [
-      { what: 'a handler that spins for 50 ms', shownBy: [[REQUEST_LOG, 'shows at least 45 ms of cpu']] },
+      { what: 'a handler that blocks for 50 ms', shownBy: [[REQUEST_LOG, 'shows at least 45 ms of cpu']] },
       {
-        what: 'one that waits for a timer or the database',
+        what: 'a handler that waits for a timer or the database',
         shownBy: [
           [REQUEST_LOG, 'shows less than 10 ms of cpu and at least two polls'],
           ['src/platform/postgres/single-statements.test.ts', 'is charged database time, not processor time'],
         ],
       },
       {
-        what: 'both at once',
+        what: 'both concurrently',
         shownBy: [[REQUEST_LOG, 'the waiting one keeps its own cpu time']],
       },
       {
-        what: 'the hash of a sign-in',
+        what: 'the password hash of a sign-in',
         shownBy: [
           [REQUEST_LINES, 'charges a sign-in with its hash'],
           ['src/platform/password-hash/hash-queue.test.ts', 'the time of a hash counts as the request’s own'],
         ],
       },
       {
-        what: 'a poll for each statement that is awaited',
+        what: 'one poll per awaited statement',
         shownBy: [['src/platform/postgres/single-statements.test.ts', 'a transaction counts its statements']],
       },
       {
@@ -354,7 +354,7 @@ export const CHECKS: readonly Check[] = [
     title: 'latchkey activity',
     clauses: [
       {
-        what: 'tells of a recorded run what the interface’s table says, from text and JSON',
+        what: 'reports for a recorded run what the table in the interface specification says, from text and JSON',
         shownBy: [
           ['test/journeys/recorded-activity.test.ts', 'tells what the table of the interface tells'],
           ['test/start/activity.test.ts', 'tells of HTTP/2, TLS, PROXY, Unix sockets'],
@@ -366,7 +366,7 @@ export const CHECKS: readonly Check[] = [
     title: 'Admin API',
     clauses: [
       {
-        what: 'every operation without a token, with a wrong scope, of a locked administrator, and let in',
+        what: 'every operation without a token, with a wrong scope, by a locked administrator, and authorized',
         shownBy: [
           [ADMIN_MATRIX, '%s: refused, and nothing is done'],
           [ADMIN_MATRIX, '%s: let in, whatever becomes of the request'],
@@ -374,7 +374,7 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'every operation with a missing object, a bad body and a bad id',
+        what: 'every operation with a missing object, an invalid body and an invalid ID',
         shownBy: [
           [ADMIN_MATRIX, 'what does not exist is 404'],
           [ADMIN_MATRIX, 'a body that makes no sense is 400'],
@@ -383,11 +383,11 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'walks of 1,000 rows both ways while rows come in',
+        what: 'pagination over 1,000 rows in both directions during inserts',
         shownBy: [['src/features/admin-api/walks.test.ts', 'sees whatever was there when it began, each once']],
       },
       {
-        what: 'answers are as /api/spec.json describes them',
+        what: 'responses match /api/spec.json',
         shownBy: [
           ['src/features/admin-api/admin-api.test.ts', 'has an example for each body and each answer'],
           ['test/manual/endpoints.test.ts', 'promises numbers of statements that a walk through the service keeps'],
@@ -395,7 +395,7 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'the reference loads from its own origin alone',
+        what: 'the interactive reference only loads from its own origin',
         shownBy: [['tools/browser/api-reference-journey.js'], ['src/features/admin-api/reference.test.ts', 'S-173']],
       },
     ],
@@ -404,14 +404,14 @@ export const CHECKS: readonly Check[] = [
     title: 'Two processes on one PostgreSQL',
     clauses: [
       {
-        what: 'kill -9 in the middle of a job, which runs again within two minutes',
+        what: 'kill -9 during a job, which is retried within two minutes',
         shownBy: [
           [TWO_INSTANCES, 'kill -9 of a process in the middle of a job'],
           ['test/faults/mail-server.test.ts', 'another process takes the job when the minute is over'],
         ],
       },
       {
-        what: 'work that comes back runs once',
+        what: 'recurring jobs run once',
         shownBy: [
           [PERIODIC, 'runs once at its minute, on however many instances'],
           [PERIODIC, 'does not pile up while a run takes longer than its hour'],
@@ -419,7 +419,7 @@ export const CHECKS: readonly Check[] = [
         ],
       },
       {
-        what: 'limits hold across both',
+        what: 'rate limits apply across both',
         shownBy: [
           ['test/attacks/guessing.test.ts', 'a burst of 100 guesses over two instances'],
           ['test/journeys/limits.test.ts', 'limits of browser-flows 14, on two instances'],
@@ -428,17 +428,17 @@ export const CHECKS: readonly Check[] = [
     ],
   },
   {
-    title: 'Clean-up',
+    title: 'Cleanup',
     clauses: [
       {
-        what: 'what is old goes, and nothing else',
+        what: 'deletes expired data and nothing else',
         shownBy: [
           [SWEEPS, 'what the clean-up deletes and what it keeps'],
           ['src/features/chat-compat/clean-up.test.ts', 'that have expired go a day later'],
         ],
       },
       {
-        what: 'after a year of traffic no table grows',
+        what: 'no table grows after a year of traffic',
         shownBy: [['test/long-life/year-of-traffic.test.ts', 'after the longest retention no table grows any more']],
       },
     ],
@@ -447,18 +447,18 @@ export const CHECKS: readonly Check[] = [
     title: 'Upgrade',
     clauses: [
       {
-        what: 'an older version next to this one, under load, without a failed request',
+        what: 'an older version runs alongside this one under load without a failed request',
         shownBy: [
           ['tools/upgrade/run.js', 'one after the other, and no request fails'],
           ['test/long-life/rolling-upgrade.test.ts', 'no request of two instances fails'],
         ],
       },
       {
-        what: 'somebody holds the lock of migrations',
+        what: 'the migration lock is held',
         shownBy: [[MIGRATE, 'ends with exit code 75 when another process holds the lock']],
       },
       {
-        what: 'a migration that was changed is refused',
+        what: 'a modified migration is rejected',
         shownBy: [[MIGRATE, 'refuses with exit code 1 when the text of an applied migration was changed']],
       },
     ],
@@ -485,14 +485,14 @@ export const CHECKS: readonly Check[] = [
     title: 'Overload',
     clauses: [
       {
-        what: 'at twice of what it can do, most of the peak is done and the rest refused at once',
+        what: 'at twice its capacity, it serves most of its peak and rejects the rest immediately',
         shownBy: [
           ['bench/overload.js'],
           ['src/platform/http/limits.test.ts', 'requests beyond those in flight are refused with 503'],
         ],
       },
       {
-        what: '2,000 slow connections leave others as they were',
+        what: '2,000 slow connections do not affect others',
         shownBy: [['test/attacks/slow-connections.test.ts', '2,000 slow connections']],
       },
     ],
@@ -507,12 +507,15 @@ export const CHECKS: readonly Check[] = [
           ['test/faults/restore.test.ts', 'what was acknowledged before a backup under load'],
         ],
       },
-      { what: 'restored to a new directory, row by row', shownBy: [[BACKUP, 'into a new directory: the same rows']] },
-      { what: 'restored to a PostgreSQL', shownBy: [[BACKUP, 'into an empty PostgreSQL: the same rows']] },
+      {
+        what: 'restored to a new directory, with identical rows',
+        shownBy: [[BACKUP, 'into a new directory: the same rows']],
+      },
+      { what: 'restored to a PostgreSQL server', shownBy: [[BACKUP, 'into an empty PostgreSQL: the same rows']] },
     ],
   },
   {
-    title: 'No secret in what is shown',
+    title: 'No secrets in output',
     clauses: [
       {
         what: 'in the log',
