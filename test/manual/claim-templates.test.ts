@@ -30,7 +30,7 @@ function rowsBelow(heading: string): readonly (readonly string[])[] {
     );
 }
 
-const examples = ['Language', 'Filters', 'What is not there'].flatMap((heading) =>
+const examples = ['Language', 'Filters', 'Missing values'].flatMap((heading) =>
   rowsBelow(heading).map((cells): [string, string] => [
     cells.at(-2)?.replace(/^`(.*)`$/, '$1') ?? '',
     cells.at(-1) ?? '',
