@@ -53,7 +53,7 @@ log. For remedies, see [Error codes](error-codes.md). The tables below omit erro
 export function adminApiPage(): string {
   const sections = Object.entries(TAGS).map(([tag, description]) => {
     const operations = OPERATIONS.filter((operation) => operation.tag === tag);
-    const overview = table(['Request', 'Operation', 'Filters or body', 'Answer', 'Errors'], operations.map(rowOf));
+    const overview = table(['Request', 'Operation', 'Filters or body', 'Response', 'Errors'], operations.map(rowOf));
     return [`## ${tag}`, description, overview, ...operations.map(detailsOf)].join('\n\n');
   });
   return `${[INTRODUCTION, ...sections].join('\n\n')}\n`;

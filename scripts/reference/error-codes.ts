@@ -30,10 +30,7 @@ causes are only in the log. A *refusal* is caused by the request, a *fault* by t
 export function errorCodesPage(formCodes: ReadonlySet<string>): string {
   return `${[
     INTRODUCTION,
-    table(
-      ['Code', 'Kind', 'Page', 'OAuth endpoint', 'Chat client', 'What happened', 'What to do'],
-      ERROR_CODES.map(errorRow),
-    ),
+    table(['Code', 'Kind', 'Page', 'OAuth endpoint', 'Chat client', 'Cause', 'Remedy'], ERROR_CODES.map(errorRow)),
     `## Forms
 
 A rejected form is shown again with status 200 (503 for \`overloaded\`), the attribute \`data-error-code\` on each

@@ -2,7 +2,7 @@ import type { Metric } from '../../src/platform/base/metric-kinds.ts';
 import { METRICS } from '../../src/platform/base/metric-table.ts';
 import { code, table } from './markdown.ts';
 
-const ACROSS = { average: 'average', first: 'one of them', max: 'greatest', min: 'least', sum: 'sum' } as const;
+const ACROSS = { average: 'average', first: 'any', max: 'maximum', min: 'minimum', sum: 'sum' } as const;
 
 /** Lists all metrics by name. */
 export function metricsPage(): string {
@@ -30,7 +30,7 @@ describes how to collect them and which alerts to set up. This page is generated
 The last column shows how the values of several processes (\`http.workers\`) are aggregated. Times are in seconds.
 Counters start at 0 and are always present. Labels never contain values from requests.
 
-${table(['Name', 'Type', 'Labels', 'Meaning', 'Several processes'], rows)}
+${table(['Name', 'Type', 'Labels', 'Meaning', 'Aggregation'], rows)}
 
 ## Values of labels
 

@@ -51,7 +51,7 @@ function errorTable(codes: readonly ErrorCode[], errorFormat: string): string {
     const { status, error } = answerOf(name, errorFormat);
     return [`${status} ${code(error)}`, code(name), ERROR_TEXTS[name].meaning, ERROR_TEXTS[name].remedy];
   });
-  return table(['Answer', 'Code in the log', 'What happened', 'What to do'], rows);
+  return table(['Response', 'Code in the log', 'Cause', 'Remedy'], rows);
 }
 
 function pagesTable(routes: readonly RouteFacts[], platformCodes: readonly ErrorCode[]): string {

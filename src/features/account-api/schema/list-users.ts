@@ -38,7 +38,7 @@ builder.queryFields((t) => ({
     type: User,
     nullable: true,
     description:
-      'Account by username, compared case-insensitively; null if it does not exist or belongs to somebody else.',
+      'Account by username, compared case-insensitively; null if it does not exist or belongs to another user.',
     args: { username: t.arg.string({ required: true }) },
     resolve: async (_, { username }, context) => await findByName(username, context),
   }),

@@ -24,7 +24,7 @@ builder.queryFields((t) => ({
   node: t.field({
     type: Node,
     nullable: true,
-    description: 'Object by ID; null if it does not exist or belongs to somebody else.',
+    description: 'Object by ID; null if it does not exist or belongs to another user.',
     args: { id: t.arg.id({ required: true }) },
     resolve: async (_, { id }, context) => await findNode(parseNodeId(id), context),
   }),

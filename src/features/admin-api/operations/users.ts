@@ -196,7 +196,7 @@ export const userOperations: readonly Operation[] = [
     id: 'unlockUser',
     action: 'unlock',
     summary: 'Unlocks an account',
-    description: 'Existing sessions work once more. The homeserver is notified in the background.',
+    description: 'Existing sessions resume. The homeserver is notified in the background.',
     ...SHARED,
     run: async (call, { id }) => {
       const { database, homeserver } = call.core;
