@@ -18,6 +18,6 @@ export function fillPart(page: string, name: string, text: string): string {
   const end = `\n<!-- end: ${name} -->`;
   const [before, rest] = page.split(begin);
   const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) throw new Error(`the page has no marks for the part ${name}`);
+  if (before === undefined || after === undefined) throw new Error(`the page has no markers for ${name}`);
   return before + begin + text + end + after;
 }

@@ -31,8 +31,8 @@ function fillSection(text: string, routes: readonly RouteFacts[], platformCodes:
   if (unnamed.length > 0) throw new Error(`requests.md: ${names.join(', ')} does not name ${unnamed.join(', ')}`);
   const codes = new Set(own.flatMap((route) => route.codes).filter((name) => !platformCodes.includes(name)));
   const isOpen = first.cors !== undefined;
-  const cors = isOpen ? 'Code of any origin may call it (CORS).' : 'Code of another origin cannot read its answers.';
-  const errors = codes.size === 0 ? 'No errors but [those of every endpoint](#every-endpoint).' : undefined;
+  const cors = isOpen ? 'CORS: any origin is allowed.' : 'No CORS: other origins cannot read responses.';
+  const errors = codes.size === 0 ? 'Only the errors of [every endpoint](#every-endpoint).' : undefined;
   return fillPart(text, nameOf(first), `${cors}\n\n${errors ?? errorTable([...codes].toSorted(), first.errorFormat)}`);
 }
 

@@ -19,7 +19,7 @@ export const accountSection = mapping({
     ),
   second_factor_after_upstream: choice(['never', 'if_enrolled'])
     .prefault('never')
-    .describe('Whether users with an authenticator app must enter a code after signing in with an sign-in provider.'),
+    .describe('Whether users with an authenticator app must enter a code after signing in with a sign-in provider.'),
   second_factor_on_reauth: bool()
     .prefault(true)
     .describe('Users with an authenticator app must enter a code when they confirm their identity.'),

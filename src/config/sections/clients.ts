@@ -158,7 +158,7 @@ const client = mapping({
   token_exchange: tokenExchange
     .optional()
     .describe('Allows the client, which must be confidential, to exchange tokens of users for its own (RFC 8693).'),
-  first_party: bool().prefault(false).describe('Skips the consent page.'),
+  first_party: bool().prefault(false).describe('Allows skipping the consent page.'),
   default_max_age: integer(0)
     .optional()
     .describe('Maximum age of a sign-in, in seconds, for requests without `max_age`.'),

@@ -11,14 +11,16 @@ const scheme = mapping({
   version: integer(1, 65_535).describe(
     'Unique version, stored with every hash. New passwords are hashed with the highest version.',
   ),
-  algorithm: choice(['argon2id', 'bcrypt', 'pbkdf2']).describe('`pbkdf2` uses SHA-256.'),
+  algorithm: choice(['argon2id', 'bcrypt', 'pbkdf2']).describe('Hash algorithm; `pbkdf2` uses SHA-256.'),
   cost: hint(integer(4, 31), { defaultText: '12' }).optional().describe('Cost factor of bcrypt.'),
   memory_kib: hint(integer(8, 1_048_576), { defaultText: String(MEMORY_KIB) })
     .optional()
     .describe('Memory of argon2id, at least 8 per lane.'),
-  iterations: hint(integer(1, 1000), { defaultText: '2' }).optional().describe('Passes of argon2id.'),
-  parallelism: hint(integer(1, 255), { defaultText: '1' }).optional().describe('Lanes of argon2id.'),
-  rounds: hint(integer(100_000, 10_000_000), { defaultText: '600000' }).optional().describe('Iterations of pbkdf2.'),
+  iterations: hint(integer(1, 1000), { defaultText: '2' }).optional().describe('Number of passes of argon2id.'),
+  parallelism: hint(integer(1, 255), { defaultText: '1' }).optional().describe('Number of lanes of argon2id.'),
+  rounds: hint(integer(100_000, 10_000_000), { defaultText: '600000' })
+    .optional()
+    .describe('Number of iterations of pbkdf2.'),
   unicode_normalization: bool()
     .prefault(false)
     .describe(
