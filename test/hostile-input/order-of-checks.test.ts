@@ -36,7 +36,7 @@ type Way = 'plain' | 'signed' | 'pushed';
 /** Detected before the parameters are evaluated, so only applicable to plain parameters. */
 const EARLY: readonly Fault[] = [
   { row: 1, repeats: 'state', code: 'invalid_request', description: 'state is given more than once' },
-  { row: 2, fields: { client_id: UNKNOWN_CLIENT }, code: 'invalid_request', description: 'client_id names no client' },
+  { row: 2, fields: { client_id: UNKNOWN_CLIENT }, code: 'invalid_request', description: 'client_id is unknown' },
 ];
 /** Row 3: an unreadable request object or reference. A request has at most one of them. */
 const UNREADABLE: Readonly<Record<string, Fault>> = {
@@ -46,7 +46,7 @@ const UNREADABLE: Readonly<Record<string, Fault>> = {
   },
   reference: {
     ...{ row: 3, fields: { request_uri: `urn:ietf:params:oauth:request_uri:${'x'.repeat(43)}` } },
-    ...{ code: 'invalid_request_uri', description: 'names no request' },
+    ...{ code: 'invalid_request_uri', description: 'does not match a request' },
   },
 };
 const FAULTS: readonly Fault[] = [

@@ -41,7 +41,7 @@ export const applications = [
     folder: 'passport-openidconnect',
     callback: '/callback',
     command: node,
-    refusal: /the user cancelled the request/,
+    refusal: /the user canceled the request/,
   },
   {
     name: 'express-openid-connect',
@@ -55,7 +55,7 @@ export const applications = [
     folder: 'flask-authlib',
     callback: '/callback',
     command: inPython,
-    refusal: /access_denied: the user cancelled the request/,
+    refusal: /access_denied: the user canceled the request/,
   },
   {
     name: 'django-allauth',
@@ -97,7 +97,7 @@ export const applications = [
     folder: 'go-oidc',
     callback: '/callback',
     command: async () => [await goProgram('go-oidc')],
-    refusal: /access_denied: the user cancelled the request/,
+    refusal: /access_denied: the user canceled the request/,
   },
   {
     name: 'OmniAuth with Sinatra',

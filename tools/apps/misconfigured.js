@@ -92,8 +92,8 @@ export const misconfigured = [
     'the page tells developers where to look, and the log says what a client id is',
     async ({ page, application, latchkey }) => {
       await page.goto(`${application.base}/login`);
-      assert.match(await page.innerText('main'), /its client_id names no client here; the log of the service says/);
-      assert.match(refusal(latchkey, application), /expected="a client_id of the configuration, 26 characters"/);
+      assert.match(await page.innerText('main'), /its client_id is unknown; the server log shows/);
+      assert.match(refusal(latchkey, application), /expected="a configured client_id of 26 characters"/);
     },
   ),
 ];

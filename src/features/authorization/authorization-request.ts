@@ -50,7 +50,7 @@ import { takeStep } from './take-step.ts';
 export async function answerRequest(deps: AuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const parameters = FormParameters.parse(context.rawQuery);
   if (parameters === undefined) {
-    const description = 'the query cannot be decoded: it has to be form-encoded UTF-8 without NUL';
+    const description = 'the query cannot be decoded: it must be form-encoded UTF-8 without NUL';
     logRefusal(deps.log, { code: 'invalid_request', description, client: undefined });
     throw unknownClient();
   }
@@ -89,8 +89,8 @@ export async function answerPostedRequest(
 
 /** Why a reference to a pushed request cannot be used, for the client's developer. */
 const UNUSABLE: Readonly<Record<Exclude<PushedRequest['state'], 'waiting'>, string>> = {
-  unknown: 'request_uri names no request that this client has pushed',
-  expired: 'the pushed request has expired: push it right before the browser is sent here',
+  unknown: 'request_uri does not match a request that this client has pushed',
+  expired: 'the pushed request has expired: push it immediately before redirecting the browser',
   used: 'the pushed request was already used: each is valid for only one authorization request',
 };
 
@@ -108,7 +108,7 @@ async function acceptRequest(
   const { client, plain } = asked;
   if (plain.has('request')) {
     if (plain.has('request_uri')) {
-      const description = 'request and request_uri exclude each other';
+      const description = 'request and request_uri must not be used together';
       return await refuseUnreadable(deps, context, asked, 'invalid_request', description);
     }
     const read = await verifyRequestObject(deps, client, plain);
@@ -270,7 +270,7 @@ async function storeGrant(
     // The client was deleted after it was read, possibly by another instance.
     if (!isMissingReference(error)) throw error;
     deps.clients.forget(client.id);
-    const description = 'the client was deleted while the request was read';
+    const description = 'the client was deleted while the request was processed';
     logRefusal(deps.log, { code: 'invalid_request', description, client, redirectUri: request.target.redirectUri });
     throw unknownClient();
   });
@@ -278,7 +278,7 @@ async function storeGrant(
   if (made.reason === 'reference-used') {
     return await refuseUnreadable(deps, context, accepted, 'invalid_request_uri', UNUSABLE.used);
   }
-  const description = 'too many authorization requests of this address or user led to nothing in the last hour';
+  const description = 'too many unfinished authorization requests from this address or user in the last hour';
   logRefusal(deps.log, { code: 'rate_limited', description, client, redirectUri: request.target.redirectUri });
   throw new LatchkeyError('rate_limited', { description, retryAfterSeconds: made.retryAfterSeconds });
 }
@@ -299,7 +299,7 @@ async function reportFaultsToClient(
   } catch (error) {
     const code = error instanceof LatchkeyError ? error.code : 'internal';
     if (code !== 'internal') throw error;
-    deps.log.error('error', 'an authorization request could not be answered', describeError(error));
+    deps.log.error('error', 'authorization request failed', describeError(error));
     const description = `internal error, reference ${context.task.id}`;
     const refused = { client, target, isSilent: false };
     return await refuseClient(deps, context, refused, { error: 'server_error', description }, undefined);

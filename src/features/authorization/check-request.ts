@@ -76,7 +76,8 @@ export async function checkRequest(
 }
 
 /** Why a request in a frame is rejected, for the log. */
-export const EMBEDDED = 'only a request with prompt=none may be sent from a frame, and none by another part of a page';
+export const EMBEDDED =
+  'only a request with prompt=none may be sent from a frame, and no request from other embedded content';
 
 /** Pushed or signed parameters may ask for more than the URL showed when embedding was checked (security S-181). */
 function requireSilenceInFrames(
@@ -122,11 +123,11 @@ async function findClient(
     code: 'invalid_request',
     description:
       namedClientId(name) === undefined
-        ? 'client_id is not an id of a client'
-        : 'client_id names no client, or a disabled one',
+        ? 'client_id is not a client ID'
+        : 'client_id is unknown, or the client is disabled',
     client: undefined,
     parameters,
-    expected: 'a client_id of the configuration, 26 characters',
+    expected: 'a configured client_id of 26 characters',
   });
   throw unknownClient();
 }
@@ -134,7 +135,6 @@ async function findClient(
 /** The same error for every unknown client ID, so that it does not reveal which clients exist (security S-06). */
 export function unknownClient(): LatchkeyError {
   return new LatchkeyError('invalid_request', {
-    description:
-      'the request cannot be decoded, or its client_id names no client here; the log of the service says what it received',
+    description: 'the request cannot be decoded, or its client_id is unknown; the server log shows what was received',
   });
 }

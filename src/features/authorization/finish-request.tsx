@@ -52,7 +52,7 @@ export async function fulfillRequest(
   return redirect(deps.urls.authorizationGrant(grant.id));
 }
 
-const CANCELLED: AuthorizationResult = { error: 'access_denied', description: 'the user cancelled the request' };
+const CANCELLED: AuthorizationResult = { error: 'access_denied', description: 'the user canceled the request' };
 
 /** Ends the grant and reports to the client that the user declined. */
 export async function cancelRequest(

@@ -132,12 +132,12 @@ function expectedAccount(facts: SignedInFacts, { subjects }: StepRules): Step | 
   const subject = subjects.of(viewer.user.id, client.sector);
   if (expected === undefined || expected === subject || others.includes(subject)) return undefined;
   if (!isSilent(facts)) return { kind: 'other-account', viewer, expected };
-  return refuse('login_required', 'another user is signed in than the one expected');
+  return refuse('login_required', 'a user other than the expected one is signed in');
 }
 
 function authenticationAge(facts: SignedInFacts, rules: StepRules): Step | undefined {
   if (!isAuthenticationTooOld(facts, rules)) return undefined;
-  return isSilent(facts) ? refuse('login_required', 'the user has to authenticate again') : { kind: 'reauth' };
+  return isSilent(facts) ? refuse('login_required', 'the user must reauthenticate') : { kind: 'reauth' };
 }
 
 /**
@@ -175,12 +175,15 @@ function authenticationClass(facts: SignedInFacts): Step | undefined {
   if (!acr.isEssential && accepted.length === 0) return undefined;
   if (accepted.some((value) => reachesAcr(session.acr, value))) return undefined;
   if (isSilent(facts)) {
-    return acr.isEssential ? refuse('login_required', 'the user has to authenticate in another way') : undefined;
+    return acr.isEssential ? refuse('login_required', 'the user must authenticate with a different method') : undefined;
   }
   const mayReach = acr.isEssential && reachable.length > 0;
   if (mayReach || (reachable.length > 0 && session.authenticatedAt <= createdAt)) return { kind: 'reauth' };
   if (!acr.isEssential) return undefined;
-  return refuse('unmet_authentication_requirements', 'the user did not authenticate in the way that claims asks for');
+  return refuse(
+    'unmet_authentication_requirements',
+    'the user did not authenticate with the method requested in claims',
+  );
 }
 
 function policy(facts: SignedInFacts, rules: StepRules): Step | undefined {
@@ -195,11 +198,11 @@ function policy(facts: SignedInFacts, rules: StepRules): Step | undefined {
 function consent(facts: SignedInFacts, rules: StepRules): Step | undefined {
   if (facts.decision === 'consent') return undefined;
   if (isSilent(facts) && !facts.isBound) {
-    return refuse('interaction_required', 'the request continued in another browser than it began in');
+    return refuse('interaction_required', 'the request was continued in a different browser');
   }
   if (!isConsentNeeded({ ...facts, mayRemember: rules.rememberConsent }, rules)) return undefined;
   if (!isSilent(facts)) return { kind: 'consent', viewer: facts.viewer };
-  return refuse('consent_required', 'the user has to be asked for consent');
+  return refuse('consent_required', 'user consent is required');
 }
 
 /** `prompt=none`: if a page would be needed, the client gets an error instead. */

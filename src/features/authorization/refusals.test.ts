@@ -191,7 +191,7 @@ describe('what is refused before there is a request', () => {
       'a decision with a client_id',
       400,
       () => ({ headers: FORM, body: form(`&grant_id=${newId<'authorization-grant'>(1)}`) }),
-      { code: 'invalid_request', description: 'grant_id and client_id exclude each other' },
+      { code: 'invalid_request', description: 'grant_id and client_id must not be used together' },
     ],
     [
       'a form sent from a frame',
@@ -287,7 +287,7 @@ describe('the error page', () => {
     const texts = [];
     for (const id of ['my-app', newId<'client'>(1)]) {
       const shown = await service.browser().get(authorizeUrl(id));
-      expect(shown.text).toContain('its client_id names no client here');
+      expect(shown.text).toContain('its client_id is unknown');
       texts.push(shown.text.replace(/GET-\d+/, ''));
     }
     expect(texts[0]).toBe(texts[1]);

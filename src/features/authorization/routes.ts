@@ -73,7 +73,7 @@ async function answerPost(deps: AuthorizationDeps, context: RequestContext): Pro
   const grantId = form.get('grant_id');
   if (grantId === undefined) return await answerPostedRequest(deps, context, form);
   if (form.has('client_id')) {
-    const description = 'grant_id and client_id exclude each other';
+    const description = 'grant_id and client_id must not be used together';
     logRefusal(deps.log, { code: 'invalid_request', description, client: undefined, parameters: form });
     throw new LatchkeyError('invalid_request', { description });
   }
@@ -91,7 +91,7 @@ async function readPostedForm(deps: AuthorizationDeps, context: RequestContext):
     return await context.readForm();
   } catch (error) {
     if (error instanceof LatchkeyError && error.code !== 'internal') {
-      const { code, description = ERRORS[code].description ?? 'the body is no form that can be read' } = error;
+      const { code, description = ERRORS[code].description ?? 'the body is not a valid form' } = error;
       logRefusal(deps.log, { code, description, client: undefined });
     }
     throw error;

@@ -88,7 +88,7 @@ export async function openRequest(deps: AuthorizationDeps, context: RequestConte
   if (state === 'expired') return { state, grant, client: mayAnswer ? client : undefined };
   if (!mayAnswer) {
     await cancelAuthorizationGrant(database, grant.id, 'redirect-uri-removed', now);
-    const description = 'the client or its redirect_uri was removed while the request waited';
+    const description = 'the client or its redirect_uri was removed while the request was pending';
     logRefusal(deps.log, { code: 'invalid_redirect_uri', description, client, redirectUri: grant.target.redirectUri });
     throw new LatchkeyError('invalid_redirect_uri', { description });
   }

@@ -157,7 +157,7 @@ async function showDecision(
   const csrf = deps.csrf.field(context);
   const formActions = [login.redirectUri, ...addressesAfterSignOut(deps, login)];
   if (violations.length > 0) {
-    deps.log.info('auth.refused', 'a chat client may not be signed in', {
+    deps.log.info('auth.refused', 'sign-in of a chat client refused', {
       code: 'access_denied',
       description: describeViolations(violations),
       setting: refusingSetting(violations),

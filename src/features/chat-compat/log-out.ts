@@ -20,7 +20,7 @@ export async function logOutEverywhere(core: Core, context: RequestContext): Pro
   const body = hasBody(context) ? membersOf(await context.readJson()) : new Map<string, unknown>();
   const isOnlyCompat = optionalFlag(body, ONLY_COMPAT);
   if (!isOnlyCompat && core.config.compat.logoutAll === 'compat_only') {
-    throw new LatchkeyError('not_found', { description: `only with "${ONLY_COMPAT}": true` });
+    throw new LatchkeyError('not_found', { description: `"${ONLY_COMPAT}": true is required` });
   }
   return await signOut(core, context, token, isOnlyCompat ? 'compat' : 'all');
 }

@@ -39,7 +39,7 @@ export function parseLoginRequest(body: unknown, rules: LoginRules): LoginReques
   const type = requiredText(members, 'type');
   if (type === 'm.login.application_service') throw new LatchkeyError('application_service_login');
   if (type === TOKEN_LOGIN) return { type, token: requiredText(members, 'token'), device: deviceOf(members) };
-  if (type !== PASSWORD_LOGIN || !rules.isPasswordAllowed) throw unsupported('this type of login is not offered');
+  if (type !== PASSWORD_LOGIN || !rules.isPasswordAllowed) throw unsupported('this login type is not supported');
   return {
     type,
     account: accountOf(members, rules),
@@ -67,7 +67,7 @@ function accountOf(members: Members, rules: LoginRules): LoginName {
     case 'm.id.thirdparty':
       return nameOfThirdParty(identifier, rules);
     default:
-      throw unsupported('this type of identifier is not supported');
+      throw unsupported('this identifier type is not supported');
   }
 }
 
@@ -89,7 +89,7 @@ function nameOfUser(user: string, { serverName, isEmailAllowed }: LoginRules): L
 function nameOfThirdParty(members: Members, { isEmailAllowed }: LoginRules): LoginName {
   const medium = requiredText(members, 'medium');
   const address = requiredText(members, 'address');
-  if (medium !== 'email' || !isEmailAllowed) throw unsupported('this type of identifier is not supported');
+  if (medium !== 'email' || !isEmailAllowed) throw unsupported('this identifier type is not supported');
   return { exact: address, key: usernameKey(address), emailKey: parseStoredEmailAddress(address)?.key };
 }
 

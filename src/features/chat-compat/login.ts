@@ -37,7 +37,7 @@ export async function logIn(deps: LoginDeps, context: RequestContext): Promise<H
 }
 
 /** The client shows this to the user, whose password was correct. */
-const FACTOR_DUE = 'The account has a second factor: sign in through the browser (single sign-on).';
+const FACTOR_DUE = 'This account has a second factor. Sign in through the browser (single sign-on).';
 
 function countLogin(body: unknown, result: string): void {
   metrics?.count('latchkey_compat_login_total', { type: loginLabel(body), result });
@@ -47,8 +47,11 @@ async function openAsWanted(deps: LoginDeps, context: RequestContext, body: unkn
   const request = parseLoginRequest(body, deps.loginRules);
   const bannedBy = deps.requesterPolicy.ban('compatLogin', context.clientAddress, context.userAgent);
   if (bannedBy !== undefined) {
-    deps.log.info('auth.refused', 'the policy bans the requester', { code: 'requester_banned', setting: bannedBy });
-    throw new LatchkeyError('login_refused', { description: 'The policy here forbids it to this requester.' });
+    deps.log.info('auth.refused', 'sign-in of a chat client refused: banned requester', {
+      code: 'requester_banned',
+      setting: bannedBy,
+    });
+    throw new LatchkeyError('login_refused', { description: 'The policy does not allow this requester.' });
   }
   const session = await openSession(deps, context, request);
   const { user, deviceId, accessToken, refresh } = session;
@@ -115,7 +118,7 @@ async function openByToken(
   const judgement = await judgeLoginToken(deps.database, presented);
   if (!judgement.ok) {
     if (judgement.reason === 'replayed') {
-      deps.log.warn('token.reuse', 'the login token of a chat client came a second time: its session ended', {
+      deps.log.warn('token.reuse', 'login token of a chat client reused; its session was ended', {
         user: judgement.userId,
       });
     }
@@ -142,7 +145,7 @@ async function requireAllowed(
 ): Promise<void> {
   const violations = await judgeCompatLogin(deps, login, context);
   if (violations.length === 0) return;
-  deps.log.info('auth.refused', 'the policy forbids the sign-in of a chat client', {
+  deps.log.info('auth.refused', 'sign-in of a chat client refused by policy', {
     code: 'policy',
     setting: refusingSetting(violations),
     user: login.user.id,
@@ -152,5 +155,5 @@ async function requireAllowed(
 }
 
 function tokenRefused(): LatchkeyError {
-  return new LatchkeyError('login_refused', { description: 'the login token is unknown, used up or too old' });
+  return new LatchkeyError('login_refused', { description: 'the login token is unknown, already used or expired' });
 }

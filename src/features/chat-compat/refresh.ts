@@ -45,7 +45,7 @@ async function exchangeToken(deps: RefreshDeps, context: RequestContext, refresh
   const { reason, userId } = outcome;
   if (reason === 'locked') throw new LatchkeyError('account_locked', { members: { soft_logout: true } });
   if (reason === 'reuse') {
-    deps.log.warn('token.reuse', 'a refresh token of a chat client came a second time: its session ended', {
+    deps.log.warn('token.reuse', 'refresh token of a chat client reused; its session was ended', {
       user: userId,
     });
   }

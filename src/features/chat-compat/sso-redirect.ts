@@ -35,12 +35,12 @@ export async function beginSso(deps: PageDeps, context: RequestContext): Promise
 function acceptedRedirect({ config, log }: PageDeps, { query }: RequestContext): string {
   const redirectUri = query.get('redirectUrl');
   const problem = query.isRepeated('redirectUrl')
-    ? 'redirectUrl must be given once'
+    ? 'redirectUrl must not be given more than once'
     : redirectUri === undefined
       ? 'redirectUrl is missing'
       : ssoRedirectProblem(redirectUri, config.compat.ssoAllowedRedirects);
   if (problem === undefined && redirectUri !== undefined) return redirectUri;
-  log.info('auth.refused', 'a chat client may not begin a single sign-on', {
+  log.info('auth.refused', 'single sign-on of a chat client refused', {
     code: 'invalid_redirect_uri',
     description: problem,
     redirect_uri: redirectUri === undefined ? undefined : uriForLog(redirectUri),

@@ -40,7 +40,7 @@ export async function replaceClient(deps: RegistrationDeps, context: RequestCont
       await replaceRegistration({ ...deps, cancelGrantsOutsideRedirectUris }, access, metadata),
     );
     deps.clients.forget(access.id);
-    deps.log.info('client.replaced', 'an application replaced its registration', {
+    deps.log.info('client.replaced', 'client registration replaced by the client', {
       client: access.id,
       method: metadata.token_endpoint_auth_method,
     });
@@ -58,7 +58,7 @@ export async function deleteClient(deps: RegistrationDeps, context: RequestConte
   });
   if (!deletion.ok) throw refusalOf(deletion.reason);
   deps.clients.forget(access.id);
-  deps.log.info('client.deleted', 'an application deleted its registration', {
+  deps.log.info('client.deleted', 'client registration deleted by the client', {
     client: access.id,
     sessions: deletion.endedSessions,
   });
@@ -75,7 +75,7 @@ async function authorize(
   const bearer = parseBearer(context.headers.authorization);
   const access = { id, token: bearer.kind === 'token' ? bearer.token : '' };
   const found = await findManagedClient(deps.database, deps.keyRing, access);
-  if (!found.ok) deps.log.info('auth.refused', 'management of a client refused', { code: found.reason, client: id });
+  if (!found.ok) deps.log.info('auth.refused', 'client management refused', { code: found.reason, client: id });
   const client = accepted(found);
   context.setRequester({ kind: 'oauth2-client', id });
   context.requireWork();
@@ -92,7 +92,7 @@ function refusalOf(reason: 'static' | 'refused'): LatchkeyError {
   return reason === 'static'
     ? new LatchkeyError('client_is_static')
     : new LatchkeyError('invalid_token', {
-        description: 'Managing a client needs the registration access token that it got with its registration.',
+        description: 'Managing a client requires the registration access token issued at its registration.',
       });
 }
 
@@ -102,18 +102,18 @@ function refusalOf(reason: 'static' | 'refused'): LatchkeyError {
  */
 function refuseOtherIdentity(body: object, client: ManagedClient): void {
   const members = new MetadataMembers(body);
-  for (const name of ISSUED) if (members.get(name) !== undefined) throw invalidMetadata(name, 'must be left out');
+  for (const name of ISSUED) if (members.get(name) !== undefined) throw invalidMetadata(name, 'must be omitted');
   const id = members.text('client_id');
-  if (id !== client.id) throw invalidMetadata('client_id', 'must be the one of this address');
+  if (id !== client.id) throw invalidMetadata('client_id', 'must match the client_id in the URL');
   const secret = members.text('client_secret');
   if (secret === undefined || client.secret?.matches(secret) === true) return;
-  throw invalidMetadata('client_secret', 'must be the current one: only the service chooses secrets');
+  throw invalidMetadata('client_secret', 'must be the current secret: clients cannot choose their secret');
 }
 
 function refuseOtherSector(metadata: ClientMetadata, former: ClientMetadata): void {
   const sector = sectorLeft(former, metadata);
   if (sector === undefined) return;
-  throw invalidMetadata('subject_type', `must stay pairwise, for the host ${sector}`);
+  throw invalidMetadata('subject_type', `must remain pairwise, with the sector ${sector}`);
 }
 
 const ISSUED = [

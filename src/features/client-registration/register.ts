@@ -12,9 +12,9 @@ export async function register(deps: RegistrationDeps, context: RequestContext):
   const { config, log, urls } = deps;
   if (!config.oauth.dynamicRegistration.enabled) {
     const setting = 'oauth.dynamic_registration.enabled';
-    log.info('auth.refused', 'registration of a client refused', { code: 'registration_closed', setting });
+    log.info('auth.refused', 'client registration refused', { code: 'registration_closed', setting });
     throw new LatchkeyError('registration_closed', {
-      description: `Clients cannot register themselves here (${setting} is off).`,
+      description: `Dynamic client registration is disabled (${setting} is off).`,
     });
   }
   requireInitialToken(deps, context);
@@ -27,7 +27,7 @@ export async function register(deps: RegistrationDeps, context: RequestContext):
     const outcome = await registerClient({ ...deps, limiter }, { body, metadata, clientAddress });
     if (!outcome.ok) throw refusalOf(outcome);
     const { client } = outcome;
-    log.info('client.registered', 'an application registered itself', {
+    log.info('client.registered', 'client registered', {
       client: client.id,
       method: metadata.token_endpoint_auth_method,
       known: client.isKnown,
@@ -44,9 +44,9 @@ function requireInitialToken({ config, log }: RegistrationDeps, context: Request
   const presented = bearer.kind === 'absent' ? '' : bearer.kind === 'token' ? bearer.token : bearer.text;
   if (expected.matches(presented)) return;
   const setting = 'oauth.dynamic_registration.initial_access_token';
-  log.info('auth.refused', 'registration of a client refused', { code: 'bad_initial_access_token', setting });
+  log.info('auth.refused', 'client registration refused', { code: 'bad_initial_access_token', setting });
   throw new LatchkeyError('invalid_token', {
-    description: `Registering needs the initial access token of this service (${setting}).`,
+    description: `Registration requires the initial access token of this server (${setting}).`,
   });
 }
 

@@ -21,7 +21,7 @@ export async function logRefusal<T>({ log }: RegistrationDeps, work: () => Promi
   } catch (error) {
     if (error instanceof LatchkeyError) {
       const { code, description, details } = error;
-      log.info('auth.refused', 'registration of a client refused', { code, reason: description, ...details });
+      log.info('auth.refused', 'client registration refused', { code, reason: description, ...details });
     }
     throw error;
   }

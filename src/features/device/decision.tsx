@@ -187,7 +187,7 @@ async function showDecision(
   const form = { path: deps.urls.device(grant.id), csrf: deps.csrf.field(context) };
   const account = await decidingAccount(deps, viewer.user, continuation(grant));
   if (violations.length > 0) {
-    deps.log.info('auth.refused', 'a device may not be let in', {
+    deps.log.info('auth.refused', 'device authorization refused', {
       code: 'access_denied',
       description: describeViolations(violations),
       setting: refusingSetting(violations),

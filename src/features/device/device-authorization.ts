@@ -21,7 +21,7 @@ type DeviceAuthorizationDeps = PageDeps & { readonly authentication: ClientAuthe
 export async function authorizeDevice(deps: DeviceAuthorizationDeps, context: RequestContext): Promise<HttpResponse> {
   const form = await readOAuthForm(context, ['scope']);
   if (!deps.config.oauth.deviceCodeGrantEnabled) {
-    throw new LatchkeyError('invalid_request', { description: 'The device authorization grant is switched off here.' });
+    throw new LatchkeyError('invalid_request', { description: 'The device authorization grant is disabled.' });
   }
   return await deps.authentication.act(context, form, async (client, database) => {
     if (!client.grantTypes.includes(DEVICE_CODE_GRANT_TYPE)) {
@@ -56,7 +56,7 @@ async function issueCodes(
   );
   if (!created.ok) {
     if (created.reason === 'client-changed') return created.reason;
-    log.info('auth.refused', 'too many requests of devices', {
+    log.info('auth.refused', 'too many device authorization requests', {
       code: 'rate_limited',
       client: request.client.identifier,
     });
@@ -92,7 +92,7 @@ function acceptedScope({ scopeRules }: DeviceAuthorizationDeps, client: Client, 
   if (problem !== undefined) throw new LatchkeyError('invalid_scope', { description: problem });
   if (kept.length === 0) {
     throw new LatchkeyError('invalid_scope', {
-      description: 'none of the scopes is known here and open to the client',
+      description: 'none of the requested scopes is known and allowed for this client',
     });
   }
   if (client.hasBoundTokens && scopeRules.hasUnboundScope(kept)) {

@@ -32,12 +32,12 @@ export async function checkLogoutRequest(deps: PageDeps, parameters: FormParamet
   const hintText = parameters.get('id_token_hint');
   const hint = hintText === undefined ? undefined : readIdTokenHint(deps, hintText);
   if (hintText !== undefined && hint === undefined) {
-    throw refusal(deps, parameters, 'id_token_hint must be an ID token that was issued here; it may be expired');
+    throw refusal(deps, parameters, 'id_token_hint must be an ID token issued by this server; it may be expired');
   }
   const client = await findClient(deps, parameters, hint);
   const redirectUri = parameters.get('post_logout_redirect_uri');
   if (redirectUri !== undefined && client === undefined) {
-    throw refusal(deps, parameters, 'post_logout_redirect_uri needs client_id or id_token_hint');
+    throw refusal(deps, parameters, 'post_logout_redirect_uri requires client_id or id_token_hint');
   }
   if (redirectUri !== undefined && client !== undefined && !mayRedirectAfterLogout(client, redirectUri)) {
     throw refusal(deps, parameters, 'post_logout_redirect_uri is not registered for this client', client);
@@ -56,10 +56,14 @@ async function findClient(
   if (named === undefined) return undefined;
   const client = await deps.clients.findNamed(named);
   if (client === undefined) {
-    throw refusal(deps, parameters, `${given === undefined ? 'id_token_hint' : 'client_id'} names no client here`);
+    throw refusal(
+      deps,
+      parameters,
+      `${given === undefined ? 'id_token_hint' : 'client_id'} does not belong to a known client`,
+    );
   }
   if (hint !== undefined && hint.audience !== client.identifier) {
-    throw refusal(deps, parameters, 'id_token_hint was issued to another client than client_id names', client);
+    throw refusal(deps, parameters, 'id_token_hint was issued to a client other than client_id', client);
   }
   return client;
 }

@@ -92,7 +92,7 @@ async function answerCaller(
   const bearer = parseBearer(context.headers.authorization);
   if (bearer.kind === 'absent') return await answerClient(deps, context, form);
   if (form.has('client_secret') || form.has('client_assertion')) {
-    throw new LatchkeyError('invalid_request', { description: 'Use one method of authentication only.' });
+    throw new LatchkeyError('invalid_request', { description: 'Use only one authentication method.' });
   }
   return await answerHomeserver(deps, context, form, bearer.kind === 'token' ? bearer.token : bearer.text);
 }
@@ -105,7 +105,7 @@ async function answerHomeserver(
 ): Promise<HttpResponse> {
   const expected = deps.config.homeserver.secret;
   if (expected === undefined || expected.isEmpty || !expected.matches(secret)) {
-    deps.log.info('auth.refused', 'introspection refused', { code: 'bad_homeserver_secret' });
+    deps.log.info('auth.refused', 'token introspection refused', { code: 'bad_homeserver_secret' });
     throw denied('The bearer token is not the homeserver secret.', 'Bearer error="invalid_token"');
   }
   context.setRequester({ kind: 'homeserver' });

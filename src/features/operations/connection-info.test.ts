@@ -102,7 +102,7 @@ test('over plain HTTP: both ends of the socket, and the peer is the client', asy
     ...{ ...NOTHING, ...NO_TLS, 'http-version': '1.1' },
     ...{ 'peer-address': '127.0.0.1', 'peer-trusted': 'no' },
     ...{ 'forwarding-header': 'x-forwarded-for', 'forwarding-received': 'none', 'client-address': '127.0.0.1' },
-    'client-from': 'the peer, which is not in http.trusted_proxies: forwarding headers are not read',
+    'client-from': 'the peer address; forwarding headers are ignored because the peer is not in http.trusted_proxies',
   });
 });
 
@@ -121,10 +121,10 @@ test('HEAD and other methods are answered as at /health; other listeners, and th
 });
 
 test.each([
-  ['203.0.113.9, 198.51.100.4', '198.51.100.4', 'its last address that is not in http.trusted_proxies'],
-  ['127.0.0.3, 127.0.0.2', '127.0.0.3', 'its first address, since all of them are'],
-  ['203.0.113.9, unknown, 127.0.0.2', '127.0.0.2', 'what stands right of an entry that is not an address'],
-  [undefined, '127.0.0.1', 'the peer, which may name another address in the forwarding header and does not'],
+  ['203.0.113.9, 198.51.100.4', '198.51.100.4', 'the last address in the forwarding header that is not'],
+  ['127.0.0.3, 127.0.0.2', '127.0.0.3', 'the first address in the forwarding header, because all'],
+  ['203.0.113.9, unknown, 127.0.0.2', '127.0.0.2', 'the address to the right of an invalid entry'],
+  [undefined, '127.0.0.1', 'the peer address, because the trusted proxy sent no address in the forwarding header'],
 ])('behind a trusted proxy that sends %s', async (sent, address, decision) => {
   const loopback = parseCidr('127.0.0.0/8');
   await start({}, { trustedProxies: loopback === undefined ? [] : [loopback] });
@@ -199,6 +199,6 @@ test('over a Unix socket there are no addresses, and its peer is trusted', async
   expect(facts).toMatchObject({
     ...{ 'socket-peer': 'none', 'socket-local': 'none', 'peer-address': 'none', 'peer-trusted': 'yes' },
     ...{ 'forwarding-header': 'none', 'forwarding-received': 'none', 'client-address': 'none' },
-    'client-from': 'the peer, since http.client_ip_header is "none"',
+    'client-from': 'the peer address, because http.client_ip_header is "none"',
   });
 });

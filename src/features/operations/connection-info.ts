@@ -10,12 +10,13 @@ const MAX_SHOWN_CHARACTERS = 1024;
 
 /** How the client's address was determined (operations 5.6). */
 const DECISIONS: Readonly<Record<ConnectionInfo['client']['decidedBy'], string>> = {
-  'untrusted-peer': 'the peer, which is not in http.trusted_proxies: forwarding headers are not read',
-  'no-header-configured': 'the peer, since http.client_ip_header is "none"',
-  'no-header': 'the peer, which may name another address in the forwarding header and does not',
-  entry: 'the forwarding header: its last address that is not in http.trusted_proxies',
-  'only-proxies': 'the forwarding header: its first address, since all of them are in http.trusted_proxies',
-  'unreadable-entry': 'the forwarding header: what stands right of an entry that is not an address, else the peer',
+  'untrusted-peer': 'the peer address; forwarding headers are ignored because the peer is not in http.trusted_proxies',
+  'no-header-configured': 'the peer address, because http.client_ip_header is "none"',
+  'no-header': 'the peer address, because the trusted proxy sent no address in the forwarding header',
+  entry: 'the last address in the forwarding header that is not in http.trusted_proxies',
+  'only-proxies': 'the first address in the forwarding header, because all of them are in http.trusted_proxies',
+  'unreadable-entry':
+    'the address to the right of an invalid entry in the forwarding header, or the peer address if there is none',
 };
 
 /**

@@ -62,7 +62,9 @@ async function push(
   key: ProvenKey | undefined,
 ): Promise<HttpResponse | 'client-changed'> {
   if (form.has('request_uri')) {
-    throw new LatchkeyError('invalid_request', { description: 'request_uri cannot be pushed: send the parameters.' });
+    throw new LatchkeyError('invalid_request', {
+      description: 'request_uri is not allowed here: send the request parameters.',
+    });
   }
   const received = await readRequest(core, client, form);
   if ('problem' in received) {
@@ -72,7 +74,7 @@ async function push(
   }
   const { parameters, isSigned } = received;
   if (key !== undefined && (parameters.get('dpop_jkt') ?? key.thumbprint) !== key.thumbprint) {
-    throw new LatchkeyError('invalid_dpop_proof', { description: 'dpop_jkt must be the key that made the proof.' });
+    throw new LatchkeyError('invalid_dpop_proof', { description: 'dpop_jkt must match the key of the DPoP proof.' });
   }
   const judged = judgeAuthorizationRequest(core, client, received);
   if (judged.kind !== 'accepted') {
@@ -101,8 +103,8 @@ async function push(
   if (pushed.reason === 'client-changed') return pushed.reason;
   const description =
     pushed.reason === 'rate-limited'
-      ? 'Too many pushed requests of this client.'
-      : 'Too many pushed requests of this address were not used in the last hour.';
+      ? 'Too many pushed requests from this client.'
+      : 'Too many unused pushed requests from this address in the last hour.';
   logRefusal(core.log, { code: 'rate_limited', description, client, parameters });
   throw new LatchkeyError('rate_limited', {
     description,

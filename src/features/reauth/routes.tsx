@@ -159,7 +159,7 @@ async function attempt(
 
 function cookieOf(deps: PageDeps, context: RequestContext): SessionCookie {
   const cookie = deps.viewers.cookie(context);
-  if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
+  if (cookie === undefined) throw new Error('active viewer has no session cookie');
   return cookie;
 }
 

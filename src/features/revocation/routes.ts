@@ -44,7 +44,9 @@ export function mount(core: Core): Route[] {
           const outcome = await revokeToken(database, client, request);
           if (outcome === 'client-changed') return outcome;
           if (outcome === 'other-client') {
-            throw new LatchkeyError('unauthorized_client', { description: 'The token was issued to another client.' });
+            throw new LatchkeyError('unauthorized_client', {
+              description: 'The token was issued to a different client.',
+            });
           }
           return done();
         });

@@ -169,7 +169,7 @@ async function settleRefusal(
     const { clientAddress: address, userAgent } = context;
     const syncsDevices = deps.homeserver.isConnected;
     await endOAuth2Session(deps.database, session, { reason: 'code_reused', now, address, userAgent, syncsDevices });
-    deps.log.warn('token.reuse', 'an authorization code was presented again: its session is ended', {
+    deps.log.warn('token.reuse', 'authorization code reused; its session was ended', {
       client: client.identifier,
       session,
     });
@@ -186,28 +186,28 @@ async function settleRefusal(
 function refusal(reason: CodeRefusal | 'too-many-sessions'): LatchkeyError {
   switch (reason) {
     case 'resource':
-      return new LatchkeyError('invalid_target', { description: 'The resource was not part of what was granted.' });
+      return new LatchkeyError('invalid_target', { description: 'The resource was not granted.' });
     case 'key':
       return new LatchkeyError('invalid_dpop_proof', {
-        description: 'The code is bound to a key (dpop_jkt): the proof must be made with it.',
+        description: 'The code is bound to a key (dpop_jkt): the DPoP proof must use this key.',
       });
     case 'requester-banned':
-      return new LatchkeyError('invalid_grant', { description: 'The policy here forbids it to this requester.' });
+      return new LatchkeyError('invalid_grant', { description: 'The policy does not allow this requester.' });
     case 'too-many-sessions':
       return new LatchkeyError('invalid_grant', { description: 'The user has too many sessions and must end some.' });
     case 'redirect-uri':
       return new LatchkeyError('invalid_grant', {
-        description: 'The redirect_uri must be the one of the authorization request.',
+        description: 'The redirect_uri must match the authorization request.',
       });
     case 'verifier-missing':
     case 'verifier-unexpected':
     case 'verifier-wrong':
       return new LatchkeyError('invalid_grant', {
-        description: 'PKCE failed: the code_verifier does not fit the authorization request.',
+        description: 'PKCE failed: the code_verifier does not match the authorization request.',
       });
     default:
       return new LatchkeyError('invalid_grant', {
-        description: "The code is unknown, used, expired, or not this client's.",
+        description: 'The code is unknown, used, expired, or was issued to a different client.',
       });
   }
 }

@@ -29,18 +29,18 @@ export async function issueForClient(
   const judged = { user: undefined, client, scope: granted, grantType: 'client_credentials' };
   const refusals = await judgeGrant(deps, judged, context);
   if (refusals.length > 0) {
-    deps.log.info('auth.refused', 'a token for a client refused', {
+    deps.log.info('auth.refused', 'client credentials grant refused', {
       code: refusals.some(({ code }) => code === 'requester-banned') ? 'requester_banned' : 'policy',
       client: client.identifier,
       setting: refusingSetting(refusals),
     });
-    throw new LatchkeyError('invalid_scope', { description: 'The policy here forbids it to this requester.' });
+    throw new LatchkeyError('invalid_scope', { description: 'The policy does not allow this requester.' });
   }
   const resources = acceptedResources(deps, form, client);
   // Neither a user nor the operator allowed this client to use them (RFC 8707 2), and some resource servers check only
   // `aud`.
   if (!client.isStatic && deps.resourceRules.shown(resources).length > 0) {
-    const description = 'A client that registered itself gets no token of its own for a resource server.';
+    const description = 'A dynamically registered client cannot get a token for a resource server with this grant.';
     throw refusedResources(deps, client, resources, description);
   }
   const key = bindingKey(deps.scopeRules, client, granted, provenKey);
@@ -71,7 +71,7 @@ function grantedScope(deps: TokenDeps, client: Client, requested: string): reado
         });
   if (granted === undefined) {
     throw new LatchkeyError('invalid_scope', {
-      description: 'The client may not have one of these scopes for itself.',
+      description: 'One or more of these scopes are not allowed for this client with this grant.',
     });
   }
   return granted;

@@ -130,11 +130,11 @@ function refusal(
     // A pending device is normal, and would fill the log.
     case 'pending':
       return new LatchkeyError('authorization_pending', {
-        description: 'The person has not decided yet. Poll again after the interval.',
+        description: 'The user has not decided yet. Continue polling after the interval.',
       });
     case 'too-early':
       return new LatchkeyError('slow_down', {
-        description: 'Polled before the interval was over: add 5 seconds to it from now on.',
+        description: 'Polled before the interval ended: increase it by 5 seconds.',
       });
     default:
       deps.log.info('auth.refused', 'device code refused', {
@@ -152,24 +152,26 @@ function finalRefusal(
 ): LatchkeyError {
   switch (reason) {
     case 'expired':
-      return new LatchkeyError('expired_token', { description: 'The device code has expired. Ask for a new one.' });
+      return new LatchkeyError('expired_token', { description: 'The device code has expired. Request a new one.' });
     case 'rejected':
-      return new LatchkeyError('access_denied', { description: 'The person refused the request.' });
+      return new LatchkeyError('access_denied', { description: 'The user denied the request.' });
     case 'sign-in-gone':
-      return new LatchkeyError('access_denied', { description: 'The person who agreed is not signed in any more.' });
+      return new LatchkeyError('access_denied', {
+        description: 'The user who approved the request is no longer signed in.',
+      });
     case 'requester-banned':
-      return new LatchkeyError('access_denied', { description: 'The policy here forbids it to this requester.' });
+      return new LatchkeyError('access_denied', { description: 'The policy does not allow this requester.' });
     case 'too-many-sessions':
       return new LatchkeyError('access_denied', { description: 'The user has too many sessions and must end some.' });
     case 'admin-scope':
-      return new LatchkeyError('access_denied', { description: 'The person may not grant an admin scope any more.' });
+      return new LatchkeyError('access_denied', { description: 'The user may no longer grant an admin scope.' });
     case 'resource':
-      return new LatchkeyError('invalid_target', { description: 'The resource was not part of what was granted.' });
+      return new LatchkeyError('invalid_target', { description: 'The resource was not granted.' });
     case 'unknown':
     case 'other-client':
     case 'exchanged':
       return new LatchkeyError('invalid_grant', {
-        description: "The device code is unknown, used, or not this client's.",
+        description: 'The device code is unknown, used, or was issued to a different client.',
       });
   }
 }

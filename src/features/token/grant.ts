@@ -49,14 +49,14 @@ export function tokenTarget(
   }
   const scope = deps.resourceRules.scopeAt(resources, granted.scope);
   if (scope.length === 0 && granted.scope.length > 0) {
-    throw refusedResources(deps, client, resources, 'Nothing of the granted scope is for this resource.');
+    throw refusedResources(deps, client, resources, 'None of the granted scopes applies to this resource.');
   }
   return { resources, scope, key };
 }
 
 /** A token is either opaque or signed with one algorithm, no matter how many resource servers it is for. */
 export const MIXED_FORMATS =
-  'These resources take access tokens of different formats: ask for a token for each with resource.';
+  'These resources require access tokens of different formats: request a separate token for each resource.';
 
 /** An access token that is stored, or about to be. Times in milliseconds since the epoch. */
 interface IssuedToken {
@@ -200,11 +200,15 @@ export async function signIdToken(
   const [shown, ofClient] = client.hasIdTokenClaims ? [scope, client.claims] : [[], NO_EXTRA_CLAIMS];
   const fitting = fittingClaims(personClaims(subject.user, shown, subject.namedClaims, ofClient));
   if (fitting.leftOut.length > 0) {
-    deps.log.warn('id_token.claims_left_out', 'an ID token would be too large; userinfo has what is left out', {
-      client: client.identifier,
-      user: subject.userId,
-      left_out: fitting.leftOut.join(' '),
-    });
+    deps.log.warn(
+      'id_token.claims_left_out',
+      'claims omitted from an ID token that would be too large; userinfo includes them',
+      {
+        client: client.identifier,
+        user: subject.userId,
+        left_out: fitting.leftOut.join(' '),
+      },
+    );
   }
   const claims = idTokenClaims({
     issuer: deps.config.http.issuer,

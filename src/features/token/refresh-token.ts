@@ -123,7 +123,7 @@ type Refused = Extract<RefreshOutcome, { ok: false }>;
 
 function refusal(log: Log, client: Client, refused: Refused, received: string | undefined): LatchkeyError {
   if (refused.reason === 'reuse') {
-    log.warn('token.reuse', 'a refresh token was presented again after its successor was used: session ended', {
+    log.warn('token.reuse', 'refresh token reused after its successor was used; its session was ended', {
       client: client.identifier,
       session: refused.sessionId,
     });
@@ -137,23 +137,23 @@ function refusal(log: Log, client: Client, refused: Refused, received: string | 
   switch (refused.reason) {
     case 'key':
       return new LatchkeyError('invalid_dpop_proof', {
-        description: 'The session is bound to a key: a DPoP proof made with it is required.',
+        description: 'The session is bound to a key: a DPoP proof with this key is required.',
       });
     case 'scope':
       return new LatchkeyError('invalid_scope', {
         description:
-          'The scope goes beyond what the session was granted, or its client API and device scopes do not fit together.',
+          'The scope exceeds what was granted to the session, or its client API and device scopes do not match.',
       });
     case 'mixed-formats':
       return new LatchkeyError('invalid_target', { description: MIXED_FORMATS });
     case 'resource':
       return new LatchkeyError('invalid_target', {
-        description: 'The resource was not granted to the session, or nothing of its scope is for it.',
+        description: 'The resource was not granted to the session, or none of its scopes applies to the resource.',
       });
     default:
       // The same text for every reason, so that it does not reveal whether a token exists or whose it is.
       return new LatchkeyError('invalid_grant', {
-        description: "The refresh token is unknown, expired, revoked, or not this client's.",
+        description: 'The refresh token is unknown, expired, revoked, or was issued to a different client.',
       });
   }
 }

@@ -103,7 +103,7 @@ function grantOf({ config }: Core, form: FormParameters, client: Client): Grant 
   const grant = isExchange ? exchangeForToken : GRANTS.get(grantType);
   const isOff = grantType === DEVICE_CODE_GRANT_TYPE && !config.oauth.deviceCodeGrantEnabled;
   if (grant === undefined || isOff) {
-    throw new LatchkeyError('unsupported_grant_type', { description: 'This grant type is not offered here.' });
+    throw new LatchkeyError('unsupported_grant_type', { description: 'This grant type is not supported.' });
   }
   if (isExchange ? client.tokenExchange === undefined : !client.grantTypes.includes(grantType)) {
     throw new LatchkeyError('unauthorized_client', {

@@ -37,14 +37,19 @@ export async function exchangeForToken(
   const now = deps.clock.now();
   const requestedType = form.get('requested_token_type');
   if (requestedType !== undefined && requestedType !== ACCESS_TOKEN_TYPE) {
-    throw refusal(deps, client, 'requested_token_type', `requested_token_type can be ${ACCESS_TOKEN_TYPE} only.`);
+    throw refusal(deps, client, 'requested_token_type', `requested_token_type must be ${ACCESS_TOKEN_TYPE}.`);
   }
   const presented = readSubject(deps, client, form, now);
   const subject = await findSubject(deps.database, client, presented, deps.settings, now);
   if (subject === 'client-changed') return subject;
   requireSubject(deps, client, rights, presented, subject);
   if (subject.dpop_jkt !== null && subject.dpop_jkt !== provenKey?.thumbprint) {
-    throw refusal(deps, client, 'subject_key', 'The subject_token is bound to a key: a proof with that key is needed.');
+    throw refusal(
+      deps,
+      client,
+      'subject_key',
+      'The subject_token is bound to a key: a DPoP proof with this key is required.',
+    );
   }
   const actor = await readActor(deps, client, form, rights, { before: subject.act ?? undefined, provenKey, now });
   if (actor === 'client-changed') return actor;
@@ -59,10 +64,10 @@ export async function exchangeForToken(
   if (token === undefined) {
     const again = await findSubject(deps.database, client, presented, deps.settings, now);
     if (again === 'client-changed') return again;
-    throw refusal(deps, client, 'subject_token', 'The subject_token is not live any more.');
+    throw refusal(deps, client, 'subject_token', 'The subject_token is no longer active.');
   }
   deps.activity.recordOAuth2Session(token.sessionId, now, address, userAgent);
-  deps.log.info('token.exchanged', 'a client got a token for that of a person', {
+  deps.log.info('token.exchanged', 'token of a user exchanged by a client', {
     client: client.identifier,
     user: fromUuid(subject.user_id),
     subject_client: fromUuid(subject.client_id),
@@ -91,7 +96,7 @@ function readSubject(
     return { kind: 'access-token', tokenHash: accessTokenHash(deps, token), endsAt: Number.POSITIVE_INFINITY };
   }
   if (type !== ID_TOKEN_TYPE) {
-    const description = `subject_token_type can be ${ACCESS_TOKEN_TYPE} or ${ID_TOKEN_TYPE}.`;
+    const description = `subject_token_type must be ${ACCESS_TOKEN_TYPE} or ${ID_TOKEN_TYPE}.`;
     throw refusal(deps, client, 'subject_token_type', description);
   }
   const claims = readIdTokenHint(deps, token);
@@ -108,7 +113,7 @@ function readSubject(
 }
 
 /** The same text for every reason, so that it does not reveal which tokens exist. */
-const UNUSABLE_SUBJECT = 'The subject_token is not one that this client may exchange.';
+const UNUSABLE_SUBJECT = 'This client may not exchange this subject_token.';
 
 function requireSubject(
   deps: TokenDeps,
@@ -142,7 +147,7 @@ async function readActor(
   const token = form.get('actor_token');
   const type = form.get('actor_token_type');
   if ((token === undefined) !== (type === undefined) || (type !== undefined && type !== ACCESS_TOKEN_TYPE)) {
-    const description = `actor_token needs the actor_token_type ${ACCESS_TOKEN_TYPE}, and the other way round.`;
+    const description = `actor_token requires actor_token_type ${ACCESS_TOKEN_TYPE}, and vice versa.`;
     throw refusal(deps, client, 'actor_token', description);
   }
   let userId: string | null = null;
@@ -152,14 +157,15 @@ async function readActor(
     if (found === 'client-changed') return found;
     const isProven = found?.dpop_jkt === null || found?.dpop_jkt === provenKey?.thumbprint;
     if (found === undefined || !isProven || fromUuid<'client'>(found.client_id) !== client.id) {
-      throw refusal(deps, client, 'actor_token', 'The actor_token is not a live access token of this client.');
+      throw refusal(deps, client, 'actor_token', 'The actor_token is not an active access token of this client.');
     }
     userId = found.user_id;
   }
   if (impersonation) return before;
   const who = { client_id: client.id, ...(userId !== null && { user_id: fromUuid<'user'>(userId) }) };
   const actor = withActor(who, before);
-  if (actor === undefined) throw refusal(deps, client, 'too_many_actors', 'The token was exchanged too often before.');
+  if (actor === undefined)
+    throw refusal(deps, client, 'too_many_actors', 'The token has already been exchanged too many times.');
   return actor;
 }
 
@@ -176,7 +182,7 @@ function targetOf(
   const targets = [...new Set(asked.map((one) => configured.get(comparable(one))))];
   const known = targets.filter((one) => one !== undefined);
   if (known.length < targets.length || known.length > MAX_RESOURCES) {
-    const description = `audience and resource must name up to ${MAX_RESOURCES} of those configured for this client.`;
+    const description = `audience and resource must be at most ${MAX_RESOURCES} of those configured for this client.`;
     throw refusal(deps, client, 'target', description, 'invalid_target', undefined, valuesForLog(asked));
   }
   if (deps.resourceRules.formatOf(known) === 'mixed') {
@@ -184,7 +190,7 @@ function targetOf(
   }
   // A token for specific resource servers must not become a token for all.
   if (known.length === 0 && subject.resources.length > 0) {
-    const description = 'The subject_token is for certain resource servers: name an audience for the new one.';
+    const description = 'The subject_token is for specific resource servers: set audience for the new token.';
     throw refusal(deps, client, 'target', description, 'invalid_target');
   }
   return known;
@@ -213,7 +219,7 @@ function scopeOf(
   if (text === undefined) return { scope: most, sessionScope };
   const asked = parseScope(text);
   if (asked === undefined || !asked.every((scope) => most.includes(scope))) {
-    const description = 'The scope goes beyond that of the subject_token, or of what this client may exchange.';
+    const description = 'The scope exceeds the scope of the subject_token or the scopes that this client may exchange.';
     throw refusal(deps, client, 'scope', description, 'invalid_scope');
   }
   return { scope: asked, sessionScope };
@@ -234,7 +240,7 @@ async function requirePolicy(
   const user = { id: fromUuid<'user'>(user_id), username, canRequestAdmin: can_request_admin === true };
   const refusals = await judgeGrant(deps, { user, client, scope, grantType: TOKEN_EXCHANGE_GRANT_TYPE }, context);
   if (refusals.length === 0) return;
-  const description = 'The policy here forbids it to this requester.';
+  const description = 'The policy does not allow this requester.';
   throw refusal(deps, client, 'policy', description, 'invalid_request', refusingSetting(refusals));
 }
 
@@ -248,7 +254,7 @@ function refusal(
   setting?: RefusingSetting,
   received?: string,
 ): LatchkeyError {
-  log.info('auth.refused', 'an exchange of tokens refused', {
+  log.info('auth.refused', 'token exchange refused', {
     code: reason,
     client: client.identifier,
     setting,

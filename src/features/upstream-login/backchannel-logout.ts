@@ -26,8 +26,8 @@ export async function receiveLogout(core: Core, context: RequestContext): Promis
   }
   await charge(core, provider, 'upstream-logout');
   const { isReplay, browserSessions, applicationSessions } = await signOutByProvider(core, provider, outcome.logout);
-  if (isReplay) throw refusal(core, provider, { reason: 'invalid', problem: 'a jti that was used before' });
-  core.log.info('upstream.logout', 'a sign-in provider signed somebody out', {
+  if (isReplay) throw refusal(core, provider, { reason: 'invalid', problem: 'jti was already used' });
+  core.log.info('upstream.logout', 'user signed out by a sign-in provider', {
     provider: provider.id,
     mode: provider.onBackchannelLogout,
     sessions: browserSessions,
@@ -50,10 +50,10 @@ function refusal(
   { id }: UpstreamProvider,
   { reason, problem }: { readonly reason: 'invalid' | 'unavailable'; readonly problem: string },
 ): LatchkeyError {
-  log.warn('upstream.failed', 'a logout token of a sign-in provider was refused', { provider: id, problem });
+  log.warn('upstream.failed', 'logout token of a sign-in provider refused', { provider: id, problem });
   return reason === 'unavailable'
     ? new LatchkeyError('temporarily_unavailable', {
-        description: 'The keys that would prove the logout token cannot be fetched.',
+        description: 'The keys to verify the logout token cannot be fetched.',
         retryAfterSeconds: RETRY_SECONDS,
       })
     : new LatchkeyError('invalid_request', { description: `The logout token was refused: ${problem}.` });

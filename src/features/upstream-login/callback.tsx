@@ -66,7 +66,7 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
     return { result: 'cancelled', response: redirect(urls.login(entry.action, undefined, notice)) };
   }
   if (metadata === undefined) {
-    deps.log.warn('upstream.failed', 'a sign-in provider answered with an error', {
+    deps.log.warn('upstream.failed', 'error response from a sign-in provider', {
       provider: provider.id,
       problem: errorText(error ?? '', single(fields, 'error_description')),
     });
@@ -82,7 +82,7 @@ async function takeAnswer(deps: PageDeps, context: RequestContext, provider: Ups
   const claims = await askProvider(deps, question);
   if (claims === undefined) throw refuse('upstream_invalid_response', entry);
   if (received.secrets.isReauthentication && !isFreshlyAuthenticated(provider, claims, clock.now())) {
-    deps.log.warn('upstream.failed', 'a sign-in provider did not ask somebody to sign in again', {
+    deps.log.warn('upstream.failed', 'sign-in provider did not reauthenticate the user', {
       provider: provider.id,
       problem: `ID token: ${claims.idTokenClaims['auth_time'] === undefined ? 'no' : 'old'} auth_time`,
     });

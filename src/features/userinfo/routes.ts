@@ -61,7 +61,7 @@ export function mount(core: Core): Route[] {
  */
 function alone(core: Core, context: RequestContext, presented: PresentedToken | undefined): PresentedToken | undefined {
   if (presented !== undefined && context.rawQuery !== '' && hasToken(context.query)) {
-    throw challenge(core, 'invalid_request', 'Send the access token in one place only.');
+    throw challenge(core, 'invalid_request', 'The access token must be sent in only one place.');
   }
   return presented;
 }
@@ -73,7 +73,7 @@ async function tokenOfPost(core: Core, context: RequestContext): Promise<Present
     return alone(core, context, token === undefined ? undefined : { token, isBound: false });
   }
   if (isFormType(context.headers['content-type']) && (await hasTokenInForm(context))) {
-    throw challenge(core, 'invalid_request', 'Send the access token in one place only.');
+    throw challenge(core, 'invalid_request', 'The access token must be sent in only one place.');
   }
   return alone(core, context, inHeader);
 }
@@ -118,7 +118,8 @@ async function answer(
     hash === undefined
       ? undefined
       : await findUserOfAccessToken(core.database, hash, key, 'openid', core.adminRights, now);
-  if (row === undefined && isBound) throw invalidToken('The access token is not bound to this key, or not live.', true);
+  if (row === undefined && isBound)
+    throw invalidToken('The access token is not bound to this key, or not active.', true);
   if (row === undefined) {
     throw challenge(core, 'invalid_token', 'The access token is unknown, expired, revoked or bound, or has no user.');
   }

@@ -204,7 +204,7 @@ export const CLIENT_REGISTRATION: readonly Protection[] = [
     what: 'a client cannot take another ID',
     attack: 55,
     removals: [
-      { text: "if (id !== client.id) throw invalidMetadata('client_id', 'must be the one of this address');" },
+      { text: "if (id !== client.id) throw invalidMetadata('client_id', 'must match the client_id in the URL');" },
     ],
     test: 'test/attacks/client-management.test.ts',
     testName: '(S-55)',

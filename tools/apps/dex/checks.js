@@ -14,7 +14,7 @@ export function dexChecks() {
         await signIn(page, latchkey.base);
         await decide(page, latchkey.base, 'cancel');
         await page.waitForURL((url) => url.href.startsWith(application.base));
-        assert.match(application.said, /access_denied: the user cancelled the request/);
+        assert.match(application.said, /access_denied: the user canceled the request/);
       },
     ],
     [

@@ -13,7 +13,7 @@ export function mailChecks() {
         await enter(page, application);
         await signIn(page, latchkey.base);
         await decide(page, latchkey.base, 'cancel');
-        await page.getByText('the user cancelled the request').waitFor();
+        await page.getByText('the user canceled the request').waitFor();
       },
     ],
     [
