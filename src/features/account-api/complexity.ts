@@ -117,7 +117,7 @@ class Estimate {
   #countGuess(name: string): void {
     if (GUESSABLE.has(name)) this.#guesses += 1;
     if (this.#guesses > 1) {
-      throw refusal('QUERY_TOO_COMPLEX', 'a mutation checks at most one password, code or ticket');
+      throw refusal('QUERY_TOO_COMPLEX', 'a mutation can check at most one password, code or ticket');
     }
   }
 }

@@ -17,7 +17,7 @@ const MAX_SELECTIONS = 250;
 /** Limit for fields with the same response name, over all operations. Validation compares each pair of them. */
 const MAX_COMPARED_PAIRS = 100_000;
 /** Also used when the validation library gives up before this module does. */
-export const TOO_MANY_COMPARISONS = 'too many fields of the document have the same name';
+export const TOO_MANY_COMPARISONS = 'too many fields in the document have the same name';
 /** Maximum number of visited fields. Fragments may be spread many times. */
 const MAX_EXPANDED_FIELDS = 20_000;
 
@@ -29,27 +29,27 @@ export type DocumentLimits = Pick<Config['graphql'], 'maxDepth' | 'maxAliases'>;
  */
 export function excessOf(document: DocumentNode, limits: DocumentLimits): string | undefined {
   const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  if (operations.length > MAX_OPERATIONS) return `a document has at most ${MAX_OPERATIONS} operations`;
+  if (operations.length > MAX_OPERATIONS) return `the document has more than ${MAX_OPERATIONS} operations`;
   const meter = new DocumentMeter(document);
   let aliases = 0;
   let pairs = 0;
   let schemas = 0;
   for (const { operation, selectionSet } of operations) {
     const size = meter.measure(selectionSet);
-    if (size === 'endless') return 'the fragments of the document expand to too many fields';
+    if (size === 'endless') return 'the fragments in the document expand to too many fields';
     pairs += size.pairs;
     if (pairs > MAX_COMPARED_PAIRS) return TOO_MANY_COMPARISONS;
     schemas += size.schemas;
     if (schemas > 1) return 'a document may request __schema once';
-    if (size.depth > limits.maxDepth) return `fields are nested at most ${limits.maxDepth} deep`;
+    if (size.depth > limits.maxDepth) return `fields are nested more than ${limits.maxDepth} levels deep`;
     if (size.introspectionDepth > MAX_INTROSPECTION_DEPTH) return 'introspection is nested too deep';
     const maxFields = operation === 'mutation' ? MAX_MUTATION_FIELDS : MAX_QUERY_FIELDS;
-    if (size.rootFields > maxFields) return `a ${operation} has at most ${maxFields} fields`;
+    if (size.rootFields > maxFields) return `the ${operation} has more than ${maxFields} fields`;
     aliases += size.aliases;
   }
-  if (aliases > limits.maxAliases) return `a document has at most ${limits.maxAliases} aliases`;
-  if (meter.directives > MAX_DIRECTIVES) return `a document has at most ${MAX_DIRECTIVES} directives`;
-  if (meter.maxSelections > MAX_SELECTIONS) return `a selection has at most ${MAX_SELECTIONS} fields`;
+  if (aliases > limits.maxAliases) return `the document has more than ${limits.maxAliases} aliases`;
+  if (meter.directives > MAX_DIRECTIVES) return `the document has more than ${MAX_DIRECTIVES} directives`;
+  if (meter.maxSelections > MAX_SELECTIONS) return `a selection has more than ${MAX_SELECTIONS} fields`;
   return undefined;
 }
 

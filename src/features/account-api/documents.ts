@@ -63,14 +63,14 @@ export class Documents {
   #parse(text: string): DocumentNode | GraphQLError {
     const { maxDocumentBytes, maxTokens } = this.#limits;
     if (Buffer.byteLength(text) > maxDocumentBytes) {
-      return refusal('QUERY_TOO_COMPLEX', `a document has at most ${maxDocumentBytes} bytes`);
+      return refusal('QUERY_TOO_COMPLEX', `the document has more than ${maxDocumentBytes} bytes`);
     }
     try {
       return parse(text, { maxTokens });
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
       if (error.message.includes('Parsing aborted')) {
-        return refusal('QUERY_TOO_COMPLEX', `a document has at most ${maxTokens} tokens`);
+        return refusal('QUERY_TOO_COMPLEX', `the document has more than ${maxTokens} tokens`);
       }
       return withCode(error, 'GRAPHQL_PARSE_FAILED');
     }
@@ -99,7 +99,7 @@ function withoutIntrospection(context: ValidationContext): ASTVisitor {
     Field(node) {
       const name = node.name.value;
       if (name !== '__schema' && name !== '__type') return;
-      context.reportError(refusal('INTROSPECTION_DISABLED', 'introspection is switched off here'));
+      context.reportError(refusal('INTROSPECTION_DISABLED', 'introspection is disabled'));
     },
   };
 }
@@ -109,7 +109,7 @@ function withKnownRoot(context: ValidationContext): ASTVisitor {
   return {
     OperationDefinition(node) {
       if (context.getSchema().getRootType(node.operation) !== undefined) return;
-      context.reportError(new GraphQLError(`there are no operations of the type ${node.operation}`, { nodes: node }));
+      context.reportError(new GraphQLError(`operations of type ${node.operation} are not supported`, { nodes: node }));
     },
   };
 }

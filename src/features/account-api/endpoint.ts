@@ -54,7 +54,7 @@ export class GraphqlEndpoint {
     const payload = await readPost(context, this.#deps.core, async () => {
       caller = await identifyCaller(this.#deps, context, isForeign);
     });
-    if (caller === undefined) throw new Error('a body was parsed that was not charged');
+    if (caller === undefined) throw new Error('the request body was parsed before it was charged');
     return await this.#answer(context, caller, payload, isForeign);
   }
 
@@ -80,13 +80,18 @@ export class GraphqlEndpoint {
     if (operation !== undefined) context.setGraphqlOperation(loggedOperation(operation));
     const isMutation = operation?.operation === 'mutation';
     if (isMutation && context.method === 'GET') {
-      throw new LatchkeyError('method_not_allowed', { description: 'mutations are sent by POST', headers: POST_ONLY });
+      throw new LatchkeyError('method_not_allowed', {
+        description: 'mutations must be sent with POST',
+        headers: POST_ONLY,
+      });
     }
     if (isForeign && isMutation) throw this.#crossSite('cross-site mutation rejected');
     const problems = parsed.problems();
     if (problems.length > 0) return this.#refuse(context, problems);
     if (operation === undefined) {
-      return this.#refuse(context, [refusal('OPERATION_RESOLUTION_FAILURE', 'operationName names no operation')]);
+      return this.#refuse(context, [
+        refusal('OPERATION_RESOLUTION_FAILURE', 'operationName does not match an operation in the document'),
+      ]);
     }
     return await this.#run(context, caller, parsed, operation, payload);
   }
@@ -149,7 +154,10 @@ export class GraphqlEndpoint {
     try {
       const complexity = complexityOf({ schema: this.#schema, document, operation, variables });
       if (complexity <= maxComplexity) return undefined;
-      return refusal('QUERY_TOO_COMPLEX', `the operation costs ${complexity}, and at most ${maxComplexity} is allowed`);
+      return refusal(
+        'QUERY_TOO_COMPLEX',
+        `the complexity of the operation is ${complexity}; the limit is ${maxComplexity}`,
+      );
     } catch (error) {
       if (error instanceof GraphQLError) return error;
       throw error;

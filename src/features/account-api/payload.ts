@@ -36,7 +36,7 @@ export function readGet(context: RequestContext): Payload {
   const { query } = context;
   const members = new Map<string, unknown>();
   for (const name of ['query', 'operationName', 'variables', 'extensions']) {
-    if (query.isRepeated(name)) throw malformed(`${name} is repeated`);
+    if (query.isRepeated(name)) throw malformed(`${name} must not be given more than once`);
     const text = query.get(name);
     if (text !== undefined) members.set(name, isText(name) ? text : parsed(name, text));
   }
@@ -68,7 +68,7 @@ function parsed(name: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw malformed(`${name} is not JSON`);
+    throw malformed(`${name} is not valid JSON`);
   }
 }
 
@@ -78,7 +78,7 @@ function isText(name: string): boolean {
 
 function requireDepth(value: unknown, depth: number): void {
   if (value === null || typeof value !== 'object') return;
-  if (depth > MAX_VARIABLES_DEPTH) throw malformed(`variables are more than ${MAX_VARIABLES_DEPTH} levels deep`);
+  if (depth > MAX_VARIABLES_DEPTH) throw malformed(`variables are nested more than ${MAX_VARIABLES_DEPTH} levels deep`);
   for (const member of Object.values(value)) requireDepth(member, depth + 1);
 }
 

@@ -42,7 +42,7 @@ export class AnswerSize {
   /** The error that replaces a response over the limit. */
   get refusal(): GraphQLError {
     const bytes = this.#bytes > this.#maxBytes ? this.#maxBytes : MAX_INTROSPECTION_BYTES;
-    return refusal('QUERY_TOO_COMPLEX', `the response exceeds ${bytes} bytes; ask for fewer fields or smaller pages`);
+    return refusal('QUERY_TOO_COMPLEX', `the response exceeds ${bytes} bytes; request fewer fields or smaller pages`);
   }
 
   add(bytes: number, isIntrospection: boolean): void {

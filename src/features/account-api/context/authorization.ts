@@ -69,7 +69,7 @@ export function requireRecentAuthentication({ caller, reads, core, browser }: As
   const { actionPrefix } = chatNames(core.config.protocolName);
   const account = action === undefined ? undefined : { action: `${actionPrefix}${action}` };
   const reauthUrl = browser.urls.reauth({ kind: 'manage_account', ...(account !== undefined && { account }) });
-  throw refusal('REAUTH_REQUIRED', 'You have to prove again who you are.', { reauthUrl, maxAge });
+  throw refusal('REAUTH_REQUIRED', 'Reauthentication is required.', { reauthUrl, maxAge });
 }
 
 /** Clients know this one message for both codes (1.5). */

@@ -64,7 +64,7 @@ async function checkInBrowser(
   password: string,
 ) {
   const cookie = browser.viewers.cookie(request);
-  if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
+  if (cookie === undefined) throw new Error('active viewer has no session cookie');
   const outcome = await reauthenticate(core, {
     cookie,
     user,

@@ -88,5 +88,5 @@ function withReject(): { promise: Promise<never>; reject: (error: Error) => void
 }
 
 function tooLate(): Error {
-  return refusal('TIMEOUT', 'the request took too long');
+  return refusal('TIMEOUT', 'the request exceeded its time limit');
 }

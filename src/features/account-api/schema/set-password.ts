@@ -101,7 +101,7 @@ async function changeInBrowser(
   const { core, browser, request } = context;
   const { csrf, viewers } = browser;
   const cookie = viewers.cookie(request);
-  if (cookie === undefined) throw new Error('a viewer is active without a session cookie');
+  if (cookie === undefined) throw new Error('active viewer has no session cookie');
   const change = { ...changeOf(input, context), user, password, cookie, knownBrowsers: viewers.knownBrowsers(request) };
   const outcome = await changePassword(core, change);
   if (outcome.ok) {
