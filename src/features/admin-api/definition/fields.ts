@@ -49,7 +49,7 @@ export function ulid() {
 
 /** Parses `true` or `false` in a query. */
 export function flag() {
-  return z.enum(['true', 'false'], 'true or false').transform((text) => text === 'true');
+  return z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
 }
 
 /** Parses an RFC 3339 time. */
@@ -65,5 +65,5 @@ export function scopes() {
 }
 
 export function text(maximum: number) {
-  return z.string().min(1, 'must not be empty').max(maximum, `at most ${maximum} characters`);
+  return z.string().min(1, 'must not be empty').max(maximum, `must have at most ${maximum} characters`);
 }

@@ -108,7 +108,8 @@ function readCursor(query: FormParameters, name: string): Ulid | undefined {
 
 function readCount(query: FormParameters): ListQuery['count'] {
   const text = query.get('count') ?? 'true';
-  if (text !== 'true' && text !== 'false' && text !== 'only') throw badParameter('count', 'true, false or only');
+  if (text !== 'true' && text !== 'false' && text !== 'only')
+    throw badParameter('count', 'must be true, false or only');
   return text;
 }
 

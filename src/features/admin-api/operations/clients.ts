@@ -58,7 +58,7 @@ export const clientOperations: readonly Operation[] = [
     ...SHARED,
     filters: z.object({
       'client-kind': filter(
-        z.enum(['dynamic', 'static'], 'dynamic or static'),
+        z.enum(['dynamic', 'static'], 'must be dynamic or static'),
         'Clients that are dynamically registered (`dynamic`) or configured (`static`).',
       ),
       'client-name': filter(

@@ -89,7 +89,7 @@ const filters = z.object({
     'urn:mas:admin',
   ),
   status: filter(
-    z.enum(['active', 'revoked'], 'active or revoked'),
+    z.enum(['active', 'revoked'], 'must be active or revoked'),
     'Sessions that are not revoked (`active`) or are revoked (`revoked`), regardless of token expiry.',
   ),
   expires_before: filter(
@@ -106,9 +106,9 @@ const filters = z.object({
 });
 
 const expiresIn = z
-  .int('a whole number of seconds')
-  .min(1, 'at least 1 second')
-  .max(MAX_PERSONAL_TOKEN_SECONDS, 'at most 10 years')
+  .int('must be an integer number of seconds')
+  .min(1, 'must be at least 1 second')
+  .max(MAX_PERSONAL_TOKEN_SECONDS, 'must be at most 10 years')
   .optional()
   .describe('Lifetime of the token in seconds. Default: unlimited.');
 const newSessionBody = z.strictObject({

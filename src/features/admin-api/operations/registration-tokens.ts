@@ -71,11 +71,14 @@ const source: ListSource<RegistrationTokenRecord, Wanted> = {
 
 const SHARED = { resource: TOKEN, source };
 const MAX_USES = 2_147_483_647;
-const usageLimit = z.int('a whole number').min(1, 'at least 1').max(MAX_USES, `at most ${MAX_USES}`);
+const usageLimit = z
+  .int('must be an integer')
+  .min(1, 'must be at least 1')
+  .max(MAX_USES, `must be at most ${MAX_USES}`);
 const newTokenBody = z.strictObject({
   token: z
     .string()
-    .refine(isRegistrationToken, '1 to 64 letters, digits and . _ ~ -')
+    .refine(isRegistrationToken, 'must be 1 to 64 letters, digits and . _ ~ -')
     .optional()
     .describe('Custom token: 1 to 64 letters, digits and `. _ ~ -`. Default: 12 random characters.'),
   usage_limit: usageLimit

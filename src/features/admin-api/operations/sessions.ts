@@ -112,7 +112,7 @@ const COMPAT_SESSION: Resource<CompatSessionRecord> = {
 const sessionFilters = {
   user: filter(ulid(), 'Sessions of the account with this ID.', EXAMPLE_ID),
   status: filter(
-    z.enum(['active', 'finished'], 'active or finished'),
+    z.enum(['active', 'finished'], 'must be active or finished'),
     'Sessions that are active (`active`) or have ended (`finished`).',
   ),
   'created-before': filter(instant(), 'Sessions that started before this time (RFC 3339).', EXAMPLE_TIME),
@@ -142,7 +142,7 @@ const filtersOfApplications = z.object({
     EXAMPLE_ID,
   ),
   'client-kind': filter(
-    z.enum(['dynamic', 'static'], 'dynamic or static'),
+    z.enum(['dynamic', 'static'], 'must be dynamic or static'),
     'Sessions of clients that are dynamically registered (`dynamic`) or configured (`static`).',
   ),
   scope: filter(scopes(), 'Sessions with exactly this scope. If given several times: with all of them.', 'openid'),

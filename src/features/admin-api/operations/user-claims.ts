@@ -57,7 +57,7 @@ const source = stored(userClaims);
 const groupsBody = z.strictObject({
   groups: z
     .array(z.string().refine(isGroupName, `expected ${GROUP_NAME_RULE}`).meta({ minLength: 1, maxLength: 255 }))
-    .max(MAX_GROUPS, `at most ${MAX_GROUPS} groups`)
+    .max(MAX_GROUPS, `must have at most ${MAX_GROUPS} groups`)
     .describe('Groups set by administrators; an empty list: none.'),
 });
 

@@ -50,7 +50,7 @@ const newUserBody = z.strictObject({
     .describe('Display name, here and at the homeserver.'),
   avatar_url: z
     .string()
-    .max(255, 'at most 255 characters')
+    .max(255, 'must have at most 255 characters')
     .regex(/^mxc:\/\/[^/\s]+\/[A-Za-z0-9_-]+$/, 'not a homeserver content URI (mxc://)')
     .optional()
     .describe('Avatar at the homeserver, not stored here: `mxc://server/id`.'),

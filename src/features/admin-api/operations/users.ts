@@ -72,7 +72,7 @@ const filters = z.object({
     'mar',
   ),
   status: filter(
-    z.enum(['active', 'locked', 'deactivated'], 'active, locked or deactivated'),
+    z.enum(['active', 'locked', 'deactivated'], 'must be active, locked or deactivated'),
     'Accounts that are `locked`, `deactivated`, or neither (`active`).',
   ),
   'active-oauth2-client': filter(
@@ -93,7 +93,7 @@ const adminBody = z.strictObject({
 const KINDS = ['browser', 'oauth2', 'compat', 'personal'] as const;
 const endBody = z.strictObject({
   kinds: z
-    .array(z.enum(KINDS, 'browser, oauth2, compat or personal'))
+    .array(z.enum(KINDS, 'must be browser, oauth2, compat or personal'))
     .min(1, 'must not be empty')
     .default([...KINDS])
     .describe('Kinds of sessions to end. Default: all.'),
