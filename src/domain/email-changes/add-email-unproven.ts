@@ -35,6 +35,6 @@ export async function addEmailUnproven(
     },
     { isRepeatable: true },
   );
-  if (outcome.ok) log.info('email.added', 'email address added by an administrator', { user });
+  if (outcome.ok) log.info('email.added', 'email address added by administrator', { user });
   return outcome;
 }

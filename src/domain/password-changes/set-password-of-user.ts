@@ -51,7 +51,7 @@ export async function setPasswordOfUser(
     { isRepeatable: true },
   );
   if (ended === undefined) return { ok: false, reason: 'gone' };
-  deps.log.info('password.set', 'password set by an administrator', {
+  deps.log.info('password.set', 'password set by administrator', {
     user,
     client: admin.clientId,
     admin: admin.userId,
