@@ -88,7 +88,7 @@ function isLate({ startedAt }: UnderWay, now: number): boolean {
 
 /** The error that the operating system returns if no name server responds. */
 function noAnswer(hostname: string): NodeJS.ErrnoException {
-  const error: NodeJS.ErrnoException = new Error(`no name server answers for ${hostname}`);
+  const error: NodeJS.ErrnoException = new Error(`no DNS server responded for ${hostname}`);
   return Object.assign(error, { code: 'EAI_AGAIN', syscall: 'getaddrinfo', hostname });
 }
 

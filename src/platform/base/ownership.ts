@@ -41,22 +41,22 @@ export function processAccount(): ProcessAccount | undefined {
 export function judgeOwnership(path: string, status: FileStatus, account: ProcessAccount | undefined): Judgment {
   const mode = `has mode ${(status.mode & 0o777).toString(8).padStart(4, '0')}`;
   if ((status.mode & OTHERS_WRITE) !== 0) {
-    return { error: `${path} ${mode}: every account may write to it; run chmod o-w on it` };
+    return { error: `${path} ${mode}: every system user can write to it; run chmod o-w on it` };
   }
   if (account === undefined) return {};
   if (account.uid === ROOT && status.uid !== ROOT) {
     return {
       error:
-        `${path} belongs to user ${status.uid}, who could change it, and this process is root: ` +
-        'run chown root on it, or run Latchkey as that user',
+        `${path} belongs to user ${status.uid}, who can change it, but this process runs as root: ` +
+        'run chown root on the file, or run Latchkey as that user',
     };
   }
   const isForeignGroup = !account.groups.includes(status.gid);
   if (account.uid === ROOT && isForeignGroup && (status.mode & GROUP_WRITES) !== 0) {
-    return { error: `${path} ${mode}: members of group ${status.gid} may write to it; run chmod g-w on it` };
+    return { error: `${path} ${mode}: members of group ${status.gid} can write to it; run chmod g-w on it` };
   }
   if ((status.mode & OTHERS_READ) !== 0) {
-    return { warning: `${path} ${mode}: every account may read it; run chmod o-r on it` };
+    return { warning: `${path} ${mode}: every system user can read it; run chmod o-r on it` };
   }
   if (isForeignGroup && (status.mode & (GROUP_READS | GROUP_WRITES)) !== 0) {
     return { warning: `${path} ${mode}: members of group ${status.gid} have access to it; run chmod g-rw on it` };

@@ -19,7 +19,7 @@ export function systemReason(error: unknown): string {
     case 'EISDIR':
       return 'is a directory';
     case 'ENOTDIR':
-      return 'its folder is not a directory';
+      return 'its parent is not a directory';
     case 'ENOSPC':
     case 'EDQUOT':
       return 'no space left on its disk';

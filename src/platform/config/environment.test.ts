@@ -35,7 +35,7 @@ describe('LATCHKEY__ variables', () => {
       [B, undefined],
     ]);
     expect(problemsOf({ files, environment: { LATCHKEY__CLIENTS__2__CLIENT_ID: B } })).toEqual([
-      'clients: expected a position from 0 to 1 in the list, got "2" (LATCHKEY__CLIENTS__2__CLIENT_ID)',
+      'clients: expected a list index from 0 to 1, got "2" (LATCHKEY__CLIENTS__2__CLIENT_ID)',
     ]);
   });
 
@@ -55,7 +55,7 @@ describe('LATCHKEY__ variables', () => {
     expect(config.oauth.idTokenTtlSeconds).toBe(3600);
     expect(config.http.trustedProxies).toHaveLength(2);
     expect(problemsOf({ environment: { LATCHKEY__CLIENTS__0: '' } })).toEqual([
-      'clients[0]: an element of a list cannot be unset (LATCHKEY__CLIENTS__0)',
+      'clients[0]: a list element cannot be unset (LATCHKEY__CLIENTS__0)',
     ]);
   });
 

@@ -56,7 +56,7 @@ class EnvironmentOverlay implements EnvironmentSettings {
     if (target === undefined) return;
     const [path, shape] = target;
     if (text === '' && typeof path.at(-1) === 'number') {
-      this.#report(path, 'an element of a list cannot be unset', at);
+      this.#report(path, 'a list element cannot be unset', at);
       return;
     }
     const value = text === '' ? undefined : this.#value(text, shape, path, at);
@@ -95,7 +95,7 @@ class EnvironmentOverlay implements EnvironmentSettings {
     const list = nodeAt(this.root, path);
     const length = list?.kind === 'list' ? list.items.length : 0;
     if (/^\d{1,6}$/.test(name) && Number(name) <= length) return true;
-    const message = `expected a position from 0 to ${length} in the list, got ${JSON.stringify(name)}`;
+    const message = `expected a list index from 0 to ${length}, got ${JSON.stringify(name)}`;
     this.#report(path, message, at);
     return false;
   }

@@ -53,7 +53,11 @@ export function withOwnNames(root: Node, shape: Shape): Spelling {
       const written = pathText([...path, name]);
       if (key !== name) aliases.add(written);
       if (key !== name && node.entries.has(key)) {
-        problems.push({ key: written, message: `the same as "${pathText([...path, key])}"; use one`, at: entry.at });
+        problems.push({
+          key: written,
+          message: `another name of "${pathText([...path, key])}"; set only one of the two`,
+          at: entry.at,
+        });
       } else {
         entries.set(key, entry);
       }

@@ -13,10 +13,10 @@ export function unknownKeyMessage(root: MappingShape, parent: Path, name: string
 /** Keys of other programs and their equivalents here. */
 const MEANT: ReadonlyMap<string, string> = new Map([
   ...['http.port', 'port', 'server.port'].map(
-    (key) => [key, 'the port is in "http.listeners[].binds[]", or follows "http.public_base" on this machine'] as const,
+    (key) => [key, 'set the port in "http.listeners[].binds[]", or in an "http.public_base" on this machine'] as const,
   ),
   ...['http.host', 'host', 'http.address', 'http.bind', 'server.host'].map(
-    (key) => [key, 'the address is in "http.listeners[].binds[]"'] as const,
+    (key) => [key, 'set the address in "http.listeners[].binds[]"'] as const,
   ),
   ...['http.base_url', 'http.url', 'base_url', 'public_url'].map((key) => [key, 'use "http.public_base"'] as const),
   ...['oauth.issuer'].map((key) => [key, 'use "http.issuer"'] as const),

@@ -33,8 +33,8 @@ export function integer(minimum: number, maximum?: number) {
 }
 
 export function positiveNumber() {
-  const error = 'expected a number above 0';
-  return hint(z.number({ error }).positive({ error }), { type: 'number above 0' });
+  const error = 'expected a number greater than 0';
+  return hint(z.number({ error }).positive({ error }), { type: 'number greater than 0' });
 }
 
 /** A fraction of a whole. */
@@ -52,7 +52,7 @@ export function choice<const Values extends readonly [string, ...string[]]>(valu
 /** Non-empty text without control characters other than line feeds and tabs. */
 export function text(options: { maximum?: number; pattern?: RegExp; expected?: string } = {}) {
   const maximum = options.maximum ?? 10_000;
-  const error = options.expected ?? `expected a text of 1 to ${maximum} characters`;
+  const error = options.expected ?? `expected a string of 1 to ${maximum} characters`;
   const schema = z.string({ error }).min(1, { error }).max(maximum, { error });
   return hint(schema.regex(options.pattern ?? PRINTABLE, { error }), { type: 'text' });
 }
@@ -122,7 +122,7 @@ function isWebUrl(value: string, allowQuery: boolean): boolean {
   return url !== undefined && url.username === '' && url.password === '' && !/^https?:\/\/[^/?]*@/i.test(value);
 }
 
-const NO_ULID = 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7';
+const NO_ULID = 'expected a ULID: 26 uppercase characters in Crockford base32, the first one 0 to 7';
 
 /** @param error message for a value that is not a ULID */
 export function ulid<Kind extends string>(error: () => string = () => NO_ULID) {
@@ -155,7 +155,7 @@ const NO_NUL = /^[^\u0000]*$/;
 
 /** A value that is never printed. Its counterpart is `secretFile`. */
 export function secret(options: { pattern?: RegExp; expected?: string } = {}) {
-  const error = options.expected ?? 'expected a text that is not empty';
+  const error = options.expected ?? 'expected a non-empty string';
   const schema = z.string({ error }).min(1, { error });
   return hint(options.pattern === undefined ? schema : schema.regex(options.pattern, { error }), {
     type: 'secret',
@@ -165,7 +165,9 @@ export function secret(options: { pattern?: RegExp; expected?: string } = {}) {
 
 /** The counterpart of a secret key: the path of a file that contains its value. The loader reads the file. */
 export function secretFile(key: string) {
-  return hint(path(), { fileOf: key }).optional().describe(`File with the value of \`${key}\`; not both.`);
+  return hint(path(), { fileOf: key })
+    .optional()
+    .describe(`File that contains the value of \`${key}\`. Set only one of the two.`);
 }
 
 export function cidr() {
@@ -181,7 +183,7 @@ export function cidr() {
 
 /** A regular expression that matches in linear time, since it is applied to untrusted input. */
 export function linearRegexp() {
-  const error = 'expected a regular expression as RE2 has them';
+  const error = 'expected a regular expression in RE2 syntax';
   const schema = z
     .string({ error })
     .min(1, { error })
@@ -207,7 +209,7 @@ function regexpProblem(source: string): string | undefined {
 }
 
 export function list<Element extends z.ZodType>(element: Element, options: { minimum?: number } = {}) {
-  const error = options.minimum === undefined ? 'expected a list' : 'expected a list that is not empty';
+  const error = options.minimum === undefined ? 'expected a list' : 'expected a non-empty list';
   const schema = z.array(element, { error });
   return options.minimum === undefined ? schema : schema.min(options.minimum, { error });
 }

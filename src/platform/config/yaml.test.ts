@@ -5,9 +5,9 @@ describe('what YAML is refused', () => {
   test.each([
     ['a duplicate key', 'http:\n  hsts: true\n  hsts: false\n', 'http.hsts: duplicate key (latchkey.yaml:3:3)'],
     ['a tab as indentation', 'http:\n\thsts: true\n', 'tabs are not allowed as indentation (latchkey.yaml:2:1)'],
-    ['a second document', 'http:\n---\nhttp:\n', 'expected one document, found another (latchkey.yaml:2:1)'],
-    ['an alias without anchor', 'http:\n  hsts: *no\n', 'http.hsts: the alias names no anchor before it'],
-    ['a key that is a list', '? [a]\n: 1\n', 'a key has to be a plain text (latchkey.yaml:1:3)'],
+    ['a second document', 'http:\n---\nhttp:\n', 'expected one document, found several (latchkey.yaml:2:1)'],
+    ['an alias without anchor', 'http:\n  hsts: *no\n', 'http.hsts: the alias does not refer to an earlier anchor'],
+    ['a key that is a list', '? [a]\n: 1\n', 'a key must be a plain string (latchkey.yaml:1:3)'],
     ['a list in place of the whole', '- http\n', 'expected a mapping of sections (latchkey.yaml:1:1)'],
     ['broken syntax', 'http: [\n', 'not valid YAML: '],
   ])('%s', (_, yaml, problem) => {
@@ -55,7 +55,7 @@ rate_limiting:
     const names = (count: number) => `x-a: &a alice\npolicy: {data: {admin_users: [${'*a, '.repeat(count)}]}}\n`;
     expect(loadYaml(names(100)).policy.data.adminUsers).toHaveLength(100);
     expect(problemsOfYaml(names(101))).toEqual([
-      expect.stringMatching(/^more than 100 alias expansions \(latchkey\.yaml:2:\d+\)$/),
+      expect.stringMatching(/^contains more than 100 alias expansions \(latchkey\.yaml:2:\d+\)$/),
     ]);
   });
 

@@ -78,7 +78,7 @@ function syntaxMessage(error: { readonly code: string; readonly message: string 
     case 'TAB_AS_INDENT':
       return 'tabs are not allowed as indentation';
     case 'MULTIPLE_DOCS':
-      return 'expected one document, found another';
+      return 'expected one document, found several';
     case 'BAD_DQ_ESCAPE':
       return 'not valid YAML: invalid escape sequence';
     default:
@@ -124,7 +124,7 @@ class DocumentReader {
     for (const { key, value } of pairs) {
       const at = this.#place(offsetOf(key));
       if (!isScalar(key)) {
-        this.#report(path, 'a key has to be a plain text', at);
+        this.#report(path, 'a key must be a plain string', at);
         continue;
       }
       const name = String(key.value);
@@ -140,13 +140,13 @@ class DocumentReader {
   #expanded(alias: Alias, path: Path, at: Origin): Node {
     const nothing: Node = { kind: 'scalar', at, value: null };
     this.#aliases += 1;
-    if (this.#aliases > MAX_ALIASES) this.#exhaust(`more than ${MAX_ALIASES} alias expansions`, at);
+    if (this.#aliases > MAX_ALIASES) this.#exhaust(`contains more than ${MAX_ALIASES} alias expansions`, at);
     // An alias may occur inside its own anchor.
     if (path.length > MAX_DEPTH) this.#exhaust(TOO_DEEP, at);
     if (this.#isExhausted) return nothing;
     const target = alias.resolve(this.#document);
     if (target !== undefined) return this.#node(target, path);
-    this.#report(path, 'the alias names no anchor before it', at);
+    this.#report(path, 'the alias does not refer to an earlier anchor', at);
     return nothing;
   }
 
@@ -160,7 +160,7 @@ class DocumentReader {
   }
 }
 
-const UNQUOTED = 'has no value: "#" begins a comment, so a color needs quotes';
+const UNQUOTED = 'has no value: "#" starts a comment; put colors in quotes';
 
 /** Detects `key: #0a6a5a`, which YAML reads as a key without a value, so that its default would apply. */
 function isUnquotedColor(value: unknown): boolean {

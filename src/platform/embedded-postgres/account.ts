@@ -34,7 +34,7 @@ export async function findServerAccount(requested: string | undefined, owner: nu
     if (account !== undefined && account.uid !== 0) return account;
     throw new ExitError(
       ExitCode.config,
-      `database.embedded.user: there is no account "${requested}" without root's rights`,
+      `database.embedded.user: system user "${requested}" does not exist or has root privileges`,
     );
   }
   for (const name of CANDIDATES) {
@@ -43,7 +43,7 @@ export async function findServerAccount(requested: string | undefined, owner: nu
   }
   throw new ExitError(
     ExitCode.osError,
-    'PostgreSQL does not run as root; create an account and set database.embedded.user to it',
+    'PostgreSQL does not run as root; create a system user and set database.embedded.user to its name',
   );
 }
 
@@ -53,7 +53,7 @@ export function ownAccount(): Account {
     const { username, uid, gid } = userInfo();
     return { name: username, uid, gid, isOwn: true };
   } catch (cause) {
-    const message = `the user id ${process.getuid?.()} has no entry in the account database; PostgreSQL needs one`;
+    const message = `user id ${process.getuid?.()} has no entry in the user database (/etc/passwd), which PostgreSQL requires`;
     throw new ExitError(ExitCode.osError, message, { cause });
   }
 }
@@ -61,7 +61,10 @@ export function ownAccount(): Account {
 async function ownerAccount(requested: string | undefined, owner: number): Promise<Account> {
   const account = await findAccount(String(owner));
   if (account === undefined)
-    throw new ExitError(ExitCode.osError, `the embedded database belongs to the unknown user id ${owner}`);
+    throw new ExitError(
+      ExitCode.osError,
+      `the embedded database belongs to user id ${owner}, which is unknown on this system`,
+    );
   if (requested !== undefined && requested !== account.name) {
     const message = `database.embedded.user: the database belongs to "${account.name}", not to "${requested}"`;
     throw new ExitError(ExitCode.config, message);

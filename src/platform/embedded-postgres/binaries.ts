@@ -52,7 +52,7 @@ export async function findBinaries(sources: BinarySources): Promise<{ binaries: 
     if (given !== undefined) return { binaries: given, isCopy: false };
     throw new ExitError(
       ExitCode.unavailable,
-      `database.embedded.bin_dir: no initdb and postgres there that ${account.name} can run`,
+      `database.embedded.bin_dir: the directory does not contain initdb and postgres executable by ${account.name}`,
     );
   }
   const bundle = locateBundle();
@@ -73,8 +73,8 @@ export async function findBinaries(sources: BinarySources): Promise<{ binaries: 
   if (found !== undefined) return { binaries: found, isCopy: false };
   throw new ExitError(
     ExitCode.unavailable,
-    `no PostgreSQL programs run here (${process.platform}-${process.arch}): install PostgreSQL ${OLDEST_MAJOR} or later ` +
-      'and set database.embedded.bin_dir to the directory of initdb and postgres, or set database.uri to a server',
+    `no PostgreSQL programs found for this platform (${process.platform}-${process.arch}): install PostgreSQL ${OLDEST_MAJOR} or later ` +
+      'and set database.embedded.bin_dir to the directory of initdb and postgres, or set database.uri to use a database server',
   );
 }
 

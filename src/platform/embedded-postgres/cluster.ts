@@ -78,7 +78,7 @@ export async function placeOutside(db: string, outside: string): Promise<Cluster
   if (running !== undefined && (await isPostmasterAlive(running.pid, directory))) {
     throw new ExitError(
       ExitCode.tempFail,
-      `the server of a deleted data directory still runs (process ${running.pid}); stop it first`,
+      `the database server of a deleted data directory is still running (process ${running.pid}); stop it first`,
     );
   }
   if ((await lstatIfThere(directory)) !== undefined) {
@@ -109,7 +109,9 @@ export async function createCluster(directory: string, binaries: Binaries, accou
     // Another process created the cluster first, on a system where the lock has no effect. Its cluster is used.
     if (isErrno(cause, 'ENOTEMPTY', 'EEXIST')) return;
     if (isErrno(cause, 'EBUSY'))
-      throw new ExitError(ExitCode.config, `${directory} is a mount point; mount its parent`, { cause });
+      throw new ExitError(ExitCode.config, `${directory} is a mount point; mount its parent directory instead`, {
+        cause,
+      });
     throw cause;
   }
   await syncDirectory(parent);
@@ -121,9 +123,9 @@ export async function checkMajorVersion(directory: string, binaries: Binaries): 
   if (written === binaries.major) return;
   throw new ExitError(
     ExitCode.config,
-    `${directory} was written by PostgreSQL ${written}, and the programs here are PostgreSQL ${binaries.major}: ` +
-      `write a backup with the version of Latchkey that brought PostgreSQL ${written} (latchkey backup -o PATH), and put it ` +
-      'back with this one (latchkey restore PATH --force); or set database.embedded.bin_dir to programs of that version',
+    `${directory} was written by PostgreSQL ${written}, but the installed programs are PostgreSQL ${binaries.major}: ` +
+      `create a backup with the version of Latchkey that included PostgreSQL ${written} (latchkey backup -o PATH), and restore it ` +
+      `with this version (latchkey restore PATH --force), or set database.embedded.bin_dir to programs of PostgreSQL ${written}`,
   );
 }
 
@@ -174,7 +176,7 @@ function runInitdb(directory: string, args: readonly string[], binaries: Binarie
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
-      const failure = `initdb ended with ${signal ?? `code ${code}`}: ${errors.trim()}`;
+      const failure = `initdb exited with ${signal ?? `code ${code}`}: ${errors.trim()}`;
       if (code === 0) resolve();
       else reject(diskFullError(`cannot create ${directory}`, failure) ?? new ExitError(ExitCode.software, failure));
     });

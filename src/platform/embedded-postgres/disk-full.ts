@@ -9,6 +9,6 @@ export function diskFullError(what: string, output: string): ExitError | undefin
   if (!DISK_FULL.test(output)) return undefined;
   return new ExitError(
     ExitCode.osError,
-    `${what}: a disk is full. Free space on it and try again; nothing else has to be repaired.\n  ${output}`,
+    `${what}: the disk is full. Free some space and retry; nothing else needs repair.\n  ${output}`,
   );
 }

@@ -140,13 +140,13 @@ class ServerUse {
   /** Other processes of the data directory do the same. The lock lets one start the server, and the others join it. */
   async #restart(): Promise<void> {
     const { log } = this.#directories;
-    log.warn('database.embedded.lost', 'the embedded server is gone; starting it again');
+    log.warn('database.embedded.lost', 'embedded database server exited; restarting it');
     for (let pauseMs = 100; this.#server === undefined && this.#releasing === undefined; pauseMs *= 2) {
       try {
         await this.#join();
-        log.info('database.embedded.revived', 'the embedded server is back');
+        log.info('database.embedded.revived', 'embedded database server restarted');
       } catch (error) {
-        log.error('database.embedded.lost', 'the embedded server cannot be started', describeError(error));
+        log.error('database.embedded.lost', 'embedded database server failed to start', describeError(error));
         await delay(Math.min(pauseMs, MAX_PAUSE_MS));
       }
     }
@@ -158,7 +158,11 @@ class ServerUse {
       await withLock(this.#lock, LOCK_WAIT_MS, () => this.#leave());
     } catch (error) {
       // No data is lost if the server keeps running. The next start joins it.
-      this.#directories.log.warn('database.embedded.left', 'the embedded server was not stopped', describeError(error));
+      this.#directories.log.warn(
+        'database.embedded.left',
+        'embedded database server was not stopped',
+        describeError(error),
+      );
       await this.#server?.control.close();
     }
   }
@@ -170,7 +174,7 @@ class ServerUse {
     await server.control.close();
     if (isShared) return;
     const isStopped = await stopPostmaster(server.cluster, server.account, STOP_WAIT_MS);
-    if (!isStopped) this.#directories.log.warn('database.embedded.left', 'the embedded server takes long to stop');
+    if (!isStopped) this.#directories.log.warn('database.embedded.left', 'embedded database server is slow to stop');
   }
 }
 
@@ -189,5 +193,5 @@ async function hasOtherUsers(control: JoinedServer['control']): Promise<boolean>
 }
 
 function noteOf(directories: ServerDirectories, account: string, cluster: string): string {
-  return `the database server's account "${account}" cannot reach ${directories.dataDir}, so the database is kept in ${cluster}`;
+  return `system user "${account}" of the database server has no access to ${directories.dataDir}, so the database is stored in ${cluster}`;
 }

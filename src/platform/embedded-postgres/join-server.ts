@@ -59,13 +59,13 @@ export async function joinServer(directories: ServerDirectories, onLost: () => v
       const running = await connectRunning(found.directory, onLost);
       if (running !== undefined) {
         await completeStart(running.control);
-        directories.log.debug('database.embedded.joined', 'connected to the running server');
+        directories.log.debug('database.embedded.joined', 'connected to the running database server');
         return { ...running, cluster: found.directory, account, isOutside: found.isOutside };
       }
     }
     const started = await startServer(directories, found, account, onLost);
     if (typeof started === 'object') {
-      directories.log.debug('database.embedded.started', 'server started');
+      directories.log.debug('database.embedded.started', 'database server started');
       return started;
     }
     if (!CONTENTION.test(started) || performance.now() > deadline) throw startFailure(directories, started);
@@ -90,7 +90,10 @@ async function connectRunning(
     if (typeof control === 'object') return { control, socketDirectory };
     if (!(await isPostmasterAlive(pid, cluster))) return undefined;
     if (performance.now() > deadline) {
-      throw new ExitError(ExitCode.tempFail, `the embedded PostgreSQL (process ${pid}) runs and does not answer`);
+      throw new ExitError(
+        ExitCode.tempFail,
+        `the embedded PostgreSQL (process ${pid}) is running but does not respond`,
+      );
     }
     await delay(POLL_MS);
   }
@@ -117,7 +120,7 @@ async function startServer(
   if (!(await canReach(account, await realpath(parent)))) {
     throw new ExitError(
       ExitCode.noPermission,
-      `the account ${account.name}, which owns ${db}, cannot reach it; see the modes above it`,
+      `system user ${account.name} owns ${db} but has no access to it; check the permissions of its parent directories`,
     );
   }
   if (files.owner === undefined) await createCluster(files.directory, binaries, account);
@@ -156,17 +159,17 @@ function checkOwner(files: ClusterFiles, account: Account): void {
   if (files.owner === account.uid) return;
   throw new ExitError(
     ExitCode.noPermission,
-    `${files.directory} belongs to the user id ${files.owner}, and this process runs as ${account.name}; run it as that user or as root`,
+    `${files.directory} belongs to user id ${files.owner}, but this process runs as ${account.name}; run it as that user or as root`,
   );
 }
 
 function startFailure(directories: ServerDirectories, output: string): ExitError {
-  const full = diskFullError(`the embedded PostgreSQL does not start on ${directories.db}`, output);
+  const full = diskFullError(`the embedded PostgreSQL failed to start on ${directories.db}`, output);
   if (full !== undefined) return full;
   return new ExitError(
     ExitCode.software,
-    `the embedded PostgreSQL does not start on ${directories.db}, which was left as it is:\n  ${output}\n` +
-      `Its complete output is in ${join(directories.dataDir, 'server.log')}. If the files are damaged, ` +
+    `the embedded PostgreSQL failed to start on ${directories.db}, which was left unchanged:\n  ${output}\n` +
+      `The complete output is in ${join(directories.dataDir, 'server.log')}. If the files are damaged, ` +
       'restore a backup: latchkey restore PATH --force.',
   );
 }

@@ -46,7 +46,7 @@ export async function launchServer(options: LaunchOptions, onLost: () => void): 
     failure = error.message;
   });
   child.once('exit', (code, signal) => {
-    failure ??= `ended with ${signal ?? `code ${code}`}`;
+    failure ??= `exited with ${signal ?? `code ${code}`}`;
   });
   child.unref();
   await file.close();

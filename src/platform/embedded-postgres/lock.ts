@@ -39,7 +39,7 @@ async function acquire(path: string, mine: string, deadline: number): Promise<vo
       } else if (performance.now() > deadline) {
         throw new ExitError(
           ExitCode.tempFail,
-          `${path} is held by process ${held.split(' ')[0]}; try again when it is done`,
+          `${path} is locked by process ${held.split(' ')[0]}; retry when it has finished`,
         );
       } else {
         await delay(RETRY_MS);

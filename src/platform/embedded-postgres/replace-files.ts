@@ -48,7 +48,7 @@ export async function replaceFiles(options: ReplaceOptions): Promise<string | un
     if (!options.movesAway && (await isThere(db))) {
       throw new ExitError(
         ExitCode.cantCreate,
-        `there is a database in ${db}; with --force it is moved away (it stays next to the new one)`,
+        `${db} already contains a database; use --force to move it aside (it is kept next to the new one)`,
       );
     }
     const staging = stagingDirectory(db, randomBytes(6).toString('hex'));
@@ -79,7 +79,7 @@ async function requireStopped(db: string): Promise<void> {
   if (running === undefined || !(await isPostmasterAlive(running.pid, directory))) return;
   throw new ExitError(
     ExitCode.tempFail,
-    `the database server of ${db} runs (process ${running.pid}): stop every process of Latchkey that uses it first`,
+    `the database server of ${db} is running (process ${running.pid}): stop all Latchkey processes that use it first`,
   );
 }
 

@@ -310,7 +310,7 @@ describe('errors of machine routes (oauth.md 18)', () => {
     service.lines.length = 0;
     await send('POST', '/oauth2/grant');
     expect(service.lines).toEqual([
-      expect.stringMatching(/ DEBUG http\.refused POST-\d+ - request refused code=invalid_grant$/),
+      expect.stringMatching(/ DEBUG http\.refused POST-\d+ - request rejected code=invalid_grant$/),
       expect.stringContaining('"POST /oauth2/grant HTTP/1.1" 400 Bad Request'),
     ]);
   });

@@ -38,7 +38,7 @@ describe('the signal of a request, for work that waits for its turn (operations 
     await until(() => context?.signal.aborted === true);
   });
 
-  test('is sent already when it is asked for after the client left', async () => {
+  test('is sent already when it is asked for after the client disconnected', async () => {
     await start();
     const socket = await server.connect();
     socket.write(REQUEST);

@@ -85,7 +85,7 @@ export class DescriptorWarnings {
     resumeTask(undefined, () =>
       this.#log.warn(
         'http.descriptors.exhausted',
-        'file descriptors run out, idle connections are closed; raise the limit of open files (ulimit -n, LimitNOFILE)',
+        'file descriptors exhausted, closing idle connections; raise the limit of open files (ulimit -n, LimitNOFILE)',
         fields,
       ),
     );

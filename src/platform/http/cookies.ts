@@ -56,7 +56,7 @@ export class Cookies {
   }
 
   reportInvalid(wireName: string): void {
-    this.#log.debug('http.cookie.invalid', 'a cookie could not be opened', { cookie: wireName });
+    this.#log.debug('http.cookie.invalid', 'cookie could not be decrypted', { cookie: wireName });
   }
 
   /** Encrypts a document for a cookie value. */

@@ -7,7 +7,7 @@ import { describeError, type Log } from '#platform/base/log.ts';
  */
 export function logError(log: Log, error: LatchkeyError): void {
   if (ERRORS[error.code].kind === 'fault') logFault(log, error);
-  else log.debug('http.refused', 'request refused', { code: error.code, ...error.details });
+  else log.debug('http.refused', 'request rejected', { code: error.code, ...error.details });
 }
 
 function logFault(log: Log, fault: LatchkeyError): void {

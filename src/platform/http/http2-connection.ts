@@ -209,7 +209,7 @@ class Http2Connection implements RequestConnection, Multiplexer {
     this.#session.goaway(NGHTTP2_ENHANCE_YOUR_CALM);
     // An immediate close would discard the frame that contains the reason.
     setTimeout(
-      () => this.#session.destroy(new Error('too much at once'), NGHTTP2_ENHANCE_YOUR_CALM),
+      () => this.#session.destroy(new Error('too many frames in a short time'), NGHTTP2_ENHANCE_YOUR_CALM),
       LAST_WORD_MS,
     ).unref();
   }

@@ -22,13 +22,13 @@ export class InheritedSockets {
   take({ inherited }: InheritedBind): number {
     const { pid, names } = this.#variables;
     const count = Number(this.#variables.count ?? 0);
-    if (!(count > 0)) throw refused(inherited, 'the service manager passed none (LISTEN_FDS)');
+    if (!(count > 0)) throw refused(inherited, 'the service manager passed no sockets (LISTEN_FDS)');
     if (pid !== undefined && pid !== '' && pid !== String(process.pid)) {
-      throw refused(inherited, `it is for process ${pid} (LISTEN_PID), and this is ${process.pid}`);
+      throw refused(inherited, `the sockets are for process ${pid} (LISTEN_PID), but this is process ${process.pid}`);
     }
     const index = typeof inherited === 'number' ? inherited : (names ?? '').split(':').indexOf(inherited);
-    if (index < 0) throw refused(inherited, `the names are ${names ?? 'not given'} (LISTEN_FDNAMES)`);
-    if (index >= count) throw refused(inherited, `${count} were passed (LISTEN_FDS)`);
+    if (index < 0) throw refused(inherited, `the passed names are ${names ?? 'not set'} (LISTEN_FDNAMES)`);
+    if (index >= count) throw refused(inherited, `only ${count} passed (LISTEN_FDS)`);
     if (this.#taken.has(index)) throw new ExitError(ExitCode.config, `${nameOf(inherited)} is used by two binds`);
     this.#taken.add(index);
     return FIRST_DESCRIPTOR + index;
@@ -67,7 +67,7 @@ export function requireKind(server: Server, { inherited, kind }: InheritedBind):
 }
 
 export function otherKind({ inherited, kind }: InheritedBind): ExitError {
-  return new ExitError(ExitCode.config, `${nameOf(inherited)} is not a ${kind} socket that listens`);
+  return new ExitError(ExitCode.config, `${nameOf(inherited)} is not a listening ${kind} socket`);
 }
 
 export function nameOf(inherited: InheritedBind['inherited']): string {

@@ -47,13 +47,13 @@ export function parseJson(
   body: Buffer,
   { allowsRepeatedMembers = false, maxMembers = MAX_MEMBERS }: JsonRules = {},
 ): unknown {
-  if (!isUtf8(body)) throw notJson('the body is not UTF-8');
+  if (!isUtf8(body)) throw notJson('the request body is not UTF-8');
   const text = body.toString();
   const value = parsed(text);
   // RFC 8259 4: which of two members with the same name counts depends on the parser. Another program could see another
   // one.
   const members = countMembers(value, 1, maxMembers);
-  if (!allowsRepeatedMembers && members !== countColons(text)) throw malformed('a member is repeated');
+  if (!allowsRepeatedMembers && members !== countColons(text)) throw malformed('a member name is repeated');
   return value;
 }
 
@@ -61,15 +61,15 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw notJson('the body is not JSON');
+    throw notJson('the request body is not valid JSON');
   }
 }
 
 /** Counts the members of all objects in a value and enforces the limits. */
 function countMembers(value: unknown, depth: number, maxMembers: number): number {
-  if (typeof value === 'string' && UNSTORABLE.test(value)) throw malformed('a text holds what is not a character');
+  if (typeof value === 'string' && UNSTORABLE.test(value)) throw malformed('a string contains an invalid character');
   if (value === null || typeof value !== 'object') return 0;
-  if (depth > MAX_DEPTH) throw malformed(`the body is more than ${MAX_DEPTH} levels deep`);
+  if (depth > MAX_DEPTH) throw malformed(`the request body is nested more than ${MAX_DEPTH} levels deep`);
   if (Array.isArray(value)) return sum(value.map((element: unknown) => countMembers(element, depth + 1, maxMembers)));
   const members: [string, unknown][] = Object.entries(value);
   if (members.length > maxMembers) throw malformed(`an object has more than ${maxMembers} members`);

@@ -148,7 +148,7 @@ function listenByItself(begin: () => Promise<void>): Promise<void> {
 async function refuseOtherFiles(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found !== undefined && !found.isSocket()) {
-    throw new ExitError(ExitCode.osError, `cannot listen on ${path}: there is a file that is not a socket`);
+    throw new ExitError(ExitCode.osError, `cannot listen on ${path}: the file exists and is not a socket`);
   }
 }
 
@@ -175,11 +175,12 @@ function listenError(address: string, cause: unknown): ExitError {
   return new ExitError(ExitCode.osError, `cannot listen on ${address}: ${reason}${listenAdvice(cause)}`, { cause });
 }
 
-const CHOOSE = 'choose another port by the variable PORT, by http.public_base on this machine, or by http.listeners';
+const CHOOSE =
+  'choose another port with the variable PORT, with http.public_base on this machine, or with http.listeners';
 
 function listenAdvice(cause: unknown): string {
-  if (isErrno(cause, 'EADDRINUSE')) return `. Another program listens there: ${CHOOSE}`;
-  return isErrno(cause, 'EACCES') ? `. Ports below 1024 need a privilege: ${CHOOSE}` : '';
+  if (isErrno(cause, 'EADDRINUSE')) return `. Another program is listening there: ${CHOOSE}`;
+  return isErrno(cause, 'EACCES') ? `. Ports below 1024 require a privilege: ${CHOOSE}` : '';
 }
 
 function hostAndPort(host: string, port: number): string {

@@ -105,7 +105,7 @@ export class RequestBody {
       request.on('error', () => {});
       request.on('close', () => {
         if (!request.complete)
-          this.fail(new LatchkeyError('malformed_request', { description: 'the body is cut off' }));
+          this.fail(new LatchkeyError('malformed_request', { description: 'the request body is incomplete' }));
       });
     });
   }

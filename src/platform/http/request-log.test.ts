@@ -310,7 +310,7 @@ describe('fields of the line', () => {
   test('a refusal leaves its code at DEBUG, with the id of its request (operations 5.11)', async () => {
     const { lines } = await observe(async () => await (await fetch(`${service.origin}/no-such-page`)).text());
     const id = / http\.server\.response (\S+) /.exec(lines[0] ?? '')?.[1];
-    expect(service.lines.join('')).toContain(` DEBUG http.refused ${id} - request refused code=not_found`);
+    expect(service.lines.join('')).toContain(` DEBUG http.refused ${id} - request rejected code=not_found`);
   });
 
   test('the first requester stays; a username is percent-encoded where it could end the field', async () => {

@@ -53,7 +53,7 @@ export class Responder {
       // The response head is written, so the response must be sent even if something fails here.
       response.end(request.method === 'HEAD' ? undefined : answer.body);
       if (isAborted) {
-        this.#options.log.debug('http.server.aborted', 'the client was gone before the answer');
+        this.#options.log.debug('http.server.aborted', 'client disconnected before the response');
       }
       connection.advance(isLast);
     }

@@ -106,7 +106,7 @@ export class Serving {
   /** Returns the routes of a listener. */
   tableOf(listener: string): RouteTable {
     const table = this.#tables.get(listener);
-    if (table === undefined) throw new Error(`there is no listener ${listener}`);
+    if (table === undefined) throw new Error(`unknown listener ${listener}`);
     return table;
   }
 }

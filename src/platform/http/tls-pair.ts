@@ -32,10 +32,10 @@ const CIPHERS = [
 /** Checks whether a pair can be used. Returns undefined if it can. Expired certificates are accepted. */
 export function judgePair(pair: TlsPair): PairProblem | undefined {
   const [leaf] = parseChain(pair.certificate) ?? [];
-  if (leaf === undefined) return { part: 'certificate', message: 'not a chain of certificates in PEM' };
+  if (leaf === undefined) return { part: 'certificate', message: 'not a PEM certificate chain' };
   const open = parsePrivateKey(pair.key, undefined);
   if (open !== undefined && pair.password !== undefined) {
-    return { part: 'password', message: 'the key is not encrypted, so it takes no password' };
+    return { part: 'password', message: 'the key is not encrypted; remove the password' };
   }
   const key = open ?? (pair.password === undefined ? undefined : parsePrivateKey(pair.key, pair.password));
   if (key === undefined) {
@@ -43,7 +43,7 @@ export function judgePair(pair: TlsPair): PairProblem | undefined {
     return { part: 'key', message: `not a private key that can be read (PKCS#1, PKCS#8 or SEC1, PEM or DER)${advice}` };
   }
   if (!leaf.checkPrivateKey(key)) {
-    return { part: 'key', message: 'does not belong to the first certificate of the chain' };
+    return { part: 'key', message: 'does not match the first certificate of the chain' };
   }
   try {
     contextOf(pair.certificate, key, 'TLSv1.2');

@@ -31,7 +31,7 @@ export class UntrustedProxies {
     this.#addresses.add(address);
     this.#log.warn(
       'http.proxy.untrusted',
-      'ignored a forwarding header from an address that is not in http.trusted_proxies; add the line if it is your reverse proxy',
+      'ignored a forwarding header from an address that is not in http.trusted_proxies; if it is your reverse proxy, add this line',
       { 'client.address': address, header, line: trustLine(this.#trusted, address) },
     );
   }

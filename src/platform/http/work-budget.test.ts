@@ -131,7 +131,7 @@ test('an address that has used up its work is refused on every route, in its sha
   await expectServed('/dear', '192.0.2.2', 1);
   const told = running?.lines.filter((line) => line.includes(' WARN http.work.exceeded ')) ?? [];
   expect(told).toHaveLength(1);
-  expect(told[0]).toContain('limits.work is used up client.address=192.0.2.1 retry_after=');
+  expect(told[0]).toContain('work limit exceeded (limits.work) client.address=192.0.2.1 retry_after=');
 });
 
 test('addresses of one /64 share their work, and what is sent counts', async () => {

@@ -342,7 +342,7 @@ export class WorkBudget {
     const retryAfterSeconds = Math.ceil(seconds);
     const now = performance.now();
     if (buckets.isWorthTelling(key, now)) {
-      this.#log.warn('http.work.exceeded', 'requests refused: limits.work is used up', {
+      this.#log.warn('http.work.exceeded', 'request rejected: work limit exceeded (limits.work)', {
         'client.address': who.address,
         account: who.account,
         client: who.client,

@@ -78,7 +78,7 @@ export class RegisteredProcess {
       this.#compare(others.sort().join(' '));
     } catch (error) {
       // The database module reports a lost connection itself.
-      log.debug('process.beat', 'the process could not be registered', { reason: describeError(error).message });
+      log.debug('process.beat', 'process registration failed', { reason: describeError(error).message });
     }
   }
 
@@ -88,7 +88,7 @@ export class RegisteredProcess {
     try {
       await this.#options.database.execute(deleteProcess, { id: this.#id });
     } catch (error) {
-      this.#options.log.debug('process.beat', 'the process is still registered', {
+      this.#options.log.debug('process.beat', 'process could not be unregistered', {
         reason: describeError(error).message,
       });
     }
@@ -100,7 +100,7 @@ export class RegisteredProcess {
     if (others === '') this.#reported = '';
     if (!isLasting || others === this.#reported) return;
     this.#reported = others;
-    this.#options.log.warn('config.differs', 'other processes on this database have another configuration', {
+    this.#options.log.warn('config.differs', 'other processes on this database have a different configuration', {
       processes: others,
     });
   }

@@ -352,7 +352,7 @@ describe('several processes', () => {
     const { queue, runs } = queueOf(() => DONE);
     await runDue(table.worker([queue], { maxRetries: 2 }));
     expect(runs).toEqual([]);
-    expect(await table.rows()).toMatchObject([{ failed: true, failed_reason: 'its process ended each time' }]);
+    expect(await table.rows()).toMatchObject([{ failed: true, failed_reason: 'the process exited during every run' }]);
   });
 
   test('a process that stood still and lost its job is told, and changes nothing more', async () => {

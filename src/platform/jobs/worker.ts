@@ -92,7 +92,7 @@ export class JobWorker {
     await this.#polling;
     await this.#endWithin(graceMs);
     for (const { aborting, task } of this.#running.values()) {
-      resumeTask(task, () => aborting.abort(new Interrupted('the process stops')));
+      resumeTask(task, () => aborting.abort(new Interrupted('the process is stopping')));
     }
     await this.#endWithin(ABORT_MS);
     clearInterval(this.#renewTimer);
@@ -124,7 +124,7 @@ export class JobWorker {
       return rows.length;
     } catch (error) {
       // The database module reports a lost connection itself.
-      log.debug('job.poll', 'due jobs could not be read', { reason: describeError(error).message });
+      log.debug('job.poll', 'could not poll for due jobs', { reason: describeError(error).message });
       return 0;
     }
   }
@@ -149,7 +149,7 @@ export class JobWorker {
         leaseUntil: leaseUntil(clock.now()),
       });
     } catch (error) {
-      log.debug('job.poll', 'jobs of later could not be recalled', { reason: describeError(error).message });
+      log.debug('job.poll', 'could not reschedule future jobs', { reason: describeError(error).message });
     }
   }
 
@@ -163,10 +163,10 @@ export class JobWorker {
       for (const id of ids) {
         const running = this.#running.get(id);
         if (running === undefined || keptIds.has(id)) continue;
-        resumeTask(running.task, () => running.aborting.abort(new Interrupted('another process has taken the job')));
+        resumeTask(running.task, () => running.aborting.abort(new Interrupted('another process took over the job')));
       }
     } catch (error) {
-      log.debug('job.poll', 'leases could not be prolonged', { reason: describeError(error).message });
+      log.debug('job.poll', 'could not renew job leases', { reason: describeError(error).message });
     }
   }
 
@@ -226,7 +226,9 @@ export class JobWorker {
     } catch (error) {
       // The lease expires, and the job runs again.
       const reason = describeError(error).message;
-      this.#options.log.warn('job.retry', `${running.row.queue} ended, but that could not be stored`, { reason });
+      this.#options.log.warn('job.retry', `${running.row.queue} finished, but its outcome could not be stored`, {
+        reason,
+      });
     } finally {
       this.#running.delete(running.row.id);
       running.task.trace?.end(jobSpan(running, outcome));
@@ -253,7 +255,7 @@ export class JobWorker {
     const { row, queue, task, aborting } = running;
     // The process also died during the last run.
     if (row.attempt > this.#options.maxRetries + 1 && !this.#settlement.mayRetry(row, queue))
-      return { kind: 'failed', reason: 'its process ended each time' };
+      return { kind: 'failed', reason: 'the process exited during every run' };
     const { signal } = aborting;
     const limit = setTimeout(() => {
       resumeTask(task, () => aborting.abort(new Error(`took longer than ${queue.timeLimitSeconds} s`)));

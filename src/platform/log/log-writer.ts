@@ -74,7 +74,7 @@ export class OpenLog {
   #open({ output }: LogOptions): DescriptorSink {
     const sink = openSink(output);
     sink.onDropped = (count) =>
-      this.log.warn('log.dropped', 'lines of the log are lost: its reader or its disk took no more', { count });
+      this.log.warn('log.dropped', 'log lines dropped: the reader or the disk did not accept them', { count });
     return sink;
   }
 }

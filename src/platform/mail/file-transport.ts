@@ -33,7 +33,7 @@ export class FileTransport implements MailTransport {
       await outside(this.#write(id, content));
       return { kind: 'sent' };
     } catch (error) {
-      return { kind: 'retry', reason: `a mail could not be written: ${systemReason(error)}` };
+      return { kind: 'retry', reason: `the email could not be written: ${systemReason(error)}` };
     }
   }
 
@@ -43,7 +43,7 @@ export class FileTransport implements MailTransport {
       await outside(this.#removeOld());
       return undefined;
     } catch (error) {
-      return `mails cannot be written: ${systemReason(error)}`;
+      return `emails cannot be written: ${systemReason(error)}`;
     }
   }
 

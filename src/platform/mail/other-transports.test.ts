@@ -71,7 +71,7 @@ describe('a program in the place of sendmail', () => {
     async (address) => {
       const command = program(`touch ${directory}/started`);
       const outcome = await sendMail(transport(command), { ...MAIL, to: { address } }, NEVER);
-      expect(outcome).toEqual({ kind: 'refused', reason: 'the recipient is not one address' });
+      expect(outcome).toEqual({ kind: 'refused', reason: 'the recipient is not a single address' });
       expect(readdirSync(directory)).toEqual(['program']);
     },
   );
@@ -82,17 +82,17 @@ describe('a program in the place of sendmail', () => {
     [1, 'retry'],
   ])('that ends with code %i: %s', async (code, kind) => {
     const outcome = await sendMail(transport(program(`exit ${code}`)), MAIL, NEVER);
-    expect(outcome).toEqual({ kind, reason: `the program for mails ended with code ${code}` });
+    expect(outcome).toEqual({ kind, reason: `the sendmail program exited with code ${code}` });
   });
 
   test('that hangs is ended at the limit', async () => {
     const outcome = await sendMail(transport(program('exec sleep 600'), 0.2), MAIL, NEVER);
-    expect(outcome).toEqual({ kind: 'retry', reason: 'the attempt took too long' });
+    expect(outcome).toEqual({ kind: 'retry', reason: 'the attempt timed out' });
   });
 
   test('that is not there: mails wait, and a test of the transport says so', async () => {
     const missing = transport(join(directory, 'missing'));
-    const reason = 'the program for mails does not start (ENOENT)';
+    const reason = 'the sendmail program failed to start (ENOENT)';
     expect(await sendMail(missing, MAIL, NEVER)).toEqual({ kind: 'retry', reason });
     expect(await missing.test(NEVER)).toBe(reason);
     expect(await transport(program('exit 64')).test(NEVER)).toBeUndefined();
@@ -128,11 +128,11 @@ describe('files', () => {
     const file = join(directory, 'file');
     writeFileSync(file, '');
     const transport = new FileTransport({ directory: join(file, 'outbox'), clock });
-    const why = 'its folder is not a directory';
+    const why = 'its parent is not a directory';
     expect(await sendMail(transport, MAIL, NEVER)).toEqual({
       kind: 'retry',
-      reason: `a mail could not be written: ${why}`,
+      reason: `the email could not be written: ${why}`,
     });
-    expect(await transport.test()).toBe(`mails cannot be written: ${why}`);
+    expect(await transport.test()).toBe(`emails cannot be written: ${why}`);
   });
 });

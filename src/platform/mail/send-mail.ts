@@ -9,7 +9,7 @@ const ONE_ADDRESS = /^[^\p{C}\s<>()[\],;:\\"@-][^\p{C}\s<>()[\],;:\\"@]*@[^\p{C}
 /** Composes an email and passes it to the transport. */
 export async function sendMail(transport: MailTransport, mail: Mail, signal: AbortSignal): Promise<MailOutcome> {
   const { from, id, to } = mail;
-  if (!ONE_ADDRESS.test(to.address)) return { kind: 'refused', reason: 'the recipient is not one address' };
+  if (!ONE_ADDRESS.test(to.address)) return { kind: 'refused', reason: 'the recipient is not a single address' };
   const content = await compose(mail, transport.newline);
   return await transport.send({ id, sender: from.address, recipient: to.address, content }, signal);
 }

@@ -27,7 +27,7 @@ export class SendmailTransport implements MailTransport {
     const ended = await this.#run(['-i', '-f', sender, '--', recipient], content, signal);
     if (ended === 0) return { kind: 'sent' };
     if (typeof ended === 'string') return { kind: 'retry', reason: ended };
-    const reason = `the program for mails ended with code ${ended}`;
+    const reason = `the sendmail program exited with code ${ended}`;
     return { kind: FINAL_CODES.includes(ended) ? 'refused' : 'retry', reason };
   }
 
@@ -59,10 +59,10 @@ function endOf(program: ChildProcess): Promise<number | string> {
     new Promise((resolve) => {
       program.once('error', (error) => {
         const code = 'code' in error ? error.code : undefined;
-        resolve(code === 'ABORT_ERR' ? 'the attempt took too long' : `the program for mails does not start (${code})`);
+        resolve(code === 'ABORT_ERR' ? 'the attempt timed out' : `the sendmail program failed to start (${code})`);
       });
       program.once('close', (code, killedBy) => {
-        resolve(code ?? `the program for mails was ended by ${killedBy}`);
+        resolve(code ?? `the sendmail program was killed by ${killedBy}`);
       });
     }),
   );

@@ -102,8 +102,7 @@ describe('an internationalized address (RFC 6531)', () => {
     const used = transport(port);
     expect(await sendMail(used, TO, NEVER)).toEqual({
       kind: 'refused',
-      reason:
-        'the address has characters other than ASCII before the @, and the SMTP server does not announce SMTPUTF8',
+      reason: 'the address has non-ASCII characters before the @, but the SMTP server does not support SMTPUTF8',
     });
     expect(commands).toEqual([]);
     expect(await sendMail(used, MAIL, NEVER)).toEqual({ kind: 'sent' });
@@ -115,7 +114,7 @@ describe('an internationalized address (RFC 6531)', () => {
     const with8 = await peer();
     expect(await transport(with8.port, { sender }).test(NEVER)).toBeUndefined();
     const without = await peer({ hideSMTPUTF8: true });
-    expect(await transport(without.port, { sender }).test(NEVER)).toMatch(/does not announce SMTPUTF8$/);
+    expect(await transport(without.port, { sender }).test(NEVER)).toMatch(/does not support SMTPUTF8$/);
   });
 });
 
@@ -172,7 +171,7 @@ describe('a mail', () => {
     async (address) => {
       const { port, mails } = await peer();
       const outcome = await sendMail(transport(port), { ...MAIL, to: { address } }, NEVER);
-      expect(outcome).toEqual({ kind: 'refused', reason: 'the recipient is not one address' });
+      expect(outcome).toEqual({ kind: 'refused', reason: 'the recipient is not a single address' });
       expect(mails).toEqual([]);
     },
   );
@@ -217,7 +216,7 @@ describe('what is refused', () => {
     const outcome = await sendMail(transport(port, { mode: 'tls', credentials }), MAIL, NEVER);
     expect(outcome).toEqual({
       kind: 'retry',
-      reason: expect.stringMatching(/^the SMTP server answered 535 to AUTH \w+: 535 5\.7\.8 app password needed$/),
+      reason: expect.stringMatching(/^the SMTP server responded 535 to AUTH \w+: 535 5\.7\.8 app password needed$/),
     });
   });
 
@@ -227,7 +226,7 @@ describe('what is refused', () => {
   ] as const)('%s', async (_, code, kind) => {
     const { port } = await peer({ onRcptTo: (_address, _session, done) => done(refusal(code)) });
     const outcome = await sendMail(transport(port), MAIL, NEVER);
-    expect(outcome).toEqual({ kind, reason: `the SMTP server answered ${code} to RCPT TO` });
+    expect(outcome).toEqual({ kind, reason: `the SMTP server responded ${code} to RCPT TO` });
   });
 
   test.each([
@@ -248,7 +247,7 @@ describe('what is refused', () => {
     const outcome = await sendMail(transport(port), MAIL, NEVER);
     expect(outcome).toEqual({
       kind: 'retry',
-      reason: 'the SMTP server answered 553 to MAIL FROM: 553 no amira@mail.example here',
+      reason: 'the SMTP server responded 553 to MAIL FROM: 553 no amira@mail.example here',
     });
   });
 
@@ -337,7 +336,7 @@ test.each([
   ['RCPT TO', '554 relay access denied'],
 ])('a test of the transport says that %s is refused', async (command, answer) => {
   const { lines, port } = await heard({ [command]: answer });
-  const reason = `the SMTP server answered ${answer.slice(0, 3)} to ${command}`;
+  const reason = `the SMTP server responded ${answer.slice(0, 3)} to ${command}`;
   expect(await transport(port).test(NEVER)).toContain(reason);
   expect(lines).toContain('RSET');
 });
@@ -356,6 +355,6 @@ test('a test of the transport signs in before', async () => {
 test('a test of the transport says what is wrong, without a mail', async () => {
   const { port, mails } = await peer();
   expect(await transport(port).test(NEVER)).toBeUndefined();
-  expect(await transport(1).test(NEVER)).toMatch(/^no SMTP answer/);
+  expect(await transport(1).test(NEVER)).toMatch(/^no SMTP response/);
   expect(mails).toEqual([]);
 });

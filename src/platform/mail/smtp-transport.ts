@@ -162,7 +162,7 @@ async function openSession(
   const ended = outside(
     new Promise<never>((_, reject) => {
       connection.once('error', reject);
-      connection.once('end', () => reject(new Error('the connection ended')));
+      connection.once('end', () => reject(new Error('the connection was closed')));
     }),
   );
   ended.catch(() => {});
@@ -223,7 +223,7 @@ class RefusedCommand extends Error {
   readonly responseCode: number;
 
   constructor(command: string, responseCode: number) {
-    super(`${command} was refused`);
+    super(`${command} was rejected`);
     this.command = command;
     this.responseCode = responseCode;
   }
@@ -237,16 +237,16 @@ const COMMANDS_OF_MAIL = ['RCPT TO', 'DATA'];
 
 /** Interprets the error of an attempt (operations 6.2): 5xx about the email is final, everything else is temporary. */
 function judge(error: unknown): Extract<MailOutcome, { readonly reason: string }> {
-  if (error instanceof TimeOut) return { kind: 'retry', reason: 'the attempt took too long' };
+  if (error instanceof TimeOut) return { kind: 'retry', reason: 'the attempt timed out' };
   if (error instanceof Utf8Missing) return { kind: 'refused', reason: WITHOUT_SMTPUTF8 };
   const { code, command, response, responseCode } = factsOf(error);
-  if (responseCode === undefined) return { kind: 'retry', reason: `no SMTP answer (${code ?? 'unknown'})` };
+  if (responseCode === undefined) return { kind: 'retry', reason: `no SMTP response (${code ?? 'unknown'})` };
   const isAboutMail = command !== undefined && COMMANDS_OF_MAIL.includes(command);
   const kind = isAboutMail && responseCode >= 500 ? 'refused' : 'retry';
   const asked = command === undefined || command === 'CONN' ? 'the connection' : command;
   // A response about the email may name the recipient.
   const said = isAboutMail || response === undefined ? '' : `: ${foreignText(response)}`;
-  return { kind, reason: `the SMTP server answered ${responseCode} to ${asked}${said}` };
+  return { kind, reason: `the SMTP server responded ${responseCode} to ${asked}${said}` };
 }
 
 interface Facts {

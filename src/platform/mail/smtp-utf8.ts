@@ -5,7 +5,7 @@ const SMTPUTF8 = 'SMTPUTF8';
 
 /** Why the email is never sent: RFC 6531 3.2 forbids sending it without the extension. */
 export const WITHOUT_SMTPUTF8 =
-  'the address has characters other than ASCII before the @, and the SMTP server does not announce SMTPUTF8';
+  'the address has non-ASCII characters before the @, but the SMTP server does not support SMTPUTF8';
 
 /** The last announcement of each server, keyed by its settings. */
 const announced = new WeakMap<object, boolean>();

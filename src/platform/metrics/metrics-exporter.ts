@@ -65,8 +65,8 @@ export class MetricsExporter {
     const { log } = this.#options;
     const failure = await this.#sendOnce().catch((error: unknown) => describeError(error).message);
     if (failure !== undefined && !this.#isFailing)
-      log.warn('metrics.failed', 'metrics were not taken', { reason: failure });
-    if (failure === undefined && this.#isFailing) log.info('metrics.sent', 'metrics are taken again');
+      log.warn('metrics.failed', 'metrics export failed', { reason: failure });
+    if (failure === undefined && this.#isFailing) log.info('metrics.sent', 'metrics export recovered');
     this.#isFailing = failure !== undefined;
   }
 

@@ -270,7 +270,7 @@ export async function resolveByDns(hostname: string, signal: AbortSignal): Promi
   try {
     const found = await outside(Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]));
     const addresses = found.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (addresses.length === 0) throw new Error('no addresses', { cause: found });
+    if (addresses.length === 0) throw new Error('the host name has no addresses', { cause: found });
     return addresses;
   } finally {
     signal.removeEventListener('abort', cancel);

@@ -265,7 +265,7 @@ export class OutboundHttp {
       return answer;
     } catch (error) {
       if (!(error instanceof OutboundFailure)) throw error;
-      log.info('outbound.failed', 'a request to another server failed', {
+      log.info('outbound.failed', 'outbound request failed', {
         host: url?.host,
         reason: error.reason,
         cause: error.cause instanceof Error && 'code' in error.cause ? String(error.cause.code) : undefined,

@@ -116,7 +116,7 @@ export class HashQueue {
         };
         const timer = setTimeout(() => {
           leave();
-          reject(overloaded('no password check was free in time'));
+          reject(overloaded('no capacity for a password check in time'));
         }, this.#maxWaitMs);
         signal?.addEventListener('abort', onAbort, { once: true });
         this.#waiting.add(waiting);
@@ -147,5 +147,8 @@ function overloaded(description: string): LatchkeyError {
 }
 
 function clientLeft(): LatchkeyError {
-  return new LatchkeyError('overloaded', { description: 'the client left', retryAfterSeconds: RETRY_AFTER_SECONDS });
+  return new LatchkeyError('overloaded', {
+    description: 'client disconnected',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }

@@ -93,7 +93,7 @@ export class PasswordHasher {
     try {
       return await findForm(hashing, stored.hash, password);
     } catch (error) {
-      this.#log.error('error', `a password hash of version ${stored.schemeVersion} cannot be read`, {
+      this.#log.error('error', `a password hash of version ${stored.schemeVersion} is malformed`, {
         reason: describeError(error).message,
       });
       return undefined;

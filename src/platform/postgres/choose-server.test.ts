@@ -93,7 +93,7 @@ describe('several servers in one address', () => {
     await takeWrites(servers[0], false);
     const opened = await open([addressOf(0), addressOf(1)]);
     expect(await opened.first(where, {})).toEqual({ place: 'two' });
-    expect(lines()).toEqual([`the database server in use is ${addressOf(1).host}`]);
+    expect(lines()).toEqual([`connected to database server ${addressOf(1).host}`]);
   });
 
   test('any: one that takes no writes any more is kept for reading', async () => {

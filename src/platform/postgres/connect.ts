@@ -106,7 +106,7 @@ export async function connectWithRetries(options: ConnectOptions, timeoutSeconds
         });
       }
       if (pauseMs === FIRST_PAUSE_MS) {
-        log.warn('db.lost', `cannot connect to ${target}; trying again for ${timeoutSeconds} s`, {
+        log.warn('db.lost', `cannot connect to ${target}; retrying for ${timeoutSeconds} s`, {
           reason: reasonOf(error),
         });
       }
@@ -126,17 +126,17 @@ export async function checkServer(client: Client): Promise<void> {
       current_setting('server_encoding') as encoding,
       pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "readOnly"`);
   const server = rows[0];
-  if (server === undefined) throw new ExitError(ExitCode.unavailable, 'the database server returned no version');
+  if (server === undefined) throw new ExitError(ExitCode.unavailable, 'the database server did not return its version');
   if (server.version < OLDEST_VERSION) {
     throw new ExitError(
       ExitCode.unavailable,
-      `the server runs PostgreSQL ${server.version}; version ${OLDEST_VERSION} or later is needed`,
+      `the server runs PostgreSQL ${server.version}; version ${OLDEST_VERSION} or later is required`,
     );
   }
   if (server.encoding !== 'UTF8') {
     throw new ExitError(
       ExitCode.unavailable,
-      `the database is encoded in ${server.encoding}; create it with encoding UTF8`,
+      `the database has encoding ${server.encoding}; create it with encoding UTF8`,
     );
   }
   if (server.readOnly)
@@ -155,7 +155,7 @@ async function connectOnce(
   const { user, database, attemptSeconds, channelBinding = 'disable', applicationName } = options.connection;
   const { host, port } = server;
   if (channelBinding === 'require' && ssl === false)
-    throw new Error('channel_binding=require needs TLS: set sslmode=require or stricter');
+    throw new Error('channel_binding=require requires TLS: set sslmode=require or stricter');
   const client = new Client({
     host,
     port,
@@ -211,9 +211,9 @@ function requireChannelBinding({ connection }: Client): () => void {
     if (!isBound) refuse('the server does not offer SCRAM-SHA-256-PLUS');
   });
   for (const method of PLAIN_REQUESTS)
-    connection.on(method, () => refuse('the server asks for a password without SCRAM'));
+    connection.on(method, () => refuse('the server requests a password without SCRAM'));
   return () => {
-    if (!isBound) throw failure('the server asks for no password');
+    if (!isBound) throw failure('the server does not request a password');
   };
 }
 

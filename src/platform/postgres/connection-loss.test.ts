@@ -193,7 +193,7 @@ describe('a database server that goes away', () => {
     try {
       await expect(frozen.execute(put, { id: 5 })).rejects.toMatchObject({
         code: 'temporarily_unavailable',
-        cause: { message: expect.stringMatching(/no answer for \d+ s/) },
+        cause: { message: expect.stringMatching(/no response for \d+ s/) },
       });
     } finally {
       server.thaw();

@@ -128,7 +128,7 @@ export class ConnectionSet {
       const isIdle = connection.inFlight === 0 && !connection.isLent;
       if (connection.inFlight > 0 && quietMs > silenceMs) {
         isSilent = true;
-        connection.destroy(new Error(`no answer for ${Math.round(quietMs / 1000)} s`));
+        connection.destroy(new Error(`no response for ${Math.round(quietMs / 1000)} s`));
       } else if (connection.isUsable && now > retireAt && mayReplace) {
         mayReplace = false;
         if (this.#connections.size >= this.#options.max) connection.retire();
@@ -151,7 +151,7 @@ export class ConnectionSet {
   distrustAll(): void {
     for (const connection of [...this.#connections.keys()]) {
       if (connection.inFlight > 0 || connection.isLent) connection.retire();
-      else connection.destroy(new Error('another connection got no answer'));
+      else connection.destroy(new Error('the server did not respond on another connection'));
     }
   }
 
@@ -199,18 +199,18 @@ export class LossLog {
   }
 
   lost(reason: unknown): void {
-    this.#write('a database connection was lost', reason);
+    this.#write('database connection lost', reason);
   }
 
   refused(reason: unknown): void {
-    this.#write('the database cannot be reached; trying again', reason, adviceOn(reason));
+    this.#write('database unreachable; retrying', reason, adviceOn(reason));
   }
 
   /** Logs the server of a new connection, if it has changed. */
   reached(server: string): void {
     if (server === this.#server) return;
     this.#server = server;
-    this.#log.info('db.server', `the database server in use is ${server}`);
+    this.#log.info('db.server', `connected to database server ${server}`);
   }
 
   #write(message: string, reason: unknown, advice = ''): void {

@@ -16,9 +16,12 @@ test('a fatal error ends the connection whatever its code is: PgBouncer reports 
 });
 
 test.each([
-  ['could not write to file "base/pgsql_tmp/pgsql_tmp31.0"', /disk of the temporary files .*temp_tablespaces/],
-  ['could not write block 7 of temporary file', /disk of the temporary files .*temp_tablespaces/],
-  ['could not extend file "base/16384/2619"', /: No space left on device\. A disk of the server is full\.$/],
+  [
+    'could not write to file "base/pgsql_tmp/pgsql_tmp31.0"',
+    /disk of the database server's temporary files .*temp_tablespaces/,
+  ],
+  ['could not write block 7 of temporary file', /disk of the database server's temporary files .*temp_tablespaces/],
+  ['could not extend file "base/16384/2619"', /: No space left on device\. A disk of the database server is full\.$/],
 ])('F-12: a full disk is named: %s', (text, named) => {
   const failure = readFailure('label', refusal('53100', `${text}: No space left on device`), undefined);
   expect(failure).toMatchObject({ sqlState: '53100', message: expect.stringMatching(named) });

@@ -36,7 +36,7 @@ export class ConnectionLost extends Error {
  */
 export class GuardRefused extends Error {
   constructor() {
-    super('the guard was refused');
+    super('the guard was rejected');
     this.name = 'GuardRefused';
   }
 }
@@ -108,7 +108,7 @@ const INVALID_TEXT = /^(22021|22P05)$/;
 export function toCallersError(error: unknown): unknown {
   if (error instanceof ConnectionLost) return unavailable('The outcome is unknown.', error);
   if (!(error instanceof StatementError)) return error;
-  if (UNAVAILABLE.test(error.sqlState)) return unavailable('The database cannot do this now.', error);
+  if (UNAVAILABLE.test(error.sqlState)) return unavailable('The database is temporarily unavailable.', error);
   if (INVALID_TEXT.test(error.sqlState)) return new LatchkeyError('malformed_request', { cause: error });
   return error;
 }
@@ -159,8 +159,8 @@ export function codeOf(error: unknown): string | undefined {
 function diskAdvice({ code, message }: DatabaseError): string {
   if (code !== '53100') return '';
   return /pgsql_tmp|temporary file/.test(message)
-    ? '. The disk of the temporary files of the server is full: that of temp_tablespaces if it is set, else that of its data.'
-    : '. A disk of the server is full.';
+    ? ". The disk of the database server's temporary files is full (temp_tablespaces if set, otherwise the data directory)."
+    : '. A disk of the database server is full.';
 }
 
 const MISSING_PRIVILEGE = '42501';
@@ -177,7 +177,7 @@ export function privilegeAdvice({ code, message }: Pick<DatabaseError, 'code' | 
   if (code !== MISSING_PRIVILEGE) return '';
   const [, schema] = /^permission denied for schema (\S+)$/.exec(message) ?? [];
   return schema === undefined
-    ? '. The role of the service has to own the tables: run "reassign owned by OTHER to ROLE" in this database as an administrator.'
+    ? '. The role of the service must own the tables: run "reassign owned by OTHER to ROLE" in this database as an administrator.'
     : `. ${grantText({ schema, role: 'ROLE' })}`;
 }
 
@@ -191,7 +191,7 @@ export class MissingPassword extends Error {
   readonly code = 'NO_PASSWORD';
 
   constructor() {
-    super('the server asks for a password, and none is set');
+    super('the server requests a password, but none is configured');
     this.name = 'MissingPassword';
   }
 }
@@ -206,17 +206,17 @@ export function adviceOn(error: unknown): string {
   switch (codeOf(error)) {
     case 'ECONNREFUSED':
     case 'ENOENT':
-      return '. Is the server running, and are host and port right?';
+      return '. Check that the server is running and that host and port are correct.';
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return '. The host name cannot be resolved.';
     case '28P01':
     case '28000':
-      return '. Check user, password and pg_hba.conf; another password is used after a reload, other settings after a restart.';
+      return '. Check user, password and pg_hba.conf. A changed password takes effect after a reload, other settings after a restart.';
     case 'NO_PASSWORD':
-      return '. Set database.password or database.password_file, or put the password into database.uri.';
+      return '. Set database.password or database.password_file, or include the password in database.uri.';
     case '3D000':
-      return '. Create the database, owned by this user, with encoding UTF8.';
+      return '. Create the database with this user as owner and encoding UTF8.';
     default:
       return '';
   }

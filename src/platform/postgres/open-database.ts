@@ -121,7 +121,7 @@ export class PostgresDatabase implements OpenDatabase {
     const after = clock.now();
     const skew = (row?.now ?? before) - (before + after) / 2;
     if (!isQuiet && Math.abs(skew) > MAX_SKEW_MS) {
-      log.warn('db.skew', 'the clocks of this machine and of the database differ', { milliseconds: Math.round(skew) });
+      log.warn('db.skew', 'clock skew between this machine and the database', { milliseconds: Math.round(skew) });
     }
     return skew;
   }
@@ -151,7 +151,7 @@ export class PostgresDatabase implements OpenDatabase {
   async #sendPing(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(unavailable('The database does not answer.')), PING_TIMEOUT_MS);
+      timer = setTimeout(() => reject(unavailable('The database does not respond.')), PING_TIMEOUT_MS);
     });
     try {
       await Promise.race([this.first(pingStatement, {}), tooLate]);

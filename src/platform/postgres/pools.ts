@@ -142,7 +142,7 @@ class ExclusivePool implements ConnectionPool {
   }
 
   giveBack(connection: Connection): void {
-    if (!connection.isClean) connection.destroy(new Error('a transaction was left open'));
+    if (!connection.isClean) connection.destroy(new Error('transaction left open'));
     else if (!connection.isUsable) connection.endLoan();
     else {
       connection.isLent = true;
@@ -179,8 +179,8 @@ async function openConnection(
   const slowMs = options.slowStatementSeconds * 1000;
   const slow = (label: string, elapsedMs: number): void => {
     const isSlow = elapsedMs > slowMs;
-    if (isSlow) log.warn('db.slow', `statement ${label} was slow`, { milliseconds: Math.round(elapsedMs) });
-    else log.trace?.('db.statement', `statement ${label} was answered`, { milliseconds: Number(elapsedMs.toFixed(1)) });
+    if (isSlow) log.warn('db.slow', `slow statement ${label}`, { milliseconds: Math.round(elapsedMs) });
+    else log.trace?.('db.statement', `statement ${label} completed`, { milliseconds: Number(elapsedMs.toFixed(1)) });
   };
   return new Connection(client, { ended, slow }, log.trace === undefined ? slowMs : EVERY_STATEMENT_MS, statementMs);
 }

@@ -55,7 +55,7 @@ export function statement<Row, Parameters extends object>(label: string, source:
     isReadOnly: isReadOnly(text),
   };
   const known = registry.get(label);
-  if (known !== undefined && known.text !== text) throw new Error(`two statements are labelled ${label}`);
+  if (known !== undefined && known.text !== text) throw new Error(`two statements have the label ${label}`);
   registry.set(label, made);
   return made;
 }

@@ -88,12 +88,12 @@ describe('an address as hosts hand it out', () => {
   });
 
   test.each([
-    ['by_scram', 'sslmode=disable', 'needs TLS: set sslmode=require or stricter'],
-    ['by_md5', 'sslmode=require', 'the server asks for a password without SCRAM'],
-    ['by_trust', 'sslmode=require', 'the server asks for no password'],
+    ['by_scram', 'sslmode=disable', 'requires TLS: set sslmode=require or stricter'],
+    ['by_md5', 'sslmode=require', 'the server requests a password without SCRAM'],
+    ['by_trust', 'sslmode=require', 'the server does not request a password'],
   ])('channel_binding=require refuses %s with %s, and says why', async (role, query, reason) => {
     expect(await refusal(`${role}:${PASSWORD}`, `${query}&channel_binding=require`)).toContain(
-      `channel_binding=require${reason.startsWith('needs') ? ' ' : ': '}${reason}`,
+      `channel_binding=require${reason.startsWith('requires') ? ' ' : ': '}${reason}`,
     );
   });
 
@@ -122,7 +122,7 @@ describe('where only TLS is let in, sslmode=prefer names the failure with TLS fi
 
   test('a missing password, and the setting to fill', async () => {
     const message = await refusal('by_scram', 'sslmode=prefer');
-    expect(message).toContain('with TLS: the server asks for a password, and none is set; without TLS: ');
+    expect(message).toContain('with TLS: the server requests a password, but none is configured; without TLS: ');
     expect(message).toContain('Set database.password or database.password_file');
   });
 
@@ -134,7 +134,7 @@ describe('where only TLS is let in, sslmode=prefer names the failure with TLS fi
 
   test('a server that asks for the password in clear, and none is set', async () => {
     expect(await refusal('by_md5', 'sslmode=require')).toContain(
-      'the server asks for a password, and none is set. Set',
+      'the server requests a password, but none is configured. Set',
     );
   });
 });

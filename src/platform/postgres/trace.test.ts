@@ -32,7 +32,7 @@ test.each([
     const traced = lines.filter((line) => line.includes('trace-test-echo'));
     expect(traced).toHaveLength(times);
     for (const line of traced) {
-      expect(line).toMatch(/^\S+ TRACE db\.statement statement trace-test-echo was answered milliseconds=[\d.]+\n$/);
+      expect(line).toMatch(/^\S+ TRACE db\.statement statement trace-test-echo completed milliseconds=[\d.]+\n$/);
     }
     expect(lines.join('')).not.toContain('a parameter');
   },

@@ -110,7 +110,7 @@ class OpenTransaction implements Transaction {
     const { command } = await this.#send(this.#dialect.commit);
     if (command === 'COMMIT') return;
     throw new LatchkeyError('internal', {
-      details: { database: 'a failed statement was ignored, so the server rolled back at COMMIT' },
+      details: { database: 'a failed statement was ignored, so the server rolled the transaction back at COMMIT' },
       cause: this.#firstFailure,
     });
   }
@@ -123,7 +123,7 @@ class OpenTransaction implements Transaction {
     try {
       await this.#send(this.#dialect.rollback);
     } catch (error) {
-      this.#connection.destroy(new Error('a rollback failed', { cause: error }));
+      this.#connection.destroy(new Error('rollback failed', { cause: error }));
     }
   }
 

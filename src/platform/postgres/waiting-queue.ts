@@ -46,7 +46,7 @@ export class WaitingQueue<T> {
    */
   add(serve: (value: T) => void, refuse: (error: unknown) => void): void {
     if (this.#gauge.waiting >= this.#limits.maxWaiters) {
-      refuse(unavailable('Too many requests wait for the database.', this.#lastProblem));
+      refuse(unavailable('Too many requests are waiting for the database.', this.#lastProblem));
       return;
     }
     const waiter: Waiter<T> = {

@@ -45,8 +45,8 @@ export class Envelopes {
 
   add(kind: Kind, body: Waiting['body']): void {
     const now = this.#options.clock.now();
-    if (this.#limits.isLimited(kind, now)) this.#drop('limited by Sentry');
-    else if (this.#isTooMuch(kind, now)) this.#drop('too many at once');
+    if (this.#limits.isLimited(kind, now)) this.#drop('rate limited by Sentry');
+    else if (this.#isTooMuch(kind, now)) this.#drop('too many reports');
     else {
       this.#waiting.push({ kind, body });
       this.#start();
@@ -81,7 +81,7 @@ export class Envelopes {
     const { signal } = this.#closing;
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       if (signal.aborted || this.#limits.isLimited(next.kind, clock.now())) {
-        this.#drop(signal.aborted ? 'the service ends' : 'limited by Sentry');
+        this.#drop(signal.aborted ? 'the service is shutting down' : 'rate limited by Sentry');
         continue;
       }
       try {
@@ -100,7 +100,7 @@ export class Envelopes {
     this.#reason = reason;
     if (performance.now() - this.#warnedAt < MINUTE_MS) return;
     this.#warnedAt = performance.now();
-    this.#options.log.warn('sentry.dropped', 'reports of failures were not taken and are lost', {
+    this.#options.log.warn('sentry.dropped', 'failure reports dropped', {
       reports: this.#dropped,
       reason: this.#reason,
     });

@@ -25,7 +25,7 @@ export const END_OF_ARCHIVE = Buffer.alloc(2 * BLOCK_BYTES);
  * @param now its modification time, in milliseconds since the epoch
  */
 export function tarFile({ name, content }: TarFile, now: number): Buffer {
-  if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw new Error(`a name too long for an archive: ${name}`);
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw new Error(`the name is too long for an archive: ${name}`);
   const header = Buffer.alloc(BLOCK_BYTES);
   header.write(name, 0);
   header.write(octal(0o600, 7), 100);
@@ -54,8 +54,8 @@ export async function* readTarFiles(
     if (isEmpty(header)) break;
     const { name, size } = parseHeader(header);
     const limit = maxBytes(name);
-    if (limit === undefined) throw new TarProblem(`it contains ${JSON.stringify(name)}, which does not belong there`);
-    if (size > limit) throw new TarProblem(`${name} is larger than it should be`);
+    if (limit === undefined) throw new TarProblem(`it contains the unexpected file ${JSON.stringify(name)}`);
+    if (size > limit) throw new TarProblem(`${name} is larger than expected`);
     const content = await reader.read(size);
     await reader.read(paddingOf(size));
     yield { name, content };
@@ -64,7 +64,7 @@ export async function* readTarFiles(
     const rest = await reader.readAny();
     if (rest === undefined) return;
     padding += rest.length;
-    if (padding > MAX_PADDING_BYTES || !isEmpty(rest)) throw new TarProblem('something follows its end');
+    if (padding > MAX_PADDING_BYTES || !isEmpty(rest)) throw new TarProblem('it contains data after its end');
   }
 }
 
@@ -72,9 +72,9 @@ function parseHeader(header: Buffer): { readonly name: string; readonly size: nu
   if (header.toString('latin1', 257, 262) !== 'ustar') throw new TarProblem('it is not a tar archive');
   const stored = numberAt(header, 148, 8);
   header.fill(' ', 148, 156);
-  if (stored !== checksumOf(header)) throw new TarProblem('a header of it is damaged');
+  if (stored !== checksumOf(header)) throw new TarProblem('one of its headers is corrupted');
   const name = textAt(header, 0, MAX_NAME_BYTES);
-  if (textAt(header, 345, 155) !== '') throw new TarProblem('a name in it is too long');
+  if (textAt(header, 345, 155) !== '') throw new TarProblem('one of its file names is too long');
   const kind = String.fromCharCode(header[156] ?? 0);
   if (kind !== REGULAR_FILE) throw new TarProblem(`${JSON.stringify(name)} is not a regular file`);
   return { name, size: numberAt(header, 124, 12) };
@@ -82,7 +82,7 @@ function parseHeader(header: Buffer): { readonly name: string; readonly size: nu
 
 function numberAt(header: Buffer, start: number, length: number): number {
   const text = textAt(header, start, length).trim();
-  if (!/^[0-7]{1,11}$/.test(text)) throw new TarProblem('a header of it is damaged');
+  if (!/^[0-7]{1,11}$/.test(text)) throw new TarProblem('one of its headers is corrupted');
   return Number.parseInt(text, 8);
 }
 
@@ -122,7 +122,7 @@ class BlockReader {
     const pieces: Buffer[] = [];
     for (let missing = size; missing > 0; ) {
       const piece = await this.readAny();
-      if (piece === undefined) throw new TarProblem('it ends too early');
+      if (piece === undefined) throw new TarProblem('it is truncated');
       pieces.push(piece.subarray(0, missing));
       if (piece.length > missing) this.#held = piece.subarray(missing);
       missing -= Math.min(missing, piece.length);

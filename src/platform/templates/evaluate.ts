@@ -256,7 +256,7 @@ function contains(whole: Value, wanted: Value, meter: Meter): boolean {
     meter.spend(whole.keys().length);
     return whole.keys().some((key) => key === wanted);
   }
-  if (typeof whole !== 'string') throw new Failure(`expects a list, a mapping or a text, not ${kindOf(whole)}`);
+  if (typeof whole !== 'string') throw new Failure(`expects a list, a mapping or a string, not ${kindOf(whole)}`);
   const text = textOf(wanted, meter);
   meter.spendSearch(whole, text);
   return whole.includes(text);
@@ -266,7 +266,7 @@ function contains(whole: Value, wanted: Value, meter: Meter): boolean {
 function compare(left: Value, right: Value, meter: Meter): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   if (typeof left !== 'string' || typeof right !== 'string') {
-    throw new Failure(`compares two numbers or two texts, not ${kindOf(left)} and ${kindOf(right)}`);
+    throw new Failure(`compares two numbers or two strings, not ${kindOf(left)} and ${kindOf(right)}`);
   }
   meter.spendText(Math.min(left.length, right.length));
   if (left === right) return 0;

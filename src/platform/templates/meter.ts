@@ -32,11 +32,11 @@ export class Meter {
   spend(steps = 1): void {
     this.#steps += steps;
     if (this.#steps > MAX_STEPS)
-      throw new Failure('needs too much work: the template goes through too much text or too many elements');
+      throw new Failure('exceeds the work limit: the template processes too much text or too many elements');
     if (this.#steps < this.#nextReading) return;
     this.#nextReading = this.#steps + STEPS_PER_READING;
     if (this.#now() - this.#startedAt > MAX_MILLISECONDS) {
-      throw new Failure(`needs too much work: more than ${MAX_MILLISECONDS} milliseconds`);
+      throw new Failure(`exceeds the work limit of ${MAX_MILLISECONDS} milliseconds`);
     }
   }
 

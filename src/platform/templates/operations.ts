@@ -35,7 +35,7 @@ const replace: Operation = {
   required: 2,
   apply: (meter, target, [oldValue, newValue]) => {
     const [text, old, replacement] = [textOf(target, meter), textOf(oldValue, meter), textOf(newValue, meter)];
-    if (old === '') throw new Failure('cannot replace an empty text');
+    if (old === '') throw new Failure('cannot replace an empty string');
     const pieces = piecesOf(meter, text, old);
     meter.spendText(text.length + pieces.length * replacement.length);
     return pieces.join(replacement);
@@ -50,7 +50,7 @@ const split: Operation = {
     const most = maxsplit === undefined || maxsplit === null ? -1 : integerOf(maxsplit, 'maxsplit');
     if (separator === undefined || separator === null) return wordsOf(meter, text, most);
     const between = textOf(separator, meter);
-    if (between === '') throw new Failure('cannot split at an empty text');
+    if (between === '') throw new Failure('cannot split at an empty string');
     const pieces = piecesOf(meter, text, between);
     if (most < 0 || pieces.length <= most + 1) return pieces;
     return [...pieces.slice(0, most), pieces.slice(most).join(between)];
@@ -127,7 +127,7 @@ const truncate: Operation = {
     const most = integerOf(lengthValue, 'length');
     const characters = charactersOf(meter, text);
     const kept = most - charactersOf(meter, end).length;
-    if (kept < 0) throw new Failure('expects a "length" that "end" fits into');
+    if (kept < 0) throw new Failure('expects "length" to be at least the length of "end"');
     if (characters.length <= most + integerOf(leeway, 'leeway')) return text;
     const cut = characters.slice(0, kept).join('');
     const space = isTrue(killwords) ? -1 : cut.lastIndexOf(' ');
@@ -148,7 +148,7 @@ const int: Operation = {
     const value = typeof target === 'number' ? Math.trunc(target) : INTEGER.test(text) ? Number(text) : Number.NaN;
     if (Number.isSafeInteger(value)) return value;
     // Jinja returns zero, which would be the same for all users whose claim is not a number.
-    if (otherwise === undefined) throw new Failure('expects a whole number');
+    if (otherwise === undefined) throw new Failure('expects an integer');
     return otherwise;
   },
 };
@@ -281,7 +281,7 @@ function paidText(meter: Meter, value: Value): string {
 
 function integerOf(value: Value, name: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  throw new Failure(`expects a whole number as "${name}", not ${kindOf(value)}`);
+  throw new Failure(`expects an integer as "${name}", not ${kindOf(value)}`);
 }
 
 /** Splits a text into code points, without unpaired surrogates. */
@@ -299,7 +299,7 @@ function elementsOf(meter: Meter, value: Value): readonly Value[] {
 function piecesOf(meter: Meter, text: string, separator: string): readonly string[] {
   meter.spendSearch(text, separator);
   const pieces = text.split(separator, MAX_PIECES + 1);
-  if (pieces.length > MAX_PIECES) throw new Failure(`finds more than ${MAX_PIECES} pieces`);
+  if (pieces.length > MAX_PIECES) throw new Failure(`produces more than ${MAX_PIECES} parts`);
   meter.spend(pieces.length);
   return pieces;
 }

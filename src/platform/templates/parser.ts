@@ -49,7 +49,7 @@ class Parser {
 
   parse(): readonly Statement[] {
     const { statements, end } = this.#statements([]);
-    if (end !== undefined) throw this.#problem(end, `"${end.value}" without a beginning`);
+    if (end !== undefined) throw this.#problem(end, `"${end.value}" without a matching start`);
     return statements;
   }
 
@@ -98,9 +98,9 @@ class Parser {
       case 'else':
       case 'endif':
       case 'endfor':
-        throw this.#problem(name, `"${name.value}" without a beginning`);
+        throw this.#problem(name, `"${name.value}" without a matching start`);
       default:
-        throw this.#problem(name, `unknown statement "${name.value}"; there are if, for and set`);
+        throw this.#problem(name, `unknown statement "${name.value}"; expected if, for or set`);
     }
   }
 
@@ -137,7 +137,7 @@ class Parser {
 
   #target(): string {
     const name = this.#expectKind('name', 'a name');
-    if (RESERVED.has(name.value)) throw this.#problem(name, `"${name.value}" cannot be a name`);
+    if (RESERVED.has(name.value)) throw this.#problem(name, `"${name.value}" is reserved and cannot be used as a name`);
     return name.value;
   }
 
@@ -225,7 +225,7 @@ class Parser {
     const { value: name, at } = token;
     if (RESERVED.has(name)) throw this.#unexpected(token, 'a value');
     if (this.#known?.has(name) === false) {
-      throw this.#problem(token, `unknown variable "${name}"; there are ${[...this.#known].join(', ')}`);
+      throw this.#problem(token, `unknown variable "${name}"; available: ${[...this.#known].join(', ')}`);
     }
     this.reads.add(name);
     return { kind: 'variable', name, at };
@@ -251,7 +251,7 @@ class Parser {
         target = { kind: 'item', target, key: this.#expression(), at: target.at };
         this.#expect(']');
       } else if (this.#is('(')) {
-        throw this.#problem(token, 'there are no functions; filters are written after "|"');
+        throw this.#problem(token, 'functions are not supported; write filters after "|"');
       } else {
         return target;
       }
@@ -275,7 +275,7 @@ class Parser {
     const isNegated = this.#skip('not');
     const name = this.#expectKind('name', 'a test');
     const test = TESTS.find((known) => known === name.value.toLowerCase());
-    if (test === undefined) throw this.#problem(name, `unknown test "${name.value}"; there are ${TESTS.join(', ')}`);
+    if (test === undefined) throw this.#problem(name, `unknown test "${name.value}"; available: ${TESTS.join(', ')}`);
     return { kind: 'test', target, test, isNegated, at: target.at };
   }
 
@@ -288,7 +288,7 @@ class Parser {
     const operation = operations.get(name);
     if (operation === undefined) {
       const known = [...operations.keys()].join(', ');
-      throw new TemplateSyntaxError(this.#source, at, `unknown ${kind} "${name}"; there are ${known}`);
+      throw new TemplateSyntaxError(this.#source, at, `unknown ${kind} "${name}"; available: ${known}`);
     }
     const { parameters, required } = operation;
     const values: (Expression | undefined)[] = parameters.map(() => undefined);
@@ -296,16 +296,16 @@ class Parser {
     const given = this.#skip('(') ? this.#sequence(')', () => this.#argument()) : [];
     for (const [position, { parameter, value }] of given.entries()) {
       if (parameter === undefined && given[position - 1]?.parameter !== undefined) {
-        throw fail('values without a name come first');
+        throw fail('positional arguments must come before named ones');
       }
       const index = parameter === undefined ? position : parameters.indexOf(parameter);
       if (index === -1) throw fail(`has no parameter "${parameter}"`);
-      if (index >= parameters.length) throw fail(`takes at most ${parameters.length} values`);
-      if (values[index] !== undefined) throw fail(`"${parameters[index]}" is given twice`);
+      if (index >= parameters.length) throw fail(`takes at most ${parameters.length} arguments`);
+      if (values[index] !== undefined) throw fail(`has two values for "${parameters[index]}"`);
       values[index] = value;
     }
     const missing = parameters.find((_, index) => index < required && values[index] === undefined);
-    if (missing !== undefined) throw fail(`needs "${missing}"`);
+    if (missing !== undefined) throw fail(`requires "${missing}"`);
     return { kind: 'call', target, name, operation, values, at };
   }
 

@@ -37,7 +37,7 @@ export const LEVELS: ReadonlyMap<string, number> = new Map([
 
 export function binaryOperator(operator: string): BinaryOperator {
   const found = [...COMPARISONS, ...ARITHMETIC].find((known) => known === operator);
-  if (found === undefined) throw new Error(`no binary operator: ${operator}`);
+  if (found === undefined) throw new Error(`not a binary operator: ${operator}`);
   return found;
 }
 

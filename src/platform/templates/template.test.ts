@@ -126,19 +126,19 @@ describe('a template', () => {
 
 describe('what is not there', () => {
   test.each([
-    ['{{ missing }}', 'line 1, column 4: "missing" is undefined, which has no text'],
-    ['{{ user.missing }}', 'line 1, column 4: "user.missing" is undefined, which has no text'],
+    ['{{ missing }}', 'line 1, column 4: "missing" is undefined, which cannot be converted to text'],
+    ['{{ user.missing }}', 'line 1, column 4: "user.missing" is undefined, which cannot be converted to text'],
     ['a\n {{ user.missing.more }}', 'line 2, column 5: "user.missing" is undefined, which has no members'],
     ['{{ user.unknown.more }}', 'line 1, column 4: "user.unknown" is null, which has no members'],
-    ['{{ user.groups[3] }}', 'line 1, column 4: "user.groups.3" is undefined, which has no text'],
-    ['{{ "x" ~ user.missing }}', 'line 1, column 10: "user.missing" is undefined, which has no text'],
+    ['{{ user.groups[3] }}', 'line 1, column 4: "user.groups.3" is undefined, which cannot be converted to text'],
+    ['{{ "x" ~ user.missing }}', 'line 1, column 10: "user.missing" is undefined, which cannot be converted to text'],
     ['{{ user.missing | upper }}', 'line 1, column 4: "user.missing" is undefined'],
     ['{{ user.missing.upper() }}', 'line 1, column 4: "user.missing" is undefined'],
     ['{{ user.name | replace("a", user.missing) }}', 'line 1, column 29: "user.missing" is undefined'],
     ['{% for x in user.missing %}{% endfor %}', 'line 1, column 13: "user.missing" is undefined, not a list'],
-    ['{{ "a" in user.missing }}', 'line 1, column 8: "in" expects a list, a mapping or a text, not undefined'],
+    ['{{ "a" in user.missing }}', 'line 1, column 8: "in" expects a list, a mapping or a string, not undefined'],
     ['{{ user.missing + 1 }}', 'line 1, column 17: "+" expects numbers, not undefined'],
-    ['{{ [] | first }}', 'line 1, column 9: "first" is undefined, which has no text'],
+    ['{{ [] | first }}', 'line 1, column 9: "first" is undefined, which cannot be converted to text'],
   ])('is an error of the template in %s', (source, expected) => {
     expect(failureOf(source)).toBe(expected);
   });
@@ -155,10 +155,13 @@ describe('what is not there', () => {
   });
 
   test.each([
-    ['{{ user.unknown }}', '"user.unknown" is null, which has no text'],
-    ['{{ user.groups }}', '"user.groups" is a list, which has no text; use "join" or "tojson"'],
-    ['{{ user.address }}', '"user.address" is a mapping, which has no text'],
-    ['{{ user.groups | default("x") }}', '"default" is a list, which has no text; use "join" or "tojson"'],
+    ['{{ user.unknown }}', '"user.unknown" is null, which cannot be converted to text'],
+    ['{{ user.groups }}', '"user.groups" is a list, which cannot be converted to text; use "join" or "tojson"'],
+    ['{{ user.address }}', '"user.address" is a mapping, which cannot be converted to text'],
+    [
+      '{{ user.groups | default("x") }}',
+      '"default" is a list, which cannot be converted to text; use "join" or "tojson"',
+    ],
   ])('null, lists and mappings have no text either: %s', (source, expected) => {
     expect(failureOf(source)).toContain(expected);
   });
@@ -185,30 +188,33 @@ describe('a mistake in a template', () => {
     ['{{ 1 not 2 }}', 'line 1, column 6: expected "}}", found "not"'],
     ['{{ 1 + not 2 }}', 'line 1, column 8: expected a value, found "not"'],
     ['{{ 1 < 2 < 3 }}', 'line 1, column 10: comparisons cannot be chained'],
-    ['{{ 1 is odd }}', 'line 1, column 9: unknown test "odd"; there are defined, undefined, none'],
+    ['{{ 1 is odd }}', 'line 1, column 9: unknown test "odd"; available: defined, undefined, none'],
     ['{{ 1 ** 2 }}', 'line 1, column 7: expected a value, found "*"'],
     ['{% if true %}', 'line 1, column 4: "if" without "endif"'],
-    ['{% if true %}{% else %}{% elif true %}{% endif %}', 'line 1, column 27: "elif" without a beginning'],
-    ['{% if true %}{% endfor %}', 'line 1, column 17: "endfor" without a beginning'],
+    ['{% if true %}{% else %}{% elif true %}{% endif %}', 'line 1, column 27: "elif" without a matching start'],
+    ['{% if true %}{% endfor %}', 'line 1, column 17: "endfor" without a matching start'],
     ['{% for x in [] %}', 'line 1, column 4: "for" without "endfor"'],
-    ['{% for in in [] %}{% endfor %}', 'line 1, column 8: "in" cannot be a name'],
+    ['{% for in in [] %}{% endfor %}', 'line 1, column 8: "in" is reserved and cannot be used as a name'],
     ['{% for x of [] %}{% endfor %}', 'line 1, column 10: expected "in", found "of"'],
     ['{% set x %}', 'line 1, column 10: expected "=", found "%}"'],
-    ['{% set true = 1 %}', 'line 1, column 8: "true" cannot be a name'],
-    ['{% endif %}', 'line 1, column 4: "endif" without a beginning'],
-    ['{% include "x" %}', 'line 1, column 4: unknown statement "include"; there are if, for and set'],
+    ['{% set true = 1 %}', 'line 1, column 8: "true" is reserved and cannot be used as a name'],
+    ['{% endif %}', 'line 1, column 4: "endif" without a matching start'],
+    ['{% include "x" %}', 'line 1, column 4: unknown statement "include"; expected if, for or set'],
     ['{% "x" %}', 'line 1, column 4: expected a statement, found a string'],
     ['{# note', 'line 1, column 1: the comment is not closed'],
-    ['{{ user.sub() }}', 'line 1, column 9: unknown method "sub"; there are split, strip, '],
-    ['{{ range(3) }}', 'line 1, column 9: there are no functions; filters are written after "|"'],
-    ['{{ (1)(2) }}', 'line 1, column 7: there are no functions'],
-    ['{{ 1 | nope }}', 'line 1, column 8: unknown filter "nope"; there are default, lower, '],
-    ['{{ 1 | replace("a") }}', 'line 1, column 8: filter "replace": needs "new"'],
-    ['{{ 1 | lower("a") }}', 'line 1, column 8: filter "lower": takes at most 0 values'],
-    ['{{ 1 | join("a", "b") }}', 'line 1, column 8: filter "join": takes at most 1 values'],
+    ['{{ user.sub() }}', 'line 1, column 9: unknown method "sub"; available: split, strip, '],
+    ['{{ range(3) }}', 'line 1, column 9: functions are not supported; write filters after "|"'],
+    ['{{ (1)(2) }}', 'line 1, column 7: functions are not supported'],
+    ['{{ 1 | nope }}', 'line 1, column 8: unknown filter "nope"; available: default, lower, '],
+    ['{{ 1 | replace("a") }}', 'line 1, column 8: filter "replace": requires "new"'],
+    ['{{ 1 | lower("a") }}', 'line 1, column 8: filter "lower": takes at most 0 arguments'],
+    ['{{ 1 | join("a", "b") }}', 'line 1, column 8: filter "join": takes at most 1 arguments'],
     ['{{ 1 | default(other=1) }}', 'line 1, column 8: filter "default": has no parameter "other"'],
-    ['{{ 1 | default("a", value="b") }}', 'line 1, column 8: filter "default": "value" is given twice'],
-    ['{{ 1 | default(value="a", true) }}', 'line 1, column 8: filter "default": values without a name come first'],
+    ['{{ 1 | default("a", value="b") }}', 'line 1, column 8: filter "default": has two values for "value"'],
+    [
+      '{{ 1 | default(value="a", true) }}',
+      'line 1, column 8: filter "default": positional arguments must come before named ones',
+    ],
     ['{{ 1 | default("a" }}', 'line 1, column 20: expected ",", found "}}"'],
   ])('is named with its place: %s', (source, expected) => {
     expect(syntaxProblem(source)).toContain(expected);
@@ -217,7 +223,7 @@ describe('a mistake in a template', () => {
   test('is also a variable that the template will not get, unless it sets it', () => {
     const known = ['user', 'params'];
     expect(syntaxProblem('{{ usr.sub }}', known)).toBe(
-      'line 1, column 4: unknown variable "usr"; there are user, params',
+      'line 1, column 4: unknown variable "usr"; available: user, params',
     );
     expect(syntaxProblem('{% set a = user.sub %}{% for b in [a] %}{{ a ~ b ~ params.x }}{% endfor %}', known)).toBe(
       'no problem',
@@ -280,24 +286,24 @@ describe('a filter', () => {
   });
 
   test.each([
-    ['{{ user.groups | upper }}', '"upper" is a list, which has no text'],
-    ['{{ "a" | replace("", "b") }}', '"replace" cannot replace an empty text'],
-    ['{{ "a" | split("") }}', '"split" cannot split at an empty text'],
-    ['{{ "a" | split(",", "1") }}', '"split" expects a whole number as "maxsplit", not a text'],
-    ['{{ "abc" | join }}', '"join" expects a list, not a text'],
-    ['{{ [1, none] | join }}', '"join" is null, which has no text'],
+    ['{{ user.groups | upper }}', '"upper" is a list, which cannot be converted to text'],
+    ['{{ "a" | replace("", "b") }}', '"replace" cannot replace an empty string'],
+    ['{{ "a" | split("") }}', '"split" cannot split at an empty string'],
+    ['{{ "a" | split(",", "1") }}', '"split" expects an integer as "maxsplit", not a string'],
+    ['{{ "abc" | join }}', '"join" expects a list, not a string'],
+    ['{{ [1, none] | join }}', '"join" is null, which cannot be converted to text'],
     ['{{ 5 | length }}', 'no failure but 1'],
-    ['{{ user | first }}', '"first" is a mapping, which has no text'],
-    ['{{ "x" | int }}', '"int" expects a whole number'],
-    ['{{ "" | int }}', '"int" expects a whole number'],
-    ['{{ "9007199254740993" | int }}', '"int" expects a whole number'],
-    ['{{ "a" | truncate(2) }}', '"truncate" expects a "length" that "end" fits into'],
+    ['{{ user | first }}', '"first" is a mapping, which cannot be converted to text'],
+    ['{{ "x" | int }}', '"int" expects an integer'],
+    ['{{ "" | int }}', '"int" expects an integer'],
+    ['{{ "9007199254740993" | int }}', '"int" expects an integer'],
+    ['{{ "a" | truncate(2) }}', '"truncate" expects "length" to be at least the length of "end"'],
     ['{{ "a===" | b64decode }}', '"b64decode" expects base64'],
     ['{{ "a" | b64decode }}', '"b64decode" expects base64'],
     ['{{ "a b=" | b64decode }}', '"b64decode" expects base64'],
     ['{{ "{" | from_json }}', '"from_json" expects JSON'],
-    ['{{ ("AA==" | b64decode) | tojson }}', '"tojson" is bytes, which JSON cannot hold'],
-    ['{{ "abc" | tlvdecode }}', '"tlvdecode" expects bytes, not a text'],
+    ['{{ ("AA==" | b64decode) | tojson }}', '"tojson" is bytes, which JSON cannot represent'],
+    ['{{ "abc" | tlvdecode }}', '"tlvdecode" expects bytes, not a string'],
     ['{{ "CgNh" | b64decode | tlvdecode }}', '"tlvdecode" expects tags with lengths and values'],
     ['{{ "Cv///////w==" | b64decode | tlvdecode }}', '"tlvdecode" expects tags with lengths and values'],
     ['{{ "gA==" | b64decode | tlvdecode }}', '"tlvdecode" expects tags with lengths and values'],

@@ -68,7 +68,7 @@ export function kindOf(value: Value): string {
   if (value === null) return 'null';
   if (typeof value === 'boolean') return 'a boolean';
   if (typeof value === 'number') return 'a number';
-  if (typeof value === 'string') return 'a text';
+  if (typeof value === 'string') return 'a string';
   if (value instanceof Uint8Array) return 'bytes';
   return value instanceof Mapping ? 'a mapping' : 'a list';
 }
@@ -92,7 +92,9 @@ export function textOf(value: Value, meter: Meter): string {
     meter.spendText(value.length);
     return utf8Of(value);
   }
-  throw new Failure(`is ${kindOf(value)}, which has no text${isList(value) ? '; use "join" or "tojson"' : ''}`);
+  throw new Failure(
+    `is ${kindOf(value)}, which cannot be converted to text${isList(value) ? '; use "join" or "tojson"' : ''}`,
+  );
 }
 
 function numberText(value: number): string {
@@ -141,7 +143,7 @@ export function jsonOf(value: Value, meter: Meter): unknown {
     return Object.fromEntries(value.keys().map((key) => [String(key), jsonOf(value.get(key), meter)]));
   }
   if (value === undefined || value instanceof Uint8Array)
-    throw new Failure(`is ${kindOf(value)}, which JSON cannot hold`);
+    throw new Failure(`is ${kindOf(value)}, which JSON cannot represent`);
   if (typeof value === 'string') meter.spendText(value.length);
   if (typeof value === 'number') numberText(value);
   return value;

@@ -36,7 +36,7 @@ export class Batches implements SpanSink {
 
   add(span: Span): void {
     if (this.#waiting.length >= MAX_WAITING) {
-      this.#drop(1, this.#reason === '' ? 'more spans than the collector takes' : this.#reason);
+      this.#drop(1, this.#reason === '' ? 'the collector is too slow' : this.#reason);
       return;
     }
     this.#waiting.push(span);
@@ -94,6 +94,6 @@ export class Batches implements SpanSink {
     this.#warnedAt = performance.now();
     const fields = { spans: this.#dropped, reason: this.#reason };
     this.#dropped = 0;
-    resumeTask(undefined, () => this.#options.log.warn('tracing.dropped', 'spans were not taken and are lost', fields));
+    resumeTask(undefined, () => this.#options.log.warn('tracing.dropped', 'spans dropped', fields));
   }
 }

@@ -45,7 +45,7 @@ export async function loadTables(client: Client, load: Load): Promise<void> {
     for (const { create } of foreignKeys) await client.query(create);
     await load.finish(client);
     const { command } = await client.query('commit');
-    if (command !== 'COMMIT') throw new Error(`the server answered COMMIT with ${command}`);
+    if (command !== 'COMMIT') throw new Error(`the server responded to COMMIT with ${command}`);
   } catch (error) {
     // If the connection is lost, the server rolls back on its own.
     await client.query('rollback').catch(() => undefined);
@@ -59,13 +59,13 @@ async function targetsOf(client: Client, { tables, unwanted }: Load): Promise<re
   const there = (await listTables(client, unwanted)).dumped;
   const names = tables.map(({ name }) => name);
   if (names.join() !== there.map(({ name }) => name).join())
-    throw new LoadProblem('its tables are not those of its version');
+    throw new LoadProblem('its tables do not match its version');
   return tables.map(({ name, columns }, index) => {
     const target = there[index];
     const quotedColumns = columns.map((column) => target?.quotedColumns[target.columns.indexOf(column)]);
     const isComplete = columns.length === target?.columns.length && new Set(columns).size === columns.length;
     if (target === undefined || !isComplete || quotedColumns.includes(undefined)) {
-      throw new LoadProblem(`the columns of its table ${name} are not those of its version`);
+      throw new LoadProblem(`the columns of its table ${name} do not match its version`);
     }
     return { ...target, quotedColumns: quotedColumns.filter((column) => column !== undefined) };
   });
@@ -87,7 +87,7 @@ async function fill(client: Client, target: QuotedTable | undefined, table: Fill
   );
   const { rows } = await client.query<{ count: number }>(`select count(*)::float8 as count from ${quotedName}`);
   if (rows[0]?.count !== table.rows) {
-    throw new LoadProblem(`its table ${table.name} has ${rows[0]?.count} rows, and should have ${table.rows}`);
+    throw new LoadProblem(`its table ${table.name} has ${rows[0]?.count} rows, expected ${table.rows}`);
   }
 }
 

@@ -40,8 +40,12 @@ export async function applyWithRetries(
           cause: error,
         });
       }
-      if (pauseMs === FIRST_PAUSE_MS) log.info('db.migrate', `migration ${nameOf(migration)} waits for locks`);
-      await pauseUntil(pauseMs, deadline, `migration ${nameOf(migration)} cannot get its locks: ${reasonOf(error)}`);
+      if (pauseMs === FIRST_PAUSE_MS) log.info('db.migrate', `migration ${nameOf(migration)} is waiting for locks`);
+      await pauseUntil(
+        pauseMs,
+        deadline,
+        `migration ${nameOf(migration)} could not acquire its locks: ${reasonOf(error)}`,
+      );
     }
   }
 }
@@ -65,7 +69,7 @@ async function apply(client: Client, migration: Migration, clock: Clock): Promis
     const durationMs = Math.round(performance.now() - startedAt);
     await record(client, migration, clock, durationMs);
     const { command } = await client.query('commit');
-    if (command !== 'COMMIT') throw new Error(`the server answered COMMIT with ${command}`);
+    if (command !== 'COMMIT') throw new Error(`the server responded to COMMIT with ${command}`);
     return durationMs;
   } catch (error) {
     // If the connection is lost, the server rolls back on its own.
@@ -106,8 +110,8 @@ async function requireBackfill(client: Client, migration: Migration): Promise<vo
   if (rowCount === 1) return;
   throw new ExitError(
     ExitCode.failure,
-    `migration ${nameOf(migration)} waits for the back-fill ${migration.backfill}: ` +
-      'run the version before this one until its log says that it is done',
+    `migration ${nameOf(migration)} requires the backfill ${migration.backfill}: ` +
+      'run the previous version until it logs that the backfill is complete',
   );
 }
 
@@ -132,7 +136,9 @@ async function runIndexStatements(client: Client, text: string, lockTimeoutMs: n
   for (const statement of statements) {
     const [, index] = CREATE_INDEX.exec(statement) ?? [];
     if (index === undefined && !DROP_INDEX.test(statement)) {
-      throw new Error(`only "create index concurrently" and "drop index concurrently if exists", not: ${statement}`);
+      throw new Error(
+        `expected "create index concurrently" or "drop index concurrently if exists", found: ${statement}`,
+      );
     }
     const state = index === undefined ? 'absent' : await stateOf(client, index);
     if (state === 'valid') continue;

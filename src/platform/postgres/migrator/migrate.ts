@@ -53,7 +53,10 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     const isWanted = ({ version }: { readonly version: number }) => options.only?.includes(version) !== false;
     const unwanted = state.applied.find((migration) => !isWanted(migration));
     if (unwanted !== undefined) {
-      throw new ExitError(ExitCode.failure, `the database is newer: ${nameOf(unwanted)} was applied; use an empty one`);
+      throw new ExitError(
+        ExitCode.failure,
+        `the database is newer: migration ${nameOf(unwanted)} was applied; use an empty database`,
+      );
     }
     warnOfUnknown(state, options.log);
     if (options.check === true || state.pending.length === 0) {
@@ -124,7 +127,7 @@ async function lock(client: Client, deadline: number, log: Log): Promise<void> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     const { rows } = await client.query<{ locked: boolean }>(`select pg_try_advisory_lock(${LOCK}) as locked`);
     if (rows[0]?.locked === true) return;
-    if (pauseMs === FIRST_PAUSE_MS) log.info('db.migrate', 'another process migrates the database; waiting for it');
+    if (pauseMs === FIRST_PAUSE_MS) log.info('db.migrate', 'another process is migrating the database; waiting for it');
     await pauseUntil(pauseMs, deadline, 'another process is still migrating the database');
   }
 }

@@ -44,7 +44,7 @@ export function readMigrations(directory: string | URL): Migration[] {
     .map((fileName) => readMigration(fileName, readFileSync(join(path, fileName), 'utf8')));
   for (const [index, migration] of migrations.entries()) {
     if (migrations[index + 1]?.version === migration.version) {
-      throw new Error(`two migrations have the number ${migration.version}`);
+      throw new Error(`more than one migration has the number ${migration.version}`);
     }
   }
   return migrations;

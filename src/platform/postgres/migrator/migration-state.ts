@@ -56,14 +56,14 @@ export async function readState(client: Client, migrations: readonly Migration[]
       if (migration.minReader > newest) {
         throw new ExitError(
           ExitCode.failure,
-          `the database is newer than this program: ${nameOf(migration)} was applied to it`,
+          `the database is newer than this program: migration ${nameOf(migration)} was applied to it`,
         );
       }
       unknown.push(migration);
     } else if (known.checksum !== migration.checksum) {
       throw new ExitError(
         ExitCode.failure,
-        `migration ${nameOf(migration)} was applied with another text than this program has`,
+        `migration ${nameOf(migration)} was applied with a different text than in this program`,
       );
     }
     ours.delete(migration.version);
@@ -113,7 +113,7 @@ async function readApplied(client: Client): Promise<AppliedMigration[]> {
     if (error instanceof DatabaseError && error.code === '42703') {
       throw new ExitError(
         ExitCode.failure,
-        'the database belongs to another program: its table schema_migrations is not ours',
+        "the database belongs to another program: its table schema_migrations is not Latchkey's",
       );
     }
     throw error;
@@ -136,7 +136,7 @@ async function readTables(client: Client): Promise<{ schema: string; tables: rea
     const advice = grantText({ role: found?.role ?? 'ROLE', schema: 'public' });
     throw new ExitError(
       ExitCode.failure,
-      `the search path of the database names no schema that exists and that the role may use. ${advice}`,
+      `the search path of the database contains no existing schema that the role can use. ${advice}`,
     );
   }
   return { schema: found.schema, tables: found.tables };
