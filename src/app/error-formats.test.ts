@@ -90,13 +90,13 @@ const DESCRIPTIONS: ReadonlyMap<ErrorCode, string> = new Map([
   ['body_too_large', 'the request body is too large'],
   ['headers_too_large', 'the request headers are too large'],
   ['internal', 'internal error, reference GET-17'],
-  ['method_not_allowed', 'this address does not answer this method; the Allow header lists those it does'],
-  ['not_found', 'nothing answers at this address'],
-  ['overloaded', 'too many requests at once; try again later'],
-  ['rate_limited', 'too many requests; try again later'],
+  ['method_not_allowed', 'the endpoint does not support this method; the Allow header lists the supported ones'],
+  ['not_found', 'no endpoint exists at this URL'],
+  ['overloaded', 'too many concurrent requests; retry later'],
+  ['rate_limited', 'too many requests; retry later'],
   ['request_line_too_long', 'the request target is too long'],
   ['request_timeout', 'the request took too long to arrive'],
-  ['temporarily_unavailable', 'the service cannot do this now; try again later'],
+  ['temporarily_unavailable', 'the service is temporarily unavailable; retry later'],
 ]);
 
 const LINKS = {

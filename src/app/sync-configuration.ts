@@ -50,14 +50,13 @@ export async function syncConfiguration(
 function tell({ clients: { actions, unlisted }, providers }: ConfigurationSync, log: Log): void {
   if (actions.length > 0) {
     const count = (wanted: string): number => actions.filter(({ action }) => action === wanted).length;
-    log.info('config.sync', 'static clients brought into the database', {
+    log.info('config.sync', 'static clients synced', {
       added: count('add'),
       updated: count('update'),
       deleted: count('delete'),
     });
   }
   if (unlisted > 0)
-    log.warn('config.sync', 'static clients that the configuration no longer names stay usable', { clients: unlisted });
-  if (providers.length > 0)
-    log.info('config.sync', 'sign-in providers brought into the database', { changed: providers.length });
+    log.warn('config.sync', 'static clients removed from the configuration remain usable', { clients: unlisted });
+  if (providers.length > 0) log.info('config.sync', 'sign-in providers synced', { changed: providers.length });
 }

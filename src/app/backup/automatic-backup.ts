@@ -34,7 +34,7 @@ export async function backUpBeforeContraction(options: AutomaticBackupOptions): 
   const name = `before-${version}.tar.gz`;
   const path = join(dataDir, name);
   const warnOfNoRoom = () =>
-    log.warn('db.migrate', `there is no room for a backup before the migration: ${path} was not written`);
+    log.warn('db.migrate', `not enough disk space for a backup before the migration: ${path} was not written`);
   const applicationName = `latchkey backup:${process.pid}`;
   const client = await connectWithRetries({ connection, applicationName }, CONNECT_SECONDS, log);
   try {
@@ -50,7 +50,7 @@ export async function backUpBeforeContraction(options: AutomaticBackupOptions): 
       warnOfNoRoom();
       return;
     }
-    log.info('db.migrate', `wrote a backup before the migration: ${path}`);
+    log.info('db.migrate', `backup written before the migration: ${path}`);
   } finally {
     client.connection.stream.destroy();
   }

@@ -87,8 +87,8 @@ export async function requireRightKeys(
   if (roots === undefined) {
     throw new ExitError(
       ExitCode.config,
-      'the backup was written without its encryption key, and none is here. Put the one that belongs to it into ' +
-        `${path}, or set secrets.encryption; without it the database cannot be used.`,
+      'the backup does not contain its encryption key, and none is configured. Copy its key to ' +
+        `${path}, or set secrets.encryption. Without it, the database is unusable.`,
     );
   }
   const bytes = (key: string): Buffer => Buffer.from(key, 'hex');
@@ -101,8 +101,8 @@ export async function requireRightKeys(
   throw new ExitError(
     ExitCode.config,
     unknown.length === checks.length
-      ? `the backup belongs to another encryption key than ${where}. Restore into a data directory without one, or with the right one.`
-      : 'a former encryption key that sealed a part of the backup is missing; add it to secrets.encryption_previous',
+      ? `the backup belongs to an encryption key other than ${where}. Restore it into a data directory without a key, or with the matching one.`
+      : 'a former encryption key that encrypted part of the backup is missing; add it to secrets.encryption_previous',
   );
 }
 

@@ -37,14 +37,14 @@ export function requireKnownMigrations(manifest: Manifest, directory: string): v
     if (known === undefined) {
       throw new ExitError(
         ExitCode.failure,
-        `the backup is of a newer schema: Latchkey ${manifest.version} wrote it, after ${nameOf(migration)}. ` +
+        `the backup has a newer schema: Latchkey ${manifest.version} wrote it, after migration ${nameOf(migration)}. ` +
           'Restore it with that version or a later one.',
       );
     }
     if (known.checksum !== migration.checksum) {
       throw new ExitError(
         ExitCode.failure,
-        `the backup was written after another text of migration ${nameOf(migration)} than this program has`,
+        `the backup was written after a migration ${nameOf(migration)} that differs from the one in this program`,
       );
     }
   }
@@ -108,11 +108,11 @@ function toCallersError(error: unknown, path: string): unknown {
     return new ExitError(ExitCode.cantCreate, `the database is not empty (${error.message}); nothing was changed`);
   }
   if (error instanceof LoadProblem) {
-    return new ExitError(ExitCode.dataError, `${path} is not a backup that can be used: ${error.message}`);
+    return new ExitError(ExitCode.dataError, `${path} is not a usable backup: ${error.message}`);
   }
   // A lack of resources, such as a full disk, is not the backup's fault.
   if (!(error instanceof DatabaseError) || error.code?.startsWith('53') === true) return error;
-  return new ExitError(ExitCode.failure, `the database refuses the rows of the backup: ${reasonOf(error)}`, {
+  return new ExitError(ExitCode.failure, `the database rejected rows of the backup: ${reasonOf(error)}`, {
     cause: error,
   });
 }

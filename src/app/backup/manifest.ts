@@ -67,10 +67,10 @@ export function parseManifest(content: Buffer): Manifest | { readonly problem: s
   try {
     document = JSON.parse(content.toString('utf8'));
   } catch {
-    return { problem: `${MANIFEST_NAME} is not JSON` };
+    return { problem: `${MANIFEST_NAME} is not valid JSON` };
   }
   if (typeof document === 'object' && document !== null && 'format' in document && document.format !== FORMAT) {
-    return { problem: 'it has a format that this version does not know; restore it with the version that wrote it' };
+    return { problem: 'its format is unknown to this version; restore it with the version that wrote it' };
   }
   const parsed = manifest.safeParse(document);
   if (!parsed.success) {

@@ -13,7 +13,7 @@ import { listedFiles, MANIFEST_NAME, MAX_MANIFEST_BYTES, type Manifest, parseMan
 
 /** @throws ExitError 65 */
 function damaged(path: string, problem: string, cause?: unknown): ExitError {
-  return new ExitError(ExitCode.dataError, `${path} is not a backup that can be used: ${problem}`, { cause });
+  return new ExitError(ExitCode.dataError, `${path} is not a usable backup: ${problem}`, { cause });
 }
 
 /**
@@ -67,7 +67,7 @@ export async function readSecrets(path: string): Promise<readonly TarFile[]> {
  */
 export async function* readBackup(path: string, onManifest: (manifest: Manifest) => void): AsyncGenerator<TarFile> {
   try {
-    if (!(await stat(path)).isFile()) throw damaged(path, 'it is no file');
+    if (!(await stat(path)).isFile()) throw damaged(path, 'it is not a file');
     yield* readFiles(path, onManifest);
   } catch (error) {
     if (error instanceof ExitError) throw error;
@@ -75,7 +75,7 @@ export async function* readBackup(path: string, onManifest: (manifest: Manifest)
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (typeof code === 'string' && code.startsWith('Z_')) {
       const isCut = code === 'Z_BUF_ERROR';
-      throw damaged(path, isCut ? 'it ends too early' : 'its compression is damaged', error);
+      throw damaged(path, isCut ? 'it is truncated' : 'its compressed data is corrupted', error);
     }
     if (code === 'EACCES') throw new ExitError(ExitCode.noPermission, `cannot read ${path}: permission denied`);
     if (typeof code === 'string') {
@@ -103,7 +103,7 @@ async function* readFiles(path: string, onManifest: (manifest: Manifest) => void
       expected.next += 1;
       const digest = createHash('sha256').update(entry.content).digest('hex');
       if (listed?.bytes !== entry.content.length || listed.sha256 !== digest) {
-        throw damaged(path, `${entry.name} does not have the checksum that the manifest says`);
+        throw damaged(path, `the checksum of ${entry.name} does not match the manifest`);
       }
       yield entry;
     }

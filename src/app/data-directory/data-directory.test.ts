@@ -127,7 +127,7 @@ describe('data directory: modes', () => {
     chmodSync(join(dataDir, 'keys/rsa-2048.pem'), 0o640);
     const { warnings } = await prepare();
     expect(warnings).toHaveLength(2);
-    expect(warnings[0]).toContain(`${dataDir} has mode 0755: every account may read it`);
+    expect(warnings[0]).toContain(`${dataDir} has mode 0755: every system user can read it`);
     expect(warnings[1]).toContain('keys/rsa-2048.pem has mode 0640');
   });
 
@@ -165,7 +165,7 @@ describe('data directory at a start as root (security S-184)', () => {
       const error = await prepare({ account }).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ exitCode: 78 });
       expect(String(error)).toMatch(
-        /belongs to user \d+, who could change it, and this process is root: run chown root/,
+        /belongs to user \d+, who can change it, but this process runs as root: run chown root/,
       );
       expect(String(error)).toContain(join(dataDir, path === '.' ? '' : path).replace(/\/$/, ''));
     },
@@ -185,7 +185,7 @@ describe('data directory at a start as root (security S-184)', () => {
     chmodSync(dataDir, 0o770);
     await expect(prepare()).rejects.toMatchObject({
       exitCode: 78,
-      message: expect.stringContaining('members of group 65534 may write to it'),
+      message: expect.stringContaining('members of group 65534 can write to it'),
     });
     chmodSync(dataDir, 0o750);
     expect((await prepare()).warnings).toEqual([

@@ -93,7 +93,7 @@ export async function listPermissionProblems(
     else if (warning !== undefined) problems.warnings.push(warning);
     else if ((status.mode & unwanted) !== 0) {
       const mode = (status.mode & 0o777).toString(8).padStart(4, '0');
-      problems.warnings.push(`${path} has mode ${mode}: other accounts have access to it; run chmod go-rw on it`);
+      problems.warnings.push(`${path} has mode ${mode}: other system users have access to it; run chmod go-rw on it`);
     }
   };
   await judge(dataDir, LISTABLE);

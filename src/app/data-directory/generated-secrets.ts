@@ -36,7 +36,7 @@ export async function readOrMakeEncryptionKey(dataDir: string): Promise<string> 
 function checkedKey(path: string, text: string): string {
   const key = text.trim();
   if (ENCRYPTION_KEY.test(key)) return key;
-  throw new ExitError(ExitCode.config, `${path} does not hold 64 hexadecimal characters; put the right file back`);
+  throw new ExitError(ExitCode.config, `${path} does not contain 64 hexadecimal characters; restore the original file`);
 }
 
 /**

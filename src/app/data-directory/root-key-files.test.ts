@@ -43,7 +43,7 @@ test('a promotion that was cut off after the former key was kept is taken again'
 
 test('a file that holds something else is named, its content is not', async () => {
   writeFileSync(join(dataDir, 'encryption.previous'), 'a-secret-of-another-kind\n');
-  expect(() => readRootKeys(dataDir)).toThrow(/encryption\.previous holds something else/);
+  expect(() => readRootKeys(dataDir)).toThrow(/encryption\.previous must contain only keys/);
   expect(() => readRootKeys(dataDir)).not.toThrow(/a-secret/);
   expect(readRootKeys(join(dataDir, 'none'))).toBeUndefined();
 });

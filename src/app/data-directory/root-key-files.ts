@@ -91,7 +91,7 @@ function keysIn(path: string): readonly string[] {
     .map((line) => line.trim())
     .filter((line) => line !== '');
   if (lines.every((line) => ROOT_KEY.test(line))) return lines;
-  throw new ExitError(ExitCode.config, `${path} holds something else than keys of 64 hexadecimal characters`);
+  throw new ExitError(ExitCode.config, `${path} must contain only keys of 64 hexadecimal characters`);
 }
 
 function textOf(path: string): string {

@@ -76,7 +76,7 @@ export async function promoteNextKey({ keys, algorithm, directory, now }: KeyRot
   const paths = pathsOf(keys, algorithm);
   const next = paths.find((path) => parseKeyFileName(basename(path)).stage === 'next');
   const begun = paths.find(isBeingPromoted);
-  if (next === undefined && begun === undefined) throw new Error('there is no next key');
+  if (next === undefined && begun === undefined) throw new Error('no next key exists');
   const { stem, extension } = parseKeyFileName(basename(begun ?? next ?? ''));
   const plainStem = stem.endsWith(PROMOTED) ? stem.slice(0, -PROMOTED.length) : stem;
   const promoted = join(directory, `${plainStem}${PROMOTED}${extension}`);
@@ -140,7 +140,7 @@ async function requireFree(path: string): Promise<void> {
 }
 
 function inTheWay(path: string): ExitError {
-  return new ExitError(ExitCode.failure, `${path} is there already; move it away or retire it first`);
+  return new ExitError(ExitCode.failure, `${path} already exists; move it away or retire it first`);
 }
 
 /** A missing file was renamed by a concurrent command. */
@@ -150,7 +150,10 @@ async function attempt<T>(path: string, work: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof ExitError) throw error;
     if (isErrno(error, 'ENOENT'))
-      throw new ExitError(ExitCode.tempFail, `${path} is gone: does another command rotate keys?`);
+      throw new ExitError(
+        ExitCode.tempFail,
+        `${path} no longer exists; check whether another command is rotating keys`,
+      );
     const isRefused = isErrno(error, 'EACCES', 'EPERM', 'EROFS');
     throw new ExitError(
       isRefused ? ExitCode.noPermission : ExitCode.failure,

@@ -119,7 +119,7 @@ class Findings {
     }
     this.renders.push({ file, text });
     const missing = [...text.matchAll(MISSING)].map(({ index, 0: value }) => {
-      return { offset: index, message: `a value is missing: it reads "${value}"` };
+      return { offset: index, message: `a value is missing: the text contains "${value}"` };
     });
     for (const { offset, message } of [...check(text), ...missing]) {
       this.#tell(sample, { template: file, line: text.slice(0, offset).split('\n').length, text: message });

@@ -25,7 +25,7 @@ export class StrictTranslations implements Translations {
   }
 
   #checked(key: MessageKey): MessageKey {
-    if (!this.#known.has(key)) throw new Error(`there is no text "${key}"`);
+    if (!this.#known.has(key)) throw new Error(`unknown text "${key}"`);
     return key;
   }
 }
