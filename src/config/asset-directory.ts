@@ -24,7 +24,7 @@ export function assetDirectoryProblems(root: MappingNode): Problem[] {
   const file = join(directory, 'manifest.json');
   const text = readOr(file);
   if (typeof text === 'string') return [];
-  return [problem(root, PATH, `cannot read ${file}: ${text.reason}; the directory has to be one that a build made`)];
+  return [problem(root, PATH, `cannot read ${file}: ${text.reason}; the directory must be the output of a build`)];
 }
 
 function manifestProblems(root: MappingNode, file: string, directory: string): Problem[] {
@@ -34,7 +34,7 @@ function manifestProblems(root: MappingNode, file: string, directory: string): P
   if (typeof names === 'string') return [problem(root, MANIFEST, `${file} ${names}`)];
   return Object.values(names)
     .filter((name) => !existsSync(join(directory, name)))
-    .map((name) => problem(root, MANIFEST, `${file} names ${name}, which is not in ${directory}`));
+    .map((name) => problem(root, MANIFEST, `${file} refers to ${name}, which is not in ${directory}`));
 }
 
 /** Returns undefined for anything but a path: the schema check reports it. */

@@ -22,13 +22,19 @@ test('templates.assets_manifest stands in for manifest.json of the directory', (
 
 test.each([
   [{ 'src/pages.css': 7 }, 'has no file for "src/pages.css"'],
-  [{ 'src/pages.css': { file: '../pages.css' } }, 'names "../pages.css", which is not a file of one directory'],
-  [{ 'src/pages.css': { file: 'deep/pages.css' } }, 'names "deep/pages.css", which is not a file of one directory'],
+  [
+    { 'src/pages.css': { file: '../pages.css' } },
+    'refers to "../pages.css", which is not a file name without a directory',
+  ],
+  [
+    { 'src/pages.css': { file: 'deep/pages.css' } },
+    'refers to "deep/pages.css", which is not a file name without a directory',
+  ],
   [{ 'src/pages.css': undefined, 'src/account-ar.json': undefined }, 'lacks pages.css, account-ar.json'],
-  [{ 'src/pages.css': { file: 'y.css' } }, expect.stringMatching(/^names y\.css, which is not in .*\/build$/)],
+  [{ 'src/pages.css': { file: 'y.css' } }, expect.stringMatching(/^refers to y\.css, which is not in .*\/build$/)],
   [
     { 'src/pages.css': { file: 'x-pages.css', css: ['z.css'] } },
-    expect.stringMatching(/^names z\.css, which is not in .*\/build$/),
+    expect.stringMatching(/^refers to z\.css, which is not in .*\/build$/),
   ],
 ])('a manifest with %j is refused', (changes, expected) => {
   const [found = '', ...more] = problemsOf({ files: build(changes) });
@@ -41,7 +47,7 @@ test.each([
 
 test.each([
   ['{', 'is not valid JSON'],
-  ['[]', 'is not a JSON object of files by their names'],
+  ['[]', 'is not a JSON object that maps names to files'],
 ])('a manifest that reads %j is refused', (text, expected) => {
   expect(problemsOf({ files: { ...build(), 'build/.vite/manifest.json': text } })).toEqual([
     expect.stringContaining(expected),

@@ -36,14 +36,15 @@ export function parseAssetManifest(text: string): AssetManifest | string {
   } catch {
     return 'is not valid JSON';
   }
-  if (!isObject(parsed)) return 'is not a JSON object of files by their names';
+  if (!isObject(parsed)) return 'is not a JSON object that maps names to files';
   const names = new Map<string, string>();
   for (const [key, entry] of Object.entries(parsed)) {
     const files = filesOf(entry);
     if (files === undefined) return `has no file for ${JSON.stringify(key)}`;
     for (const [index, file] of files.entries()) {
       const published = file.replace(/^\.?\/?(?:assets\/)?/, '');
-      if (!FILE_NAME.test(published)) return `names ${JSON.stringify(file)}, which is not a file of one directory`;
+      if (!FILE_NAME.test(published))
+        return `refers to ${JSON.stringify(file)}, which is not a file name without a directory`;
       const plain = index === 0 ? plainName(key) : published;
       names.set(NEEDED.includes(plain) ? plain : published, published);
     }

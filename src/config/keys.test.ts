@@ -73,7 +73,7 @@ function template(as: string): Row {
     reads: expect.objectContaining({ source: '{{ user.id }}' }),
     as,
     bad: '"{{ usr.id }}"',
-    problem: `expected a template (line 1, column 4: unknown variable "usr"; there are ${CLAIM_VARIABLES.join(', ')}), got "{{ usr.id }}"`,
+    problem: `expected a template (line 1, column 4: unknown variable "usr"; available: ${CLAIM_VARIABLES.join(', ')}), got "{{ usr.id }}"`,
   };
 }
 
@@ -82,7 +82,7 @@ function claimAction(): Row {
 }
 
 function text(maximum: number): Row {
-  return { good: 'words', reads: 'words', bad: '7', problem: `expected a text of 1 to ${maximum} characters, got 7` };
+  return { good: 'words', reads: 'words', bad: '7', problem: `expected a string of 1 to ${maximum} characters, got 7` };
 }
 
 function url(): Row {
@@ -101,7 +101,7 @@ function path(as?: string): Row {
 }
 
 function secret(as?: string): Row {
-  const problem = 'expected a text that is not empty, got [secret]';
+  const problem = 'expected a non-empty string, got [secret]';
   const row = { good: 'hush', reads: 'hush', bad: '[hush]', problem };
   return as === undefined ? row : { ...row, as };
 }
@@ -111,7 +111,7 @@ function portion(): Row {
 }
 
 function limiterRate(): Row {
-  return { good: '0.5', reads: 0.5, bad: '0', problem: 'expected a number above 0, got 0' };
+  return { good: '0.5', reads: 0.5, bad: '0', problem: 'expected a number greater than 0, got 0' };
 }
 
 function mailbox(good: string, reads: unknown): Row {
@@ -140,8 +140,7 @@ function matcher(key: string): Record<string, Row> {
       good: '"^mod[0-9]+$"',
       reads: '^mod[0-9]+$',
       bad: '"(?=a)b"',
-      problem:
-        'expected a regular expression as RE2 has them (invalid or unsupported Perl syntax: `(?=`), got "(?=a)b"',
+      problem: 'expected a regular expression in RE2 syntax (invalid or unsupported Perl syntax: `(?=`), got "(?=a)b"',
     },
   };
 }
@@ -228,14 +227,14 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: '[{resources: [human], binds: [{port: 1}]}]',
     reads: [LISTENER],
     bad: '[]',
-    problem: 'expected a list that is not empty, got [secret]',
+    problem: 'expected a non-empty list, got [secret]',
   },
   'http.listeners[].name': text(64),
   'http.listeners[].resources': {
     good: '[oauth, {name: human}]',
     reads: [{ name: 'oauth' }, { name: 'human' }],
     bad: '[]',
-    problem: 'expected a list that is not empty, got a list',
+    problem: 'expected a non-empty list, got a list',
   },
   'http.listeners[].resources[]': {
     good: 'health',
@@ -249,7 +248,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: '[{host: localhost, port: 1}]',
     reads: [{ host: 'localhost', port: 1 }],
     bad: '1',
-    problem: 'expected a list that is not empty, got 1',
+    problem: 'expected a non-empty list, got 1',
   },
   'http.listeners[].binds[].address': {
     good: '"[::1]:0"',
@@ -297,7 +296,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: '[192.0.2.1]',
     reads: [{ address: '192.0.2.1', prefixLength: 32, family: 'ipv4' }],
     bad: '[]',
-    problem: 'expected a list that is not empty, got a list',
+    problem: 'expected a non-empty list, got a list',
   },
   'http.listeners[].tls.certificate': { ...secret(), good: JSON.stringify(PAIR.cert), reads: PAIR.cert },
   'http.listeners[].tls.key': { ...secret(), good: JSON.stringify(PAIR.key), reads: PAIR.key },
@@ -359,7 +358,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: ULID,
     reads: ULID,
     bad: 'app',
-    problem: 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7 (here is a new one: ',
+    problem: 'expected a ULID: 26 uppercase characters in Crockford base32, the first one 0 to 7 (here is a new one: ',
   },
   'clients[].client_auth_method': choice(
     ...['none', 'none', 'client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt'],
@@ -402,7 +401,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: '[refresh_token]',
     reads: ['refresh_token'],
     bad: '[]',
-    problem: 'expected a list that is not empty, got a list',
+    problem: 'expected a non-empty list, got a list',
   },
   'clients[].grant_types[]': choice(
     'authorization_code',
@@ -419,7 +418,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: '["*"]',
     reads: ['*'],
     bad: '[]',
-    problem: 'expected a list that is not empty, got a list',
+    problem: 'expected a non-empty list, got a list',
   },
   'clients[].token_exchange.subjects[]': {
     good: '"*"',
@@ -514,7 +513,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: '[{version: 2, algorithm: bcrypt}]',
     reads: [{ version: 2, algorithm: 'bcrypt', cost: 12, unicodeNormalization: false, secret: undefined }],
     bad: '[]',
-    problem: 'expected a list that is not empty, got [secret]',
+    problem: 'expected a non-empty list, got [secret]',
   },
   'passwords.schemes[].version': integer(65_535, 'from 1 to 65535'),
   'passwords.schemes[].algorithm': choice('argon2id', 'argon2id', 'bcrypt', 'pbkdf2'),
@@ -648,7 +647,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: ULID,
     reads: ULID,
     bad: 'google',
-    problem: 'expected a ULID: 26 characters of Crockford base32 in upper case, the first 0 to 7 (here is a new one: ',
+    problem: 'expected a ULID: 26 uppercase characters in Crockford base32, the first one 0 to 7 (here is a new one: ',
   },
   'upstream_oauth2.providers[].enabled': { ...bool(false), as: 'upstream_oauth2.providers[].is_enabled' },
   'upstream_oauth2.providers[].issuer': {
@@ -915,7 +914,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     reads: ['login'],
     as: 'captcha.forms',
     bad: 'login',
-    problem: 'expected a list that is not empty, got "login"',
+    problem: 'expected a non-empty list, got "login"',
   },
   'captcha.on[]': { ...choice('recover', 'register', 'recover', 'login'), as: 'captcha.forms[]' },
   'branding.service_name': text(100),
@@ -1245,7 +1244,7 @@ describe('a secret and its file', () => {
     const indent = column - 1 - `${name}: `.length;
     lines.splice(line, 0, `${' '.repeat(indent)}${name}_file: /somewhere`);
     expect(problemsOfYaml(lines.join('\n'))).toContain(
-      `${written(key)}: set together with "${written(key)}_file"; use one of the two (latchkey.yaml:${line}:${indent + 1})`,
+      `${written(key)}: set together with "${written(key)}_file"; set only one of the two (latchkey.yaml:${line}:${indent + 1})`,
     );
   });
 });

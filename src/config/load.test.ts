@@ -72,14 +72,14 @@ describe('precedence', () => {
   test('variables that look like ours and are not are named', () => {
     const environment = { LATCHKEY_PUBLIC_BASE: 'x', LATCHKEY_HTTP_PUBLIC_BASE: 'y', LATCHKEY_LOG: 'warn', OTHER: 'z' };
     expect(load({ environment }).warnings).toEqual([
-      expect.stringMatching(/^LATCHKEY_HTTP_PUBLIC_BASE is not read: .* LATCHKEY__HTTP__PUBLIC_BASE$/),
-      expect.stringMatching(/^LATCHKEY_PUBLIC_BASE is not read: /),
+      expect.stringMatching(/^LATCHKEY_HTTP_PUBLIC_BASE is ignored: .* LATCHKEY__HTTP__PUBLIC_BASE$/),
+      expect.stringMatching(/^LATCHKEY_PUBLIC_BASE is ignored: /),
     ]);
   });
 
   test('a key of other programs is answered with the one that it is here', () => {
     expect(problemsOf({ files: { 'latchkey.yaml': 'http: {port: 80}\n' } }).join()).toContain(
-      'http.port: unknown key; the port is in "http.listeners[].binds[]", or follows "http.public_base"',
+      'http.port: unknown key; set the port in "http.listeners[].binds[]", or in an "http.public_base"',
     );
   });
 
@@ -295,7 +295,7 @@ describe('other spellings', () => {
 
   test('both spellings in one file are a problem', () => {
     expect(problemsOfYaml('homeserver: {kind: none}\nmatrix: {kind: none}\n')).toEqual([
-      'matrix: the same as "homeserver"; use one (latchkey.yaml:2:1)',
+      'matrix: another name of "homeserver"; set only one of the two (latchkey.yaml:2:1)',
     ]);
   });
 });
@@ -312,28 +312,28 @@ describe('warnings', () => {
       },
     });
     expect(warnings).toEqual([
-      'clients[0].redirect_uris[1]: http to another machine: codes travel unencrypted',
-      'homeserver.secret: at least 16 characters are advised',
-      'homeserver.endpoint: http to another machine: the secret travels unencrypted',
+      'clients[0].redirect_uris[1]: http to another machine: authorization codes are sent unencrypted',
+      'homeserver.secret: at least 16 characters are recommended',
+      'homeserver.endpoint: http to another machine: the secret is sent unencrypted',
     ]);
   });
 
   test.each([
     [
       'http: {public_base: "https://auth.example.org"}\nmatrix: {secret_file: s}',
-      'homeserver.homeserver: "localhost:8008" ends the identifiers of people; set server_name of the homeserver',
+      'homeserver.homeserver: "localhost:8008" becomes part of user IDs; set it to server_name of the homeserver',
     ],
     [
       'homeserver: {homeserver: example.org, secret_file: s}',
-      'protocol_name: Synapse and its clients need "matrix", not "chat"; it cannot be changed after the first start',
+      'protocol_name: Synapse and its clients require "matrix", not "chat"; it cannot be changed after the first start',
     ],
     [
       'http: {public_base: "https://example.org/auth/"}\nmatrix: {server_name: example.org, endpoint: "https://example.org/auth", secret_file: s}',
-      'homeserver.endpoint: the same as http.public_base, so this service would ask itself',
+      'homeserver.endpoint: same as http.public_base, so this service would send requests to itself',
     ],
     [
       'http: {listeners: [{resources: [human, oauth, discovery], binds: [{port: 8080}]}]}\nmatrix: {server_name: example.org, secret_file: s}',
-      'http.listeners: none serves "compat", so chat clients that do not speak OpenID Connect cannot sign in',
+      'http.listeners: none serves "compat", so chat clients without OpenID Connect support cannot sign in',
     ],
   ])('of a homeserver that could not work: %s', (yaml, warning) => {
     const { warnings } = load({ files: { 'latchkey.yaml': yaml, s: 'shared-with-the-homeserver' } });
@@ -363,7 +363,7 @@ describe('warnings', () => {
         named: ['a.yaml'],
       }).warnings;
     expect(warningsOf('{port: 8080}', 'true')).toEqual([
-      'http.listeners[0].proxy_protocol: true believes everybody who connects; {from: [...]} names the balancers',
+      'http.listeners[0].proxy_protocol: true trusts every client that connects; use {from: [...]} to list the load balancers',
     ]);
     expect(warningsOf('{port: 8080}', '{from: [10.0.0.7]}')).toEqual([]);
     expect(warningsOf('{address: "127.0.0.1:8080"}, {socket: /run/x.sock}', 'true')).toEqual([]);
@@ -382,7 +382,7 @@ describe('warnings', () => {
     chmodSync(join(directory, 's'), 0o644);
     const sources = { files: [], environment: {}, flags: {}, workingDirectory: directory };
     expect(loadConfig(sources).warnings).toEqual([
-      `homeserver.secret_file: ${join(directory, 's')} has mode 0644: every account may read it; run chmod o-r on it`,
+      `homeserver.secret_file: ${join(directory, 's')} has mode 0644: every system user can read it; run chmod o-r on it`,
     ]);
     chmodSync(join(directory, 's'), 0o640);
     expect(loadConfig(sources).warnings).toEqual([]);

@@ -243,7 +243,7 @@ class Reading {
     const path = resolve(this.#directory, name);
     const { error, warning } = judgeOwnership(path, statSync(path), this.#account);
     if (error !== undefined) this.problems.push({ key: undefined, message: error, at: { ...at, line: 1, column: 1 } });
-    if (warning !== undefined) this.warnings.push(`${warning}; it holds secrets`);
+    if (warning !== undefined) this.warnings.push(`${warning}; it contains secrets`);
   }
 
   addEnvironment(environment: Environment): OtherVariables {
@@ -379,7 +379,9 @@ function redirectWarnings({ clients }: Config): string[] {
   return clients.flatMap(({ redirectUris }, client) =>
     redirectUris.flatMap((uri, index) => {
       if (!/^http:/i.test(uri) || LOOPBACK.test(new URL(uri).hostname)) return [];
-      return [`clients[${client}].redirect_uris[${index}]: http to another machine: codes travel unencrypted`];
+      return [
+        `clients[${client}].redirect_uris[${index}]: http to another machine: authorization codes are sent unencrypted`,
+      ];
     }),
   );
 }
@@ -394,7 +396,7 @@ function proxyWarnings({ http: { listeners } }: Config): string[] {
     );
     if (proxyProtocol === undefined || proxyProtocol.from !== undefined || !isOpen) return [];
     return [
-      `http.listeners[${index}].proxy_protocol: true believes everybody who connects; {from: [...]} names the balancers`,
+      `http.listeners[${index}].proxy_protocol: true trusts every client that connects; use {from: [...]} to list the load balancers`,
     ];
   });
 }
@@ -404,27 +406,27 @@ function homeserverWarnings(config: Config): string[] {
   const warnings: string[] = [];
   const length = homeserver.secret?.reveal().length ?? ADVISED_SECRET_LENGTH;
   if (length < ADVISED_SECRET_LENGTH)
-    warnings.push(`homeserver.secret: at least ${ADVISED_SECRET_LENGTH} characters are advised`);
+    warnings.push(`homeserver.secret: at least ${ADVISED_SECRET_LENGTH} characters are recommended`);
   if (homeserver.kind === 'none') return warnings;
   const { protocol, hostname } = new URL(homeserver.endpoint);
   if (protocol === 'http:' && !LOOPBACK.test(hostname))
-    warnings.push('homeserver.endpoint: http to another machine: the secret travels unencrypted');
+    warnings.push('homeserver.endpoint: http to another machine: the secret is sent unencrypted');
   if (homeserver.endpoint === http.publicBase)
-    warnings.push('homeserver.endpoint: the same as http.public_base, so this service would ask itself');
+    warnings.push('homeserver.endpoint: same as http.public_base, so this service would send requests to itself');
   const isForOthers = !LOOPBACK.test(new URL(http.publicBase).hostname);
   if (isForOthers && /^localhost(?::|$)/.test(homeserver.homeserver)) {
     warnings.push(
-      `homeserver.homeserver: "${homeserver.homeserver}" ends the identifiers of people; set server_name of the homeserver`,
+      `homeserver.homeserver: "${homeserver.homeserver}" becomes part of user IDs; set it to server_name of the homeserver`,
     );
   }
   if (config.protocolName !== 'matrix') {
     warnings.push(
-      `protocol_name: Synapse and its clients need "matrix", not "${config.protocolName}"; it cannot be changed after the first start`,
+      `protocol_name: Synapse and its clients require "matrix", not "${config.protocolName}"; it cannot be changed after the first start`,
     );
   }
   if (config.compat.enabled && !http.listeners.some(({ resources }) => resources.some(({ name }) => name === 'compat')))
     warnings.push(
-      'http.listeners: none serves "compat", so chat clients that do not speak OpenID Connect cannot sign in',
+      'http.listeners: none serves "compat", so chat clients without OpenID Connect support cannot sign in',
     );
   return warnings;
 }
@@ -432,19 +434,19 @@ function homeserverWarnings(config: Config): string[] {
 function emailWarnings({ account, email: { from, transport }, passwords }: Config): string[] {
   const warnings: string[] = [];
   if (passwords.enabled && account.passwordRecoveryEnabled && transport.kind === 'blackhole')
-    warnings.push('account.password_recovery_enabled: no mail is sent, as email.transport is "blackhole"');
+    warnings.push('account.password_recovery_enabled: no emails are sent because email.transport is "blackhole"');
   const isEmailRequired = account.passwordRegistrationEnabled && account.passwordRegistrationEmailRequired;
   if (passwords.enabled && isEmailRequired && transport.kind === 'blackhole') {
     warnings.push(
-      'account.password_registration_email_required: nobody can register, as no mail is sent: email.transport is "blackhole"',
+      'account.password_registration_email_required: users cannot register, since no emails are sent: email.transport is "blackhole"',
     );
   }
   if (transport.kind === 'smtp' && transport.mode === 'plain' && transport.credentials !== undefined) {
     const isHere = LOOPBACK.test(transport.hostname) || transport.hostname === '::1';
-    if (!isHere) warnings.push('email.mode: "plain" to another machine: the password travels unencrypted');
+    if (!isHere) warnings.push('email.mode: "plain" to another machine: the password is sent unencrypted');
   }
   if (transport.kind !== 'blackhole' && transport.kind !== 'file' && from.address.endsWith('@localhost'))
-    warnings.push(`email.from: other mail servers refuse mails of ${from.address}`);
+    warnings.push(`email.from: other mail servers reject emails from ${from.address}`);
   return warnings;
 }
 
@@ -455,20 +457,20 @@ function providerWarnings(config: Config): string[] {
     const path = `upstream_oauth2.providers[${index}]`;
     const warnings: string[] = [];
     if (issuer === undefined && scope.split(' ').includes('openid'))
-      warnings.push(`${path}: without "issuer" nothing tells whose ID tokens are accepted`);
+      warnings.push(`${path}: "issuer" is required to validate ID tokens`);
     if (localpart.onConflict !== 'fail') {
       warnings.push(
-        `${path}.claims_imports.localpart.on_conflict: "${localpart.onConflict}" hands accounts over to whoever controls the claim at the provider`,
+        `${path}.claims_imports.localpart.on_conflict: with "${localpart.onConflict}", anyone who controls the claim at the provider can take over accounts`,
       );
       if (isRegistrationOpen) {
         warnings.push(
-          `${path}.claims_imports.localpart.on_conflict: "${localpart.onConflict}" together with open registration lets strangers register the names of people who are to come from the provider; close registration, or require registration tokens`,
+          `${path}.claims_imports.localpart.on_conflict: "${localpart.onConflict}" with open registration allows anyone to register the usernames of future users of the provider; close registration, or require registration tokens`,
         );
       }
     }
     if (email.action !== 'ignore' && email.setEmailVerification === 'always') {
       warnings.push(
-        `${path}.claims_imports.email.set_email_verification: "always" believes the provider also when it has not checked an address`,
+        `${path}.claims_imports.email.set_email_verification: "always" trusts the provider even if it has not verified an address`,
       );
     }
     return warnings;

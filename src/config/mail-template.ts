@@ -73,13 +73,13 @@ export function parseMailTemplate(
   const { template, problems } = parsePlaceholders<MailVariable>(text, [...MARKUP, ...TEXTS].toSorted());
   const needed = NEEDED[name];
   if (part !== 'subject' && needed !== undefined && countOf(template, needed) === 0)
-    problems.push({ offset: 0, message: `needs {{ ${needed} }}` });
+    problems.push({ offset: 0, message: `must contain {{ ${needed} }}` });
   if (part === 'subject' && text.trim().includes('\n')) problems.push({ offset: 0, message: 'expected one line' });
   if (part === 'html') {
     for (const { index, 0: found } of text.matchAll(REFUSED))
       problems.push({
         offset: index,
-        message: `${found.trim()} is not allowed in a mail: it runs or fetches something`,
+        message: `${found.trim()} is not allowed in an email: it runs code or loads a resource`,
       });
   }
   return { template, problems };

@@ -49,7 +49,7 @@ export function readMarkup(text: string): {
   while (at !== -1) {
     const end = text.startsWith('<!--', at) ? endOf(text, '-->', at) : readTag(text, at, { tags, problems, open });
     if (end === undefined) {
-      problems.push({ offset: at, message: 'not well-formed: expected a tag with its values in quotes, or &lt;' });
+      problems.push({ offset: at, message: 'not well-formed: expected a tag with quoted attribute values, or &lt;' });
       return { tags, problems };
     }
     at = nextTag(text, end, open.at(-1));
@@ -63,9 +63,9 @@ export function readMarkup(text: string): {
  * @param holdsAddress whether the value may be a URL
  */
 export function inlineProblem({ name, value }: Attribute, holdsAddress = true): string | undefined {
-  if (name === 'style') return 'inline style is refused by the browser; use the classes of the pages';
-  if (name.startsWith('on')) return `inline script (${name}) is refused by the browser`;
-  return holdsAddress && CODE_ADDRESS.test(value) ? `an address with code or data (${name}) is refused` : undefined;
+  if (name === 'style') return 'inline styles are blocked by the browser; use the CSS classes of the pages';
+  if (name.startsWith('on')) return `inline scripts (${name}) are blocked by the browser`;
+  return holdsAddress && CODE_ADDRESS.test(value) ? `a URL with code or data (${name}) is not allowed` : undefined;
 }
 
 function notClosed(name: string, offset: number): TemplateProblem {
@@ -96,7 +96,7 @@ function readTag(text: string, offset: number, { tags, problems, open }: Found):
   if (closed === null) return undefined;
   const end = TAG_END.lastIndex;
   if (slash === '/') {
-    if (open.pop()?.name !== name) problems.push({ offset, message: `</${name}> closes nothing` });
+    if (open.pop()?.name !== name) problems.push({ offset, message: `</${name}> does not close an element` });
     return end;
   }
   const tag = { name, attributes, offset, end };

@@ -26,22 +26,22 @@ export function messageProblem(language: string, text: string, english: string):
   try {
     format = parse(language, text);
   } catch (error) {
-    return `cannot be read as a message: ${reasonOf(error)}`;
+    return `is not a valid message: ${reasonOf(error)}`;
   }
   const form = wrongForm(format.getAst());
   if (form !== undefined)
-    return `there is no plural form "${form}"; there are ${[...FORMS].join(', ')}, and =0 for a number`;
+    return `unknown plural form "${form}"; available: ${[...FORMS].join(', ')}, and =0 for a number`;
   const has = argumentsOf(format.getAst());
   const needed = argumentsOf(parse('en', english).getAst());
   const names = [...needed.keys()].map((name) => `{${name}}`).join(', ');
   for (const [name, { isNumber }] of has) {
     const known = needed.get(name);
     if (known === undefined)
-      return `there is no value {${name}}; ${names === '' ? 'the text has none' : `there is ${names}`}`;
-    if (isNumber && !known.isNumber) return `{${name}} is a text and cannot be counted or compared`;
+      return `unknown value {${name}}; ${names === '' ? 'the text has no values' : `available: ${names}`}`;
+    if (isNumber && !known.isNumber) return `{${name}} is a string and cannot be used as a number or a choice`;
   }
   const missing = [...needed.keys()].find((name) => !has.has(name));
-  if (missing !== undefined) return `needs {${missing}}`;
+  if (missing !== undefined) return `must contain {${missing}}`;
   return fillingProblem(format, needed);
 }
 
@@ -86,6 +86,6 @@ function fillingProblem(format: IntlMessageFormat, names: Arguments): string | u
     format.formatToParts(Object.fromEntries([...names.keys()].map((name) => [name, 1])));
     return undefined;
   } catch (error) {
-    return `cannot be filled in: ${reasonOf(error)}`;
+    return `cannot be formatted: ${reasonOf(error)}`;
   }
 }

@@ -36,7 +36,7 @@ export function otherVariables(environment: Environment, origin: Omit<Origin, 's
     read(`${prefix}ENDPOINT`, 'an http or https URL without user info, query or fragment', webUrlOf);
     read(`${prefix}TIMEOUT`, 'a number of milliseconds', (text) => (/^[1-9]\d{0,5}$/.test(text) ? text : undefined));
   }
-  read('OTEL_METRIC_EXPORT_INTERVAL', 'a number of milliseconds from 1000', (text) =>
+  read('OTEL_METRIC_EXPORT_INTERVAL', 'a number of milliseconds, at least 1000', (text) =>
     /^[1-9]\d{3,7}$/.test(text) ? text : undefined,
   );
   const sentryDsn = environment['SENTRY_DSN'] || undefined;
@@ -73,7 +73,7 @@ export function unknownVariables(environment: Environment): readonly string[] {
     .map((name) => {
       const [section = '', ...rest] = name.slice('LATCHKEY_'.length).split('_');
       const example = rest.length === 0 ? 'LATCHKEY__HTTP__PUBLIC_BASE' : `LATCHKEY__${section}__${rest.join('_')}`;
-      return `${name} is not read: settings have two underscores between their keys, as ${example}`;
+      return `${name} is ignored: settings have two underscores between their keys, for example ${example}`;
     });
 }
 

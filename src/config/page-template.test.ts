@@ -31,17 +31,17 @@ describe('a page template', () => {
       expect(problems).toEqual([
         {
           offset: 13,
-          message: `there is no variable "${name}"; there are brand, content, footer, index_path, language, page_class, service_name`,
+          message: `unknown variable "${name}"; available: brand, content, footer, index_path, language, page_class, service_name`,
         },
       ]);
     }
   });
 
   test.each([
-    ['', 'needs {{ content }} once, has it 0 times', 0],
-    ['{{ content }} {{ content }}', 'needs {{ content }} once, has it 2 times', 0],
-    ['{{ content }}\n{{ brand', 'expected {{ name }}: the braces do not fit together', 14],
-    ['{{ content }}}}', 'expected {{ name }}: the braces do not fit together', 13],
+    ['', 'must contain {{ content }} exactly once, found 0 times', 0],
+    ['{{ content }} {{ content }}', 'must contain {{ content }} exactly once, found 2 times', 0],
+    ['{{ content }}\n{{ brand', 'expected {{ name }}: unbalanced braces', 14],
+    ['{{ content }}}}', 'expected {{ name }}: unbalanced braces', 13],
   ])('%j is refused', (text, message, offset) => {
     expect(parsePageTemplate(text).problems).toEqual([{ offset, message }]);
   });

@@ -35,7 +35,8 @@ export function parsePageTemplate(text: string): {
 } {
   const { template, problems } = parsePlaceholders<TemplateVariable>(text, [...PARTS, ...TEXTS]);
   const contents = countOf(template, 'content');
-  if (contents !== 1) problems.push({ offset: 0, message: `needs {{ content }} once, has it ${contents} times` });
+  if (contents !== 1)
+    problems.push({ offset: 0, message: `must contain {{ content }} exactly once, found ${contents} times` });
   return { template, problems };
 }
 

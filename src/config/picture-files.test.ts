@@ -32,17 +32,17 @@ describe('pictures of the operator (browser-flows 12.4)', () => {
   });
 
   test.each([
-    ['a JPEG picture', Buffer.from([0xff, 0xd8, 0xff, 0xe0]), 'is neither an SVG nor a PNG picture'],
-    ['an empty file', '', 'is neither an SVG nor a PNG picture'],
-    ['a page', `<!doctype html><script>alert(1)</script>${SVG}`, 'is neither an SVG nor a PNG picture'],
+    ['a JPEG picture', Buffer.from([0xff, 0xd8, 0xff, 0xe0]), 'is neither an SVG nor a PNG image'],
+    ['an empty file', '', 'is neither an SVG nor a PNG image'],
+    ['a page', `<!doctype html><script>alert(1)</script>${SVG}`, 'is neither an SVG nor a PNG image'],
     [
       'a page that says it is one',
       `<html><svg xmlns="http://www.w3.org/2000/svg"/></html>`,
-      'is neither an SVG nor a PNG picture',
+      'is neither an SVG nor a PNG image',
     ],
-    ['a drawing without its namespace, which browsers do not draw', '<svg/>', 'is neither an SVG nor a PNG picture'],
-    ['text that is not UTF-8', Buffer.from(SVG, 'utf16le'), 'is neither an SVG nor a PNG picture'],
-    ['a comment without end', '<!-- ', 'is neither an SVG nor a PNG picture'],
+    ['a drawing without its namespace, which browsers do not draw', '<svg/>', 'is neither an SVG nor a PNG image'],
+    ['text that is not UTF-8', Buffer.from(SVG, 'utf16le'), 'is neither an SVG nor a PNG image'],
+    ['a comment without end', '<!-- ', 'is neither an SVG nor a PNG image'],
     ['a file that is too large', Buffer.concat([PNG, Buffer.alloc(256 * 1024)]), 'is larger than 256 KiB'],
   ])('%s is refused with file, line and column', (_case, content, message) => {
     const [problem = '', ...more] = problemsOf({ files: { 'latchkey.yaml': YAML, 'art/logo': content } });

@@ -39,7 +39,7 @@ function readPicture(path: string): PictureConfig | string {
   if (content.length > MAX_BYTES) return `the file ${path} is larger than 256 KiB`;
   if (content.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) return { format: 'png', content };
   if (isSvg(content)) return { format: 'svg', content };
-  return `the file ${path} is neither an SVG nor a PNG picture`;
+  return `the file ${path} is neither an SVG nor a PNG image`;
 }
 
 const SVG_NAMESPACE = /^<svg\s[^>]*\bxmlns\s*=\s*["']http:\/\/www\.w3\.org\/2000\/svg["']/;

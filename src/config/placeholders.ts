@@ -35,12 +35,12 @@ export function parsePlaceholders<Name extends string>(
   }
   template.push(text.slice(end));
   const open = text.replace(PLACEHOLDER, ({ length }) => ' '.repeat(length)).search(/\{\{|\}\}/);
-  if (open !== -1) problems.push({ offset: open, message: 'expected {{ name }}: the braces do not fit together' });
+  if (open !== -1) problems.push({ offset: open, message: 'expected {{ name }}: unbalanced braces' });
   return { template, problems };
 }
 
 function unknownVariable(name: string, names: readonly string[]): string {
-  return `there is no variable "${name}"; there are ${names.join(', ')}`;
+  return `unknown variable "${name}"; available: ${names.join(', ')}`;
 }
 
 /** Counts the occurrences of a variable in a template. */

@@ -42,11 +42,11 @@ describe('k_file', () => {
   test('together with k in one source is an error that names both', () => {
     const yaml = 'database:\n  host: h\n  password: x\n  password_file: y\n';
     expect(problemsOf({ files: { 'latchkey.yaml': yaml, y: 'z' } })).toEqual([
-      'database.password: set together with "database.password_file"; use one of the two (latchkey.yaml:3:3)',
+      'database.password: set together with "database.password_file"; set only one of the two (latchkey.yaml:3:3)',
     ]);
     const environment = { LATCHKEY__DATABASE__PASSWORD: 'x', LATCHKEY__DATABASE__PASSWORD_FILE: 'y' };
     expect(problemsOf({ environment })).toEqual([
-      'database.password: set together with "database.password_file"; use one of the two (LATCHKEY__DATABASE__PASSWORD)',
+      'database.password: set together with "database.password_file"; set only one of the two (LATCHKEY__DATABASE__PASSWORD)',
     ]);
   });
 
@@ -185,7 +185,7 @@ describe('files of secrets that others reach (operations 1.3, security S-184)', 
     const directory = foreign({ key: HEX });
     writeFileSync(join(directory, 'latchkey.yaml'), 'secrets: {encryption_file: key}\n', { mode: 0o600 });
     expect(problems(directory)).toMatch(
-      /^ {2}secrets\.encryption_file: \S+\/key belongs to user \d+, .*run chown root on it.*\(latchkey\.yaml:1:28\)$/m,
+      /^ {2}secrets\.encryption_file: \S+\/key belongs to user \d+, .*run chown root on the file.*\(latchkey\.yaml:1:28\)$/m,
     );
   });
 
@@ -213,7 +213,9 @@ describe('files of secrets that others reach (operations 1.3, security S-184)', 
     const said = loadConfig(sources).warnings;
     expect(said).toHaveLength(count);
     if (count > 0) {
-      expect(said[0]).toMatch(/latchkey\.yaml has mode 0644: every account may read it; run chmod o-r on it; it holds/);
+      expect(said[0]).toMatch(
+        /latchkey\.yaml has mode 0644: every system user can read it; run chmod o-r on it; it contains secrets/,
+      );
     }
   });
 
@@ -221,6 +223,6 @@ describe('files of secrets that others reach (operations 1.3, security S-184)', 
     const directory = workingDirectory({ 'latchkey.yaml': 'secrets: {encryption_file: key}\n', key: HEX });
     chmodSync(join(directory, 'key'), 0o602);
     const sources = { files: ['latchkey.yaml'], environment: {}, flags: {}, workingDirectory: directory };
-    expect(() => loadConfig(sources)).toThrow(/key has mode 0602: every account may write to it/);
+    expect(() => loadConfig(sources)).toThrow(/key has mode 0602: every system user can write to it/);
   });
 });

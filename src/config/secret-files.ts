@@ -106,7 +106,7 @@ export class SecretFiles {
   #isOverruled(file: Entry, direct: Entry | undefined, key: Path, fileKey: Path): boolean {
     if (direct === undefined || direct.at.rank < file.at.rank) return false;
     if (direct.at.rank === file.at.rank) {
-      const message = `set together with "${pathText(fileKey)}"; use one of the two`;
+      const message = `set together with "${pathText(fileKey)}"; set only one of the two`;
       this.problems.push({ key: pathText(key), message, at: direct.at });
     }
     return true;

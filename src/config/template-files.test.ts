@@ -22,7 +22,7 @@ describe('templates of the operator (browser-flows 12.4)', () => {
 
   test('an unknown variable is an error at start, with its line and column', () => {
     expect(complaints('<div>\n  {{ content }} {{ user }}\n</div>')).toEqual([
-      'page.html:2:17: there is no variable "user"; there are brand, content, footer, index_path, language, page_class, service_name',
+      'page.html:2:17: unknown variable "user"; available: brand, content, footer, index_path, language, page_class, service_name',
     ]);
   });
 
@@ -34,25 +34,25 @@ describe('templates of the operator (browser-flows 12.4)', () => {
     [
       '<p onclick="x()" style="color: red">{{ content }}</p>',
       [
-        'page.html:1:4: inline script (onclick) is refused by the browser',
-        'page.html:1:18: inline style is refused by the browser; use the classes of the pages',
+        'page.html:1:4: inline scripts (onclick) are blocked by the browser',
+        'page.html:1:18: inline styles are blocked by the browser; use the CSS classes of the pages',
       ],
     ],
     [
       `{{ content }}<a href=' JavaScript:alert(1)'>x</a>`,
-      ['page.html:1:17: an address with code or data (href) is refused'],
+      ['page.html:1:17: a URL with code or data (href) is not allowed'],
     ],
     ['<div>{{ content }}', ['page.html:1:1: <div> is not closed']],
     [
       '<div><p>{{ content }}</div></p>',
-      ['page.html:1:22: </div> closes nothing', 'page.html:1:28: </p> closes nothing'],
+      ['page.html:1:22: </div> does not close an element', 'page.html:1:28: </p> does not close an element'],
     ],
     [
       '{{ content }}<p class=x>y</p>',
-      ['page.html:1:14: not well-formed: expected a tag with its values in quotes, or &lt;'],
+      ['page.html:1:14: not well-formed: expected a tag with quoted attribute values, or &lt;'],
     ],
-    ['{{ content }} 1 < 2', ['page.html:1:17: not well-formed: expected a tag with its values in quotes, or &lt;']],
-    ['{{ content }}<!-- ', ['page.html:1:14: not well-formed: expected a tag with its values in quotes, or &lt;']],
+    ['{{ content }} 1 < 2', ['page.html:1:17: not well-formed: expected a tag with quoted attribute values, or &lt;']],
+    ['{{ content }}<!-- ', ['page.html:1:14: not well-formed: expected a tag with quoted attribute values, or &lt;']],
   ])('%j is refused', (template, expected) => {
     expect(complaints(template)).toEqual(expected);
   });
@@ -66,7 +66,7 @@ describe('templates of the operator (browser-flows 12.4)', () => {
 
   test('a template that replaces nothing, one that cannot be read as text, and one that is too large are refused', () => {
     expect(complaints(BUNDLED_PAGE_TEMPLATE, 'pages.html')).toEqual([
-      'pages.html replaces nothing; the template is page.html',
+      'pages.html does not replace a template; expected page.html',
     ]);
     expect(complaints(Buffer.from([0xff]))).toEqual(['page.html is not UTF-8']);
     expect(complaints(`{{ content }}${' '.repeat(64 * 1024)}`)).toEqual(['page.html is larger than 64 KiB']);
@@ -101,33 +101,33 @@ describe('mails of the operator (browser-flows 11)', () => {
   });
 
   test.each([
-    ['recovery.txt', 'Hello', ['recovery.txt:1:1: needs {{ link }}']],
-    ['verification.html', '<p>x</p>', ['verification.html:1:1: needs {{ code }}']],
+    ['recovery.txt', 'Hello', ['recovery.txt:1:1: must contain {{ link }}']],
+    ['verification.html', '<p>x</p>', ['verification.html:1:1: must contain {{ code }}']],
     ['recovery.subject', 'one\ntwo', ['recovery.subject:1:1: expected one line']],
     [
       'new_signin.txt',
       'x\n  {{ ticket }}',
       [
-        'new_signin.txt:2:3: there is no variable "ticket"; there are address, code, details, direction, heading, ' +
+        'new_signin.txt:2:3: unknown variable "ticket"; available: address, code, details, direction, heading, ' +
           'imprint, language, link, link_label, paragraphs, service_name, subject, username',
       ],
     ],
-    ['new_signin.txt', '{{ heading }', ['new_signin.txt:1:1: expected {{ name }}: the braces do not fit together']],
+    ['new_signin.txt', '{{ heading }', ['new_signin.txt:1:1: expected {{ name }}: unbalanced braces']],
     [
       'new_signin.html',
       '<script>x()</script><img src="https://evil.example/">',
       [
-        'new_signin.html:1:1: <script is not allowed in a mail: it runs or fetches something',
-        'new_signin.html:1:21: <img is not allowed in a mail: it runs or fetches something',
-        'new_signin.html:1:25: src= is not allowed in a mail: it runs or fetches something',
+        'new_signin.html:1:1: <script is not allowed in an email: it runs code or loads a resource',
+        'new_signin.html:1:21: <img is not allowed in an email: it runs code or loads a resource',
+        'new_signin.html:1:25: src= is not allowed in an email: it runs code or loads a resource',
       ],
     ],
     [
       'new_signin.html',
       '<p onclick="x()" style="background:url(https://evil.example)">x</p>',
       [
-        'new_signin.html:1:3: onclick= is not allowed in a mail: it runs or fetches something',
-        'new_signin.html:1:36: url( is not allowed in a mail: it runs or fetches something',
+        'new_signin.html:1:3: onclick= is not allowed in an email: it runs code or loads a resource',
+        'new_signin.html:1:36: url( is not allowed in an email: it runs code or loads a resource',
       ],
     ],
   ])('%s with %j is refused at start', (name, text, expected) => {
@@ -135,6 +135,8 @@ describe('mails of the operator (browser-flows 11)', () => {
   });
 
   test('a name with a mistake is refused, or its file would be without effect', () => {
-    expect(complaints('x', 'emails/recover.txt')[0]).toMatch(/^emails\/recover\.txt replaces nothing; the mails are /);
+    expect(complaints('x', 'emails/recover.txt')[0]).toMatch(
+      /^emails\/recover\.txt does not replace a template; the emails are /,
+    );
   });
 });

@@ -60,7 +60,7 @@ export function readTemplates(root: MappingNode): {
         if (name === PAGE) page = readPage(file, problems);
         else if (name === MAILS) mails = readMails(file, problems);
         else if (name.endsWith('.html'))
-          problems.push(ofFile(file, `${file} replaces nothing; the template is ${PAGE}`));
+          problems.push(ofFile(file, `${file} does not replace a template; expected ${PAGE}`));
       }
     } catch (error) {
       problems.push(ofFile(node.value, `cannot read the directory ${node.value}: ${systemReason(error)}`));
@@ -95,7 +95,7 @@ function readMails(directory: string, problems: TemplateFileProblem[]): MailTemp
     const path = join(directory, file);
     const name = MAIL_NAMES.find((one) => file === `${one}.${part}`);
     if (name === undefined) {
-      problems.push(ofFile(path, `${path} replaces nothing; the mails are ${MAIL_NAMES.join(', ')}`));
+      problems.push(ofFile(path, `${path} does not replace a template; the emails are ${MAIL_NAMES.join(', ')}`));
       continue;
     }
     const text = readTemplateText(path, problems);

@@ -22,10 +22,10 @@ describe('the certificate of a listener (operations 1.7.3)', () => {
   });
 
   test.each([
-    ['another key', PAIR.cert, OTHER.key, 'key: does not belong to the first certificate of the chain'],
-    ['the chain in another order', OTHER.cert + PAIR.cert, PAIR.key, 'key: does not belong to the first'],
-    ['no certificate', PAIR.key, PAIR.key, 'certificate: not a chain of certificates in PEM'],
-    ['a damaged one', PAIR.cert.replace('MI', 'AA'), PAIR.key, 'certificate: not a chain of certificates in PEM'],
+    ['another key', PAIR.cert, OTHER.key, 'key: does not match the first certificate of the chain'],
+    ['the chain in another order', OTHER.cert + PAIR.cert, PAIR.key, 'key: does not match the first'],
+    ['no certificate', PAIR.key, PAIR.key, 'certificate: not a PEM certificate chain'],
+    ['a damaged one', PAIR.cert.replace('MI', 'AA'), PAIR.key, 'certificate: not a PEM certificate chain'],
     ['no key', PAIR.cert, PAIR.cert, 'key: not a private key that can be read'],
   ])('%s is refused with its place, and is not shown', (_what, cert, key, problem) => {
     const found = problemsOf({ files: { 'latchkey.yaml': IN_FILES, 'c.pem': cert, 'k.pem': key } });
@@ -45,7 +45,7 @@ describe('the certificate of a listener (operations 1.7.3)', () => {
     expect(problems(encrypted, '')).toContain('an encrypted key needs its password');
     expect(problems(encrypted, ', password: wrong')).toContain('or the password is wrong');
     // The next problem.
-    expect(problems(encrypted, ', password_file: pw')).toContain('does not belong');
+    expect(problems(encrypted, ', password_file: pw')).toContain('does not match');
     expect(problems(PAIR.key, ', password: hush')).toContain('password: the key is not encrypted');
   });
 

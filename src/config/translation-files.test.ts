@@ -25,31 +25,34 @@ test('texts in files that are named after their languages are read, other files 
 
 test('a text that does not exist is refused with its place, and the one that is meant is named', () => {
   expect(complaints('{\n  "login.title": "Logg inn",\n  "login.titel": "Logg inn"\n}')).toEqual([
-    'nb.json:3:3: login.titel: there is no such text; did you mean "login.title"?',
+    'nb.json:3:3: login.titel: unknown key; did you mean "login.title"?',
   ]);
   expect(complaints({ 'completely.different.thing': 'x' })).toEqual([
-    'nb.json:1:2: completely.different.thing: there is no such text',
+    'nb.json:1:2: completely.different.thing: unknown key',
   ]);
 });
 
 test.each([
-  ['{client', 'cannot be read as a message: expect argument closing brace'],
-  ['uten navn', 'needs {client}'],
-  ['{client} og {name}', 'there is no value {name}; there is {client}'],
-  ['{client, plural, one {én} other {#}}', '{client} is a text and cannot be counted or compared'],
-  ['', 'expected a text'],
-  [7, 'expected a text'],
+  ['{client', 'is not a valid message: expect argument closing brace'],
+  ['uten navn', 'must contain {client}'],
+  ['{client} og {name}', 'unknown value {name}; available: {client}'],
+  ['{client, plural, one {én} other {#}}', '{client} is a string and cannot be used as a number or a choice'],
+  ['', 'expected a string'],
+  [7, 'expected a string'],
 ])('a text that is to be filled in with {client} is refused as %j', (text, expected) => {
   expect(complaints({ 'login.continue': text })).toEqual([`nb.json:1:2: login.continue: ${expected}`]);
 });
 
 test.each([
-  ['{minutes, plural, one {ett minutt}}', 'cannot be read as a message: missing other clause'],
+  ['{minutes, plural, one {ett minutt}}', 'is not a valid message: missing other clause'],
   [
     '{minutes, plural, oen {ett minutt} other {# minutter}}',
-    'there is no plural form "oen"; there are zero, one, two, few, many, other, and =0 for a number',
+    'unknown plural form "oen"; available: zero, one, two, few, many, other, and =0 for a number',
   ],
-  ['{minutes, number, ::currency/XX} minutter', expect.stringMatching(/^cannot be (?:filled in|read as a message): /)],
+  [
+    '{minutes, number, ::currency/XX} minutter',
+    expect.stringMatching(/^(?:cannot be formatted|is not a valid message): /),
+  ],
 ])('a count is refused as %j', (text, expected) => {
   const [found, ...more] = complaints({ 'login.rate_limit_exceeded': text });
   expect(more).toEqual([]);
@@ -63,16 +66,16 @@ test('a count may be written with and without plural forms, and with those of nu
 
 test('what is no file of texts is refused', () => {
   expect(complaints('{"login.title": ')).toEqual([expect.stringMatching(/^nb\.json:1:\d+: not valid JSON$/)]);
-  expect(complaints('[]')).toEqual(['nb.json is not a JSON object of texts by their keys']);
+  expect(complaints('[]')).toEqual(['nb.json is not a JSON object that maps keys to texts']);
   expect(complaints(Buffer.from([0xff]))).toEqual(['nb.json is not UTF-8']);
   expect(complaints(' '.repeat(1024 * 1024 + 1))).toEqual(['nb.json is larger than 1024 KiB']);
   expect(complaints('{}', 'norsk bokmål.json')).toEqual([
-    'norsk bokmål.json is named after no language; expected a tag such as pt-BR.json',
+    'norsk bokmål.json is not named after a language; expected a name like pt-BR.json',
   ]);
   expect(complaints('{}', 'pt_BR.json')).toEqual([
-    'pt_BR.json is named after no language; expected a tag such as pt-BR.json',
+    'pt_BR.json is not named after a language; expected a name like pt-BR.json',
   ]);
-  expect(complaints('{}', 'pt-br.json')).toEqual(['pt-br.json has to be called pt-BR.json']);
+  expect(complaints('{}', 'pt-br.json')).toEqual(['pt-br.json must be named pt-BR.json']);
   expect(problemsOf({ files: { 'latchkey.yaml': YAML } })).toEqual([
     expect.stringMatching(/^templates\.translations_path: cannot read the directory .*\/texts: no such file/),
   ]);

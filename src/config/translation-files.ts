@@ -68,9 +68,9 @@ function languageProblem(tag: string): string | undefined {
   try {
     [canonical] = Intl.getCanonicalLocales(tag);
   } catch {
-    return 'is named after no language; expected a tag such as pt-BR.json';
+    return 'is not named after a language; expected a name like pt-BR.json';
   }
-  return canonical === tag ? undefined : `has to be called ${canonical}${EXTENSION}`;
+  return canonical === tag ? undefined : `must be named ${canonical}${EXTENSION}`;
 }
 
 function readLanguage(
@@ -89,7 +89,7 @@ function readLanguage(
     return {};
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    problems.push(ofFile(file, `the file ${file} is not a JSON object of texts by their keys`));
+    problems.push(ofFile(file, `the file ${file} is not a JSON object that maps keys to texts`));
     return {};
   }
   const texts: Record<string, string> = {};
@@ -108,8 +108,8 @@ function textProblem(
   english: ReadonlyMap<string, string>,
 ): string | undefined {
   const bundled = english.get(key);
-  if (bundled === undefined) return `there is no such text${nearest(key, english)}`;
-  if (typeof text !== 'string' || text.trim() === '') return 'expected a text';
+  if (bundled === undefined) return `unknown key${nearest(key, english)}`;
+  if (typeof text !== 'string' || text.trim() === '') return 'expected a string';
   return messageProblem(language, text, bundled);
 }
 

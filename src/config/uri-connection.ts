@@ -17,7 +17,7 @@ export function uriConnection(
   if ('problem' in read) {
     throw new ExitError(
       ExitCode.usage,
-      `${option}: expected an address as postgres://user@host/database: ${read.problem}`,
+      `${option}: expected a URI of the form postgres://user@host/database: ${read.problem}`,
     );
   }
   const { parts } = read;

@@ -94,7 +94,7 @@ export function sampleClient(now: number, redirectUris: readonly string[]): stri
   ].join('\n');
 }
 
-const UNCOMMON = ': remove it when an application cannot read the key set, since some do not know secp256k1';
+const UNCOMMON = ': remove it if an application cannot read the key set, since some do not support secp256k1';
 
 /**
  * Generates entries of `secrets.keys`, in order of signing preference: RSA, P-256, P-384, Ed25519, secp256k1. Every key

@@ -21,7 +21,7 @@ describe('an accent color (browser-flows 12.4, WCAG 2.2 1.4.3)', () => {
 
   test('without quotes it would be a comment, so that the key had no value: refused', () => {
     expect(problemsOfYaml('branding:\n  accent_color: #0b5fa5\n')).toEqual([
-      'branding.accent_color: has no value: "#" begins a comment, so a color needs quotes (latchkey.yaml:2:3)',
+      'branding.accent_color: has no value: "#" starts a comment; put colors in quotes (latchkey.yaml:2:3)',
     ]);
     expect(problemsOfYaml('branding:\n  accent_color: # none yet\n')).toEqual([]);
   });

@@ -87,21 +87,21 @@ describe('the start warns of', () => {
   test('a password that travels unencrypted to another machine', () => {
     const plain = 'transport: smtp, mode: plain, username: a, password: b';
     expect(warningsOf(`email: {${plain}, hostname: mail.example}`)).toContain(
-      'email.mode: "plain" to another machine: the password travels unencrypted',
+      'email.mode: "plain" to another machine: the password is sent unencrypted',
     );
     expect(warningsOf(`email: {${plain}, hostname: localhost}`)).not.toContain(expect.stringContaining('unencrypted'));
   });
 
   test('a sender that others refuse', () => {
     expect(warningsOf('email: {transport: sendmail, from: noreply@localhost}')).toEqual([
-      'email.from: other mail servers refuse mails of noreply@localhost',
+      'email.from: other mail servers reject emails from noreply@localhost',
     ]);
   });
 
   test('addresses that have to be proven without mails', () => {
     const needed = 'account: {password_registration_enabled: true, password_registration_email_required: true}';
     const [warning, ...more] = warningsOf(needed);
-    expect(warning).toContain('account.password_registration_email_required: nobody can register');
+    expect(warning).toContain('account.password_registration_email_required: users cannot register');
     expect(more).toEqual([]);
     expect(warningsOf(`${needed}\npasswords: {enabled: false}`)).toEqual([]);
     expect(warningsOf(`${needed}\nemail: {transport: file}`)).toEqual([]);
@@ -110,7 +110,7 @@ describe('the start warns of', () => {
 
   test('recovery without mails', () => {
     const enabled = 'account: {password_recovery_enabled: true}';
-    const warning = 'account.password_recovery_enabled: no mail is sent, as email.transport is "blackhole"';
+    const warning = 'account.password_recovery_enabled: no emails are sent because email.transport is "blackhole"';
     expect(warningsOf(enabled)).toEqual([warning]);
     expect(warningsOf(`${enabled}\npasswords: {enabled: false}`)).toEqual([]);
     expect(warningsOf(`${enabled}\nemail: {transport: file}`)).toEqual([]);

@@ -83,7 +83,7 @@ describe('what goes together in a provider', () => {
     [
       'a template of a parameter is right',
       [ISSUER, NONE, 'additional_authorization_parameters: {login_hint: "{{ user.sub }}"}'],
-      'additional_authorization_parameters.login_hint: expected a template (line 1, column 4: unknown variable "user"; there are params, logged_out)',
+      'additional_authorization_parameters.login_hint: expected a template (line 1, column 4: unknown variable "user"; available: params, logged_out)',
     ],
     [
       'there are not many of them',
@@ -97,7 +97,7 @@ describe('what goes together in a provider', () => {
     [
       'a template of claims is right',
       [ISSUER, NONE, 'claims_imports: {subject: {template: "{{ user.sub | lowr }}"}}'],
-      'claims_imports.subject.template: expected a template (line 1, column 15: unknown filter "lowr"; there are',
+      'claims_imports.subject.template: expected a template (line 1, column 15: unknown filter "lowr"; available:',
     ],
     ['and no other has it', [ISSUER, NONE, 'sign_in_with_apple: {team_id: T, key_id: K, private_key: x}'], ''],
   ])('%s', (_, lines, problem) => {
@@ -143,7 +143,7 @@ describe('what goes together in a provider', () => {
     for (const action of ['force', 'require']) {
       const lines = [ISSUER, NONE, `claims_imports: {localpart: {action: ${action}, on_conflict: ${rule}}}`];
       expect(load({ files: { 'latchkey.yaml': provider(lines) } }).warnings).toContain(
-        `upstream_oauth2.providers[0].claims_imports.localpart.on_conflict: "${rule}" hands accounts over to whoever controls the claim at the provider`,
+        `upstream_oauth2.providers[0].claims_imports.localpart.on_conflict: with "${rule}", anyone who controls the claim at the provider can take over accounts`,
       );
     }
   });
@@ -155,7 +155,7 @@ describe('what goes together in a provider', () => {
   ])('on_conflict with %s is warned of in its own words: %s', (account, isWarned) => {
     const lines = [ISSUER, NONE, 'claims_imports: {localpart: {action: force, on_conflict: add}}'];
     const { warnings } = load({ files: { 'latchkey.yaml': `${provider(lines)}\n${account}\n` } });
-    expect(warnings.join('\n').includes('together with open registration')).toBe(isWarned);
+    expect(warnings.join('\n').includes('with open registration allows')).toBe(isWarned);
   });
 
   test.each(['{action: force, on_conflict: fail}', '{action: force}', '{action: suggest}'])(
@@ -207,7 +207,7 @@ describe('what goes together in a provider', () => {
       'jwks_uri: https://id.example/k',
     ];
     const { warnings } = load({ files: { 'latchkey.yaml': provider(lines) } });
-    expect(warnings.join('\n')).toContain('upstream_oauth2.providers[0]: without "issuer"');
+    expect(warnings.join('\n')).toContain('upstream_oauth2.providers[0]: "issuer" is required');
   });
 });
 
