@@ -13,57 +13,57 @@ export function addAccountCommands(manage: Command, configuration: () => Configu
   };
   manage
     .command('add-email <user> <address>')
-    .description('add an e-mail address to a user, as a confirmed one')
+    .description('add a confirmed email address to a user')
     .action(async (user: string, email: string) => {
       const { addEmailCommand } = await import('./user-emails.ts');
       await run((deps, json) => addEmailCommand(deps, { user, email, json }));
     });
   manage
     .command('remove-email <user> <address>')
-    .description('take an e-mail address from a user')
+    .description('remove an email address from a user')
     .action(async (user: string, email: string) => {
       const { removeEmailCommand } = await import('./user-emails.ts');
       await run((deps, json) => removeEmailCommand(deps, { user, email, json }));
     });
   manage
     .command('verify-email <user> <address>')
-    .description('do nothing: add-email adds confirmed addresses; for scripts that call it still')
+    .description('do nothing, kept for existing scripts: add-email adds confirmed addresses')
     .action(async (user: string, email: string) => {
       const { verifyEmailCommand } = await import('./user-emails.ts');
       await run((deps, json) => verifyEmailCommand(deps, { user, email, json }));
     });
   manage
     .command('set-display-name <user> <name>')
-    .description('set the name that others see, here and at the homeserver; "": none')
+    .description('set the display name, here and at the homeserver; "" removes it')
     .action(async (user: string, displayName: string) => {
       const { setDisplayNameCommand } = await import('./set-display-name.ts');
       await run((deps, json) => setDisplayNameCommand(deps, { user, displayName, json }));
     });
   manage
     .command('remove-second-factors <user>')
-    .description('take the authenticator app and the recovery codes from a user who lost them; passkeys stay')
+    .description('remove the authenticator app and the recovery codes of a user who lost them; keeps passkeys')
     .action(async (user: string) => {
       const { removeSecondFactorsCommand } = await import('./remove-second-factors.ts');
       await run((deps, json) => removeSecondFactorsCommand(deps, { user, json }));
     });
   manage
     .command('promote-admin <user>')
-    .description('let a user ask for the admin scope')
+    .description('allow a user to request the admin scope')
     .action(async (user: string) => {
       const { promoteAdminCommand } = await import('./admins.ts');
       await run((deps, json) => promoteAdminCommand(deps, { user, json }));
     });
   manage
     .command('demote-admin <user>')
-    .description('take the right to ask for the admin scope; tokens with it lose it at once')
-    .option('--kill-sessions', 'end the sessions that hold an admin scope as well', false)
+    .description('revoke the right to request the admin scope; existing tokens lose it immediately')
+    .option('--kill-sessions', 'also end the sessions with an admin scope', false)
     .action(async (user: string, { killSessions }: { killSessions: boolean }) => {
       const { demoteAdminCommand } = await import('./admins.ts');
       await run((deps, json) => demoteAdminCommand(deps, { user, killSessions, json }));
     });
   manage
     .command('set-groups <user> [groups...]')
-    .description('put a user into these groups and no others; those of sign-in providers stay')
+    .description('replace the groups of a user; keeps groups from sign-in providers')
     .action(async (user: string, groups: string[]) => {
       const { setGroupsCommand } = await import('./user-claims.ts');
       await run((deps, json) => setGroupsCommand(deps, { user, groups, json }));
@@ -71,7 +71,7 @@ export function addAccountCommands(manage: Command, configuration: () => Configu
   manage
     .command('set-claims <user> <claims>')
     .description(
-      'set the further claims about a user, a JSON object, for applications with the scope profile; "{}": none',
+      'set additional claims of a user as a JSON object, for clients with the scope profile; "{}" removes them',
     )
     .action(async (user: string, claims: string) => {
       const { setClaimsCommand } = await import('./user-claims.ts');
@@ -79,17 +79,17 @@ export function addAccountCommands(manage: Command, configuration: () => Configu
     });
   manage
     .command('list-admin-users')
-    .description('identifier and name of everybody who may ask for the admin scope')
+    .description('list the users who can request the admin scope')
     .action(async () => {
       const { listAdminUsersCommand } = await import('./admins.ts');
       await run((deps, json) => listAdminUsersCommand(deps, { json }));
     });
   manage
     .command('list-users')
-    .description('accounts by name; with --json one document a line')
-    .option('--search <text>', 'part of the username, the display name or an e-mail address')
+    .description('list accounts by username; with --json one document per line')
+    .option('--search <text>', 'part of the username, the display name or an email address')
     .addOption(
-      new Option('--status <status>', 'those that are in this state').choices(['active', 'locked', 'deactivated']),
+      new Option('--status <status>', 'only accounts in this state').choices(['active', 'locked', 'deactivated']),
     )
     .addOption(limitOption())
     .action(async (options: Omit<ListUsersOptions, 'json'>) => {
@@ -98,7 +98,7 @@ export function addAccountCommands(manage: Command, configuration: () => Configu
     });
   manage
     .command('show-user <user>')
-    .description('what belongs to a user: addresses, links, live sessions; nothing secret')
+    .description('show the email addresses, linked accounts and active sessions of a user, without secrets')
     .action(async (user: string) => {
       const { showUserCommand } = await import('./show-users.ts');
       await run((deps, json) => showUserCommand(deps, { user, json }));

@@ -105,7 +105,7 @@ describe('manage add-email', () => {
 
   test.each([
     ['nobody', 'a@mail.example', 'user not found'],
-    ['', 'not an address', 'not an address is not an e-mail address'],
+    ['', 'not an address', 'not an address is not an email address'],
     ['', 'bao1@mail.example', 'bao1@mail.example belongs to another user'],
   ])('refuses %j %j: %s', async (of, email, message) => {
     const adding = addEmailCommand(deps, { user: of || name, email, json: false });
@@ -139,7 +139,7 @@ describe('manage remove-email', () => {
     const recover = { ticket: ticket ?? '', newPassword: 'seven purple walruses sing quietly' };
     await removeEmailCommand(deps, { user: name, email: `${name}@mail.example`, json: false });
     expect(printed.out).toBe(`${name}@mail.example removed from ${name}\n`);
-    expect(printed.err).toBe(`warning: ${name} has no e-mail address any more\n`);
+    expect(printed.err).toBe(`warning: ${name} no longer has an email address\n`);
     expect(await addresses()).toEqual([]);
     expect(await deliver()).toMatchObject([{ to: `${name}@mail.example`, subject: 'Email address removed' }]);
     expect(await recoverPassword(service.browser(), recover)).toBe('NO_SUCH_RECOVERY_TICKET');
@@ -147,7 +147,7 @@ describe('manage remove-email', () => {
 
   test.each([
     ['somebody-else@mail.example', 'does not have somebody-else@mail.example'],
-    ['nonsense', 'nonsense is not an e-mail address'],
+    ['nonsense', 'nonsense is not an email address'],
   ])('refuses %s', async (email, message) => {
     const removing = removeEmailCommand(deps, { user: name, email, json: false });
     await expect(removing).rejects.toMatchObject({ message: expect.stringContaining(message), exitCode: 1 });
@@ -166,7 +166,7 @@ describe('manage set-display-name', () => {
   test('sets it, takes it away, and refuses one that nobody sees', async () => {
     const stored = async () => await rows('select display_name from users where id = $1::uuid', toUuid(user));
     await setDisplayNameCommand(deps, { user: name, displayName: '  Bao Tran ', json: false });
-    expect(printed.out).toBe(`${name} is called Bao Tran\n`);
+    expect(printed.out).toBe(`display name of ${name} set to Bao Tran\n`);
     expect(await stored()).toEqual([{ display_name: 'Bao Tran' }]);
     const setting = setDisplayNameCommand(deps, { user: name, displayName: '\u200b', json: false });
     const message = 'the display name is not allowed: must contain a visible character';
@@ -217,7 +217,7 @@ describe('manage promote-admin and demote-admin', () => {
     };
     await promoteAdminCommand(deps, { user: name, json: false });
     await promoteAdminCommand(deps, { user: name, json: false });
-    expect(printed.out).toBe(`${name} may ask for admin scopes\n${name} may ask for admin scopes, as before\n`);
+    expect(printed.out).toBe(`${name} can now request admin scopes\n${name} can already request admin scopes\n`);
     expect(await listed()).toBe(`${user}\t${name}\n`);
     expect(printed.err).toBe('total: 1\n');
     await demoteAdminCommand(deps, { user: name, killSessions: false, json: false });
@@ -289,10 +289,10 @@ describe('manage promote-admin and demote-admin', () => {
   test('warn where the configuration gives the right all the same', async () => {
     const named = { ...deps, listedAdmins: [name, 'somebody'] };
     await demoteAdminCommand(named, { user: name, killSessions: false, json: false });
-    expect(printed.err).toBe(`warning: ${name} still may: policy.data.admin_users names them\n`);
+    expect(printed.err).toBe(`warning: ${name} can still request admin scopes because of policy.data.admin_users\n`);
     printed.err = '';
     await listAdminUsersCommand(named, { json: true });
-    expect(printed.err).toContain(`also named in policy.data.admin_users: ${name}, somebody\n`);
+    expect(printed.err).toContain(`also in policy.data.admin_users: ${name}, somebody\n`);
   });
 });
 
@@ -303,8 +303,8 @@ describe('manage set-groups and set-claims', () => {
       await setGroupsCommand(deps, { user: name, groups, json: false });
       return printed.out;
     };
-    expect(await set('ops', 'Admins', 'ops')).toBe(`${name} is in Admins, ops\n`);
-    expect(await set('Admins', 'ops')).toBe(`${name} is in Admins, ops, as before\n`);
+    expect(await set('ops', 'Admins', 'ops')).toBe(`${name} is now in Admins, ops\n`);
+    expect(await set('Admins', 'ops')).toBe(`${name} is already in Admins, ops\n`);
     printed.out = '';
     await setClaimsCommand(deps, { user: name, claims: '{"role": "pilot"}', json: true });
     expect(JSON.parse(printed.out)).toEqual({ id: user, username: name, claims: { role: 'pilot' }, changed: true });
@@ -313,18 +313,18 @@ describe('manage set-groups and set-claims', () => {
     expect(JSON.parse(printed.out)).toMatchObject({ groups: ['Admins', 'ops'], claims: { role: 'pilot' } });
     printed.out = '';
     await showUserCommand(deps, { user: name, json: false });
-    expect(printed.out).toContain('groups            Admins, ops\nfurther claims    {"role":"pilot"}\n');
-    expect(await set()).toBe(`${name} is in no group\n`);
+    expect(printed.out).toContain('groups            Admins, ops\nadditional claims {"role":"pilot"}\n');
+    expect(await set()).toBe(`${name} is now in no group\n`);
     printed.out = '';
     await setClaimsCommand(deps, { user: name, claims: '{}', json: false });
-    expect(printed.out).toBe(`${name} has no further claims\n`);
+    expect(printed.out).toBe(`${name} now has no additional claims\n`);
     expect([await events('groups_changed'), await events('claims_changed')]).toEqual([2, 2]);
   });
 
   test.each([
-    ['', /^"" is not a name of a group: 1 to 255 characters/],
-    ['a\u001b[2J', /^"a\ufffd\[2J" is not a name/],
-    ['x'.repeat(256), /is not a name/],
+    ['', /^"" is not a valid group name: 1 to 255 characters/],
+    ['a\u001b[2J', /^"a\ufffd\[2J" is not a valid group name/],
+    ['x'.repeat(256), /is not a valid group name/],
   ])('refuse the group %j', async (group, message) => {
     await expect(setGroupsCommand(deps, { user: name, groups: ['ops', group], json: false })).rejects.toMatchObject({
       ...{ exitCode: 1, message: expect.stringMatching(message) },
@@ -332,12 +332,12 @@ describe('manage set-groups and set-claims', () => {
   });
 
   test.each([
-    ['{', 'the claims are not JSON'],
-    ['[]', 'the claims cannot be used: expected an object'],
-    ['{"sub": "root"}', 'the claim "sub" cannot be used: this claim is reserved for the server'],
-    ['{"a\\u001b": 1}', 'the claim "a\ufffd" cannot be used: expected a name of'],
-    ['{"__proto__": {}}', 'the claim "__proto__" cannot be used'],
-    ['{"a": "\\u0000"}', 'the claim "a" cannot be used: a string contains an invalid character'],
+    ['{', 'the claims are not valid JSON'],
+    ['[]', 'the claims are not valid: expected an object'],
+    ['{"sub": "root"}', 'the claim "sub" is not valid: this claim is reserved for the server'],
+    ['{"a\\u001b": 1}', 'the claim "a\ufffd" is not valid: expected a name of'],
+    ['{"__proto__": {}}', 'the claim "__proto__" is not valid'],
+    ['{"a": "\\u0000"}', 'the claim "a" is not valid: a string contains an invalid character'],
   ])('refuse the claims %s', async (claims, message) => {
     await expect(setClaimsCommand(deps, { user: name, claims, json: true })).rejects.toMatchObject({
       ...{ exitCode: 1, message: expect.stringContaining(message) },
@@ -374,7 +374,7 @@ describe('manage list-users and show-user', () => {
     expect(await search('%')).toEqual([]);
     expect(await search('_')).toMatchObject([{ username: `zz100=_${count}` }]);
     expect(await search('', 2)).toHaveLength(2);
-    expect(printed.err).toBe('the first 2; there are more\n');
+    expect(printed.err).toBe('only the first 2 are shown\n');
   });
 
   test('by state, as a table', async () => {
@@ -407,7 +407,7 @@ describe('manage list-users and show-user', () => {
     await showUserCommand(deps, { user: name, json: false });
     expect(printed.out).toContain(`username          ${name}\n`);
     expect(printed.out).toContain('sub-1 (bao\ufffd[2J)');
-    expect(printed.out).toContain('live sessions     browser: 0, OAuth: 0, chat: 0, personal: 0\n');
+    expect(printed.out).toContain('active sessions   browser: 0, OAuth: 0, chat: 0, personal: 0\n');
     printed.out = '';
     await showUserCommand(deps, { user, json: true });
     expect(JSON.parse(printed.out)).toMatchObject({
@@ -452,7 +452,9 @@ describe('manage register-user with an identity at a provider', () => {
       exitCode: 1,
     });
     await rows('update upstream_providers set disabled_at = now() where id = $1::uuid', toUuid(provider));
-    await expect(command(`${name}-again`, `${provider}:c`)).rejects.toThrow(`there is no provider ${provider}`);
+    await expect(command(`${name}-again`, `${provider}:c`)).rejects.toThrow(
+      `provider ${provider} does not exist or is not enabled`,
+    );
     expect(await rows('select from users where username = $1::text', `${name}-again`)).toEqual([]);
   });
 

@@ -27,34 +27,39 @@ export function addActivityCommand(
 ): void {
   program
     .command('activity [files...]')
-    .description('tell from request lines of the log, text or JSON, who signed in and out, got tokens and so on')
-    .addOption(new Option('--format <format>', 'how it is printed; default table, with --json json').choices(FORMATS))
-    .option('--summary', 'print counts by activity and outcome, and of failures by requester', false)
-    .addOption(timeOption('--since <time>', 'from this time on: 2026-06-17T10:00:00Z, 2026-06-17 or -2h'))
-    .addOption(timeOption('--until <time>', 'before this time'))
-    .option('--requester <requester>', 'as in the log, or the name or identifier of a user, or the id of a client')
+    .description(
+      'show sign-ins, sign-outs, issued tokens and other activity, from request lines of the log (text or JSON)',
+    )
+    .addOption(new Option('--format <format>', 'output format (default: table; with --json: json)').choices(FORMATS))
+    .option('--summary', 'print counts by activity and outcome, and failures by requester', false)
+    .addOption(timeOption('--since <time>', 'start time, inclusive: 2026-06-17T10:00:00Z, 2026-06-17 or -2h'))
+    .addOption(timeOption('--until <time>', 'end time, exclusive'))
+    .option('--requester <requester>', 'requester as in the log, a username or user id, or a client id')
     .addOption(
-      new Option('--client-address <network>', 'from this address, or network as 192.0.2.0/24').argParser(parseNetwork),
+      new Option('--client-address <network>', 'client IP address or network (192.0.2.0/24)').argParser(parseNetwork),
     )
     .addOption(
-      new Option('--activity <names>', `separated by commas: ${ACTIVITIES.join(', ')}, account:<Operation>`).argParser(
-        parseActivities,
-      ),
+      new Option(
+        '--activity <names>',
+        `comma-separated list of: ${ACTIVITIES.join(', ')}, account:<Operation>`,
+      ).argParser(parseActivities),
     )
     .addOption(
-      new Option('--prefix <path>', 'prefix of the listener that was asked').argParser(parsePrefix).default('', 'none'),
+      new Option('--prefix <path>', 'prefix of the listener that received the requests')
+        .argParser(parsePrefix)
+        .default('', 'none'),
     )
-    .option('--strict', 'exit 1 when a request line cannot be read', false)
+    .option('--strict', 'exit 1 if a request line cannot be parsed', false)
     .action(async (files: readonly string[], options: ActivityFlags, command: Command) => {
       const { isJson, isQuiet } = configuration();
       const { activity: activities, ...flags } = options;
       const format = flags.format ?? (isJson ? 'json' : 'table');
-      if (isJson && format !== 'json') command.error(`error: --json and --format ${format} exclude each other`);
-      if (flags.summary && format === 'svg') command.error('error: --summary and --format svg exclude each other');
+      if (isJson && format !== 'json') command.error(`error: --json and --format ${format} cannot be combined`);
+      if (flags.summary && format === 'svg') command.error('error: --summary and --format svg cannot be combined');
       if (flags.since !== undefined && flags.until !== undefined && flags.since >= flags.until)
-        command.error('error: --since is not before --until');
+        command.error('error: --since must be before --until');
       if (files.length === 0 && io.isTerminal)
-        command.error('error: name a file of the log, or send the log to standard input');
+        command.error('error: no input; name a log file, or pipe the log to standard input');
       const { printActivity } = await import('./activity.ts');
       finish(await printActivity({ ...flags, files, activities, format, isQuiet }, io));
     });
@@ -64,7 +69,9 @@ function timeOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => {
     const time = parseTime(text, systemClock.now());
     if (time === undefined)
-      throw new InvalidArgumentError('Expected a time as 2026-06-17T10:00:00Z, a date, or how long ago, as -2h.');
+      throw new InvalidArgumentError(
+        'Expected a time (2026-06-17T10:00:00Z), a date (2026-06-17) or a relative time (-2h).',
+      );
     return time;
   });
 }
@@ -72,7 +79,7 @@ function timeOption(flags: string, description: string): Option {
 function parseNetwork(text: string): Cidr {
   const network = parseCidr(text);
   if (network === undefined)
-    throw new InvalidArgumentError('Expected an IP address, or a network as 192.0.2.0/24 without host bits.');
+    throw new InvalidArgumentError('Expected an IP address, or a network (192.0.2.0/24) without host bits.');
   return network;
 }
 
@@ -83,11 +90,11 @@ function parseActivities(text: string): readonly string[] {
     const isKnown = ACTIVITIES.some((known) => known === activity);
     return !isKnown || (operation.length > 0 && activity !== 'account');
   });
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no activity '${unknown}'.`);
+  if (unknown !== undefined) throw new InvalidArgumentError(`Unknown activity '${unknown}'.`);
   return names;
 }
 
 function parsePrefix(text: string): string {
-  if (!/^\/\S+$/.test(text)) throw new InvalidArgumentError('Expected a path as /auth.');
+  if (!/^\/\S+$/.test(text)) throw new InvalidArgumentError('Expected a path, for example /auth.');
   return text.replace(/\/+$/, '');
 }

@@ -231,8 +231,8 @@ describe('what is read', () => {
   test.each([
     ['missing.log', 'no such file'],
     ['folder', 'is a directory'],
-    ['cut.log.gz', 'it is damaged, or not yet written to its end'],
-    ['plain.log.gz', 'it is damaged, or not yet written to its end'],
+    ['cut.log.gz', 'it is corrupted or not completely written'],
+    ['plain.log.gz', 'it is corrupted or not completely written'],
   ])('%s ends it with exit code 1: %s', async (name, reason) => {
     mkdirSync(join(folder, 'folder'), { recursive: true });
     writeFileSync(join(folder, 'cut.log.gz'), gzipSync(`${text}\n`.repeat(100)).subarray(0, 60));
@@ -255,7 +255,7 @@ describe('what is read', () => {
     ['JSON null', '{"event":null,"x":"http.server.response"}'],
   ])('%s: left out, told of, and exit code 1 with --strict', async (_name, malformed) => {
     const lines = [malformed, text];
-    const told = 'latchkey: lines that carry http.server.response and could not be read: 1\n';
+    const told = 'latchkey: lines with http.server.response that could not be parsed: 1\n';
     const out = `${JSON.stringify(record)}\n`;
     expect(await run('--json', lines)).toEqual({ exitCode: 0, out, err: told });
     expect(await run('--json --quiet', lines)).toEqual({ exitCode: 0, out, err: '' });
@@ -263,7 +263,7 @@ describe('what is read', () => {
   });
 
   test('a log of other lines only: says so', async () => {
-    expect(await run('', others)).toEqual({ exitCode: 0, out: '', err: 'latchkey: there are no request lines\n' });
+    expect(await run('', others)).toEqual({ exitCode: 0, out: '', err: 'latchkey: no request lines found\n' });
   });
 
   test('a line without an end is not kept in memory: what comes after it is read', async () => {
@@ -353,18 +353,18 @@ describe('what is selected', () => {
   });
 
   test.each([
-    ['--since yesterday', 'Expected a time as 2026-06-17T10:00:00Z, a date, or how long ago, as -2h.'],
+    ['--since yesterday', 'Expected a time (2026-06-17T10:00:00Z), a date (2026-06-17) or a relative time (-2h).'],
     ['--since 2026-02-30', 'Expected a time'],
     ['--since 2026-06-17T25:00:00Z', 'Expected a time'],
     ['--until -2y', 'Expected a time'],
-    ['--since 2026-06-18 --until 2026-06-18', '--since is not before --until'],
+    ['--since 2026-06-18 --until 2026-06-18', '--since must be before --until'],
     ['--client-address 192.0.2.1/24', 'without host bits'],
-    ['--activity login', "There is no activity 'login'."],
-    ['--activity browser-login:x', "There is no activity 'browser-login:x'."],
-    ['--prefix auth', 'Expected a path as /auth.'],
+    ['--activity login', "Unknown activity 'login'."],
+    ['--activity browser-login:x', "Unknown activity 'browser-login:x'."],
+    ['--prefix auth', 'Expected a path, for example /auth.'],
     ['--format xml', 'Allowed choices are table, json, csv, svg.'],
-    ['--json --format csv', '--json and --format csv exclude each other'],
-    ['--summary --format svg', '--summary and --format svg exclude each other'],
+    ['--json --format csv', '--json and --format csv cannot be combined'],
+    ['--summary --format svg', '--summary and --format svg cannot be combined'],
   ])('%s is a usage error (exit code 2)', async (options, message) => {
     const { exitCode, out, err } = await run(options, [signIn()]);
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
@@ -375,7 +375,7 @@ describe('what is selected', () => {
     const { exitCode, err } = await run('', [], { isTerminal: true });
     expect({ exitCode, err }).toEqual({
       exitCode: 2,
-      err: 'latchkey: name a file of the log, or send the log to standard input\n',
+      err: 'latchkey: no input; name a log file, or pipe the log to standard input\n',
     });
   });
 });
@@ -465,11 +465,11 @@ describe('how it is printed', () => {
   });
 
   test('--format svg of nothing, and of more than 31 days', async () => {
-    expect((await run('--format svg', [])).out).toContain('Nothing was selected.');
+    expect((await run('--format svg', [])).out).toContain('No activity selected.');
     const days = [signIn(), signIn({ time: '2026-07-19T10:49:22.419912Z' })];
     const { exitCode, out, err } = await run('--format svg', days);
     expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' });
-    expect(err).toContain('a picture shows 31 days at most; select a part of it by --since and --until');
+    expect(err).toContain('a chart covers at most 31 days; select a shorter period with --since and --until');
   });
 });
 

@@ -63,8 +63,8 @@ export async function printActivity(options: ActivityOptions, io: CommandIo): Pr
   }
   io.stdout(output.end());
   if (malformed > 0 && (options.strict || !options.isQuiet))
-    io.stderr(`latchkey: lines that carry http.server.response and could not be read: ${malformed}\n`);
-  if (requests === 0 && malformed === 0 && !options.isQuiet) io.stderr('latchkey: there are no request lines\n');
+    io.stderr(`latchkey: lines with http.server.response that could not be parsed: ${malformed}\n`);
+  if (requests === 0 && malformed === 0 && !options.isQuiet) io.stderr('latchkey: no request lines found\n');
   return options.strict && malformed > 0 ? ExitCode.failure : ExitCode.ok;
 }
 

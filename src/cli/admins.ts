@@ -14,7 +14,7 @@ export async function promoteAdminCommand(deps: ManageDeps, options: AdminOption
   const now = deps.clock.now();
   const isChanged = await deps.database.transaction((open) => setAdmin(open, { user: id, isAdmin: true, now }));
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, admin: true, changed: isChanged })}\n`);
-  else deps.io.stdout(`${username} may ask for admin scopes${isChanged ? '' : ', as before'}\n`);
+  else deps.io.stdout(`${username} ${isChanged ? 'can now' : 'can already'} request admin scopes\n`);
 }
 
 export interface DemoteOptions extends AdminOptions {
@@ -31,15 +31,15 @@ export async function demoteAdminCommand(deps: ManageDeps, options: DemoteOption
     ended: options.killSessions ? await endAdminSessionsOfUser(transaction, deps, id, now) : undefined,
   }));
   if (deps.listedAdmins.includes(username)) {
-    deps.io.stderr(`warning: ${username} still may: policy.data.admin_users names them\n`);
+    deps.io.stderr(`warning: ${username} can still request admin scopes because of policy.data.admin_users\n`);
   }
   if (options.json) {
     const result = { id, username, admin: false, changed: isChanged, ended_sessions: ended };
     deps.io.stdout(`${JSON.stringify(result)}\n`);
     return;
   }
-  deps.io.stdout(`${username} may not ask for admin scopes${isChanged ? '' : ', as before'}\n`);
-  if (ended !== undefined) deps.io.stdout(`ended sessions with an admin scope: ${ended}\n`);
+  deps.io.stdout(`${username} ${isChanged ? 'can no longer' : 'was not allowed to'} request admin scopes\n`);
+  if (ended !== undefined) deps.io.stdout(`sessions with an admin scope ended: ${ended}\n`);
 }
 
 /** `manage list-admin-users` (operations 3.5). */
@@ -55,5 +55,5 @@ export async function listAdminUsersCommand(deps: ManageDeps, options: { readonl
   }
   deps.io.stderr(`total: ${admins.length}\n`);
   const others = deps.listedAdmins.filter((name) => !admins.some(({ username }) => username === name));
-  if (others.length > 0) deps.io.stderr(`also named in policy.data.admin_users: ${others.join(', ')}\n`);
+  if (others.length > 0) deps.io.stderr(`also in policy.data.admin_users: ${others.join(', ')}\n`);
 }

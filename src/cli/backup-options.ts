@@ -7,17 +7,17 @@ import type { RestoreFlags } from './restore.ts';
 export function addBackupCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
   program
     .command('backup')
-    .description('write the embedded database, as it is at this moment, into one file; the service may run')
-    .requiredOption('-o, --output <path>', 'new file to write (.tar.gz), readable by its owner only')
-    .option('--include-secrets', 'put the encryption keys and the signing keys of data_dir into it', false)
+    .description('write a snapshot of the embedded database to one file, also while the service is running')
+    .requiredOption('-o, --output <path>', 'new file to write (.tar.gz), readable only by its owner')
+    .option('--include-secrets', 'include the encryption keys and the signing keys of data_dir', false)
     .action(async (flags: BackupFlags) => await (await import('./backup.ts')).backUp(configuration(), flags, io));
   program
     .command('restore <path>')
-    .description('make the embedded database from a backup; no process of the service may run')
-    .option('--force', 'move a database that is there away, to db.before-restore-TIME', false)
-    .option('--to <uri>', 'load into this empty PostgreSQL database instead: postgres://user@host/database')
+    .description('restore the embedded database from a backup, while the service is stopped')
+    .option('--force', 'move an existing database to db.before-restore-TIME', false)
+    .option('--to <uri>', 'restore into this empty PostgreSQL database instead: postgres://user@host/database')
     .action(async (path: string, flags: RestoreFlags, command: Command) => {
-      if (flags.force && flags.to !== undefined) command.error('error: --force does not go with --to');
+      if (flags.force && flags.to !== undefined) command.error('error: --force and --to cannot be combined');
       await (await import('./restore.ts')).restore(configuration(), path, flags, io);
     });
 }

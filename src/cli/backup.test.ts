@@ -263,7 +263,7 @@ describe('restore (operations 3.11)', () => {
     expect(jobs).toEqual([]);
     expect(await run('--data-dir', dataDir, 'restore', archive, '--force')).toMatchObject({
       exitCode: 75,
-      err: expect.stringContaining('stop every process'),
+      err: expect.stringContaining('stop all Latchkey processes'),
     });
     await use2.release();
 
@@ -305,14 +305,14 @@ describe('restore (operations 3.11)', () => {
     await run('backup', '-o', path);
     expect(await restore(path)).toMatchObject({
       exitCode: 78,
-      err: expect.stringContaining('without its encryption key'),
+      err: expect.stringContaining('does not contain its encryption key'),
     });
     mkdirSync(inFolder(dataDir), { mode: 0o711, recursive: true });
     writeFileSync(inFolder(dataDir, 'encryption.key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
     for (const one of [path, archive]) {
       expect(await restore(one)).toMatchObject({
         exitCode: 78,
-        err: expect.stringContaining('another encryption key'),
+        err: expect.stringContaining('an encryption key other than'),
       });
     }
     expect(existsSync(inFolder(dataDir, 'db'))).toBe(false);
@@ -406,22 +406,22 @@ describe('restore (operations 3.11)', () => {
     };
 
     test.each<[what: string, make: (files: readonly TarFile[]) => string, exitCode: number, says: string]>([
-      ['cut', () => bent(archive, (bytes) => bytes.subarray(0, -100)), 65, 'ends too early'],
-      ['text', () => bent(archive, () => Buffer.from('hello')), 65, 'compression'],
-      ['empty', () => bent(archive, () => Buffer.alloc(0)), 65, 'ends too early'],
+      ['cut', () => bent(archive, (bytes) => bytes.subarray(0, -100)), 65, 'truncated'],
+      ['text', () => bent(archive, () => Buffer.from('hello')), 65, 'compressed data is corrupted'],
+      ['empty', () => bent(archive, () => Buffer.alloc(0)), 65, 'truncated'],
       ['compressed text', () => bent(archive, () => gzipSync('x'.repeat(600))), 65, 'not a tar archive'],
       ['one byte of a table', (files) => writeArchive(files.map(flip)), 65, 'checksum'],
       ['a table left out', (files) => writeArchive(files.slice(0, -1)), 65, 'is missing'],
-      ['the manifest left out', (files) => writeArchive(files.slice(1)), 65, 'does not belong'],
+      ['the manifest left out', (files) => writeArchive(files.slice(1)), 65, 'unexpected file'],
       [
         'a path outside',
         (files) => headerOf(files, (header) => header.write('../../etc/cron.d/x\0')),
         65,
-        'does not belong',
+        'unexpected file',
       ],
       ['a link', (files) => headerOf(files, (header) => header.write('2', 156)), 65, 'not a regular file'],
       ['a bomb', (files) => headerOf(files, (header) => header.write('77777777777', 124)), 65, 'larger'],
-      ['something behind the end', (files) => writeArchive(files, Buffer.alloc(200_000)), 65, 'follows its end'],
+      ['something behind the end', (files) => writeArchive(files, Buffer.alloc(200_000)), 65, 'data after its end'],
       [
         'a path in the manifest',
         (files) => changed((made) => (made.secrets[0] = { ...hash, name: 'secrets/../x' }), files),
@@ -440,7 +440,7 @@ describe('restore (operations 3.11)', () => {
         (files) =>
           changed((made) => (made.migrations[0] = { version: 1, name: 'foundation', checksum: hash.sha256 }), files),
         1,
-        'another text',
+        'differs from the one in this program',
       ],
       [
         'a later format',

@@ -22,7 +22,7 @@ export interface BackupFlags {
 export async function backUp(options: ConfigurationOptions, flags: BackupFlags, io: CommandIo): Promise<void> {
   const path = resolve(io.workingDirectory, flags.output);
   await requireEmbedded(options, io);
-  if (await isThere(path)) throw new ExitError(ExitCode.cantCreate, `${path} exists; name another file`);
+  if (await isThere(path)) throw new ExitError(ExitCode.cantCreate, `${path} already exists; choose another file`);
   await withServer({ ...options, isQuiet: true }, io, async ({ connection }, log, config) => {
     const applicationName = `latchkey backup:${process.pid}`;
     const client = await connectWithRetries(
@@ -40,7 +40,7 @@ export async function backUp(options: ConfigurationOptions, flags: BackupFlags, 
       });
       const summary = summaryOf(manifest);
       if (options.isJson) io.stdout(`${JSON.stringify({ path, ...summary })}\n`);
-      else io.stdout(`${path}: ${summary.rows} rows of ${summary.tables} tables\n`);
+      else io.stdout(`${path}: ${summary.rows} rows from ${summary.tables} tables\n`);
       return ExitCode.ok;
     } catch (error) {
       io.signals.check();
@@ -58,13 +58,13 @@ async function requireEmbedded(options: ConfigurationOptions, io: CommandIo): Pr
   if (server.kind === 'postgres') {
     throw new ExitError(
       ExitCode.usage,
-      'the database is an external PostgreSQL: back it up with its own tools, for example pg_dump --format=custom, ' +
-        'and keep the configuration with its secrets next to it',
+      'the database is an external PostgreSQL; back it up with its own tools, for example pg_dump --format=custom, ' +
+        'and keep the configuration and its secrets together with the backup',
     );
   }
   const directory = server.directory ?? join(config.dataDir, 'db');
   if (await isThere(directory)) return;
-  throw new ExitError(ExitCode.failure, `there is no database in ${directory}: nothing to back up`);
+  throw new ExitError(ExitCode.failure, `nothing to back up: no database in ${directory}`);
 }
 
 async function isThere(path: string): Promise<boolean> {
@@ -83,7 +83,9 @@ function toCallersError(error: unknown, path: string): unknown {
     return new ExitError(ExitCode.failure, `cannot write ${path}: ${systemReason(error)}`, { cause: error });
   }
   if (code === '42P01') {
-    return new ExitError(ExitCode.failure, 'the database was never migrated: nothing to back up', { cause: error });
+    return new ExitError(ExitCode.failure, 'nothing to back up: the database has never been migrated', {
+      cause: error,
+    });
   }
   return error;
 }

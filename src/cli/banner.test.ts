@@ -45,13 +45,13 @@ describe('the line that says ready', () => {
     expect(lines()).toEqual([{ level: 'info', message: `ready at http://localhost:${port}`, fields: {} }]);
   });
 
-  test('names the listeners that accept connections when nothing listens at http.public_base, after a warning', async () => {
+  test('names the listeners that accept connections when no listener on http.public_base, after a warning', async () => {
     const publicBase = `http://127.0.0.1:${silentPort}`;
     await ready({ publicBase, ports: [port, silentPort] });
     expect(lines()).toEqual([
       {
         level: 'warn',
-        message: expect.stringMatching(/nothing listens at .*http\.public_base; set http\.listeners or .* PORT$/),
+        message: expect.stringMatching(/no listener on .*http\.public_base; set http\.listeners or .* PORT$/),
         fields: { public_base: publicBase },
       },
       { level: 'info', message: `ready at 127.0.0.1:${port}`, fields: {} },
@@ -63,7 +63,7 @@ describe('the line that says ready', () => {
     expect(lines()).toEqual([
       {
         level: 'info',
-        message: `ready at https://id.example, by 127.0.0.1:${port}, 127.0.0.1:${silentPort}`,
+        message: `ready at https://id.example, on 127.0.0.1:${port}, 127.0.0.1:${silentPort}`,
         fields: { connected: `127.0.0.1:${port}` },
       },
     ]);
@@ -82,7 +82,7 @@ describe('the issuer of a service that answers below a path', () => {
   ])('is warned of when %s', async (_case, listener) => {
     await ready({ publicBase, listener });
     expect(warnings()).toEqual([
-      { level: 'warn', message: expect.stringContaining('set prefix of the listener'), fields: { path } },
+      { level: 'warn', message: expect.stringContaining('set the prefix of a listener'), fields: { path } },
     ]);
   });
 

@@ -30,19 +30,19 @@ export async function logStartup(started: {
   const isEmbedded = config.database.server.kind === 'embedded';
   log.info(
     'startup',
-    isEmbedded ? 'database embedded: one machine only; set database.uri for more' : 'database external',
+    isEmbedded ? 'embedded database: for a single machine; set database.uri to run on several' : 'external database',
   );
   if (note !== undefined) log.info('startup', note);
-  log.info('startup', `data in ${config.dataDir}`);
+  log.info('startup', `data directory ${config.dataDir}`);
   log.info('startup', `homeserver ${config.homeserver.kind}`, { server_name: config.homeserver.homeserver });
   log.info('startup', mailRule(config.email));
   log.info('auth.addresses', addressRule(config.http));
   if (loaded.trial) {
-    log.info('startup', 'trial mode: no configuration file; whoever reaches the service may make an account');
+    log.info('startup', 'trial mode: no configuration file; everyone who can reach the service can create an account');
   }
   if (await hasAdmins(database)) log.info('startup', 'an admin account exists');
-  else log.info('startup', `no admin account yet; make the first one with: ${adminCommand}`);
-  log.info('startup', `issuer to type into applications, letter by letter: ${config.http.issuer}`);
+  else log.info('startup', `no admin account yet; create the first one with: ${adminCommand}`);
+  log.info('startup', `issuer to configure in clients, exactly as written: ${config.http.issuer}`);
   await logReady(config.http, bound, log);
 }
 
@@ -56,7 +56,7 @@ export async function logReady(
   if (!servesDiscovery(listeners, discovery)) {
     log.warn(
       'startup',
-      'the issuer does not answer here: no listener serves its discovery document; set prefix of the listener to the path of http.issuer',
+      'issuer unreachable: no listener serves its discovery document; set the prefix of a listener to the path of http.issuer',
       { path: discovery },
     );
   }
@@ -66,7 +66,7 @@ export async function logReady(
     if (boundPort !== undefined && (await canConnect(hostOf(address), boundPort))) answering.push(address);
   }
   if (!isLoopbackName(hostname)) {
-    log.info('startup', `ready at ${publicBase}, by ${bound.map(({ address }) => address).join(', ')}`, {
+    log.info('startup', `ready at ${publicBase}, on ${bound.map(({ address }) => address).join(', ')}`, {
       connected: answering.join(','),
     });
     return;
@@ -76,7 +76,7 @@ export async function logReady(
     log.info('startup', `ready at ${publicBase}`);
     return;
   }
-  log.warn('startup', 'nothing listens at the address of http.public_base; set http.listeners or the variable PORT', {
+  log.warn('startup', 'no listener on the address of http.public_base; set http.listeners or the variable PORT', {
     public_base: publicBase,
   });
   log.info('startup', `ready at ${answering.join(', ')}`);
@@ -120,7 +120,7 @@ function canConnect(host: string, port: number): Promise<boolean> {
 
 function mailRule({ transport }: Foundation['config']['email']): string {
   return transport.kind === 'file'
-    ? `mail transport file: mails are written to ${transport.directory}, and not sent`
+    ? `mail transport file: emails are written to ${transport.directory} and not sent`
     : `mail transport ${transport.kind}`;
 }
 
@@ -130,11 +130,11 @@ function mailRule({ transport }: Foundation['config']['email']): string {
  */
 function addressRule({ clientIpHeader, trustedProxies }: HttpConfig): string {
   if (clientIpHeader === 'none' || trustedProxies.length === 0) {
-    return 'clients are told apart by the address of their connection; behind a proxy all of them share its address';
+    return 'client addresses come from the connection; behind a proxy, all clients share its address';
   }
   const networks = trustedProxies.map(networkText).join(', ');
   return (
-    `clients are told apart by the address of their connection, and behind a proxy of http.trusted_proxies (${networks}) ` +
-    `by its header ${clientIpHeader}, which such a proxy must replace or append to`
+    `client addresses come from the connection, and behind a proxy in http.trusted_proxies (${networks}) ` +
+    `from its header ${clientIpHeader}, which the proxy must replace or append to`
   );
 }

@@ -9,7 +9,7 @@ export function certificateWarnings(
   return listeners.flatMap(({ name, tls }) => {
     if (tls === undefined) return [];
     const { validFrom, validTo } = leafOf(tls.certificate);
-    if (now > Date.parse(validTo)) return [`the certificate of listener ${name} expired: it was valid to ${validTo}`];
+    if (now > Date.parse(validTo)) return [`the certificate of listener ${name} expired on ${validTo}`];
     return now < Date.parse(validFrom) ? [`the certificate of listener ${name} is not valid before ${validFrom}`] : [];
   });
 }

@@ -33,7 +33,7 @@ describe('config check', () => {
     const output = new Output();
     await checkConfig(sources(directory, 'a.yaml', 'b.yaml'), false, output);
     expect(output.out).toBe('Configuration is valid: a.yaml, b.yaml\n');
-    expect(output.err).toBe('latchkey: warning: homeserver.secret: at least 16 characters are advised\n');
+    expect(output.err).toBe('latchkey: warning: homeserver.secret: at least 16 characters are recommended\n');
   });
 
   test('as JSON: the files and warnings, or every problem with its place, and exit code 78 all the same', async () => {
@@ -45,7 +45,7 @@ describe('config check', () => {
     await checkConfig(sources(directory, 'good.yaml'), true, good);
     expect(JSON.parse(good.out)).toEqual({
       ...{ valid: true, files: ['good.yaml'], problems: [] },
-      warnings: ['homeserver.secret: at least 16 characters are advised'],
+      warnings: ['homeserver.secret: at least 16 characters are recommended'],
     });
     const bad = new Output();
     await expect(checkConfig(sources(directory, 'bad.yaml'), true, bad)).rejects.toMatchObject({ exitCode: 78 });
@@ -109,7 +109,7 @@ describe('config generate', () => {
       .list()
       .map(({ algorithm, isSigning }) => isSigning && algorithm);
     expect(algorithms).toEqual(['RS256', 'ES256', 'ES384', 'EdDSA', 'ES256K']);
-    expect(text).toMatch(/^ +# ES256K: remove it when an application cannot read the key set/m);
+    expect(text).toMatch(/^ +# ES256K: remove it if an application cannot read the key set/m);
 
     const other = new Output();
     await generateConfig({ force: false, json: false, ...SCHEMA }, other);
@@ -131,7 +131,7 @@ describe('config generate', () => {
     const output = join(directory, 'latchkey.yaml');
     await expect(generateConfig({ output, force: false, json: false, ...SCHEMA }, new Output())).rejects.toMatchObject({
       exitCode: 73,
-      message: `${output} exists; --force overwrites it`,
+      message: `${output} already exists; use --force to overwrite it`,
     });
     expect(readFileSync(output, 'utf8')).toBe('old: 1\n');
     await generateConfig({ output, force: true, json: false, ...SCHEMA }, new Output());

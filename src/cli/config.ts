@@ -23,7 +23,7 @@ export async function checkConfig(sources: ConfigSources, isJson: boolean, outpu
   if (!isJson) {
     const { files, warnings } = await examine(sources);
     for (const warning of warnings) output.stderr(`latchkey: warning: ${warning}\n`);
-    const names = files.length === 0 ? 'no file, defaults and environment only' : files.join(', ');
+    const names = files.length === 0 ? 'no file, only defaults and environment' : files.join(', ');
     output.stdout(`Configuration is valid: ${names}\n`);
     return;
   }
@@ -171,5 +171,5 @@ async function write(
   const text = options.json ? `${JSON.stringify((await import('yaml')).parse(yaml))}\n` : yaml;
   if (options.output === undefined) output.stdout(text);
   else if (options.force) replaceFile(options.output, text);
-  else createFile(options.output, text, '--force overwrites it');
+  else createFile(options.output, text, 'use --force to overwrite it');
 }

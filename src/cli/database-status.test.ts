@@ -63,7 +63,7 @@ test('doctor reports a role that may not create tables, with what to grant', asy
       name: 'database',
       status: 'fail',
       message: expect.stringMatching(new RegExp(`${ADVICE} .*${GRANT}`)),
-      hint: 'docs/guides/postgresql.md says how the database is set up',
+      hint: 'See docs/guides/postgresql.md for how to set up the database',
     },
   ]);
 });

@@ -86,18 +86,17 @@ function textOf({ kind, facts, applied, pending, unknown, problem, processes, ba
       `  ${name}: ${estimatedRows === null ? 'rows not estimated yet' : `about ${estimatedRows} rows`}, ${mebibytes(bytes)}\n`,
   );
   const living = processes.map(({ name, version, works, last_seen_at }) => {
-    const work = works ? 'does background work' : 'no background work';
-    return `  ${visible(name)}: ${version}, ${work}, seen ${seconds(now - last_seen_at)} s ago\n`;
+    const work = works ? 'runs background jobs' : 'no background jobs';
+    return `  ${visible(name)}: ${version}, ${work}, last seen ${seconds(now - last_seen_at)} s ago\n`;
   });
-  const waiting =
-    backlog.due === 0 ? 'none' : `${backlog.due}, the oldest has been due for ${seconds(backlog.oldestMs)} s`;
+  const waiting = backlog.due === 0 ? 'none' : `${backlog.due}, the oldest for ${seconds(backlog.oldestMs)} s`;
   return (
     `server: ${kind} PostgreSQL ${facts.serverVersion}, ${mebibytes(facts.sizeBytes)}\n` +
     `applied: ${names(applied)}\npending: ${names(pending)}\nunknown: ${names(unknown)}\n` +
     (problem === undefined ? '' : `cannot migrate: ${problem}\n`) +
     `largest tables:\n${tables.join('')}` +
     `processes:${living.length === 0 ? ' none' : `\n${living.join('').trimEnd()}`}\n` +
-    `jobs that are due: ${waiting}\n`
+    `due jobs: ${waiting}\n`
   );
 }
 

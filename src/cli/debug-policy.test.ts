@@ -42,7 +42,7 @@ test('debug policy: names what decides each rule, without the database', async (
     [
       `module: ${join(directory, 'rules.mjs')}`,
       ...['register: module', 'email: module', 'password: built-in', 'clientRegistration: built-in'],
-      ...['authorizationGrant: built-in', 'compatLogin: built-in', 'the policy can be used', ''],
+      ...['authorizationGrant: built-in', 'compatLogin: built-in', 'the policy is valid', ''],
     ].join('\n'),
   );
   const { out: none } = await debugPolicy({}, '--json');
@@ -62,10 +62,7 @@ test('debug policy --with-dynamic-data: judges what was stored last, exit 1 when
   const database = testDatabase.database;
   const id = await storePolicyData(database, { allowed_domains: ['example.org'] }, Date.now());
   const good = await debugPolicy({}, '--with-dynamic-data');
-  expect([good.exitCode, good.out]).toEqual([
-    0,
-    expect.stringContaining(`stored data: ${id}\nthe policy can be used\n`),
-  ]);
+  expect([good.exitCode, good.out]).toEqual([0, expect.stringContaining(`stored data: ${id}\nthe policy is valid\n`)]);
   await sql(database, `update policy_data set data = '{"allowed_domains": ["not a domain"]}'`);
   const bad = await debugPolicy({}, '--with-dynamic-data', '--json');
   expect([bad.exitCode, JSON.parse(bad.out).problem]).toEqual([

@@ -81,6 +81,6 @@ function textOf({ module, rules, stored_data: stored, problem }: DescribedPolicy
   const lines = [`module: ${module ?? 'none'}`];
   for (const [name, source] of Object.entries(rules)) lines.push(`${name}: ${source}`);
   if (stored !== undefined) lines.push(`stored data: ${stored ?? 'none'}`);
-  lines.push(problem === undefined ? 'the policy can be used' : `problem: ${problem}`);
+  lines.push(problem === undefined ? 'the policy is valid' : `problem: ${problem}`);
   return `${lines.join('\n')}\n`;
 }

@@ -30,7 +30,7 @@ test('debug token: JWTs and tokens of a homeserver are recognized, other texts a
     const { exitCode, out } = await runCommand(['--json', 'debug', 'token', token]);
     return [exitCode, JSON.parse(out).kind];
   };
-  expect(await kindOf('syt_YWxpY2U_abcdefghijklmnopqrst_0A1b2C')).toEqual([0, 'access token that a homeserver made']);
+  expect(await kindOf('syt_YWxpY2U_abcdefghijklmnopqrst_0A1b2C')).toEqual([0, 'access token issued by a homeserver']);
   expect(await kindOf(`${Buffer.from('{"alg":"ES256"}').toString('base64url')}.e30.c2ln`)).toEqual([0, 'JWT']);
   expect(await kindOf('W10.e30.c2ln')).toEqual([1, 'unknown']);
   expect(await kindOf('constructor')).toEqual([1, 'unknown']);

@@ -50,7 +50,7 @@ function describeToken(token: string): DescribedToken {
   const imported = parseChatClientToken(token);
   if (imported === undefined) return { kind: 'unknown', checksum: 'none', expiry: 'unknown' };
   const kind = imported.kind === 'access-token' ? 'access token' : 'refresh token';
-  return { kind: `${kind} that a homeserver made`, checksum: 'none', expiry: 'in the database' };
+  return { kind: `${kind} issued by a homeserver`, checksum: 'none', expiry: 'in the database' };
 }
 
 function isPrefix(text: string): text is TokenPrefix {

@@ -16,12 +16,12 @@ export interface DeleteClientOptions {
  */
 export async function deleteClientCommand(deps: ManageDeps, { clientId, json }: DeleteClientOptions): Promise<void> {
   const id = parseId<'client'>(clientId);
-  if (id === undefined) throw new ExitError(ExitCode.usage, `${visible(clientId)} is no client id`);
+  if (id === undefined) throw new ExitError(ExitCode.usage, `${visible(clientId)} is not a client id`);
   const { database, clock, homeserver } = deps;
   const outcome = await deleteDynamicClient({ database, clock, ...clientSessionEnder(homeserver) }, id);
   if (outcome === 'unknown') throw new ExitError(ExitCode.failure, 'client not found');
   if (outcome === 'static') {
-    throw new ExitError(ExitCode.failure, 'the client is one of the configuration: take it out of clients there');
+    throw new ExitError(ExitCode.failure, 'the client is defined in the configuration; remove it from clients there');
   }
   deps.io.stdout(json ? `${JSON.stringify({ deleted: id })}\n` : 'deleted\n');
 }

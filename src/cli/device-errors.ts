@@ -9,13 +9,13 @@ export function explainDeviceError(error: unknown): never {
   const code = error instanceof LatchkeyError ? error.code : undefined;
   switch (code) {
     case 'reserved_device_id':
-      throw new ExitError(ExitCode.failure, 'the homeserver does not let a device have this id: choose another one');
+      throw new ExitError(ExitCode.failure, 'the homeserver does not allow this device id; choose another one');
     case 'homeserver_refused':
-      throw new ExitError(ExitCode.failure, 'the homeserver refused the device; the log says why');
+      throw new ExitError(ExitCode.failure, 'the homeserver rejected the device; see the log for the reason');
     case 'homeserver_unavailable':
-      throw new ExitError(ExitCode.failure, 'the homeserver does not answer: no token was made');
+      throw new ExitError(ExitCode.failure, 'the homeserver does not respond; no token was issued');
     case 'temporarily_unavailable':
-      throw new ExitError(ExitCode.failure, 'the homeserver is being told of this user right now: try again');
+      throw new ExitError(ExitCode.failure, 'this user is being synced to the homeserver; retry later');
     default:
       throw error;
   }

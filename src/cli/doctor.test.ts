@@ -122,7 +122,7 @@ test('for people: a line for each check, what to do below it, and a last line th
   expect(exitCode).toBe(10);
   const lines = out.trimEnd().split('\n');
   const at = lines.findIndex((line) => /^fail {2}listener\.self {2,}http:\/\/127\.0\.0\.1:1\/health: /.test(line));
-  expect(lines[at + 1]).toMatch(/^ {8,}Look at the log/);
+  expect(lines[at + 1]).toMatch(/^ {8,}Check the logs/);
   expect(lines.at(-1)).toMatch(/^\d+ ok, 0 warn, 2 fail, \d+ skip$/);
 });
 
@@ -147,7 +147,7 @@ describe('settings', () => {
         ({ name }) => name === 'listener.resources',
       );
     expect(await findings(human, own)).toMatchObject([
-      { status: 'warn', message: 'web: serves "connection-info" as well as "human"' },
+      { status: 'warn', message: 'web: serves both "connection-info" and "human"' },
     ]);
     expect(await findings({ ...human, resources: ['human'] }, own)).toMatchObject([{ status: 'ok' }]);
   });
@@ -155,13 +155,13 @@ describe('settings', () => {
   test('that are allowed and still worth a word', async () => {
     const homeserver = { kind: 'none', secret: 'short' };
     expect(await problems({ homeserver })).toMatchObject([
-      { name: 'config', status: 'warn', message: 'homeserver.secret: at least 16 characters are advised' },
+      { name: 'config', status: 'warn', message: 'homeserver.secret: at least 16 characters are recommended' },
     ]);
   });
 
   test('that everybody may read', async () => {
     expect(await problems({}, 0o644)).toMatchObject([
-      { name: 'secrets.files', status: 'warn', message: expect.stringContaining('every account may read it') },
+      { name: 'secrets.files', status: 'warn', message: expect.stringContaining('every system user can read it') },
     ]);
   });
 });
@@ -192,7 +192,7 @@ describe('the database', () => {
   test('that has fewer connections than its processes may want', async () => {
     const database = { uri: service.connectionString, max_connections: 1000 };
     expect(await problems({ database })).toMatchObject([
-      { name: 'database', status: 'warn', message: expect.stringContaining('may want 1000 connections') },
+      { name: 'database', status: 'warn', message: expect.stringContaining('may open 1000 connections') },
     ]);
   });
 
@@ -235,7 +235,7 @@ describe('background work', () => {
     expect(found.map(({ status }) => status)).toEqual(expected);
     for (const { name, message } of found) {
       expect(name).toBe('queue');
-      expect(message).toContain(`1 job is due, the first for ${minutes} minutes`);
+      expect(message).toContain(`1 job is due, the oldest for ${minutes} minutes`);
     }
   });
 
@@ -269,14 +269,14 @@ describe('background work', () => {
 
   test('that failed for good', async () => {
     await insertJob('send-security-notice', 0, { failed: true });
-    expect(await problems()).toMatchObject([{ name: 'queue', status: 'warn', message: '1 job is given up' }]);
+    expect(await problems()).toMatchObject([{ name: 'queue', status: 'warn', message: '1 job is dead' }]);
   });
 
   test('that cleans up, and did not for a day', async () => {
     await insertJob('cleanup-queue-jobs', 25 * 60);
     expect(await problems()).toMatchObject([
       { name: 'queue', status: 'fail' },
-      { name: 'cleanup', status: 'warn', message: 'due for more than a day: cleanup-queue-jobs' },
+      { name: 'cleanup', status: 'warn', message: 'overdue for more than a day: cleanup-queue-jobs' },
     ]);
   });
 });
@@ -310,9 +310,9 @@ describe('addresses', () => {
       else response.writeHead(503).end();
     });
     expect(found.map(({ name, status, message }) => [name, status, message])).toEqual([
-      ['issuer', 'fail', expect.stringContaining('names another issuer')],
-      ['listener.self', 'fail', expect.stringContaining('answers 503')],
-      ['secrets.keys', 'fail', expect.stringContaining('lacks keys of the configuration')],
+      ['issuer', 'fail', expect.stringContaining('returns an issuer other than')],
+      ['listener.self', 'fail', expect.stringContaining('responds 503')],
+      ['secrets.keys', 'fail', expect.stringContaining('lacks configured keys')],
     ]);
   });
 
@@ -323,7 +323,7 @@ describe('addresses', () => {
     });
     expect(found.find(({ name }) => name === 'listener.self')).toMatchObject({
       status: 'warn',
-      message: expect.stringMatching(/differs from the one here by (8|9)\d seconds/),
+      message: expect.stringMatching(/differs from the clock of this machine by (8|9)\d seconds/),
     });
   });
 
@@ -345,7 +345,7 @@ describe('addresses', () => {
       `update user_sessions set last_active_ip = '203.0.113.9' where id = (select id from user_sessions limit 1)`,
     );
     const told = (await run({ http })).find(({ name }) => name === 'client_ip');
-    expect(told).toMatchObject({ status: 'ok', message: 'people come from 2 addresses' });
+    expect(told).toMatchObject({ status: 'ok', message: 'users come from 2 addresses' });
   });
 });
 
@@ -362,7 +362,7 @@ test('a reverse proxy that is not trusted: its address, and the line of the conf
       );
     expect(await finding(['127.0.0.0/8', '::1/128'])).toMatchObject({
       status: 'warn',
-      message: expect.stringContaining('172.18.0.3 sends x-forwarded-for and is not in http.trusted_proxies'),
+      message: expect.stringContaining('172.18.0.3 sends x-forwarded-for but is not in http.trusted_proxies'),
       hint: expect.stringContaining('trusted_proxies: [127.0.0.0/8, "::1/128", 172.18.0.3]'),
     });
     expect(await finding(['private'])).toMatchObject({ status: 'skip' });
@@ -386,7 +386,7 @@ describe('mails', () => {
   test('that the server refuses', async () => {
     smtp.reactions = { greeting: 554 };
     expect(await problems({ email: email() })).toMatchObject([
-      { name: 'email', status: 'fail', message: expect.stringContaining('answered 554') },
+      { name: 'email', status: 'fail', message: expect.stringContaining('responded 554') },
     ]);
   });
 
@@ -427,7 +427,7 @@ describe('sign-in providers', () => {
     [
       'have no keys',
       () => peer.handlers.set('/keys', (_request, response) => response.end('{"keys":[]}')),
-      'there are no keys at',
+      'no keys at',
     ],
     [
       'do not answer',
@@ -438,7 +438,7 @@ describe('sign-in providers', () => {
       'answer an error',
       () =>
         peer.handlers.set('/.well-known/openid-configuration', (_request, response) => response.writeHead(500).end()),
-      'answers 500',
+      'responds 500',
     ],
   ])('that %s', async (_, provoke, message) => {
     provoke();
@@ -469,13 +469,13 @@ describe('certificates of listeners', () => {
     const found = findings.filter(({ name }) => name.startsWith('tls.'));
     expect(found).toMatchObject([
       { name: 'tls.good', status: 'ok', hint: null },
-      { name: 'tls.expired', status: 'fail', message: expect.stringContaining('expired: it was valid to') },
+      { name: 'tls.expired', status: 'fail', message: expect.stringContaining('expired on') },
       { name: 'tls.early', status: 'fail', message: expect.stringContaining('is not valid before') },
       { name: 'tls.soon', status: 'warn', message: expect.stringContaining('expires in 13 days') },
       {
         name: 'tls.other',
         status: 'warn',
-        message: `the certificate is not for ${hostname}, the host of http.public_base`,
+        message: `the certificate is not valid for ${hostname}, the host of http.public_base`,
       },
     ]);
   });

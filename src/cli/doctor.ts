@@ -65,7 +65,7 @@ async function examineDatabase(loaded: LoadedConfig, now: number): Promise<reado
   const { server, migrationServer } = config.database;
   const clusterDirectory = server.kind === 'embedded' ? (server.directory ?? join(config.dataDir, 'db')) : undefined;
   if (clusterDirectory !== undefined && !existsSync(clusterDirectory))
-    return [skip('database', `there is none yet in ${clusterDirectory}; the first start makes it`)];
+    return [skip('database', `not created yet in ${clusterDirectory}; the first start creates it`)];
   const closers: (() => Promise<void>)[] = [];
   try {
     const { connection, release } = await reachServer(config);
@@ -77,7 +77,7 @@ async function examineDatabase(loaded: LoadedConfig, now: number): Promise<reado
       directory: MIGRATIONS_DIRECTORY,
     });
     if (problem !== undefined)
-      return [fail('database', problem, 'docs/guides/postgresql.md says how the database is set up')];
+      return [fail('database', problem, 'See docs/guides/postgresql.md for how to set up the database')];
     const database = await openDatabase({
       ...shared,
       connection,
@@ -90,7 +90,7 @@ async function examineDatabase(loaded: LoadedConfig, now: number): Promise<reado
     return await checkDatabase({ config, database, pending: pending.map(nameOf), keyRing, clusterDirectory, now });
   } catch (error) {
     if (!(error instanceof ExitError)) throw error;
-    return [fail('database', error.message, 'docs/guides/postgresql.md says how the database is set up')];
+    return [fail('database', error.message, 'See docs/guides/postgresql.md for how to set up the database')];
   } finally {
     for (const closer of closers.reverse()) await closer();
   }
@@ -111,11 +111,11 @@ async function reachServer({ dataDir, database: { server } }: Config) {
 
 async function examineKeys(loaded: LoadedConfig, deps: AddressCheckDeps): Promise<Finding> {
   const { keys } = loaded.config.secrets;
-  if (keys.length === 0) return skip('secrets.keys', 'no signing keys were made yet; the first start does');
+  if (keys.length === 0) return skip('secrets.keys', 'no signing keys yet; the first start creates them');
   try {
     return await checkPublishedKeys(deps, loadSigningKeys(loaded.config.secrets, loaded.tree));
   } catch (error) {
     if (!(error instanceof ExitError)) throw error;
-    return fail('secrets.keys', error.message, 'docs/guides/keys.md says which keys there have to be');
+    return fail('secrets.keys', error.message, 'See docs/guides/keys.md for the required keys');
   }
 }

@@ -25,14 +25,14 @@ export async function readFirstAdmin(
   if (password !== undefined && file !== undefined) {
     throw new ExitError(
       ExitCode.config,
-      'LATCHKEY_ADMIN_PASSWORD and LATCHKEY_ADMIN_PASSWORD_FILE are both set; set one',
+      'LATCHKEY_ADMIN_PASSWORD and LATCHKEY_ADMIN_PASSWORD_FILE are both set; set only one of them',
     );
   }
   if (password !== undefined) return { username, password };
   if (file === undefined) {
     throw new ExitError(
       ExitCode.config,
-      'LATCHKEY_ADMIN_USERNAME needs LATCHKEY_ADMIN_PASSWORD or LATCHKEY_ADMIN_PASSWORD_FILE as well',
+      'LATCHKEY_ADMIN_USERNAME requires LATCHKEY_ADMIN_PASSWORD or LATCHKEY_ADMIN_PASSWORD_FILE',
     );
   }
   try {
@@ -76,9 +76,9 @@ export async function ensureFirstAdmin(deps: AccountDeps, log: Log, admin: First
   };
   const outcome = await registerUser(deps, registration);
   if (!outcome.ok) return ignored(log);
-  log.info('startup', 'the first admin was created', { user: outcome.id });
+  log.info('startup', 'first admin account created', { user: outcome.id });
 }
 
 function ignored(log: Log): void {
-  log.info('startup', 'there are users already: LATCHKEY_ADMIN_USERNAME is ignored');
+  log.info('startup', 'users already exist: LATCHKEY_ADMIN_USERNAME is ignored');
 }

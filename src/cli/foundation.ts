@@ -277,8 +277,8 @@ async function generateSecrets(
   if (needsEncryptionKey && !(await hasEncryptionKey(config.dataDir)) && (await hasKeyCheck(database))) {
     throw new ExitError(
       ExitCode.config,
-      `this database was made with an encryption key that is missing: ${join(config.dataDir, 'encryption.key')} does not exist. ` +
-        'Restore that file, set secrets.encryption, or correct data_dir; a new key could not open what is stored.',
+      `the encryption key of this database is missing: ${join(config.dataDir, 'encryption.key')} does not exist. ` +
+        'Restore that file, set secrets.encryption, or correct data_dir. A new key could not decrypt the stored data.',
     );
   }
   if (!needsEncryptionKey && !needsKeys) return {};

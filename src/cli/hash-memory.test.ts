@@ -19,7 +19,7 @@ describe('the memory of password hashes (operations 9.2)', () => {
       expect.objectContaining({
         exitCode: 78,
         message:
-          '4 password hashes at once need 256 MiB, over half of the 511 MiB of this container: ' +
+          '4 concurrent password hashes require 256 MiB, more than half of the 511 MiB of this container: ' +
           'set limits.password_hash_concurrency to at most 3, or give the container more memory',
       }),
     );
@@ -71,7 +71,7 @@ describe('the memory of a container (security F-13)', () => {
   }
 
   test('is worth a warning where a service that works does not fit in', () => {
-    expect(warnings(1, 150 * MIB)).toEqual([expect.stringContaining('may use 150 MiB: with less than 256 MiB')]);
+    expect(warnings(1, 150 * MIB)).toEqual([expect.stringContaining('is 150 MiB: with less than 256 MiB')]);
     expect(warnings(2, 256 * MIB)).toEqual([expect.stringContaining('with less than 512 MiB')]);
   });
 

@@ -19,33 +19,31 @@ export function addImportCommands(
   const group = program
     .command('import')
     .alias('syn2mas')
-    .description('take over the accounts, devices and tokens of a Synapse on PostgreSQL');
+    .description('import accounts, devices and tokens from Synapse on PostgreSQL');
   const add = (name: string, description: string): Command =>
     group
       .command(name)
       .description(description)
       .requiredOption(
         '--synapse-config <path>',
-        'configuration file of Synapse, or a folder of them; may be repeated',
+        'configuration file of Synapse, or a directory of files; may be repeated',
         collect,
       )
-      .option('--synapse-database-uri <uri>', 'its database, in place of the one that its configuration names')
+      .option('--synapse-database-uri <uri>', 'database of Synapse, instead of the one in its configuration')
       .option(
         '--ignore-missing-auth-providers',
-        'leave out identities of providers that its configuration does not have',
+        'skip identities of providers that are not in its configuration',
         false,
       )
-      .addOption(
-        new Option('--skip <kinds...>', 'leave out what check lists of this kind').choices(SKIPPED_KINDS).default([]),
-      );
-  add('check', 'say what speaks against an import, and what has to be done besides; changes nothing in Synapse').action(
+      .addOption(new Option('--skip <kinds...>', 'skip findings of these kinds').choices(SKIPPED_KINDS).default([]));
+  add('check', 'report what prevents an import and what else you have to do; does not change Synapse').action(
     async (flags: SourceFlags) => {
       const { checkImport } = await import('./import.ts');
       finish(await checkImport(configuration(), flags, io));
     },
   );
-  add('migrate', 'copy everything; Synapse has to be stopped, and its database is only read')
-    .option('--dry-run', 'do all of it, and keep nothing', false)
+  add('migrate', 'copy everything; stop Synapse first; its database is only read')
+    .option('--dry-run', 'run the whole import and discard the result', false)
     .action(async (flags: SourceFlags & { readonly dryRun: boolean }) => {
       const { migrateFromSynapse } = await import('./import.ts');
       finish(await migrateFromSynapse(configuration(), flags, io));

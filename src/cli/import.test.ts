@@ -348,7 +348,7 @@ describe('import migrate', () => {
     await addUser('one');
     const { exitCode, out } = await run('migrate', { options: ['--dry-run'] });
     expect([exitCode, out]).toEqual([0, expect.stringContaining('users: 1 done, 0 skipped')]);
-    expect(out).toContain('dry run: nothing was kept');
+    expect(out).toContain('dry run: nothing was stored');
     expect(await stored('select id from users')).toEqual([]);
     expect((await run('migrate')).exitCode).toBe(0);
   });
@@ -386,7 +386,10 @@ describe('an import that fails', () => {
     expect(await dumpSchema(target.connectionString)).toEqual(schema);
     expect(await incomplete()).toHaveLength(1);
     const doctor = await runCommand(['doctor', '-c', join(directory, 'latchkey.yaml')]);
-    expect([doctor.exitCode, doctor.out]).toEqual([10, expect.stringMatching(/fail +database +an import did not/)]);
+    expect([doctor.exitCode, doctor.out]).toEqual([
+      10,
+      expect.stringMatching(/fail +database +an import is incomplete/),
+    ]);
     for (const command of [['serve'], ['worker'], ['manage', 'list-users']]) {
       const { exitCode, err } = await runCommand([...command, '-c', join(directory, 'latchkey.yaml')]);
       expect([exitCode, err]).toEqual([1, expect.stringContaining('latchkey import migrate')]);
@@ -416,7 +419,7 @@ describe('an import that fails', () => {
         );
       await waitUntil(async () => (await end()).length > 0, 'the import to wait for the lock');
       const { exitCode, err } = await running;
-      expect([exitCode, err]).toEqual([69, expect.stringContaining('nothing of it was kept')]);
+      expect([exitCode, err]).toEqual([69, expect.stringContaining('was rolled back')]);
       expect(await stored('select id from users')).toEqual([]);
       expect(await incomplete()).toHaveLength(1);
     } finally {
@@ -538,13 +541,13 @@ describe('import check', () => {
 
   test.each([
     ['SQLite', 'server_name: x\ndatabase: { name: sqlite3 }\n', /synapse_port_db/],
-    ['no database', 'server_name: x\n', /names no database/],
+    ['no database', 'server_name: x\n', /has no database settings/],
     [
       'what Synapse refuses',
       'server_name: [x]\nallow_guest_access: maybe\n',
       /server_name: .*\n {2}allow_guest_access: /,
     ],
-    ['no mapping', '- x\n', /expected settings/],
+    ['no mapping', '- x\n', /expected Synapse settings/],
     ['broken YAML', 'server_name: "x\n', /homeserver\.yaml: /],
   ])('%s: exit 1 with what to do', async (_, text, message) => {
     const file = join(directory, 'broken-homeserver.yaml');

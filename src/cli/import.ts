@@ -120,11 +120,11 @@ export async function migrateFromSynapse(
 function toCallersError(error: unknown): unknown {
   const isLost = isConnectionLost(error);
   if (!isLost && !(error instanceof DatabaseError)) return error;
-  const what = isLost ? 'the connection to a database was lost' : reasonOf(error);
+  const what = isLost ? 'a database connection was lost' : reasonOf(error);
   return new ExitError(
     isLost ? ExitCode.unavailable : ExitCode.failure,
-    `the import failed, and nothing of it was kept: ${what}. Run it again when that is mended; ` +
-      'until then nothing else starts on this database, which is marked import-incomplete.',
+    `the import failed and was rolled back: ${what}. Fix the problem and retry. ` +
+      'Until then, the service does not start on this database, which is marked import-incomplete.',
     { cause: error },
   );
 }
@@ -191,7 +191,7 @@ async function findAll({ foundation, synapse, source }: Opened, command: ImportO
 const TARGET_NOT_EMPTY: Finding = {
   severity: 'error',
   code: 'target_not_empty',
-  message: 'there are accounts here already: import into a database of its own, before anybody registers',
+  message: 'the database already contains accounts; import into a new database before any user registers',
 };
 
 function providersHere({ config }: Foundation): ReadonlyMap<string, string> {

@@ -17,7 +17,7 @@ export async function runInstance(options: ConfigurationOptions, io: CommandIo, 
   const manager = new ServiceManager(io.environment, log);
   try {
     const { loaded, signingKeys } = foundation;
-    if (signingKeys === undefined) throw new Error('the signing keys were not read');
+    if (signingKeys === undefined) throw new Error('the signing keys have not been read');
     const listeners = plan.listeners?.(loaded.environment, foundation.config);
     const adapt = (config: Config): Config =>
       listeners === undefined ? config : { ...config, http: { ...config.http, listeners } };

@@ -31,14 +31,14 @@ export async function issueCompatibilityTokenCommand(
 ): Promise<void> {
   const { deviceId, expiresInSeconds, isAdmin } = options;
   if (deviceId !== undefined && !isDeviceId(deviceId)) {
-    throw new ExitError(ExitCode.usage, 'a device id has 1 to 255 characters, none of them a control character');
+    throw new ExitError(ExitCode.usage, 'a device id must have 1 to 255 characters and no control characters');
   }
   if (expiresInSeconds !== undefined && (expiresInSeconds < 1 || expiresInSeconds > MAX_LIFETIME_SECONDS)) {
-    throw new ExitError(ExitCode.usage, 'a token is good for 1 second to 10 years');
+    throw new ExitError(ExitCode.usage, 'the lifetime of a token must be from 1 second to 10 years');
   }
   const user = await findManagedUser(deps, options.user);
   const session = await openSession(deps, { user, isAdmin, lifetimeSeconds: expiresInSeconds }, deviceId);
-  if (isAdmin) deps.io.stderr(`warning: with this token ${user.username} administers the homeserver\n`);
+  if (isAdmin) deps.io.stderr(`warning: this token gives ${user.username} administrator rights on the homeserver\n`);
   if (!options.json) {
     deps.io.stdout(`${session.accessToken}\n`);
     return;
@@ -71,6 +71,6 @@ async function openSession(
     case 'lost':
     case 'factor-due':
     case 'too-many-sessions':
-      throw new ExitError(ExitCode.failure, 'the user was changed at the same moment: try again');
+      throw new ExitError(ExitCode.failure, 'the user was changed at the same time; retry the command');
   }
 }

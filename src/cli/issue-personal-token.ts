@@ -31,16 +31,16 @@ export interface IssuePersonalTokenOptions {
 export async function issuePersonalTokenCommand(deps: ManageDeps, options: IssuePersonalTokenOptions): Promise<void> {
   const { name, expiresInSeconds } = options;
   if (!isPersonalName(name)) {
-    const limits = `1 to ${MAX_PERSONAL_NAME_CHARACTERS} characters, none of them a control character`;
-    throw new ExitError(ExitCode.usage, `the name of a token has ${limits}`);
+    const limits = `1 to ${MAX_PERSONAL_NAME_CHARACTERS} characters and no control characters`;
+    throw new ExitError(ExitCode.usage, `the name of a token must have ${limits}`);
   }
   if (expiresInSeconds !== undefined && (expiresInSeconds < 1 || expiresInSeconds > MAX_PERSONAL_TOKEN_SECONDS)) {
-    throw new ExitError(ExitCode.usage, 'a token is good for 1 second to 10 years');
+    throw new ExitError(ExitCode.usage, 'the lifetime of a token must be from 1 second to 10 years');
   }
   const actor = await findManagedUser(deps, options.actor);
   const owner = options.owner === undefined ? actor : await findManagedUser(deps, options.owner);
   if (owner.isLocked && !owner.isDeactivated) {
-    throw new ExitError(ExitCode.failure, `${owner.username} is locked: name somebody else with --owner`);
+    throw new ExitError(ExitCode.failure, `${owner.username} is locked; choose another owner with --owner`);
   }
   const { sessionId, accessToken } = await issue(deps, options, actor, owner);
   if (!options.json) {

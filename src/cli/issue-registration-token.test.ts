@@ -50,7 +50,7 @@ describe('manage issue-user-registration-token (operations 3.5)', () => {
     const first = await issue([]);
     expect(first.exitCode).toBe(0);
     expect(first.out).toMatch(/^[0-9A-Za-z]{12}\n$/);
-    expect(first.err).toBe(`Link for the person: http://localhost:8080/register?token=${first.out.trim()}\n`);
+    expect(first.err).toBe(`Registration link: http://localhost:8080/register?token=${first.out.trim()}\n`);
     expect(await newest()).toEqual({ usage_limit: 1, times_used: 0, seconds: null });
     expect((await issue([])).out).not.toBe(first.out);
   });
@@ -85,19 +85,19 @@ describe('manage issue-user-registration-token (operations 3.5)', () => {
   test('refuses one that exists', async () => {
     await issue(['--token', 'once']);
     const again = await issue(['--token', 'once']);
-    expect(again).toMatchObject({ exitCode: 1, out: '', err: 'latchkey: there is such a token already\n' });
+    expect(again).toMatchObject({ exitCode: 1, out: '', err: 'latchkey: a token with this value already exists\n' });
     expect((await issue(['--token', 'Once'])).exitCode).toBe(0);
   });
 
   test.each([
-    [['--token', 'a b'], 'a token has 1 to 64 letters'],
-    [['--token', ''], 'a token has 1 to 64 letters'],
-    [['--token', 'x'.repeat(65)], 'a token has 1 to 64 letters'],
-    [['--usage-limit', '0'], 'Expected a whole number from 1 on.'],
-    [['--usage-limit', '1.5'], 'Expected a whole number from 1 on.'],
+    [['--token', 'a b'], 'a token must have 1 to 64 letters'],
+    [['--token', ''], 'a token must have 1 to 64 letters'],
+    [['--token', 'x'.repeat(65)], 'a token must have 1 to 64 letters'],
+    [['--usage-limit', '0'], 'Expected an integer of 1 or more.'],
+    [['--usage-limit', '1.5'], 'Expected an integer of 1 or more.'],
     [['--usage-limit', '2', '--unlimited'], 'cannot be used with option'],
-    [['--expires-in', '0'], 'good for 1 second to 10 years'],
-    [['--expires-in', '9999999999d'], 'good for 1 second to 10 years'],
+    [['--expires-in', '0'], 'from 1 second to 10 years'],
+    [['--expires-in', '9999999999d'], 'from 1 second to 10 years'],
     [['--expires-in', 'soon'], 'Expected seconds'],
   ])('refuses %j', async (options, message) => {
     const { exitCode, out, err } = await issue(options);

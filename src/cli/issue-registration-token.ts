@@ -29,10 +29,10 @@ export async function issueRegistrationTokenCommand(
 ): Promise<void> {
   const { token, expiresIn } = options;
   if (token !== undefined && !isRegistrationToken(token)) {
-    throw new ExitError(ExitCode.usage, 'a token has 1 to 64 letters, digits and . _ ~ -');
+    throw new ExitError(ExitCode.usage, 'a token must have 1 to 64 letters, digits and . _ ~ -');
   }
   if (expiresIn !== undefined && (expiresIn < 1 || expiresIn > MAX_LIFETIME_SECONDS)) {
-    throw new ExitError(ExitCode.usage, 'a token is good for 1 second to 10 years');
+    throw new ExitError(ExitCode.usage, 'the lifetime of a token must be from 1 second to 10 years');
   }
   const usageLimit = options.unlimited ? undefined : (options.usageLimit ?? 1);
   const foundation = await openFoundation({ ...configuration, isQuiet: true }, io, {
@@ -47,13 +47,13 @@ export async function issueRegistrationTokenCommand(
     const expiresAt = expiresIn === undefined ? undefined : new Date(systemClock.now() + expiresIn * 1000);
     const issuing = issueRegistrationToken(deps, { token, usageLimit, expiresAt });
     const issued = await io.signals.race(issuing);
-    if (issued === undefined) throw new ExitError(ExitCode.failure, 'there is such a token already');
+    if (issued === undefined) throw new ExitError(ExitCode.failure, 'a token with this value already exists');
     const expires_at = expiresAt?.toISOString() ?? null;
     const url = new Urls(config.http.publicBase).invitation(issued.token);
     const document = { id: issued.id, token: issued.token, usage_limit: usageLimit ?? null, expires_at, url };
     io.stdout(configuration.isJson ? `${JSON.stringify(document)}\n` : `${issued.token}\n`);
     // On standard error, separate from the token, which scripts read.
-    if (!configuration.isJson) io.stderr(`Link for the person: ${url}\n`);
+    if (!configuration.isJson) io.stderr(`Registration link: ${url}\n`);
   } finally {
     await foundation.close();
   }
@@ -65,5 +65,5 @@ function warningsOf({ account, passwords }: Config): string[] {
     return ['registration is closed: account.password_registration_enabled is off'];
   }
   if (account.passwordRegistrationTokenRequired) return [];
-  return ['nobody is asked for a token: account.password_registration_token_required is off'];
+  return ['registration does not require a token: account.password_registration_token_required is off'];
 }

@@ -11,29 +11,29 @@ interface RetryFlags {
 }
 
 export function addJobsCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
-  const jobs = program.command('jobs').description('look at background work, start it again, delete it');
+  const jobs = program.command('jobs').description('list, retry and delete background jobs');
   jobs
     .command('list')
-    .description('background work that waits, runs or was given up; with --json one document a line')
-    .addOption(new Option('--status <status>', 'what is in this state').choices(JOB_STATUSES))
-    .option('--queue <name>', 'what is in this queue')
+    .description('list waiting, running and dead jobs; with --json one document per line')
+    .addOption(new Option('--status <status>', 'only jobs in this state').choices(JOB_STATUSES))
+    .option('--queue <name>', 'only jobs in this queue')
     .addOption(limitOption())
-    .option('--queues', 'print the names of the queues instead whose work comes back by itself', false)
+    .option('--queues', 'print the names of the queues with recurring jobs instead', false)
     .action(async (options: ListJobsOptions) => {
       await (await import('./jobs.ts')).listJobs(configuration(), options, io);
     });
   jobs
     .command('show <id>')
-    .description('what is known about a job; what might be secret in its payload is left out')
+    .description('show a job; possible secrets in its payload are left out')
     .action(async (id: string) => (await import('./jobs.ts')).showJob(configuration(), id, io));
   jobs
     .command('retry [id]')
-    .description('start a job again that was given up')
-    .option('--all-dead', 'all that were given up', false)
+    .description('retry a dead job')
+    .option('--all-dead', 'all dead jobs', false)
     .option('--queue <name>', 'with --all-dead: those of this queue')
     .action(async (id: string | undefined, { allDead, queue }: RetryFlags, command: Command) => {
-      if ((id === undefined) !== allDead) command.error('error: name a job, or say --all-dead');
-      if (queue !== undefined && !allDead) command.error('error: --queue belongs to --all-dead');
+      if ((id === undefined) !== allDead) command.error('error: expected a job id or --all-dead');
+      if (queue !== undefined && !allDead) command.error('error: --queue requires --all-dead');
       const { retryAllDead, retryOne } = await import('./jobs.ts');
       if (id === undefined) await retryAllDead(configuration(), { queue }, io);
       else await retryOne(configuration(), id, io);
@@ -44,6 +44,6 @@ export function addJobsCommands(program: Command, configuration: () => Configura
     .action(async (id: string) => (await import('./jobs.ts')).deleteOne(configuration(), id, io));
   jobs
     .command('run <queue>')
-    .description('make work due now that comes back by itself, such as a clean-up')
+    .description('run a recurring job now, for example a cleanup')
     .action(async (queue: string) => (await import('./jobs.ts')).runQueue(configuration(), queue, io));
 }

@@ -117,7 +117,7 @@ describe('jobs list (operations 3.6)', () => {
     const [head, row] = out.split('\n');
     expect(head).toMatch(/^ID {26}QUEUE {2}STATUS {2}ATTEMPT {2}CREATED {15}DUE {2}REASON$/);
     expect(row).toMatch(/^\w{26} {2}greet {2}dead {4}11 {7}[\dT:-]+Z {2}- {4}it broke\ufffd\[2J x{67}$/);
-    expect((await run('list --queue other --limit 1')).err).toBe('the first 1; there are more\n');
+    expect((await run('list --queue other --limit 1')).err).toBe('only the first 1 are shown\n');
   });
 
   test('--queues names the work that comes back by itself', async () => {
@@ -171,12 +171,12 @@ describe('jobs show', () => {
       expect(absent).toEqual({
         exitCode: 1,
         out: '',
-        err: 'latchkey: there is no such job: it was done, or deleted\n',
+        err: 'latchkey: job not found: it is complete or was deleted\n',
       });
       expect(await run(`${command} 7`)).toEqual({
         exitCode: 2,
         out: '',
-        err: 'latchkey: 7 is no identifier of a job\n',
+        err: 'latchkey: 7 is not a job id\n',
       });
     },
   );
@@ -185,7 +185,7 @@ describe('jobs show', () => {
 describe('jobs retry', () => {
   test('lets a dead job begin again as if it were new', async () => {
     const id = await insert('dead');
-    expect(await run(`retry ${id}`)).toEqual({ exitCode: 0, out: 'it is due now\n', err: '' });
+    expect(await run(`retry ${id}`)).toEqual({ exitCode: 0, out: 'the job is due now\n', err: '' });
     expect(await stored(id)).toMatchObject({ attempt: 0, is_dead: false, is_due: true, is_new: true });
   });
 
@@ -196,7 +196,7 @@ describe('jobs retry', () => {
       const { exitCode, err } = await run(`retry ${id}`);
       expect({ exitCode, err }).toEqual({
         exitCode: 1,
-        err: 'latchkey: the job was not given up: it waits or runs\n',
+        err: 'latchkey: the job is not dead: it is waiting or running\n',
       });
     },
   );
@@ -207,7 +207,7 @@ describe('jobs retry', () => {
     const { exitCode, err } = await run(`retry ${id}`);
     expect({ exitCode, err }).toEqual({
       exitCode: 1,
-      err: 'latchkey: another job waits that does the same: delete this one\n',
+      err: 'latchkey: a job for the same work is already waiting; delete this one\n',
     });
     expect(await stored(id)).toMatchObject({ is_dead: true });
   });
@@ -224,9 +224,9 @@ describe('jobs retry', () => {
   });
 
   test.each([
-    ['retry', 'name a job, or say --all-dead'],
-    ['retry 01JD3Q5Z8W2N4K6M7P9R0S1T00 --all-dead', 'name a job, or say --all-dead'],
-    ['retry 01JD3Q5Z8W2N4K6M7P9R0S1T00 --queue greet', '--queue belongs to --all-dead'],
+    ['retry', 'expected a job id or --all-dead'],
+    ['retry 01JD3Q5Z8W2N4K6M7P9R0S1T00 --all-dead', 'expected a job id or --all-dead'],
+    ['retry 01JD3Q5Z8W2N4K6M7P9R0S1T00 --queue greet', '--queue requires --all-dead'],
     ['list --status done', 'Allowed choices are available, scheduled, running, failed, dead.'],
   ])('jobs %s is a usage error (exit code 2)', async (command, message) => {
     const { exitCode, err } = await run(command);
@@ -248,7 +248,10 @@ describe('jobs delete', () => {
   test('leaves one that runs: exit 1', async () => {
     const id = await insert('running');
     const { exitCode, err } = await run(`delete ${id}`);
-    expect({ exitCode, err }).toEqual({ exitCode: 1, err: 'latchkey: the job runs; try again when it has ended\n' });
+    expect({ exitCode, err }).toEqual({
+      exitCode: 1,
+      err: 'latchkey: the job is running; retry when it has finished\n',
+    });
     expect(await stored(id)).toBeDefined();
   });
 });
@@ -279,18 +282,20 @@ describe('jobs run', () => {
     await schedulePeriodicJobs(testDatabase.database, queues, Date.now());
     await sql(testDatabase.database, 'update queue_jobs set worker = gen_random_uuid()');
     const { exitCode, err } = await run('run cleanup-queue-jobs');
-    expect({ exitCode, err }).toEqual({ exitCode: 1, err: 'latchkey: cleanup-queue-jobs runs already\n' });
+    expect({ exitCode, err }).toEqual({ exitCode: 1, err: 'latchkey: cleanup-queue-jobs is already running\n' });
   });
 
   test('of an unknown one names the nearest: exit 2', async () => {
     await insert('available', { queue: 'cleanup-queue-jobs' });
-    expect((await run('run cleanup-queue-job')).err).toContain('none is known before the service has run');
+    expect((await run('run cleanup-queue-job')).err).toContain(
+      'queues are only known after the first start of the service',
+    );
     await sql(testDatabase.database, 'truncate queue_jobs');
     await schedulePeriodicJobs(testDatabase.database, queues, Date.now());
     expect(await run('run cleanup-queue-job')).toEqual({
       exitCode: 2,
       out: '',
-      err: 'latchkey: there is no such work as cleanup-queue-job: did you mean cleanup-queue-jobs?\n',
+      err: 'latchkey: unknown recurring job cleanup-queue-job: did you mean cleanup-queue-jobs?\n',
     });
   });
 });

@@ -41,7 +41,7 @@ export async function listJobs(
     const { items, hasNext } = await jobs.page(database, filters, window);
     if (configuration.isJson) for (const job of items) io.stdout(`${JSON.stringify(documentOf(job))}\n`);
     else io.stdout(jobsTable(items));
-    io.stderr(hasNext ? `the first ${limit}; there are more\n` : `total: ${items.length}\n`);
+    io.stderr(hasNext ? `only the first ${limit} are shown\n` : `total: ${items.length}\n`);
   });
 }
 
@@ -66,7 +66,7 @@ export async function retryOne(configuration: ConfigurationOptions, text: string
   await withDatabase(configuration, io, async (database) => {
     const outcome = await retryJob(database, id, systemClock.now());
     if (outcome !== 'retried') throw whyNot(outcome);
-    io.stdout(configuration.isJson ? `${JSON.stringify({ retried: 1 })}\n` : 'it is due now\n');
+    io.stdout(configuration.isJson ? `${JSON.stringify({ retried: 1 })}\n` : 'the job is due now\n');
   });
 }
 
@@ -75,9 +75,9 @@ function whyNot(outcome: Exclude<RetryOutcome, 'retried'>): ExitError {
     case 'absent':
       return notFound();
     case 'not-dead':
-      return new ExitError(ExitCode.failure, 'the job was not given up: it waits or runs');
+      return new ExitError(ExitCode.failure, 'the job is not dead: it is waiting or running');
     case 'waiting':
-      return new ExitError(ExitCode.failure, 'another job waits that does the same: delete this one');
+      return new ExitError(ExitCode.failure, 'a job for the same work is already waiting; delete this one');
   }
 }
 
@@ -105,7 +105,8 @@ export async function retryAllDead(
     }
     const { retried, waiting } = counts;
     io.stdout(configuration.isJson ? `${JSON.stringify({ retried, superseded: waiting })}\n` : `due now: ${retried}\n`);
-    if (waiting > 0 && !configuration.isJson) io.stderr(`left, as others that wait do the same: ${waiting}\n`);
+    if (waiting > 0 && !configuration.isJson)
+      io.stderr(`skipped because a job for the same work is already waiting: ${waiting}\n`);
   });
 }
 
@@ -115,7 +116,7 @@ export async function deleteOne(configuration: ConfigurationOptions, text: strin
   await withDatabase(configuration, io, async (database) => {
     const outcome = await deleteJob(database, id, systemClock.now());
     if (outcome === 'absent') throw notFound();
-    if (outcome === 'running') throw new ExitError(ExitCode.failure, 'the job runs; try again when it has ended');
+    if (outcome === 'running') throw new ExitError(ExitCode.failure, 'the job is running; retry when it has finished');
     io.stdout(configuration.isJson ? `${JSON.stringify({ deleted: id })}\n` : 'deleted\n');
   });
 }
@@ -126,15 +127,16 @@ export async function runQueue(configuration: ConfigurationOptions, queue: strin
     const outcome = await runPeriodicJobNow(database, queue, systemClock.now());
     if (outcome === 'absent')
       throw new ExitError(ExitCode.usage, unknownQueue(queue, await listPeriodicQueues(database)));
-    if (outcome === 'running') throw new ExitError(ExitCode.failure, `${queue} runs already`);
+    if (outcome === 'running') throw new ExitError(ExitCode.failure, `${queue} is already running`);
     io.stdout(configuration.isJson ? `${JSON.stringify({ queue, status: 'available' })}\n` : `${queue} is due now\n`);
   });
 }
 
 function unknownQueue(queue: string, known: readonly string[]): string {
   const [nearest] = known.toSorted((one, other) => distance(queue, one) - distance(queue, other));
-  const advice = nearest === undefined ? 'none is known before the service has run' : `did you mean ${nearest}?`;
-  return `there is no such work as ${visible(queue)}: ${advice}`;
+  const advice =
+    nearest === undefined ? 'queues are only known after the first start of the service' : `did you mean ${nearest}?`;
+  return `unknown recurring job ${visible(queue)}: ${advice}`;
 }
 
 async function withDatabase(
@@ -155,12 +157,12 @@ async function withDatabase(
 
 function idOf(text: string): Ulid {
   const id = parseId(text);
-  if (id === undefined) throw new ExitError(ExitCode.usage, `${visible(text)} is no identifier of a job`);
+  if (id === undefined) throw new ExitError(ExitCode.usage, `${visible(text)} is not a job id`);
   return id;
 }
 
 function notFound(): ExitError {
-  return new ExitError(ExitCode.failure, 'there is no such job: it was done, or deleted');
+  return new ExitError(ExitCode.failure, 'job not found: it is complete or was deleted');
 }
 
 function documentOf({ id, payload, created_at, scheduled_at, failed_at, ...rest }: JobRecord) {

@@ -123,7 +123,7 @@ describe('keys list', () => {
     renameSync(join(directory, 'data'), join(directory, 'elsewhere'));
     expect(await run('keys', 'list')).toMatchObject({
       exitCode: 1,
-      err: expect.stringMatching(/no signing keys yet: the first start makes them in \S+\/data\/keys\n$/),
+      err: expect.stringMatching(/no signing keys yet: the first start creates them in \S+\/data\/keys\n$/),
     });
     expect(existsSync(join(directory, 'data'))).toBe(false);
   });
@@ -188,12 +188,14 @@ describe('keys rotate', () => {
     expect(await kidOf('rsa-2048.next.pem')).toBe(next);
     const early = await run('keys', 'rotate', '--type', 'rsa2048', '--promote');
     expect(early.exitCode).toBe(1);
-    expect(early.err).toMatch(/published too recently to sign: not before 20\d\d-.*Z \(--force/);
+    expect(early.err).toMatch(/too recently published to sign: not before 20\d\d-.*Z \(--force/);
 
     makeOlder('rsa-2048.next.pem', HOUR + 1);
     const promoted = await run('keys', 'rotate', '--type', 'rsa2048');
-    expect(promoted.out).toMatch(/^RS256: \S+rsa-2048\.pem signs; the key before it stays published until 20/);
-    expect(promoted.out).toContain('Running processes follow within 30 seconds.');
+    expect(promoted.out).toMatch(
+      /^RS256: \S+rsa-2048\.pem is now used for signing; the previous key stays published until 20/,
+    );
+    expect(promoted.out).toContain('Running processes apply the change within 30 seconds.');
     expect(await states()).toEqual({
       'ec-p256.pem': 'signing',
       'ed25519.pem': 'signing',
@@ -208,7 +210,7 @@ describe('keys rotate', () => {
     expect(await kidOf('rsa-2048.pem')).toBe(next);
     const tooEarly = await run('keys', 'rotate', '--retire');
     expect(tooEarly.exitCode).toBe(1);
-    expect(tooEarly.err).toMatch(/rsa-2048\.old\.pem is still needed for tokens that it signed: not before 20/);
+    expect(tooEarly.err).toMatch(/rsa-2048\.old\.pem is still needed to verify tokens that it signed: not before 20/);
 
     makeOlder('rsa-2048.old.pem', 24 * HOUR + 1);
     expect((await run('keys', 'rotate', '--retire')).exitCode).toBe(0);
@@ -287,16 +289,16 @@ describe('keys rotate', () => {
     configure(`secrets: ${JSON.stringify({ keys: [{ key }] })}\n`);
     const { exitCode, err } = await run('keys', 'rotate');
     expect(exitCode).toBe(1);
-    expect(err).toContain('secrets.keys[0] signs RS256 and stands in the configuration');
+    expect(err).toContain('secrets.keys[0] signs RS256 and is set in the configuration');
     expect(err).toContain('use_for_signing: false');
     expect(err).not.toContain(key.split('\n')[1]);
   });
 
   test.each([
-    [['--promote', '--retire'], 'give one of them'],
+    [['--promote', '--retire'], 'cannot be combined'],
     [['--publish-for', '19m'], 'at least 20m'],
     [['--publish-for', 'soon'], 'Expected seconds'],
-    [['--type', 'dsa'], 'unknown type of key "dsa"'],
+    [['--type', 'dsa'], 'unknown key type "dsa"'],
   ])('%j is a usage error', async (flags, message) => {
     const { exitCode, err } = await run('keys', 'rotate', ...flags);
     expect(exitCode).toBe(2);

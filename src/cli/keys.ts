@@ -32,7 +32,7 @@ export function readConfiguredKeys(options: ConfigurationOptions, io: CommandIo)
   const { secrets, oauth } = loaded.config;
   const directory = nodeAt(loaded.tree, ['secrets', 'keys_dir']);
   if (directory === undefined && secrets.keys.length === 0) {
-    throw new ExitError(ExitCode.failure, `there are no signing keys yet: the first start makes them in ${generated}`);
+    throw new ExitError(ExitCode.failure, `no signing keys yet: the first start creates them in ${generated}`);
   }
   return {
     keys: loadSigningKeys(secrets, loaded.tree).list(),
@@ -113,7 +113,10 @@ export async function generateKey(
 ): Promise<void> {
   const { type } = command;
   if (!isKeyType(type)) {
-    throw new ExitError(ExitCode.usage, `unknown type of key ${JSON.stringify(type)}; one of ${KEY_TYPES.join(', ')}`);
+    throw new ExitError(
+      ExitCode.usage,
+      `unknown key type ${JSON.stringify(type)}; expected one of ${KEY_TYPES.join(', ')}`,
+    );
   }
   const key = await generatePrivateKey(type);
   if (command.output === undefined) {
@@ -121,6 +124,6 @@ export async function generateKey(
     return;
   }
   const path = resolve(io.workingDirectory, command.output);
-  createFile(path, key, 'a key is never overwritten');
+  createFile(path, key, 'keys are never overwritten');
   io.stdout(options.isJson ? `${JSON.stringify({ type, path })}\n` : `${path}\n`);
 }

@@ -25,7 +25,7 @@ test('a start names the accounts in policy.data.admin_users that do not exist, a
     expect.objectContaining({
       level: 'warn',
       event: 'startup',
-      message: expect.stringContaining('make one with: latchkey manage register-user NAME'),
+      message: expect.stringContaining('create one with: latchkey manage register-user NAME'),
       fields: { missing: 'adele zoe' },
     }),
   ]);

@@ -134,7 +134,7 @@ describe('manage lock-user', () => {
 
   test.each([
     [{}, 'user not found', 1],
-    [{ erase: true }, '--erase belongs to --deactivate', 2],
+    [{ erase: true }, '--erase requires --deactivate', 2],
   ])('%j: %s', async (options, message, exitCode) => {
     await expect(lock('nobody', options)).rejects.toMatchObject({ message, exitCode });
   });
@@ -208,7 +208,7 @@ describe('manage unlock-user', () => {
     await lock('stays', { deactivate: true });
     await unlock('stays');
     await tell();
-    expect(printed.out).toContain('stays is still deactivated; --reactivate changes that');
+    expect(printed.out).toContain('stays is still deactivated; use --reactivate');
     expect(await state('stays')).toMatchObject({ locked: false, deactivated: true });
     expect(there.isDeactivated).toBe(true);
   });

@@ -16,7 +16,7 @@ export interface LockUserOptions {
 
 /** `manage lock-user` (operations 3.5). Throws `ExitError` 1 if the user does not exist. */
 export async function lockUserCommand(deps: ManageDeps, options: LockUserOptions): Promise<void> {
-  if (options.erase && !options.deactivate) throw new ExitError(ExitCode.usage, '--erase belongs to --deactivate');
+  if (options.erase && !options.deactivate) throw new ExitError(ExitCode.usage, '--erase requires --deactivate');
   const user = await findManagedUser(deps, options.user);
   const end = options.deactivate ? { isErased: options.erase } : undefined;
   const ended = await lockAccount(deps, { user: user.id, by: {}, end, now: deps.clock.now() });
@@ -29,9 +29,9 @@ export async function lockUserCommand(deps: ManageDeps, options: LockUserOptions
   }
   deps.io.stdout(`${username} is locked\n`);
   if (ended === undefined) return;
-  deps.io.stdout(`${username} is deactivated${ended.isNew ? '' : ', as before'}\n`);
+  deps.io.stdout(`${username} is ${ended.isNew ? 'deactivated' : 'already deactivated'}\n`);
   deps.io.stdout(endedSessions(ended));
-  if (deps.homeserver.isConnected) deps.io.stdout('the homeserver will be told\n');
+  if (deps.homeserver.isConnected) deps.io.stdout('the homeserver will be notified\n');
 }
 
 export interface UnlockUserOptions {
@@ -59,7 +59,9 @@ export async function unlockUserCommand(deps: ManageDeps, options: UnlockUserOpt
     return;
   }
   deps.io.stdout(`${username} is unlocked\n`);
-  if (isQueued) deps.io.stdout(`${username} will be reactivated as soon as the homeserver has done it\n`);
+  if (isQueued)
+    deps.io.stdout(`${username} will be reactivated here after the homeserver has reactivated the account\n`);
   else if (isReactivated) deps.io.stdout(`${username} is reactivated\n`);
-  else if (user.isDeactivated) deps.io.stdout(`${username} is still deactivated; --reactivate changes that\n`);
+  else if (user.isDeactivated)
+    deps.io.stdout(`${username} is still deactivated; use --reactivate to reactivate the account\n`);
 }

@@ -220,7 +220,7 @@ describe('manage register-user', () => {
 
   test('warns of what is missing, and prints id and name', async () => {
     await register({ username: 'bare' });
-    expect(output.stderr).toContain('no e-mail address');
+    expect(output.stderr).toContain('no email address');
     expect(output.stderr).toContain('no password');
     expect(output.stdout).toMatch(/^[0-9A-Z]{26}\tbare\n$/);
     expect(await findUserByName(database, 'bare')).toMatchObject({ canRequestAdmin: false });
@@ -241,14 +241,14 @@ describe('manage register-user', () => {
   });
 
   test.each([
-    ['a username outside the grammar', { username: 'Alice' }, 1, 'lower-case letters a to z'],
-    ['a reserved username', { username: '_alice' }, 1, 'begins with an underscore'],
+    ['a username outside the grammar', { username: 'Alice' }, 1, 'lowercase letters a to z'],
+    ['a reserved username', { username: '_alice' }, 1, 'starts with an underscore'],
     ['a common password', { username: 'weak', password: 'password1' }, 1, 'one of the most common'],
     ['a weak password', { username: 'weak', password: 'aaaaaaaaaaaaaaab' }, 1, 'password is too weak'],
-    ['a leaked password', { username: 'weak', password: LEAKED }, 1, 'password is known from leaks'],
+    ['a leaked password', { username: 'weak', password: LEAKED }, 1, 'password is known from data breaches'],
     ['a short password', { username: 'weak', password: 'x7#qP' }, 1, 'at least 8 characters'],
     ['a password like the name', { username: 'florentina.b', password: 'florentina.b' }, 1, 'too weak'],
-    ['something that is not an address', { username: 'weak', emails: ['weak'] }, 1, 'weak is not an e-mail address'],
+    ['something that is not an address', { username: 'weak', emails: ['weak'] }, 1, 'weak is not an email address'],
     ['a display name over 255 characters', { username: 'weak', displayName: 'x'.repeat(256) }, 1, '255'],
     ['a display name with a line feed', { username: 'weak', displayName: 'A\nB' }, 1, 'control characters'],
     ['a display name that turns the text', { username: 'weak', displayName: 'A\u202eB' }, 1, 'text direction'],
@@ -261,7 +261,7 @@ describe('manage register-user', () => {
       1,
       'file /nowhere/x: no such file',
     ],
-    ['a name with a space', { username: 'al ice' }, 1, 'not allowed: it may have lower-case letters a to z'],
+    ['a name with a space', { username: 'al ice' }, 1, 'not allowed: allowed characters are lowercase letters a to z'],
     ['an empty password file', { username: 'weak', passwordFile: '-' }, 1, 'empty'],
     ['no username', {}, 2, 'username is missing'],
     ['no terminal and no --yes', { username: 'weak', yes: false }, 2, '--yes'],
@@ -274,11 +274,11 @@ describe('manage register-user', () => {
   test('refuses names and addresses that are taken, in any case, also by deactivated users', async () => {
     await insertTestAccount(database, { username: 'former', email: 'former@example.net', isDeactivated: true });
     await insertTestAccount(database, { username: 'Imported' });
-    await expect(register({ username: 'former' })).rejects.toMatchObject({ exitCode: 1, message: /is taken/ });
+    await expect(register({ username: 'former' })).rejects.toMatchObject({ exitCode: 1, message: /is already taken/ });
     await expect(register({ username: 'imported' })).rejects.toMatchObject({ exitCode: 1 });
     await expect(register({ username: 'newcomer', emails: ['FORMER@example.net'] })).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringContaining('FORMER@example.net is taken'),
+      message: expect.stringContaining('FORMER@example.net is already taken'),
     });
     expect(await findUserByName(database, 'newcomer')).toBeUndefined();
   });
@@ -315,7 +315,7 @@ describe('manage register-user', () => {
     const differing = new Answering(STRONG, `${STRONG}.`);
     await expect(register({ username: 'unwanted', yes: false }, { prompts: differing })).rejects.toMatchObject({
       exitCode: 1,
-      message: 'the passwords differ',
+      message: 'the passwords do not match',
     });
     expect(await findUserByName(database, 'unwanted')).toBeUndefined();
   });
@@ -358,7 +358,7 @@ describe('manage set-password', () => {
   test.each([
     ['an unknown user', { user: 'nobody', password: STRONG }, 1, 'user not found'],
     ['a common password', { password: 'password1' }, 1, 'one of the most common'],
-    ['a leaked password', { password: LEAKED }, 1, 'password is known from leaks'],
+    ['a leaked password', { password: LEAKED }, 1, 'password is known from data breaches'],
     ['a password like the address', { password: 'bob.quist@example.net' }, 1, 'password is too weak'],
     ['no password and no terminal', {}, 2, 'the password is missing'],
     ['a password over 1,024 bytes, whatever is ignored', { password: 'x'.repeat(1025), ignoreComplexity: true }, 1, ''],

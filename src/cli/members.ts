@@ -141,7 +141,7 @@ export class Members {
     const now = performance.now();
     for (const { heardAt, isReady, worker } of this.#members.values()) {
       if (!isReady || now - heardAt < SILENT_MS) continue;
-      this.#log.error('process.silent', 'a serving process does nothing any more and is ended', {
+      this.#log.error('process.silent', 'serving process is unresponsive and was killed', {
         pid: worker.process.pid,
       });
       worker.process.kill('SIGKILL');
@@ -195,7 +195,7 @@ export class Members {
     const isStable = performance.now() - startedAt > STABLE_MS;
     const delay = isStable ? 0 : (this.#delays.get(slot) ?? 0);
     this.#delays.set(slot, Math.min(MAX_DELAY_MS, delay === 0 ? FIRST_DELAY_MS : delay * 2));
-    this.#log.error('process.died', 'a serving process ended; another takes its place', {
+    this.#log.error('process.died', 'serving process exited; starting a replacement', {
       pid: worker.process.pid,
       exit_code: code ?? undefined,
       signal: signal ?? undefined,
@@ -205,7 +205,7 @@ export class Members {
     if (this.#isStopping) return;
     const next = this.#fork(slot);
     if (typeof (await this.#untilReady(next)) === 'number') return;
-    this.#log.info('process.started', 'a serving process has taken the place of another', {
+    this.#log.info('process.started', 'replacement serving process started', {
       pid: next.worker.process.pid,
     });
   }

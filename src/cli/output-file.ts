@@ -45,9 +45,9 @@ function attempt(path: string, advice: string, write: () => void): void {
     write();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST') throw new ExitError(ExitCode.cantCreate, `${path} exists; ${advice}`);
+    if (code === 'EEXIST') throw new ExitError(ExitCode.cantCreate, `${path} already exists; ${advice}`);
     if (code === 'EACCES') throw new ExitError(ExitCode.noPermission, `cannot write ${path}: permission denied`);
-    const reason = code === 'ENOENT' ? 'its folder does not exist' : systemReason(error);
+    const reason = code === 'ENOENT' ? 'its directory does not exist' : systemReason(error);
     throw new ExitError(ExitCode.failure, `cannot write ${path}: ${reason}`, {
       cause: error,
     });

@@ -19,7 +19,7 @@ export interface PasswordOptions {
 /** Returns the password from the options; undefined if there is none. One trailing line terminator is removed. */
 export async function readGivenPassword(options: PasswordOptions, io: ManageIo): Promise<string | undefined> {
   if (options.password !== undefined && options.passwordFile !== undefined) {
-    throw new ExitError(ExitCode.usage, 'give the password either as an argument or by --password-file');
+    throw new ExitError(ExitCode.usage, 'give the password either as an argument or with --password-file');
   }
   if (options.password !== undefined) {
     io.stderr('warning: a password on the command line is visible to other users of this machine\n');
@@ -36,8 +36,8 @@ export async function readGivenPassword(options: PasswordOptions, io: ManageIo):
 export async function askNewPassword(io: ManageIo): Promise<string | undefined> {
   const password = await io.prompts?.password('Password');
   if (password === undefined || password === '') return undefined;
-  if ((await io.prompts?.password('Password again')) !== password) {
-    throw new ExitError(ExitCode.failure, 'the passwords differ');
+  if ((await io.prompts?.password('Confirm password')) !== password) {
+    throw new ExitError(ExitCode.failure, 'the passwords do not match');
   }
   return password;
 }
@@ -51,11 +51,11 @@ export function passwordRefusal(problem: PasswordProblem, deps: AccountDeps): st
     case 'password_too_long':
       return `password is too long: at most ${deps.rules.maximumLength} bytes`;
     case 'password_invalid':
-      return 'password holds a zero byte';
+      return 'password contains a zero byte';
     case 'password_compromised':
       return 'password is one of the most common ones';
     case 'password_leaked':
-      return 'password is known from leaks';
+      return 'password is known from data breaches';
     case 'password_too_weak':
       return 'password is too weak';
   }
@@ -83,7 +83,8 @@ export async function hashNewPassword(
   const isIgnored = options.ignoreComplexity && isComplexity;
   if (problem !== undefined && !isIgnored) throw new ExitError(options.exitCode, passwordRefusal(problem, deps));
   const stored = await deps.hasher.hash(password, COMMAND_CALLER);
-  if (stored === undefined) throw new ExitError(options.exitCode, 'password and pepper are longer than bcrypt reads');
+  if (stored === undefined)
+    throw new ExitError(options.exitCode, 'password and pepper together are too long for bcrypt');
   return stored;
 }
 

@@ -14,7 +14,7 @@ describe('a defect in a command (operations 3.1: exit code 70)', () => {
     const { exitCode, err } = await runCommand(['config', 'schema'], broken);
     expect(exitCode).toBe(70);
     expect(err).toMatch(
-      /^latchkey: internal error: something broke \(.*--log-level debug shows where it happened\)\n$/,
+      /^latchkey: internal error: something broke \(.*--log-level debug shows where it occurred\)\n$/,
     );
   });
 
@@ -38,7 +38,7 @@ test('what the database refuses for want of resources is no defect (exit code 69
   const { exitCode, err } = await runCommand(['config', 'schema'], { stdout });
   expect(exitCode).toBe(69);
   expect(err).toMatch(
-    /could not extend file .*: No space left on device\. A disk of the server is full\. .*Try again\.\n$/,
+    /could not extend file .*: No space left on device\. A disk of the database server is full\. .*Retry later\.\n$/,
   );
 });
 
@@ -65,7 +65,7 @@ test.each([
   expect(exitCode).toBe(2);
   const word = words.split(' ').find((one) => one !== 'serve');
   expect(err).toBe(
-    `latchkey: unknown command '${word}'.${hint} Commands are serve, worker, doctor, config, database, keys, manage, jobs, import, backup, restore, templates, debug, activity; latchkey --help explains them.\n`,
+    `latchkey: unknown command '${word}'.${hint} Commands: serve, worker, doctor, config, database, keys, manage, jobs, import, backup, restore, templates, debug, activity. See latchkey --help.\n`,
   );
 });
 
@@ -87,9 +87,9 @@ test.each([
   expect([exitCode, out]).toEqual([2, '']);
   const [group, word] = words.split(' ');
   const hint = meant === undefined ? '' : ` Did you mean: latchkey ${meant}?`;
-  const start = `latchkey: unknown command '${word}' of ${group}.${hint} Commands of ${group} are `;
+  const start = `latchkey: unknown command '${word}' of ${group}.${hint} Commands of ${group}: `;
   expect(err.slice(0, start.length)).toBe(start);
-  expect(err.endsWith(`; latchkey ${group} --help explains them.\n`)).toBe(true);
+  expect(err.endsWith(`. See latchkey ${group} --help.\n`)).toBe(true);
 });
 
 test.each(SUGGESTED_COMMANDS)('`latchkey %s`, which is suggested, exists', async (command) => {
@@ -103,5 +103,5 @@ test.each(SUGGESTED_COMMANDS)('`latchkey %s`, which is suggested, exists', async
 
 test('an option of another command is a usage error (exit code 2)', async () => {
   const { exitCode, err } = await runCommand(['config', 'generate', '--redirect-uri=https://a.example/']);
-  expect([exitCode, err]).toEqual([2, 'latchkey: --redirect-uri belongs to --client\n']);
+  expect([exitCode, err]).toEqual([2, 'latchkey: --redirect-uri requires --client\n']);
 });

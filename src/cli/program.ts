@@ -89,7 +89,7 @@ function isVerbose({ logLevel }: GlobalOptions, io: CommandIo): boolean {
 }
 
 const TOO_MANY_OPEN_FILES =
-  'too many open files: let the process have at least 1,000 more than connections (ulimit -n, LimitNOFILE of systemd)';
+  'too many open files: set the limit to at least 1,000 more than connections (ulimit -n, LimitNOFILE of systemd)';
 
 function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): number {
   // commander has printed its message; help and version are not errors
@@ -103,7 +103,7 @@ function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): numb
     return ExitCode.osError;
   }
   if (isDiskFull(error)) {
-    io.stderr(`latchkey: no space left on the disk of ${error.path ?? 'a file'}: free some and try again\n`);
+    io.stderr(`latchkey: no space left on the disk of ${error.path ?? 'a file'}: free some space and retry\n`);
     return ExitCode.osError;
   }
   // Migrations, backups and similar commands connect to the database directly.
@@ -111,19 +111,19 @@ function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): numb
   if (failure instanceof LatchkeyError && failure.code === 'temporarily_unavailable') {
     const { message } = describeError(failure.cause ?? failure);
     if (isMissingPrivilege(failure.cause)) {
-      io.stderr(`latchkey: the database refuses this to the role of the service: ${message}\n`);
+      io.stderr(`latchkey: the database role of the service lacks a privilege: ${message}\n`);
       return ExitCode.unavailable;
     }
     const text = `${message.replace(/\.$/, '')}. ${failure.description ?? ''}`;
-    io.stderr(`latchkey: the database did not do what was needed: ${text} Try again.\n`);
+    io.stderr(`latchkey: the database failed to complete the command: ${text} Retry later.\n`);
     return ExitCode.unavailable;
   }
   if (error instanceof LatchkeyError && error.code === 'overloaded') {
-    io.stderr(`latchkey: this machine has too much to do: ${error.description ?? error.code}. Try again.\n`);
+    io.stderr(`latchkey: this machine is overloaded: ${error.description ?? error.code}. Retry later.\n`);
     return ExitCode.tempFail;
   }
   const { message, stack } = describeError(error);
-  const advice = 'this is a defect of Latchkey; --log-level debug shows where it happened';
+  const advice = 'this is a bug in Latchkey; --log-level debug shows where it occurred';
   io.stderr(`latchkey: internal error: ${showsStack ? (stack ?? message) : `${message} (${advice})`}\n`);
   return ExitCode.software;
 }
@@ -131,11 +131,11 @@ function reportFailure(error: unknown, showsStack: boolean, io: CommandIo): numb
 /** Returns the complete command line. `finish` receives the exit code of commands that have one. */
 export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): Command {
   const program = new Command('latchkey')
-    .description('OAuth 2.0 and OpenID Connect provider. Without a command: serve.')
+    .description('OAuth 2.0 and OpenID Connect provider. The default command is serve.')
     .option('-c, --config <path>', 'configuration file; may be repeated', collect)
     .option('--data-dir <path>', 'data directory')
     .addOption(
-      new Option('--log-level <level>', 'write lines of this level and above').choices([
+      new Option('--log-level <level>', 'minimum level of log lines').choices([
         'error',
         'warn',
         'info',
@@ -143,9 +143,9 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
         'trace',
       ]),
     )
-    .addOption(new Option('--log-format <format>', 'layout of the log').choices(['text', 'json']))
-    .option('--json', 'results as one JSON document on standard output')
-    .option('-q, --quiet', 'no informational lines')
+    .addOption(new Option('--log-format <format>', 'format of log lines').choices(['text', 'json']))
+    .option('--json', 'print results as one JSON document on standard output')
+    .option('-q, --quiet', 'suppress informational lines')
     .version(io.version, '-V, --version')
     .exitOverride()
     .configureOutput({
@@ -159,10 +159,10 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     .command('serve', { isDefault: true })
     .alias('server')
     .description('run the service')
-    .option('--no-migrate', 'refuse to start when migrations are pending, instead of applying them')
+    .option('--no-migrate', 'do not start if migrations are pending, instead of applying them')
     .addOption(migrateTimeoutOption())
-    .option('--no-sync', 'leave the clients in the database as they are')
-    .option('--no-worker', 'leave background work to other processes')
+    .option('--no-sync', 'do not sync the clients of the configuration to the database')
+    .option('--no-worker', 'do not run background jobs in this process')
     // Unknown commands end up here because this is the default command.
     .allowExcessArguments()
     .action(async (options: ServeOptions, command: Command) => {
@@ -173,11 +173,11 @@ export function makeProgram(io: CommandIo, finish: (exitCode: number) => void): 
     });
   program
     .command('worker')
-    .description('do the background work only')
+    .description('run background jobs only')
     .action(async () => finish(await (await import('./worker.ts')).work(configuration(), io)));
   program
     .command('doctor')
-    .description('look for what is wrong with a deployment, and say what to do; changes nothing')
+    .description('check a deployment and suggest fixes; changes nothing')
     .action(async () => finish(await (await import('./doctor.ts')).runDoctor(configuration(), io)));
   addConfigCommands(program, configuration, io);
   addDatabaseCommands(program, configuration, io, finish);
@@ -206,13 +206,13 @@ function configurationOptions(options: GlobalOptions): ConfigurationOptions {
 function migrateTimeoutOption(): Option {
   return durationOption(
     '--migrate-timeout <duration>',
-    'longest wait for another process that migrates, and for locks: 90s, 5m; default 10m',
+    'maximum wait for another migrating process and for locks: 90s, 5m (default: 10m)',
   );
 }
 
 function countOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => {
-    if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new InvalidArgumentError('Expected a whole number from 1 on.');
+    if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new InvalidArgumentError('Expected an integer of 1 or more.');
     return Number(text);
   });
 }
@@ -222,16 +222,16 @@ function collect(value: string, former: readonly string[] = []): readonly string
 }
 
 function addConfigCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
-  const config = program.command('config').description('read, check, write and store configurations');
+  const config = program.command('config').description('check, print, generate and sync the configuration');
   const sources = () => configSources(configuration(), io);
   config
     .command('check')
-    .description('validate everything without opening the database')
+    .description('validate the configuration without opening the database')
     .action(async () => await (await import('./config.ts')).checkConfig(sources(), configuration().isJson, io));
   config
     .command('dump')
-    .description('print the merged configuration as YAML, or with --json as JSON')
-    .option('-o, --output <path>', 'write to this file, readable by its owner only')
+    .description('print the merged configuration as YAML (with --json: as JSON)')
+    .option('-o, --output <path>', 'write to this file, readable only by its owner')
     .option('--defaults', 'include default values', false)
     .option('--show-secrets', 'print secrets instead of <redacted>', false)
     .action(async (options: { output?: string; defaults: boolean; showSecrets: boolean }) => {
@@ -239,31 +239,31 @@ function addConfigCommands(program: Command, configuration: () => ConfigurationO
     });
   config
     .command('generate')
-    .description('write a new commented configuration with fresh keys, or an entry for a client; with --json as JSON')
-    .option('-o, --output <path>', 'write to this file, readable by its owner only')
+    .description('generate a commented configuration with new keys, or a client entry (with --json: as JSON)')
+    .option('-o, --output <path>', 'write to this file, readable only by its owner')
     .option('--force', 'overwrite the file', false)
-    .option('--synapse-config <path>', 'carry over what this configuration of a Synapse says; may be repeated', collect)
-    .option('--client', 'an entry of clients with a fresh id and secret, to paste', false)
+    .option('--synapse-config <path>', 'convert this Synapse configuration file; may be repeated', collect)
+    .option('--client', 'generate an entry for clients with a new id and secret instead', false)
     .option('--redirect-uri <uri>', 'with --client: where its answers are sent; may be repeated', collect)
     .action(async ({ client, redirectUri, synapseConfig = [], ...options }: GenerateFlags, command: Command) => {
       const { generateClient, generateConfig } = await import('./config.ts');
       const { isJson: json } = configuration();
-      if (client && synapseConfig.length > 0) command.error('error: --synapse-config does not go with --client');
+      if (client && synapseConfig.length > 0) command.error('error: --synapse-config and --client cannot be combined');
       if (client) return await generateClient({ ...options, json, redirectUris: redirectUri ?? [] }, io);
-      if (redirectUri !== undefined) command.error('error: --redirect-uri belongs to --client');
+      if (redirectUri !== undefined) command.error('error: --redirect-uri requires --client');
       const schemaPath = join(packageRoot, 'share/config.schema.json');
       const synapse = { files: synapseConfig, workingDirectory: io.workingDirectory };
       await generateConfig({ ...options, json, schemaPath, synapse }, io);
     });
   config
     .command('sync')
-    .description('bring the clients of the configuration into the database')
+    .description('sync the clients of the configuration to the database')
     .option(
       '--prune',
-      'delete clients and sign-in providers that the configuration no longer names, with their sessions and links',
+      'delete clients and sign-in providers that are no longer in the configuration, with their sessions and links',
       false,
     )
-    .option('--dry-run', 'change nothing, print what would be done', false)
+    .option('--dry-run', 'print the changes without making them', false)
     .action(async (options: { prune: boolean; dryRun: boolean }) => {
       await (await import('./sync-config.ts')).syncConfig(configuration(), options, io);
     });
@@ -273,7 +273,7 @@ function addConfigCommands(program: Command, configuration: () => ConfigurationO
     .action(async () => await (await import('./config.ts')).configSchema(io));
   config
     .command('manual')
-    .description('print the manual page of the settings (Markdown)')
+    .description('print the configuration reference (Markdown)')
     .action(async () => await (await import('./config.ts')).configManual(io));
 }
 
@@ -283,11 +283,11 @@ function addDatabaseCommands(
   io: CommandIo,
   finish: (exitCode: number) => void,
 ): void {
-  const database = program.command('database').description('migrations and state of the database');
+  const database = program.command('database').description('apply migrations and show the state of the database');
   database
     .command('migrate')
     .description('apply pending migrations')
-    .option('--check', 'apply nothing; exit 1 when some are pending', false)
+    .option('--check', 'do not apply migrations; exit 1 if any are pending', false)
     .addOption(migrateTimeoutOption())
     .action(async (options: { check: boolean; migrateTimeout?: number }) => {
       const { migrateDatabase } = await import('./database.ts');
@@ -295,40 +295,38 @@ function addDatabaseCommands(
     });
   database
     .command('status')
-    .description('server, migrations, size, largest tables, processes and waiting work')
+    .description('show server, migrations, size, largest tables, processes and due jobs')
     .action(async () => finish(await (await import('./database-status.ts')).databaseStatus(configuration(), io)));
 }
 
 function addKeysCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
-  const keys = program.command('keys').description('list, make and replace signing keys');
+  const keys = program.command('keys').description('list, generate and rotate signing keys');
   keys
     .command('list')
-    .description('key id, type, state, age and source of every signing key')
+    .description('list key id, type, state, age and source of all signing keys')
     .action(async () => (await import('./keys.ts')).listKeys(configuration(), io));
   keys
     .command('generate <type>')
-    .description('make a private key (PKCS#8, PEM): rsa2048 rsa3072 rsa4096 p256 p384 p521 k256 ed25519')
-    .option('-o, --output <path>', 'new file to write, mode 0600, instead of standard output')
+    .description('generate a private key (PKCS#8, PEM): rsa2048 rsa3072 rsa4096 p256 p384 p521 k256 ed25519')
+    .option('-o, --output <path>', 'write to this new file (mode 0600) instead of standard output')
     .action(async (type: string, options: { output?: string }) => {
       await (await import('./keys.ts')).generateKey(configuration(), { ...options, type }, io);
     });
   keys
     .command('rotate')
-    .description('take the next step of replacing the keys in data_dir/keys or secrets.keys_dir')
-    .option('--type <type>', 'make keys of this type, and rotate those of its algorithm only')
-    .addOption(
-      durationOption('--publish-for <duration>', 'time that a new key is published before it signs; default 1h'),
-    )
-    .option('--promote', 'let the new key sign (after 20 minutes at the earliest)', false)
-    .option('--retire', 'stop publishing the key that was replaced (after 24 hours)', false)
+    .description('perform the next step of rotating the keys in data_dir/keys or secrets.keys_dir')
+    .option('--type <type>', 'generate keys of this type, and rotate only keys of its algorithm')
+    .addOption(durationOption('--publish-for <duration>', 'time to publish a new key before it signs (default: 1h)'))
+    .option('--promote', 'start signing with the new key (at least 20 minutes after publishing)', false)
+    .option('--retire', 'stop publishing the replaced key (after 24 hours)', false)
     .option('--force', 'skip the waiting times', false)
     .action(async (options: RotateKeysFlags) => {
       await (await import('./rotate-keys.ts')).rotateKeys(configuration(), options, io);
     });
   keys
     .command('rotate-encryption')
-    .description('make a new root key and seal under it what is stored; run it again to continue')
-    .option('--force', 'also within a day after the last time', false)
+    .description('create a new root key and re-encrypt stored values; run again to continue')
+    .option('--force', 'also within a day of the last rotation', false)
     .action(async (options: { force: boolean }) => {
       await (await import('./rotate-root-key.ts')).rotateRootKey(configuration(), options, io);
     });
@@ -340,44 +338,46 @@ function addDebugCommands(
   io: CommandIo,
   finish: (exitCode: number) => void,
 ): void {
-  const debug = program.command('debug').description('look into single values');
+  const debug = program.command('debug').description('inspect tokens and the policy');
   debug
     .command('token <token>')
-    .description('kind and checksum of a token from its text alone; exit 1 when it cannot be one; - for standard input')
+    .description(
+      'show kind and checksum of a token, from its text alone; exit 1 if it is not a token; - for standard input',
+    )
     .action(async (token: string) =>
       finish(await (await import('./debug-token.ts')).debugToken(configuration(), token, io)),
     );
   debug
     .command('policy')
-    .description('load the rules and data of the policy and say what decides; exit 1 when they cannot be used')
-    .option('--with-dynamic-data', 'also the data that an administrator stored last, from the database', false)
+    .description('load the rules and data of the policy and show their sources; exit 1 if they are not valid')
+    .option('--with-dynamic-data', 'also load the data last stored by an administrator, from the database', false)
     .action(async (options: DebugPolicyOptions) =>
       finish(await (await import('./debug-policy.ts')).debugPolicy(configuration(), options, io)),
     );
 }
 
 function addManageCommands(program: Command, configuration: () => ConfigurationOptions, io: CommandIo): void {
-  const manage = program.command('manage').description('make and change accounts');
+  const manage = program.command('manage').description('create and change accounts');
   addAccountCommands(manage, configuration, io);
   addSessionCommands(manage, configuration, io);
   manage
     .command('register-user [username]')
     .description('create a user; asks for what is missing on a terminal')
     .option('-p, --password <password>', 'visible to other users of this machine: prefer --password-file')
-    .option('--password-file <path>', 'file that holds the password; - for standard input')
-    .option('-e, --email <address>', 'confirmed e-mail address; may be repeated', collect)
+    .option('--password-file <path>', 'file with the password; - for standard input')
+    .option('-e, --email <address>', 'confirmed email address; may be repeated', collect)
     .option(
       '-m, --upstream-provider-mapping <provider:subject>',
-      'identity at another service, by the id of its provider and its subject there; may be repeated',
+      'identity at a sign-in provider, as provider id and subject; may be repeated',
       collect,
     )
-    .option('-a, --admin', 'may ask for the admin scope')
-    .option('-A, --no-admin', 'may not ask for the admin scope')
-    .option('-d, --display-name <name>', 'name shown to others')
-    .option('-l, --locale <tag>', 'language of the person, for example de-AT (default: i18n.default_language)')
-    .option('-y, --yes', 'ask nothing', false)
+    .option('-a, --admin', 'can request the admin scope')
+    .option('-A, --no-admin', 'cannot request the admin scope')
+    .option('-d, --display-name <name>', 'display name')
+    .option('-l, --locale <tag>', 'language of the user, for example de-AT (default: i18n.default_language)')
+    .option('-y, --yes', 'do not prompt', false)
     .option('--ignore-password-complexity', 'accept a weak password', false)
-    .option('--skip-homeserver-check', 'do not ask the homeserver whether the name is free there', false)
+    .option('--skip-homeserver-check', 'do not check with the homeserver that the username is available', false)
     .action(async (username: string | undefined, options: RegisterUserFlags) => {
       const { withAccounts } = await import('./accounts.ts');
       const { registerUserCommand } = await import('./register-user.ts');
@@ -389,10 +389,10 @@ function addManageCommands(program: Command, configuration: () => ConfigurationO
     });
   manage
     .command('set-password <user> [password]')
-    .description('set the password of a user named by username, @user:server or identifier')
-    .option('--password-file <path>', 'file that holds the password; - for standard input')
+    .description('set the password of a user, given as username, @user:server or id')
+    .option('--password-file <path>', 'file with the password; - for standard input')
     .option('--ignore-complexity', 'accept a weak password', false)
-    .option('--kill-sessions', 'end all sessions of the user as well', false)
+    .option('--kill-sessions', 'also end all sessions of the user', false)
     .action(async (user: string, password: string | undefined, options: SetPasswordFlags) => {
       const { withAccounts } = await import('./accounts.ts');
       const { setPasswordCommand } = await import('./set-password.ts');
@@ -403,8 +403,12 @@ function addManageCommands(program: Command, configuration: () => ConfigurationO
     });
   manage
     .command('lock-user <user>')
-    .description('refuse everything to a user, until they are unlocked; their sessions stay')
-    .option('--deactivate', 'end the account: all sessions and e-mail addresses go, the name stays taken', false)
+    .description('lock a user out until they are unlocked; keeps their sessions')
+    .option(
+      '--deactivate',
+      'deactivate the account: remove all sessions and email addresses; the username stays reserved',
+      false,
+    )
     .option(
       '--erase',
       'with --deactivate: the homeserver hides what the user wrote; password, display name and links go',
@@ -418,8 +422,8 @@ function addManageCommands(program: Command, configuration: () => ConfigurationO
     });
   manage
     .command('unlock-user <user>')
-    .description('let a locked user in again')
-    .option('--reactivate', 'let a deactivated account be used again, at the homeserver first', false)
+    .description('unlock a locked user')
+    .option('--reactivate', 'reactivate a deactivated account, first at the homeserver', false)
     .action(async (user: string, options: { reactivate: boolean }) => {
       const { withAccounts } = await import('./accounts.ts');
       const { unlockUserCommand } = await import('./lock-user.ts');
@@ -428,11 +432,15 @@ function addManageCommands(program: Command, configuration: () => ConfigurationO
     });
   manage
     .command('issue-user-registration-token')
-    .description('make an invitation for people who register themselves; it is printed')
+    .description('create a registration token and print it')
     .option('--token <text>', '1 to 64 letters, digits and . _ ~ - (default: 12 random characters)')
-    .addOption(countOption('--usage-limit <count>', 'accounts that it is good for; default 1').conflicts('unlimited'))
-    .option('--unlimited', 'good for any number of accounts', false)
-    .addOption(durationOption('--expires-in <duration>', 'how long it is good: 3600, 7d; default without end'))
+    .addOption(
+      countOption('--usage-limit <count>', 'number of accounts that can register with it (default: 1)').conflicts(
+        'unlimited',
+      ),
+    )
+    .option('--unlimited', 'unlimited number of accounts', false)
+    .addOption(durationOption('--expires-in <duration>', 'lifetime: 3600, 7d (default: unlimited)'))
     .action(async (options: IssueTokenOptions) => {
       const { issueRegistrationTokenCommand } = await import('./issue-registration-token.ts');
       await issueRegistrationTokenCommand(configuration(), options, io);

@@ -51,7 +51,7 @@ interface Wanted {
 export async function registerUserCommand(deps: ManageDeps, options: RegisterUserOptions): Promise<void> {
   const prompts = options.yes ? undefined : deps.io.prompts;
   if (!options.yes && prompts === undefined) {
-    throw new ExitError(ExitCode.usage, '--yes is needed when standard input is not a terminal');
+    throw new ExitError(ExitCode.usage, '--yes is required if standard input is not a terminal');
   }
   const wanted = await collect(deps, options, prompts);
   const password =
@@ -67,7 +67,7 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
           },
           { ignoreComplexity: options.ignorePasswordComplexity, exitCode: ExitCode.failure },
         );
-  if (wanted.emails.length === 0) deps.io.stderr('warning: the user has no e-mail address\n');
+  if (wanted.emails.length === 0) deps.io.stderr('warning: the user has no email address\n');
   if (password === undefined && wanted.identities.length === 0) {
     deps.io.stderr('warning: the user has no password and cannot sign in\n');
   }
@@ -83,8 +83,8 @@ export async function registerUserCommand(deps: ManageDeps, options: RegisterUse
   };
   const outcome = await registerUser(deps, registration);
   if (!outcome.ok) {
-    const subject = outcome.reason === 'name-taken' ? `username ${username}` : `e-mail address ${outcome.email}`;
-    throw new ExitError(ExitCode.failure, `${subject} is taken`);
+    const subject = outcome.reason === 'name-taken' ? `username ${username}` : `email address ${outcome.email}`;
+    throw new ExitError(ExitCode.failure, `${subject} is already taken`);
   }
   const result = { id: outcome.id, username, admin: isAdmin, emails: emails.map((email) => email.address) };
   deps.io.stdout(options.json ? `${JSON.stringify(result)}\n` : `${outcome.id}\t${username}\n`);
@@ -98,11 +98,12 @@ async function collect(deps: ManageDeps, options: RegisterUserOptions, prompts: 
   await checkUsername(deps, username, options.skipHomeserverCheck);
   const given = await readGivenPassword(options, deps.io);
   const password = given ?? (prompts === undefined ? undefined : await askNewPassword(deps.io));
-  const typedEmail = options.emails.length > 0 ? '' : await prompts?.text('E-mail address (empty for none)');
+  const typedEmail = options.emails.length > 0 ? '' : await prompts?.text('Email address (empty for none)');
   const emails = parseEmails([...options.emails, typedEmail ?? ''].filter((email) => email !== ''));
   const typedName = options.displayName ?? (await prompts?.text('Display name (empty for none)')) ?? '';
   const displayName = typedName === '' ? undefined : readDisplayName(typedName);
-  const isAdmin = options.admin ?? (await prompts?.confirm('May this user ask for the admin scope?', false)) ?? false;
+  const isAdmin =
+    options.admin ?? (await prompts?.confirm('Allow this user to request the admin scope?', false)) ?? false;
   return { username, password, emails, identities, isAdmin, displayName, locale };
 }
 
@@ -122,7 +123,7 @@ function parseIdentity(text: string): Identity {
   if (providerId === undefined || subject === '' || Buffer.byteLength(subject) > MAX_SUBJECT_BYTES) {
     throw new ExitError(
       ExitCode.usage,
-      `${JSON.stringify(text)} is not PROVIDER_ID:SUBJECT, with the id of a provider and what it calls the person`,
+      `${JSON.stringify(text)} does not have the form PROVIDER_ID:SUBJECT, with the id of a provider and the subject of the user there`,
     );
   }
   return { providerId, subject };
@@ -135,18 +136,17 @@ async function bindOrFail(transaction: Transaction, user: UserId, identity: Iden
   const reason =
     outcome.reason === 'taken'
       ? `the subject ${subject} of provider ${providerId} belongs to another user`
-      : `there is no provider ${providerId}, or it is not enabled; config sync brings those of the configuration in`;
+      : `provider ${providerId} does not exist or is not enabled; run config sync to sync the providers of the configuration`;
   throw new ExitError(ExitCode.failure, reason);
 }
 
 const USERNAME_RULES: Readonly<Record<UsernameProblem, string>> = {
   'username-too-short': 'it is empty',
   'username-too-long': 'with the name of the server it is longer than 255 bytes',
-  'username-all-numeric': 'it has digits only',
-  'username-invalid-chars': 'it may have lower-case letters a to z, digits and . = _ / + -',
-  'username-identifier':
-    'it reads as an identifier (a ULID or a UUID), which commands take for the account with that id',
-  'username-reserved': 'it begins with an underscore or is a dot',
+  'username-all-numeric': 'it consists only of digits',
+  'username-invalid-chars': 'allowed characters are lowercase letters a to z, digits and . = _ / + -',
+  'username-identifier': 'it looks like an identifier (a ULID or UUID), which commands would treat as an account id',
+  'username-reserved': 'it starts with an underscore or is a dot',
 };
 
 async function checkUsername(deps: ManageDeps, username: string, skipsHomeserver: boolean): Promise<void> {
@@ -155,17 +155,17 @@ async function checkUsername(deps: ManageDeps, username: string, skipsHomeserver
   if (problem !== undefined)
     throw new ExitError(ExitCode.failure, `the username is not allowed: ${USERNAME_RULES[problem]}`);
   if (await isUsernameTaken(deps.database, username))
-    throw new ExitError(ExitCode.failure, `username ${username} is taken`);
+    throw new ExitError(ExitCode.failure, `username ${username} is already taken`);
   if (skipsHomeserver) return;
   const asked = await deps.homeserver.isLocalpartAvailable(username, { kind: 'request' });
   if (!asked.ok) {
     throw new ExitError(
       ExitCode.unavailable,
-      `the homeserver does not say whether ${username} is free there (${asked.detail}); --skip-homeserver-check does not ask it`,
+      `the homeserver did not report whether ${username} is available (${asked.detail}); use --skip-homeserver-check to skip this check`,
     );
   }
   if (!asked.value)
-    throw new ExitError(ExitCode.failure, `username ${username} is taken or reserved at the homeserver`);
+    throw new ExitError(ExitCode.failure, `username ${username} is taken or reserved on the homeserver`);
 }
 
 /** Returns the canonical form of a BCP 47 tag. */
@@ -173,7 +173,7 @@ function parseLocale(text: string): string {
   try {
     return new Intl.Locale(text).toString();
   } catch {
-    throw new ExitError(ExitCode.failure, `${JSON.stringify(text)} is not a language tag such as en or de-AT`);
+    throw new ExitError(ExitCode.failure, `${JSON.stringify(text)} is not a language tag (for example en or de-AT)`);
   }
 }
 
@@ -182,7 +182,7 @@ function parseEmails(texts: readonly string[]): EmailAddress[] {
   const byKey = new Map<string, EmailAddress>();
   for (const text of texts) {
     const email = parseEmailAddress(text);
-    if (email === undefined) throw new ExitError(ExitCode.failure, `${text} is not an e-mail address`);
+    if (email === undefined) throw new ExitError(ExitCode.failure, `${text} is not an email address`);
     byKey.set(email.key, email);
   }
   return [...byKey.values()];
@@ -193,14 +193,15 @@ async function confirm(prompts: Prompts, wanted: Wanted, options: RegisterUserOp
     `username: ${wanted.username}`,
     `display name: ${wanted.displayName ?? 'none'}`,
     `language: ${wanted.locale}`,
-    `e-mail addresses: ${wanted.emails.map((email) => email.address).join(', ') || 'none'}`,
-    ...wanted.identities.map(({ providerId, subject }) => `linked to: ${providerId}: ${subject}`),
+    `email addresses: ${wanted.emails.map((email) => email.address).join(', ') || 'none'}`,
+    ...wanted.identities.map(({ providerId, subject }) => `linked identity: ${providerId}: ${subject}`),
     `password: ${wanted.password === undefined ? 'none' : 'set'}`,
-    `may ask for the admin scope: ${wanted.isAdmin ? 'yes' : 'no'}`,
+    `can request the admin scope: ${wanted.isAdmin ? 'yes' : 'no'}`,
     '',
     equivalentCommand(wanted, options),
   ]);
-  if (!(await prompts.confirm('Create this user?', true))) throw new ExitError(ExitCode.failure, 'nothing was created');
+  if (!(await prompts.confirm('Create this user?', true)))
+    throw new ExitError(ExitCode.failure, 'canceled: no user was created');
 }
 
 function equivalentCommand(wanted: Wanted, options: RegisterUserOptions): string {

@@ -92,7 +92,7 @@ export class Reload {
       metrics?.count('latchkey_config_reloads_total', { result: 'failure' });
       const { message } = describeError(error);
       for (const line of message.split('\n')) log.error('reload', line.trim());
-      log.error('reload', 'nothing has changed: the former configuration stays in force');
+      log.error('reload', 'reload failed: the previous configuration remains in effect');
       return false;
     }
   }
@@ -103,7 +103,7 @@ export class Reload {
     try {
       openLog.reopen();
     } catch (error) {
-      openLog.log.error('reload', 'the log file could not be opened again', describeError(error));
+      openLog.log.error('reload', 'log file could not be reopened', describeError(error));
     }
   }
 
@@ -120,7 +120,10 @@ export class Reload {
         return next;
       }
       if (performance.now() > deadline) {
-        throw new ExitError(ExitCode.config, 'the configuration goes on changing: send SIGHUP once it is written');
+        throw new ExitError(
+          ExitCode.config,
+          'the configuration files keep changing; send SIGHUP again when they are complete',
+        );
       }
       before = next;
     }
@@ -141,7 +144,7 @@ export class Reload {
     // An empty file is valid but unlikely to be intended: it is still being written, or the disk was full.
     const emptied = read.emptyFiles.filter((file) => !this.#current.emptyFiles.includes(file));
     if (emptied.length > 0)
-      throw new ExitError(ExitCode.config, `${emptied.join(', ')}: nothing is set there any more`);
+      throw new ExitError(ExitCode.config, `${emptied.join(', ')}: the file no longer contains any settings`);
     const isGenerated = foundation.usesGeneratedRoot(read);
     const restart = changedStartSettings(started, read).filter((key) => !isGenerated || key !== 'secrets.encryption');
     // Settings that need a restart keep their values, and so do the defaults derived from them.
@@ -187,14 +190,16 @@ export class Reload {
     warnOfUnsignableTokens(config.oauth.resources, signingKeys, log);
     for (const warning of certificateWarnings(config.http.listeners, systemClock.now())) log.warn('reload', warning);
     if (restart.length > 0) {
-      log.warn('reload', 'these settings need a restart; the former values stay in force', { keys: restart.join(' ') });
+      log.warn('reload', 'changed settings require a restart; the previous values remain in effect', {
+        keys: restart.join(' '),
+      });
     }
     const fields = { changed: changed.join(' ') || 'nothing' };
-    if (failed === 0) log.info('reload', 'the configuration was read again and is in force', fields);
+    if (failed === 0) log.info('reload', 'configuration reloaded', fields);
     else {
       // Other processes have the new configuration already. A replacement of one of these will read it.
       const told = { processes: failed, ...fields };
-      log.error('reload', 'some serving processes keep the former configuration; send SIGHUP again', told);
+      log.error('reload', 'some serving processes kept the previous configuration; send SIGHUP again', told);
     }
     return failed;
   }

@@ -15,6 +15,6 @@ export async function removeSecondFactorsCommand(deps: ManageDeps, options: Remo
     removeSecondFactors(transaction, removal, deps.sendsNotices),
   );
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, removed: isRemoved })}\n`);
-  else if (isRemoved) deps.io.stdout(`${username} has no authenticator app and no recovery codes any more\n`);
+  else if (isRemoved) deps.io.stdout(`authenticator app and recovery codes of ${username} removed\n`);
   else deps.io.stdout(`${username} has no authenticator app\n`);
 }

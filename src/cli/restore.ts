@@ -126,7 +126,7 @@ function requireEmbedded({ database }: Config): void {
   if (database.server.kind === 'embedded') return;
   throw new ExitError(
     ExitCode.usage,
-    'the database is an external PostgreSQL: name it with --to to load a backup into it, which needs it empty',
+    'the database is an external PostgreSQL; pass it with --to to restore a backup into it, which must be empty',
   );
 }
 
@@ -134,17 +134,17 @@ function warningsOf(manifest: Manifest, { http }: Config): readonly string[] {
   return manifest.public_base === http.publicBase
     ? []
     : [
-        `the backup is of the service at ${manifest.public_base}, and public_base is ${http.publicBase} here: ` +
-          'applications, cookies and passkeys know the former',
+        `the backup is from the service at ${manifest.public_base}, but public_base is ${http.publicBase}: ` +
+          'clients, cookies and passkeys are bound to the former URL',
       ];
 }
 
 function textOf({ created_at, moved_to, rows, secrets, tables, version, warnings }: Restored): string {
   return (
-    `restored ${rows} rows of ${tables} tables, as they were on ${created_at} (Latchkey ${version})\n` +
-    (moved_to === null ? '' : `the former database is in ${moved_to}\n`) +
-    (secrets.length === 0 ? '' : `put into the data directory: ${secrets.join(', ')}\n`) +
-    'jobs that were waiting are held: see latchkey jobs list --status dead, and retry those that are still wanted\n' +
+    `restored ${rows} rows in ${tables} tables from a backup of ${created_at} (Latchkey ${version})\n` +
+    (moved_to === null ? '' : `the previous database was moved to ${moved_to}\n`) +
+    (secrets.length === 0 ? '' : `written to the data directory: ${secrets.join(', ')}\n`) +
+    'waiting jobs were marked as dead: run latchkey jobs list --status dead, and retry those that you still need\n' +
     warnings.map((warning) => `warning: ${warning}\n`).join('')
   );
 }

@@ -46,12 +46,12 @@ export class RootKeyReload {
       if (keys === undefined || JSON.stringify(keys) === this.#known) return;
       this.#known = JSON.stringify(keys);
       if (!useRootKeys(keyRing, keys, config.secrets.encryptionPrevious)) return;
-      log.info('reload', 'the root keys have changed', { keys: 1 + openingKeys(keys).length });
+      log.info('reload', 'root keys reloaded', { keys: 1 + openingKeys(keys).length });
       await this.#deps.changed();
     } catch (error) {
       const { message } = describeError(error);
       if (message !== this.#failure) {
-        log.error('reload', 'the root keys could not be read again; the former ones stay in use', { message });
+        log.error('reload', 'root keys could not be reloaded; the previous ones remain in use', { message });
       }
       this.#failure = message;
     }

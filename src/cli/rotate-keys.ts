@@ -53,22 +53,25 @@ export async function rotateKeys(options: ConfigurationOptions, flags: RotateKey
   const configured = readConfiguredKeys(options, io);
   const rotations = chooseAlgorithms(configured, flags).map((algorithm) => rotationOf(configured, algorithm));
   for (const rotation of rotations) await refuseTooEarly(rotation, flags, configured);
-  if (flags.force) io.stderr('latchkey: warning: waiting times are skipped; clients may refuse tokens for a while\n');
+  if (flags.force) io.stderr('latchkey: warning: waiting times are skipped; clients may reject tokens for a while\n');
   const steps: StepReport[] = [];
   for (const rotation of rotations) steps.push(await takeStep(rotation, flags, configured));
   const after = readConfiguredKeys(options, io);
   if (options.isJson) io.stdout(`${JSON.stringify({ steps, keys: describeKeys(after) })}\n`);
-  else io.stdout(`${steps.map(reportText).join('')}${keyTable(after)}Running processes follow within 30 seconds.\n`);
+  else
+    io.stdout(
+      `${steps.map(reportText).join('')}${keyTable(after)}Running processes apply the change within 30 seconds.\n`,
+    );
 }
 
 function refuseBadFlags({ type, publishFor, promote, retire, force }: RotateKeysFlags): void {
   const problem =
     type !== undefined && !isKeyType(type)
-      ? `unknown type of key ${JSON.stringify(type)}; one of ${KEY_TYPES.join(', ')}`
+      ? `unknown key type ${JSON.stringify(type)}; expected one of ${KEY_TYPES.join(', ')}`
       : promote && retire
-        ? '--promote and --retire are different steps; give one of them'
+        ? '--promote and --retire cannot be combined'
         : publishFor !== undefined && publishFor < MINIMUM_PUBLISH_SECONDS && !force
-          ? '--publish-for is at least 20m: clients keep the key set for 10 minutes'
+          ? '--publish-for must be at least 20m, since clients cache the key set for 10 minutes'
           : undefined;
   if (problem !== undefined) throw new ExitError(ExitCode.usage, problem);
 }
@@ -86,13 +89,13 @@ function chooseAlgorithms({ keys, directory }: ConfiguredKeys, { type }: RotateK
 
 function adviceByHand({ name, kid, type, algorithm }: ListedKey): string {
   return [
-    `${name} signs ${algorithm} and stands in the configuration, which this command does not change. By hand:`,
-    `1. make a key: latchkey keys generate ${isKeyType(type) ? type : 'rsa4096'} -o /path/to/new.pem`,
-    '2. add it to secrets.keys, and reload every instance (SIGHUP):',
+    `${name} signs ${algorithm} and is set in the configuration, which this command does not change. Rotate it by hand:`,
+    `1. generate a key: latchkey keys generate ${isKeyType(type) ? type : 'rsa4096'} -o /path/to/new.pem`,
+    '2. add it to secrets.keys and reload all instances (SIGHUP):',
     '     - key_file: /path/to/new.pem',
     '       use_for_signing: false',
-    `3. an hour later move that line "use_for_signing: false" to the key with the kid ${kid}, and reload`,
-    '4. a day later remove that key, and reload',
+    `3. an hour later, move the line "use_for_signing: false" to the key with the kid ${kid} and reload`,
+    '4. a day later, remove that key and reload',
   ].join('\n');
 }
 
@@ -111,13 +114,13 @@ async function refuseTooEarly(
   if (flags.promote && next === undefined && old === undefined && !isPromotionOpen(rotation)) {
     throw new ExitError(
       ExitCode.failure,
-      `${algorithm}: there is no next key to promote; latchkey keys rotate makes it`,
+      `${algorithm}: no next key to promote; run latchkey keys rotate to create it`,
     );
   }
   const key = flags.promote ? next : flags.retire ? old : undefined;
   const due = flags.promote ? promotionTime(key, flags) : retirementTime(key, configured);
   if (key === undefined || due <= now || flags.force) return;
-  const what = flags.promote ? 'published too recently to sign' : 'still needed for tokens that it signed';
+  const what = flags.promote ? 'too recently published to sign' : 'still needed to verify tokens that it signed';
   throw new ExitError(ExitCode.failure, `${key.path} is ${what}: not before ${timeText(due)} (--force skips the wait)`);
 }
 
@@ -154,7 +157,10 @@ function nameAndType({ keys, algorithm }: KeyRotation, { type }: RotateKeysFlags
   const signer = keys.find((key) => key.isSigning && key.algorithm === algorithm);
   const wanted = type ?? signer?.type;
   if (!isKeyType(wanted)) {
-    throw new ExitError(ExitCode.usage, `${signer?.name}: keys of this size are not made; choose another by --type`);
+    throw new ExitError(
+      ExitCode.usage,
+      `${signer?.name}: keys of this size cannot be generated; choose a type with --type`,
+    );
   }
   return [signer?.type === wanted ? parseKeyFileName(basename(signer.name)).stem : standardStem(wanted), wanted];
 }
@@ -177,11 +183,11 @@ function reportText({ alg, step, file, next_step_at: at }: StepReport): string {
   switch (step) {
     case 'published':
     case 'waiting':
-      return `${alg}: ${file} is published and does not sign yet; from ${at} on, latchkey keys rotate makes it sign\n`;
+      return `${alg}: ${file} is published but not used for signing; run latchkey keys rotate after ${at} to start signing with it\n`;
     case 'promoted':
-      return `${alg}: ${file} signs; the key before it stays published until ${at}, then latchkey keys rotate --retire\n`;
+      return `${alg}: ${file} is now used for signing; the previous key stays published until ${at}; then run latchkey keys rotate --retire\n`;
     case 'replaced':
-      return `${alg}: ${file} was replaced and stays published until ${at}, then latchkey keys rotate --retire\n`;
+      return `${alg}: ${file} was replaced and stays published until ${at}; then run latchkey keys rotate --retire\n`;
     case 'retired':
       return `${alg}: ${file} is no longer published\n`;
     case 'nothing':

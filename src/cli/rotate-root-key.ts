@@ -79,7 +79,7 @@ class RootKeyRotation {
     if (hasGeneratedRoot && !isForced && (await this.#isJustDone(config))) return this.#report('unchanged', NO_COUNTS);
     if (hasGeneratedRoot) await this.#replaceKey(config);
     else if (await isCurrentRootEnough(database, keyRing)) throw new ExitError(ExitCode.failure, ADVICE);
-    this.#tell('waiting until every process seals with the new key');
+    this.#tell('waiting until all processes encrypt with the new key');
     await this.#untilAllHave(keyRing, 'sealing');
     const progress = await this.#reencrypt();
     this.#report('done', progress);
@@ -105,7 +105,7 @@ class RootKeyRotation {
     const { next } = keys;
     if (next === undefined) return;
     const [nextCheck = Buffer.alloc(0)] = rootKeyChecks(keyRing.with(Buffer.from(next, 'hex')));
-    this.#tell('waiting until every process can open what the new key seals');
+    this.#tell('waiting until all processes can decrypt with the new key');
     await this.#untilAll(nextCheck, 'opening');
     await noteRootKey(database, nextCheck);
     await promoteNextRootKey(dataDir, keys);
@@ -114,7 +114,7 @@ class RootKeyRotation {
 
   #readKeys(dataDir: string): RootKeys {
     const keys = readRootKeys(dataDir);
-    if (keys === undefined) throw new ExitError(ExitCode.failure, `${rootKeyPaths(dataDir).current} is gone`);
+    if (keys === undefined) throw new ExitError(ExitCode.failure, `${rootKeyPaths(dataDir).current} does not exist`);
     return keys;
   }
 
@@ -131,8 +131,8 @@ class RootKeyRotation {
       if (performance.now() > deadline) {
         throw new ExitError(
           ExitCode.tempFail,
-          `these processes do not have the new root key: ${missing.join(' ')}. Those on other machines need the files ` +
-            'encryption*.key and encryption.previous of the data directory; then run this command again',
+          `these processes do not have the new root key: ${missing.join(' ')}. On other machines, copy the files ` +
+            'encryption*.key and encryption.previous to their data directories, then run this command again',
         );
       }
       await pause(POLL_MS);
@@ -175,16 +175,16 @@ class RootKeyRotation {
       const job = items.find(({ status }) => status !== 'dead');
       if (job === undefined) {
         if (await isCurrentRootEnough(database, keyRing)) return;
-        const reason = items[0]?.failed_reason ?? 'another root key was put to use in the meantime';
+        const reason = items[0]?.failed_reason ?? 'the root key was replaced by another rotation';
         throw new ExitError(
           ExitCode.failure,
-          `not everything is sealed under the new key: ${reason}. Run this command again`,
+          `not all values are encrypted with the new key: ${reason}. Run this command again`,
         );
       }
       if (performance.now() - toldAt > PROGRESS_MS) {
         toldAt = performance.now();
         const progress = parseProgress(job.payload);
-        this.#tell(`${progress.examined} stored values looked at, ${progress.resealed} sealed again`);
+        this.#tell(`${progress.examined} stored values examined, ${progress.resealed} re-encrypted`);
       }
       await pause(POLL_MS);
     }
@@ -206,30 +206,32 @@ class RootKeyRotation {
     }
     if (status === 'unchanged') {
       this.#io.stdout(
-        `Nothing to do: the root key was replaced within the last day. --force replaces it again. From ${until} on nothing needs ${source}\n`,
+        `Nothing to do: the root key was replaced within the last day. Use --force to replace it anyway. ${source} is not needed after ${until}\n`,
       );
       return;
     }
     if (unreadable !== null && unreadable > 0)
-      this.#io.stderr(`latchkey: warning: no key opens ${unreadable} stored values; they are left\n`);
+      this.#io.stderr(
+        `latchkey: warning: ${unreadable} stored values cannot be decrypted with any key; they were left unchanged\n`,
+      );
     this.#io.stdout(
-      `Every stored value is sealed under the new root key. The former one is in ${source} and opens cookies of before. ` +
-        `From ${until} on nothing needs it: remove it there.\n`,
+      `All stored values are encrypted with the new root key. The previous key is in ${source}, to decrypt existing cookies. ` +
+        `You can remove it there after ${until}.\n`,
     );
   }
 }
 
 const ADVICE = [
-  'the root key stands in the configuration, which this command does not change. By hand, on every instance:',
-  '1. make a key: openssl rand -hex 32 > /path/to/new.key (mode 0600)',
-  '2. add it to what opens, and reload (SIGHUP):',
+  'the root key is set in the configuration, which this command does not change. By hand, on every instance:',
+  '1. generate a key: openssl rand -hex 32 > /path/to/new.key (mode 0600)',
+  '2. add it to the previous keys and reload (SIGHUP):',
   '     secrets:',
   '       encryption_previous:',
   '         - file: /path/to/new.key',
-  '3. when all instances have it, exchange the two, and restart:',
+  '3. when all instances have it, swap the two keys and restart:',
   '     secrets:',
   '       encryption_file: /path/to/new.key',
   '       encryption_previous:',
   '         - file: /path/to/former.key',
-  '4. run this command again: it seals what is stored under the new key, and says when the former one may go',
+  '4. run this command again: it re-encrypts the stored values and shows when you can remove the former key',
 ].join('\n');

@@ -115,10 +115,10 @@ export async function runService(prepared: PreparedInstance): Promise<number> {
 async function preloadAll(preload: () => Promise<void>, log: Log): Promise<void> {
   try {
     await preload();
-    log.debug('http.preloaded', 'what first requests would have to wait for is loaded');
+    log.debug('http.preloaded', 'preloading finished');
   } catch (error) {
     // Requests that need it will fail with the same error.
-    log.warn('http.preload_failed', 'something that requests need cannot be loaded', {
+    log.warn('http.preload_failed', 'preloading failed', {
       reason: describeError(error).message,
     });
   }

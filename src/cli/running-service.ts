@@ -160,7 +160,7 @@ export class RunningService {
     try {
       await this.#oneAfterTheOther(() => this.#replace(this.#settings, async () => {}));
     } catch (error) {
-      this.#kept.log.warn('clock.set', 'what is remembered until some time is kept', describeError(error));
+      this.#kept.log.warn('clock.set', 'caches could not be cleared', describeError(error));
     }
   }
 
@@ -176,7 +176,7 @@ export class RunningService {
     const useServing = this.#server.prepare(mountFeatures(core, this.#kept.assets).serving);
     const parts = this.#newParts(settings, core);
     const digest = sharedSettingsDigest(settings.config, settings.keyRing);
-    if (this.#isStopping) throw new Error('the service stops');
+    if (this.#isStopping) throw new Error('the service is stopping');
     const hashing = hasherOptions(settings.config, this.#kept.log, this.#kept.environment);
     await commit();
     useServing();

@@ -74,14 +74,14 @@ export class ServiceManager {
       child.once('error', (error) => this.#report(error.message, resolve));
       child.once('exit', (code, signal) => {
         if (code === 0) resolve();
-        else this.#report(`${PROGRAM} ended with ${code ?? signal}`, resolve);
+        else this.#report(`${PROGRAM} exited with ${code ?? signal}`, resolve);
       });
     });
   }
 
   /** Reports only the first failure; others would have the same reason. */
   #report(reason: string, done: () => void): void {
-    if (!this.#hasFailed) this.#log.warn('service_manager', 'the service manager cannot be told', { reason });
+    if (!this.#hasFailed) this.#log.warn('service_manager', 'service manager notification failed', { reason });
     this.#hasFailed = true;
     done();
   }

@@ -75,7 +75,7 @@ describe('manage remove-second-factors', () => {
     };
     expect(await signIn()).toContain('/login/totp');
     await remove();
-    expect(printed.out).toBe('fay has no authenticator app and no recovery codes any more\n');
+    expect(printed.out).toBe('authenticator app and recovery codes of fay removed\n');
     expect(await signIn()).not.toContain('/login/totp');
     const now = clock.now();
     const { database, secretKeys } = alone.core;
@@ -196,7 +196,7 @@ describe('manage provision-all-users', () => {
 
   test('queues one job for each, of which twenty become due each second', async () => {
     await provision();
-    expect(printed.out).toBe('the homeserver will be told of 2005 users, within 101 s\n');
+    expect(printed.out).toBe('2005 users will be synced to the homeserver within 101 s\n');
     const last = new Date(clock.now() + 2004 * 50);
     expect(await waiting()).toEqual({ jobs: 2005, people: 2005, due_now: 20, last });
     // The second time, the pending jobs replace new ones.
@@ -213,7 +213,7 @@ describe('manage provision-all-users', () => {
   test('the homeserver knows them then', async () => {
     await rows(`delete from users where username <> 'member7'`);
     await provision();
-    expect(printed.out).toBe('the homeserver will be told of 1 user, within 1 s\n');
+    expect(printed.out).toBe('1 user will be synced to the homeserver within 1 s\n');
     await tellHomeserver(connected.core);
     expect(homeserver.user('member7')).toBeDefined();
   });
@@ -244,7 +244,7 @@ describe('manage sync-devices', () => {
     await withDevices('rin', ['LOST', 'LIVE']);
     await withDevices('ren', ['LOST']);
     await sync('rin');
-    expect(printed.out).toBe('the homeserver will be told of 1 user, within 1 s\n');
+    expect(printed.out).toBe('1 user will be synced to the homeserver within 1 s\n');
     await tellHomeserver(connected.core);
     expect([devicesOf('rin'), devicesOf('ren')]).toEqual([['LIVE'], ['LOST']]);
   });
@@ -318,7 +318,7 @@ describe('manage issue-compatibility-token', () => {
   test('administers the homeserver where that is wanted in so many words, with a warning', async () => {
     await member('tia');
     await issue('tia', { deviceId: 'ADMIN BOX', isAdmin: true, expiresInSeconds: 3600, json: true });
-    expect(printed.err).toBe('warning: with this token tia administers the homeserver\n');
+    expect(printed.err).toBe('warning: this token gives tia administrator rights on the homeserver\n');
     const result: Record<string, unknown> = JSON.parse(printed.out);
     expect(result).toMatchObject({ username: 'tia', device_id: 'ADMIN BOX', admin: true });
     const body = await introspect(String(result['access_token']));
@@ -341,8 +341,13 @@ describe('manage issue-compatibility-token', () => {
   });
 
   test.each([
-    ['does not answer', { kind: 'refuse' } as const, 'the homeserver does not answer: no token was made', 1],
-    ['refuses', { kind: 'answer', status: 403 } as const, 'the homeserver refused the device; the log says why', 0],
+    ['does not answer', { kind: 'refuse' } as const, 'the homeserver does not respond; no token was issued', 1],
+    [
+      'refuses',
+      { kind: 'answer', status: 403 } as const,
+      'the homeserver rejected the device; see the log for the reason',
+      0,
+    ],
   ])('makes nothing while the homeserver %s', async (what, fault, message, syncs) => {
     const username = what === 'refuses' ? 'ula' : 'udo';
     await member(username);
@@ -354,9 +359,9 @@ describe('manage issue-compatibility-token', () => {
 
   test.each([
     ['nobody', {}, 'user not found', 1],
-    ['ute', { deviceId: '' }, 'a device id has 1 to 255 characters, none of them a control character', 2],
-    ['ute', { deviceId: 'a\tb' }, 'a device id has 1 to 255 characters, none of them a control character', 2],
-    ['ute', { expiresInSeconds: 0 }, 'a token is good for 1 second to 10 years', 2],
+    ['ute', { deviceId: '' }, 'a device id must have 1 to 255 characters and no control characters', 2],
+    ['ute', { deviceId: 'a\tb' }, 'a device id must have 1 to 255 characters and no control characters', 2],
+    ['ute', { expiresInSeconds: 0 }, 'the lifetime of a token must be from 1 second to 10 years', 2],
   ])('%s %j fails', async (user, options, message, exitCode) => {
     await expect(issue(user, options)).rejects.toMatchObject({ message, exitCode });
   });
@@ -393,8 +398,8 @@ test('manage delete-client: an application that registered itself goes, one of t
   await remove(dynamic ?? expect.fail('no client'));
   expect(printed.out).toBe('deleted\n');
   await expect(remove(dynamic ?? '')).rejects.toThrow('client not found');
-  await expect(remove(configured ?? '')).rejects.toThrow('one of the configuration');
-  await expect(remove('x')).rejects.toThrow('no client id');
+  await expect(remove(configured ?? '')).rejects.toThrow('defined in the configuration');
+  await expect(remove('x')).rejects.toThrow('not a client id');
 });
 
 describe('manage issue-personal-token', () => {

@@ -12,9 +12,9 @@ export function addSessionCommands(manage: Command, configuration: () => Configu
   };
   manage
     .command('kill-sessions <user>')
-    .description('end all sessions of a user: in browsers, at applications, of chat clients and of personal tokens')
-    .option('--dry-run', 'say how many would end, and end none', false)
-    .option('--keep-personal', 'leave personal tokens that act as the user or belong to them', false)
+    .description('end all sessions of a user: browser, OAuth, chat client and personal token sessions')
+    .option('--dry-run', 'print the number of sessions without ending them', false)
+    .option('--keep-personal', 'keep personal tokens that act as the user or are owned by the user', false)
     .action(async (user: string, options: { dryRun: boolean; keepPersonal: boolean }) => {
       const { killSessionsCommand } = await import('./kill-sessions.ts');
       const { dryRun, keepPersonal: keepsPersonal } = options;
@@ -22,8 +22,8 @@ export function addSessionCommands(manage: Command, configuration: () => Configu
     });
   manage
     .command('provision-all-users')
-    .description('have the homeserver told of every user, at most 20 a second')
-    .option('--only-active', 'leave out those who are locked or deactivated', false)
+    .description('sync all users to the homeserver, at most 20 per second')
+    .option('--only-active', 'skip locked and deactivated users', false)
     .action(async ({ onlyActive }: { onlyActive: boolean }) => {
       const { provisionAllUsersCommand } = await import('./tell-homeserver.ts');
       await run((deps, json) => provisionAllUsersCommand(deps, { onlyActive, json }));
@@ -31,34 +31,34 @@ export function addSessionCommands(manage: Command, configuration: () => Configu
   manage
     .command('sync-devices')
     .description(
-      'have the homeserver keep the devices of live sessions and delete all others, of at most 20 users a second',
+      'sync devices to the homeserver: keep those with active sessions and delete all others, at most 20 users per second',
     )
-    .option('--user <user>', 'of this user alone')
+    .option('--user <user>', 'only for this user')
     .action(async ({ user }: { user?: string }) => {
       const { syncDevicesCommand } = await import('./tell-homeserver.ts');
       await run((deps, json) => syncDevicesCommand(deps, { user, json }));
     });
   manage
     .command('issue-compatibility-token <user> [device-id]')
-    .description('make a session of a chat client and print its access token, which nobody can refresh')
-    .option('--device-id <id>', 'its device (default: 10 random characters); another way to say it')
-    .addOption(durationOption('--expires-in <duration>', 'how long it is good: 3600, 7d; default without end'))
-    .option('--yes-i-want-to-grant-synapse-admin-privileges', 'the token administers the homeserver', false)
+    .description('create a chat client session and print its access token, which cannot be refreshed')
+    .option('--device-id <id>', 'device id, instead of the argument (default: 10 random characters)')
+    .addOption(durationOption('--expires-in <duration>', 'lifetime: 3600, 7d (default: unlimited)'))
+    .option('--yes-i-want-to-grant-synapse-admin-privileges', 'grant administrator rights on the homeserver', false)
     .action(async (user: string, argument: string | undefined, options: IssueTokenFlags, command: Command) => {
       const { deviceId = argument, expiresIn, yesIWantToGrantSynapseAdminPrivileges: isAdmin } = options;
-      if (argument !== undefined && deviceId !== argument) command.error('error: two device ids are given');
+      if (argument !== undefined && deviceId !== argument) command.error('error: two different device ids given');
       const { issueCompatibilityTokenCommand } = await import('./issue-compatibility-token.ts');
       const token = { user, deviceId, expiresInSeconds: expiresIn, isAdmin };
       await run((deps, json) => issueCompatibilityTokenCommand(deps, { ...token, json }));
     });
   manage
     .command('issue-personal-token')
-    .description('make a standing token that acts as a user, for a program, and print it')
-    .requiredOption('--actor <user>', 'as whom it acts')
-    .requiredOption('--name <name>', 'what it is for, 1 to 100 characters')
-    .requiredOption('--scope <scope>', 'what it may do, separated by blanks')
-    .option('--owner <user>', 'to whom it belongs, and without whom it stops (default: the actor)')
-    .addOption(durationOption('--expires-in <duration>', 'how long it is good: 3600, 90d; default without end'))
+    .description('create a personal token that acts as a user, for use by a program, and print it')
+    .requiredOption('--actor <user>', 'user that the token acts as')
+    .requiredOption('--name <name>', 'name of the token, 1 to 100 characters')
+    .requiredOption('--scope <scope>', 'space-separated scopes')
+    .option('--owner <user>', 'owner of the token, which ends with the account of the owner (default: the actor)')
+    .addOption(durationOption('--expires-in <duration>', 'lifetime: 3600, 90d (default: unlimited)'))
     .action(async ({ expiresIn, owner, ...token }: PersonalTokenFlags) => {
       const { issuePersonalTokenCommand } = await import('./issue-personal-token.ts');
       await run((deps, json) =>
@@ -67,7 +67,7 @@ export function addSessionCommands(manage: Command, configuration: () => Configu
     });
   manage
     .command('delete-client <client-id>')
-    .description('delete an application that registered itself, with its sessions and tokens')
+    .description('delete a dynamically registered client with its sessions and tokens')
     .action(async (clientId: string) => {
       const { deleteClientCommand } = await import('./delete-client.ts');
       await run((deps, json) => deleteClientCommand(deps, { clientId, json }));

@@ -24,13 +24,11 @@ export async function setDisplayNameCommand(deps: ManageDeps, options: SetDispla
     by: { detail: { actor: 'admin' } },
   });
   if (outcome !== 'set') {
-    throw new ExitError(ExitCode.unavailable, 'the homeserver did not take the display name: nothing was changed');
+    throw new ExitError(ExitCode.unavailable, 'the homeserver rejected the display name; nothing was changed');
   }
   if (options.json) {
     deps.io.stdout(`${JSON.stringify({ id, username, display_name: displayName ?? null })}\n`);
   } else {
-    deps.io.stdout(
-      `${username} ${displayName === undefined ? 'has no display name any more' : `is called ${displayName}`}\n`,
-    );
+    deps.io.stdout(`display name of ${username} ${displayName === undefined ? 'removed' : `set to ${displayName}`}\n`);
   }
 }

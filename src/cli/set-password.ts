@@ -30,7 +30,7 @@ export async function setPasswordCommand(deps: ManageDeps, options: SetPasswordO
   if (password === undefined)
     throw new ExitError(
       ExitCode.usage,
-      'the password is missing: name its file with --password-file, or - for standard input',
+      'the password is missing: pass its file with --password-file, or - for standard input',
     );
   const emails = await listEmails(deps.database, user.id);
   const owner = { username: user.username, emails, serviceName: deps.serviceName };

@@ -21,7 +21,7 @@ export async function listUsersCommand(deps: ManageDeps, options: ListUsersOptio
   const shown = found.slice(0, limit);
   if (json) for (const user of shown) deps.io.stdout(`${JSON.stringify(documentOf(user))}\n`);
   else deps.io.stdout(usersTable(shown));
-  deps.io.stderr(found.length > limit ? `the first ${limit}; there are more\n` : `total: ${shown.length}\n`);
+  deps.io.stderr(found.length > limit ? `only the first ${limit} are shown\n` : `total: ${shown.length}\n`);
 }
 
 function documentOf(user: ListedUser) {
@@ -115,13 +115,13 @@ function lines(user: User, { sessions, ...described }: UserDescription): string 
     ['password', hasPassword ? 'yes' : 'no'],
     ['email addresses', emailsText(emails)],
     ['groups', groups.join(', ') || '-'],
-    ['further claims', Object.keys(claims).length === 0 ? '-' : JSON.stringify(claims)],
+    ['additional claims', Object.keys(claims).length === 0 ? '-' : JSON.stringify(claims)],
     ...links.map(({ provider, subject, accountName }) => {
       const name = accountName === undefined ? '' : ` (${accountName})`;
-      return ['linked to', `${provider}: ${subject}${name}`] as const;
+      return ['linked identity', `${provider}: ${subject}${name}`] as const;
     }),
     [
-      'live sessions',
+      'active sessions',
       `browser: ${sessions.browser}, OAuth: ${sessions.oauth2}, chat: ${sessions.compat}, personal: ${sessions.personal}`,
     ],
   ];

@@ -59,12 +59,12 @@ export class SigningKeyReload {
   #attempt(work: () => void): void {
     try {
       work();
-      if (this.#failure !== undefined) this.#deps.log.info('reload', 'the signing keys can be read again');
+      if (this.#failure !== undefined) this.#deps.log.info('reload', 'signing key reload recovered');
       this.#failure = undefined;
     } catch (error) {
       const { message } = describeError(error);
       if (message !== this.#failure) {
-        this.#deps.log.error('reload', 'the signing keys could not be read again; the former ones stay in use', {
+        this.#deps.log.error('reload', 'signing keys could not be reloaded; the previous ones remain in use', {
           message,
         });
       }
@@ -78,7 +78,7 @@ type Listed = readonly Pick<ListedKey, 'algorithm' | 'isSigning' | 'kid'>[];
 /** Logs one line if the keys differ. */
 export function logKeyChanges(before: Listed, after: Listed, log: Log): void {
   if (JSON.stringify(before) === JSON.stringify(after)) return;
-  log.info('reload', 'the signing keys have changed', {
+  log.info('reload', 'signing keys reloaded', {
     signing: after.flatMap(({ algorithm, kid, isSigning }) => (isSigning ? `${algorithm}=${kid}` : [])).join(' '),
     added: missingFrom(before, after),
     removed: missingFrom(after, before),

@@ -29,10 +29,10 @@ export function requireMemoryForHashes(
   const advice =
     fitting > 0
       ? `set limits.password_hash_concurrency to at most ${fitting}, or give the container more memory`
-      : 'give the container more memory, or take a smaller memory_kib in passwords.schemes';
+      : 'give the container more memory, or set a smaller memory_kib in passwords.schemes';
   throw new ExitError(
     ExitCode.config,
-    `${atOnce} password hashes at once need ${mib(atOnce * bytesEach)} MiB, over half of the ${mib(memoryLimit)} MiB ` +
+    `${atOnce} concurrent password hashes require ${mib(atOnce * bytesEach)} MiB, more than half of the ${mib(memoryLimit)} MiB ` +
       `of this container: ${advice}`,
   );
 }
@@ -50,8 +50,8 @@ export function warnOfLittleMemory(processes: number, memoryLimit: number | unde
   if (memoryLimit === undefined || memoryLimit === 0 || memoryLimit >= processes * ENOUGH_MIB * BYTES_PER_MIB) return;
   log.warn(
     'startup',
-    `this container may use ${mib(memoryLimit)} MiB: with less than ${processes * ENOUGH_MIB} MiB the service may be ` +
-      'killed when several people sign in at once',
+    `the memory limit of this container is ${mib(memoryLimit)} MiB: with less than ${processes * ENOUGH_MIB} MiB, the service may be ` +
+      'killed when several users sign in at the same time',
   );
 }
 
@@ -76,7 +76,7 @@ export async function warnOfMissingAdmins(
   if (missing.length === 0) return;
   log.warn(
     'startup',
-    `policy.data.admin_users lists accounts that do not exist; make one with: ${registerCommand} NAME`,
+    `policy.data.admin_users lists accounts that do not exist; create one with: ${registerCommand} NAME`,
     {
       missing: missing.join(' '),
       ...(respelled.length > 0 && { spelled_in_another_case: respelled.join(' ') }),
@@ -94,7 +94,7 @@ export function warnOfUnsignableTokens(
     ({ tokenAlgorithm }) => tokenAlgorithm !== undefined && !signingKeys.canSign(tokenAlgorithm),
   );
   if (without.length === 0) return;
-  log.warn('startup', 'no key signs with the signing_alg of these resources: token requests for them fail', {
+  log.warn('startup', 'no signing key for the signing_alg of these resources: token requests for them fail', {
     resources: without.map(({ identifier, tokenAlgorithm }) => `${identifier}=${tokenAlgorithm}`).join(' '),
     available: signingKeys.algorithms().join(' '),
   });
@@ -124,7 +124,7 @@ export function warnOfMissingAlgorithms(
   ]);
   const without = wanted.filter(({ algorithm }) => algorithm !== undefined && !signingKeys.canSign(algorithm));
   if (without.length === 0) return;
-  log.warn('startup', 'no key signs with the ..._signed_response_alg of these clients: those answers to them fail', {
+  log.warn('startup', 'no signing key for the ..._signed_response_alg of these clients: these responses fail', {
     clients: without.map(({ client, answer, algorithm }) => `${client.clientId}:${answer}=${algorithm}`).join(' '),
     available: signingKeys.algorithms().join(' '),
   });

@@ -90,7 +90,9 @@ test('a database that does not do it in time is no defect: exit 69, the reason, 
     const { exitCode, err } = await sync([entry('01JD3Q5Z8W2N4K6M7P9R0S1T2V')]);
     expect([exitCode, err]).toEqual([
       69,
-      expect.stringMatching(/^latchkey: the database did not do what was needed: .*lock timeout\. .* Try again\.\n$/),
+      expect.stringMatching(
+        /^latchkey: the database failed to complete the command: .*lock timeout\. .* Retry later\.\n$/,
+      ),
     ]);
   } finally {
     await holder.end();
@@ -103,7 +105,7 @@ describe('config sync', () => {
   test('prints one line for each change, and nothing to do the second time', async () => {
     const clients = [entry(first, { client_name: 'One' }), entry(second, { client_name: 'Two' })];
     expect(await sync(clients)).toEqual({ exitCode: 0, out: `add client ${first}\nadd client ${second}\n`, err: '' });
-    expect(await sync(clients)).toMatchObject({ exitCode: 0, out: 'nothing to change\n' });
+    expect(await sync(clients)).toMatchObject({ exitCode: 0, out: 'no changes\n' });
     const changed = [clients[0] ?? {}, entry(second, { client_name: 'Zwei' }), entry(third, { client_name: 'Drei' })];
     expect((await sync(changed)).out).toBe(`add client ${third}\nupdate client ${second}\n`);
     expect(await stored()).toEqual(['One', 'Zwei', 'Drei']);
@@ -176,14 +178,14 @@ describe('config sync', () => {
       (await sync([], options, testDatabase.connectionString, settings)).out;
     expect(await of(provider())).toBe(`add upstream provider ${id}\n`);
     expect(await of(provider({ enabled: false }))).toBe(`disable upstream provider ${id}\n`);
-    expect(await of(provider({ enabled: false }))).toBe('nothing to change\n');
+    expect(await of(provider({ enabled: false }))).toBe('no changes\n');
     expect(await of(provider({ enabled: false, client_id: 'y' }))).toBe(`update upstream provider ${id}\n`);
     expect(await of(provider({ client_id: 'y' }))).toBe(`enable upstream provider ${id}\n`);
     expect(await of({})).toBe(`disable upstream provider ${id}\n`);
-    expect(await of({})).toBe('nothing to change\n');
+    expect(await of({})).toBe('no changes\n');
     expect(await of({}, ['--prune', '--dry-run'])).toBe(`delete upstream provider ${id}\n`);
     expect(await of({}, ['--prune'])).toBe(`delete upstream provider ${id}\n`);
-    expect(await of({}, ['--prune'])).toBe('nothing to change\n');
+    expect(await of({}, ['--prune'])).toBe('no changes\n');
   });
 
   test('no secret is printed', async () => {
@@ -208,7 +210,7 @@ describe('config sync', () => {
           .join(''),
       );
     }
-    expect(new Set(outputs)).toEqual(new Set([`add client ${first}\nadd client ${second}\nnothing to change\n`]));
+    expect(new Set(outputs)).toEqual(new Set([`add client ${first}\nadd client ${second}\nno changes\n`]));
   });
 
   test('--dry-run on a database without its tables names the migrations and applies none (exit code 1)', async () => {

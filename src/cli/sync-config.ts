@@ -62,6 +62,6 @@ export async function syncConfig(
 }
 
 function linesOf(actions: readonly { readonly action: string; readonly kind: string; readonly id: string }[]): string {
-  if (actions.length === 0) return 'nothing to change\n';
+  if (actions.length === 0) return 'no changes\n';
   return actions.map(({ action, kind, id }) => `${action} ${kind.replace('_', ' ')} ${id}\n`).join('');
 }

@@ -35,7 +35,7 @@ export async function syncDevicesCommand(deps: ManageDeps, options: SyncDevicesO
 
 function requireHomeserver({ homeserver }: ManageDeps): void {
   if (!homeserver.isConnected)
-    throw new ExitError(ExitCode.failure, 'there is no homeserver: homeserver.kind is "none"');
+    throw new ExitError(ExitCode.failure, 'no homeserver is configured: homeserver.kind is "none"');
 }
 
 function report(
@@ -44,5 +44,5 @@ function report(
   { users, seconds }: { readonly users: number; readonly seconds: number },
 ): void {
   if (json) io.stdout(`${JSON.stringify({ users, seconds })}\n`);
-  else io.stdout(`the homeserver will be told of ${users} ${users === 1 ? 'user' : 'users'}, within ${seconds} s\n`);
+  else io.stdout(`${users} ${users === 1 ? 'user' : 'users'} will be synced to the homeserver within ${seconds} s\n`);
 }

@@ -11,11 +11,11 @@ export function addTemplatesCommands(
 ): void {
   program
     .command('templates')
-    .description('look at what pages and mails are made of')
+    .description('check the templates and translations of pages and emails')
     .command('check')
-    .description('render every page and mail with made-up data in every language; exit 1 when something is wrong')
-    .option('--out-dir <path>', 'write each of them into this directory, which is empty or does not exist')
-    .option('--stabilise', 'the same times, random values and file names each time, to compare two versions', false)
+    .description('render all pages and emails with sample data in all languages; exit 1 if there are problems')
+    .option('--out-dir <path>', 'write the results to this directory, which must be empty or not exist')
+    .option('--stabilise', 'use the same times, random values and file names in each run, to compare versions', false)
     .action(async (flags: CheckTemplatesFlags) =>
       finish(await (await import('./templates.ts')).checkAllTemplates(configuration(), flags, io)),
     );

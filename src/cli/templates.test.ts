@@ -59,11 +59,11 @@ test('templates check: each problem of a template is one line with file and line
   expect({ exitCode, err }).toEqual({ exitCode: 1, err: '' });
   const looks = join(workingDirectory, 'looks');
   expect(out.split('\n').map((line) => line.replace(looks, 'looks'))).toEqual([
-    expect.stringContaining('looks/emails/recovery.html:2: <script is not allowed in a mail'),
+    expect.stringContaining('looks/emails/recovery.html:2: <script is not allowed in an email'),
     expect.stringContaining('looks/emails/recovry.txt:1: '),
-    expect.stringContaining('looks/page.html:3: there is no variable "user"'),
+    expect.stringContaining('looks/page.html:3: unknown variable "user"'),
     'looks/page.html:1: <div> is not closed',
-    'looks/page.html:3: inline style is refused by the browser; use the classes of the pages',
+    'looks/page.html:3: inline styles are blocked by the browser; use the CSS classes of the pages',
     '',
   ]);
 });
@@ -88,7 +88,7 @@ test('templates check: renders in the languages of the operator, and names a wro
   };
   const { exitCode, out, workingDirectory } = await check(files, '--out-dir', 'out');
   expect(exitCode).toBe(1);
-  const problem = 'texts/he.json:3: login.continue: there is no value {who}; there is {client}\n';
+  const problem = 'texts/he.json:3: login.continue: unknown value {who}; available: {client}\n';
   expect(out.endsWith(`/${problem}`)).toBe(true);
   expect(out.split('\n')).toHaveLength(2);
   expect(readFileSync(join(workingDirectory, 'out/pages/login.he.html'), 'utf8')).toContain('כניסה');
@@ -100,7 +100,7 @@ test('templates check: mails that are not well formed are found, and a subject t
     'looks/emails/data_export.subject': '{{ code }}',
   });
   expect(exitCode).toBe(1);
-  expect(out).toContain('emails/verification.en.html:1: </p> closes nothing\n');
+  expect(out).toContain('emails/verification.en.html:1: </p> does not close an element\n');
   expect(out).toContain('emails/data_export.en.subject:1: expected one line\n');
 });
 

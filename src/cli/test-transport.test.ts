@@ -22,10 +22,10 @@ test('a start says that mails would not be taken, and why, without the password 
   const log = new RecordingLog();
   smtp.reactions = { greeting: 554 };
   await testTransport(transport(smtp.port, 'hush'), log);
-  const reason = 'the SMTP server answered 554 to the connection: 554 as told';
+  const reason = 'the SMTP server responded 554 to the connection: 554 as told';
   expect(log.lines).toMatchObject([{ level: 'warn', event: 'mail.failed', fields: { reason } }]);
   await testTransport(transport(1), log);
-  expect(log.lines[1]).toMatchObject({ level: 'warn', fields: { reason: 'no SMTP answer (ECONNREFUSED)' } });
+  expect(log.lines[1]).toMatchObject({ level: 'warn', fields: { reason: 'no SMTP response (ECONNREFUSED)' } });
   expect(JSON.stringify(log.lines)).not.toContain('hush');
 });
 

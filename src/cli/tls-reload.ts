@@ -47,13 +47,13 @@ export class TlsReload {
       const listeners = rereadListeners(loaded);
       server.reloadTls(listeners);
       this.#failure = undefined;
-      log.info('reload', 'the certificates of the listeners were read again and are in use');
+      log.info('reload', 'listener certificates reloaded');
       for (const warning of certificateWarnings(listeners, clock.now())) log.warn('reload', warning);
     } catch (error) {
       const { message } = describeError(error);
       // Logged once, not on every attempt.
       if (message !== this.#failure) {
-        log.error('reload', 'the certificates of the listeners could not be read again; the former ones stay in use', {
+        log.error('reload', 'listener certificates could not be reloaded; the previous ones remain in use', {
           message,
         });
       }

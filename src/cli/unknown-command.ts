@@ -8,7 +8,7 @@ export function unknownCommand(program: Command, word: string, group?: Command):
   const [own, of] = group === undefined ? ['', ''] : [`${group.name()} `, ` of ${group.name()}`];
   const meant = meaning(own, word) ?? nearest(own, word, names) ?? meaning('', word) ?? elsewhere(program, word);
   const hint = meant === undefined ? '' : ` Did you mean: latchkey ${meant}?`;
-  return `error: unknown command '${word}'${of}.${hint} Commands${of} are ${names.join(', ')}; latchkey ${own}--help explains them.`;
+  return `error: unknown command '${word}'${of}.${hint} Commands${of}: ${names.join(', ')}. See latchkey ${own}--help.`;
 }
 
 export function refuseUnknownSubcommands(program: Command): void {

@@ -19,13 +19,13 @@ export async function setGroupsCommand(deps: ManageDeps, options: GroupsOptions)
   const groups = sortedGroups(options.groups);
   const wrong = groups.find((name) => !isGroupName(name));
   if (wrong !== undefined) {
-    throw new ExitError(ExitCode.failure, `"${visible(wrong)}" is not a name of a group: ${GROUP_NAME_RULE}`);
+    throw new ExitError(ExitCode.failure, `"${visible(wrong)}" is not a valid group name: ${GROUP_NAME_RULE}`);
   }
   if (groups.length > MAX_GROUPS) throw new ExitError(ExitCode.failure, `more than ${MAX_GROUPS} groups`);
   const change = { user: id, groups, now: deps.clock.now() };
   const isChanged = await deps.database.transaction((open) => setGroups(open, change));
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, groups, changed: isChanged })}\n`);
-  else deps.io.stdout(`${username} is in ${groupsInWords(groups)}${isChanged ? '' : ', as before'}\n`);
+  else deps.io.stdout(`${username} is ${isChanged ? 'now' : 'already'} in ${groupsInWords(groups)}\n`);
 }
 
 function groupsInWords(groups: readonly string[]): string {
@@ -46,7 +46,7 @@ export async function setClaimsCommand(deps: ManageDeps, options: ClaimsOptions)
   const change = { user: id, claims, now: deps.clock.now() };
   const isChanged = await deps.database.transaction((open) => setClaims(open, change));
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, claims, changed: isChanged })}\n`);
-  else deps.io.stdout(`${username} has ${claimsInWords(claims)}${isChanged ? '' : ', as before'}\n`);
+  else deps.io.stdout(`${username} ${isChanged ? 'now' : 'already'} has ${claimsInWords(claims)}\n`);
 }
 
 function parseClaims(text: string): ExtraClaims {
@@ -54,7 +54,7 @@ function parseClaims(text: string): ExtraClaims {
   const found = extraClaimsProblem(claims);
   if (found === undefined && isExtraClaims(claims)) return claims;
   const { member, problem } = found ?? { member: undefined, problem: 'expected an object' };
-  const where = member === undefined ? 'the claims cannot be used' : `the claim "${visible(member)}" cannot be used`;
+  const where = member === undefined ? 'the claims are not valid' : `the claim "${visible(member)}" is not valid`;
   throw new ExitError(ExitCode.failure, `${where}: ${problem}`);
 }
 
@@ -62,11 +62,11 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ExitError(ExitCode.failure, 'the claims are not JSON');
+    throw new ExitError(ExitCode.failure, 'the claims are not valid JSON');
   }
 }
 
 function claimsInWords(claims: ExtraClaims): string {
   const names = Object.keys(claims);
-  return names.length === 0 ? 'no further claims' : `further claims: ${visible(names.join(', '))}`;
+  return names.length === 0 ? 'no additional claims' : `the additional claims ${visible(names.join(', '))}`;
 }

@@ -33,7 +33,7 @@ export async function addEmailCommand(deps: ManageDeps, options: EmailOptions): 
   const { id, username } = user;
   const { address } = email;
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, email: address, added: isAdded })}\n`);
-  else deps.io.stdout(isAdded ? `${address} added to ${username}\n` : `${username} has ${address} already\n`);
+  else deps.io.stdout(isAdded ? `${address} added to ${username}\n` : `${username} already has ${address}\n`);
 }
 
 /** `manage remove-email` (operations 3.5). Throws `ExitError` 1 if the user does not have the address. */
@@ -50,7 +50,7 @@ export async function removeEmailCommand(deps: ManageDeps, options: EmailOptions
     }
     return await listEmails(transaction, id);
   });
-  if (left.length === 0) deps.io.stderr(`warning: ${username} has no e-mail address any more\n`);
+  if (left.length === 0) deps.io.stderr(`warning: ${username} no longer has an email address\n`);
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, email: address, removed: true })}\n`);
   else deps.io.stdout(`${address} removed from ${username}\n`);
 }
@@ -58,13 +58,13 @@ export async function removeEmailCommand(deps: ManageDeps, options: EmailOptions
 /** `manage verify-email` (operations 3.5), for scripts written for other programs. Changes nothing. */
 export async function verifyEmailCommand(deps: ManageDeps, options: EmailOptions): Promise<void> {
   const { id, username } = await findManagedUser(deps, options.user);
-  deps.io.stderr('warning: verify-email does nothing: addresses that add-email adds are confirmed already\n');
+  deps.io.stderr('warning: verify-email does nothing: addresses added with add-email are already confirmed\n');
   if (options.json) deps.io.stdout(`${JSON.stringify({ id, username, email: options.email, changed: false })}\n`);
 }
 
 /** Accepts addresses that predate the current rules. */
 function parse(text: string): EmailAddress {
   const email = parseStoredEmailAddress(text);
-  if (email === undefined) throw new ExitError(ExitCode.failure, `${text} is not an e-mail address`);
+  if (email === undefined) throw new ExitError(ExitCode.failure, `${text} is not an email address`);
   return email;
 }

@@ -89,7 +89,7 @@ export class DatabaseWatch {
   #notice(): void {
     const milliseconds = Math.round(this.#watched.clock.takeStep());
     if (milliseconds === 0) return;
-    this.#watched.log.warn('clock.set', 'the clock of this machine was set, or the machine stood still', {
+    this.#watched.log.warn('clock.set', 'system clock changed, or the machine was suspended', {
       milliseconds,
     });
     this.#setCount += 1;
@@ -109,11 +109,11 @@ export class DatabaseWatch {
       if (this.#clocksAgree && !agree) {
         log.error(
           'db.skew',
-          'not ready: set the clock of this machine or of the database; until then requests are answered 503, ' +
-            'background work waits, and /health answers 503 clock',
+          'not ready: correct the clock of this machine or of the database; until then, requests get 503, ' +
+            'background jobs wait, and /health returns 503 clock',
         );
       }
-      if (!this.#clocksAgree && agree) log.info('db.skew', 'the clocks of this machine and of the database agree');
+      if (!this.#clocksAgree && agree) log.info('db.skew', 'clock skew resolved');
       this.#clocksAgree = agree;
       this.#comparedCount = setCount;
       if (agree && setCount === this.#setCount) clock.accept();
@@ -121,12 +121,15 @@ export class DatabaseWatch {
       this.#wasSetBack = false;
       const isUsable = await isSchemaUsable(database, migrations);
       if (state.isSchemaUsable && !isUsable) {
-        log.error('db.migrate', 'not ready: the schema does not fit this version; /health answers 503 migrations');
+        log.error(
+          'db.migrate',
+          'not ready: the database schema does not match this version; /health returns 503 migrations',
+        );
       }
       state.isSchemaUsable = isUsable;
       if (isUsable && agree && this.#monotonic() >= this.#judgesQueueFrom) await checkQueue(this.#watched);
     } catch {
-      log.debug('db.skew', 'clock and schema of the database could not be read');
+      log.debug('db.skew', 'could not read the clock and schema of the database');
     }
   }
 }
@@ -135,8 +138,8 @@ async function checkQueue({ database, clock, log, state }: Watched): Promise<voi
   const { due, isLate, oldestMs } = await readMailBacklog(database, clock.now());
   const fields = { due, oldest_seconds: Math.round(oldestMs / 1000) };
   if (isLate && !state.areMailsLate) {
-    log.warn('job.behind', 'mails are late; forms that send one answer 503 until they have caught up', fields);
+    log.warn('job.behind', 'emails are delayed; forms that send one return 503 until the queue has caught up', fields);
   }
-  if (!isLate && state.areMailsLate) log.info('job.behind', 'mails have caught up', fields);
+  if (!isLate && state.areMailsLate) log.info('job.behind', 'emails are no longer delayed', fields);
   state.areMailsLate = isLate;
 }

@@ -21,7 +21,7 @@ export async function work(options: ConfigurationOptions, io: CommandIo): Promis
     listeners: healthListeners,
     announce: async ({ openLog: { log } }, bound) => {
       for (const { address } of bound) log.info('startup', `health on ${address}`);
-      log.info('startup', `latchkey ${io.version} does background work only`);
+      log.info('startup', `latchkey ${io.version} runs background jobs only`);
     },
   });
 }

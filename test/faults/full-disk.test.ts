@@ -51,7 +51,7 @@ test.runIf(mayMount())(
     disk.fill();
     const program = new Program(folder, settingsOf(join(folder, LONG_NAME)));
     const refused = await run(program, ['database', 'migrate'], { TMPDIR: temporary });
-    expect(refused).toMatchObject({ code: 71, errors: expect.stringContaining('a disk is full. Free space on it') });
+    expect(refused).toMatchObject({ code: 71, errors: expect.stringContaining('the disk is full. Free some space') });
     expect(refused.errors).toContain(`"${temporary}/latchkey-`);
     disk.free();
     expect(await run(program, ['database', 'migrate'], { TMPDIR: temporary })).toMatchObject({ code: 0 });
@@ -71,7 +71,7 @@ test.runIf(mayMount())(
     expect(await run(ours, ['backup', '-o', backup])).toMatchObject({ code: 0 });
 
     const restored = await run(ours, ['restore', '--force', backup]);
-    expect(restored).toMatchObject({ code: 71, errors: expect.stringContaining('a disk is full. Free space on it') });
+    expect(restored).toMatchObject({ code: 71, errors: expect.stringContaining('the disk is full. Free some space') });
     disk.fill();
     const elsewhere = new Program(folder, settingsOf(join(folder, 'data')), { name: 'elsewhere.json' });
     expect(await run(elsewhere, ['database', 'migrate'])).toMatchObject({ code: 0 });

@@ -197,7 +197,7 @@ test('a server that refuses for now gets the mail again; one that refuses the re
   }
   smtp.reactions = { 'RCPT TO': 550 };
   await retryNow();
-  const reason = 'the SMTP server answered 550 to RCPT TO';
+  const reason = 'the SMTP server responded 550 to RCPT TO';
   await expect.poll(jobs, WAIT).toMatchObject([{ attempt: 6, is_dead: true, failed_reason: reason }]);
   smtp.reactions = {};
   await retryNow();

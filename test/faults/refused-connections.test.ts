@@ -125,7 +125,7 @@ test('F-11: a password that was changed: 503 and what to do, until it is changed
     expect(await healthOf('?probe=live')).toBe(200);
     expect((await fetch(`${base}oauth2/keys.json`)).status).toBe(200);
     const line = /WARN db\.lost .*28P01.*/.exec(log())?.[0];
-    expect(line).toContain('Check user, password and pg_hba.conf; another password is used after a reload');
+    expect(line).toContain('Check user, password and pg_hba.conf. A changed password takes effect after a reload');
 
     await change(AT_FIRST);
     await expect.poll(() => healthOf(), HEALED).toBe(200);
@@ -134,9 +134,7 @@ test('F-11: a password that was changed: 503 and what to do, until it is changed
     // In the documented order, the change causes no errors.
     writeFileSync(file, NEXT, { mode: 0o600 });
     service.kill('SIGHUP');
-    await expect
-      .poll(log, PATIENT)
-      .toMatch(/INFO reload the configuration was read again.* changed="?database\.password/);
+    await expect.poll(log, PATIENT).toMatch(/INFO reload configuration reloaded.* changed="?database\.password/);
     expect(log()).not.toContain('need a restart');
     await endSessions();
     await expect.poll(issueToken, HEALED).toEqual([200, null]);

@@ -98,7 +98,7 @@ async function hangUp(): Promise<string> {
   const deadline = performance.now() + LINE_TIMEOUT_MS;
   for (;;) {
     const made = existsSync(join(folder, 'log')) ? log().slice(before) : '';
-    if (/the configuration was read again|nothing has changed/.test(made)) return made;
+    if (/configuration reloaded|reload failed/.test(made)) return made;
     if (performance.now() > deadline) throw new Error(`no reload: ${made}`);
     await pause(10);
   }
@@ -124,7 +124,7 @@ test('a file that is not valid changes nothing: each problem is a line at ERROR,
   ]) {
     const lines = await reload(typeof broken === 'string' ? broken : { ...broken });
     expect(lines).toMatch(/ ERROR reload .*config\.yaml:/);
-    expect(lines).toMatch(/ERROR reload nothing has changed/);
+    expect(lines).toMatch(/ERROR reload reload failed/);
   }
   expect(await page('login')).toContain('Harbour');
   expect(await accepts(SECRET)).toBe(true);
@@ -132,7 +132,7 @@ test('a file that is not valid changes nothing: each problem is a line at ERROR,
 
 test('F-25: a file that says nothing any more, or is gone, is no configuration of defaults', async () => {
   for (const nothing of ['', '# { "branding": {} }\n', '{}'])
-    expect(await reload(nothing)).toMatch(/ERROR reload .*config\.yaml: nothing is set there any more/);
+    expect(await reload(nothing)).toMatch(/ERROR reload .*config\.yaml: the file no longer contains any settings/);
   rmSync(file);
   expect(await hangUp()).toMatch(/ERROR reload cannot read the configuration file: no such file/);
   expect(await page('login')).toContain('Harbour');
@@ -148,7 +148,7 @@ test('names, switches, clients, secrets in files and limits are in force for the
     limits: { max_request_line: '1KiB', keep_alive_timeout: '5s' },
   };
   const lines = await reload(settings);
-  const [, changed = ''] = /INFO reload the configuration was read again .* changed="([^"]*)"/.exec(lines) ?? [];
+  const [, changed = ''] = /INFO reload configuration reloaded changed="([^"]*)"/.exec(lines) ?? [];
   expect(changed.split(' ').sort()).toEqual([
     'account.password_registration_email_required',
     'account.password_registration_enabled',
@@ -160,7 +160,7 @@ test('names, switches, clients, secrets in files and limits are in force for the
   ]);
   expect(lines).not.toContain(NEXT_SECRET);
   expect(lines).not.toContain('Lighthouse');
-  expect(lines).not.toContain('need a restart');
+  expect(lines).not.toContain('require a restart');
   expect(await page('login')).toMatch(/Lighthouse.*Quay Street 1/s);
   expect(await page('login')).toContain('/register');
   expect((await fetch(`${base}login?${'x'.repeat(1500)}`)).status).toBe(414);
@@ -193,14 +193,14 @@ test('texts of the operator are read again, and a language is there once its fil
   mkdirSync(texts);
   writeFileSync(join(texts, 'he.json'), '{"login.title": "כניסה"}');
   const next = { ...settings, templates: { translations_path: texts } };
-  expect(await reload(next)).toMatch(/was read again.*changed="templates\.translations_path templates"/);
+  expect(await reload(next)).toMatch(/configuration reloaded.*changed="templates\.translations_path templates"/);
   const hebrew = async () => await (await fetch(`${base}login`, { headers: { 'accept-language': 'he' } })).text();
   expect(await hebrew()).toMatch(/<html lang="he" dir="rtl">.*כניסה/s);
   writeFileSync(join(texts, 'he.json'), '{"login.title": "{name}"}');
-  expect(await reload(next)).toContain('he.json:1:2: login.title: there is no value {name}; the text has none');
+  expect(await reload(next)).toContain('he.json:1:2: login.title: unknown value {name}; the text has no values');
   expect(await hebrew()).toContain('כניסה');
   writeFileSync(join(texts, 'he.json'), '{"login.title": "שלום"}');
-  expect(await reload(next)).toMatch(/was read again.*changed=templates/);
+  expect(await reload(next)).toMatch(/configuration reloaded.*changed=templates/);
   expect(await hebrew()).toContain('שלום');
   await reload(settings);
   expect(await hebrew()).toContain('<html lang="en"');
@@ -278,7 +278,7 @@ test('F-25: a reload that the database refuses at its end has changed nothing, a
   await database.query(`create function refuse() returns trigger language plpgsql as
     $$ begin raise 'no room' using errcode = '53100'; end $$;
     create trigger refuse before insert on upstream_providers execute function refuse()`);
-  expect(await reload(next)).toMatch(/ERROR reload nothing has changed/);
+  expect(await reload(next)).toMatch(/ERROR reload reload failed/);
   expect(await page('login')).not.toMatch(/Changed|Pier/);
   expect((await fetch(`${base}login?${'x'.repeat(1500)}`)).status).toBe(414);
   expect([await accepts(SECRET), await accepts(NEXT_SECRET)]).toEqual([false, true]);
@@ -286,7 +286,7 @@ test('F-25: a reload that the database refuses at its end has changed nothing, a
   expect(openFiles()).not.toContain(join(folder, 'next-log'));
   await database.query('drop function refuse cascade');
   await database.end();
-  expect(await reload({ ...next, logging: settings['logging'] })).toContain('was read again');
+  expect(await reload({ ...next, logging: settings['logging'] })).toContain('configuration reloaded');
   expect(await page('login')).toMatch(/Changed.*Pier/s);
   expect([await accepts(SECRET), await accepts(NEXT_SECRET)]).toEqual([true, false]);
   expect(await shows(certificate)).toBe(false);
@@ -315,7 +315,7 @@ test('what needs a restart is named at WARN and stays, and the rest takes effect
     matrix: { secret: 'a-secret-of-at-least-16-characters', homeserver: 'example.test' },
     branding: { service_name: 'Beacon' },
   });
-  const [, keys = ''] = /WARN reload these settings need a restart.* keys="([^"]*)"/.exec(lines) ?? [];
+  const [, keys = ''] = /WARN reload changed settings require a restart.* keys="([^"]*)"/.exec(lines) ?? [];
   expect(keys.split(' ').sort()).toEqual([
     'data_dir',
     'homeserver.homeserver',
@@ -331,7 +331,7 @@ test('what needs a restart is named at WARN and stays, and the rest takes effect
   expect(await page('login')).toContain('Beacon');
   expect(await page('.well-known/openid-configuration')).toContain(base.slice(0, -1));
   expect(existsSync(join(folder, 'other'))).toBe(false);
-  expect(await reload(settings)).not.toContain('need a restart');
+  expect(await reload(settings)).not.toContain('require a restart');
 });
 
 test('a request that has begun ends by the former settings, and none fails while they change', async () => {
@@ -355,7 +355,7 @@ test('a request that has begun ends by the former settings, and none fails while
 
 test('a log file that was moved away is opened again, also when the configuration is not valid; its format changes', async () => {
   renameSync(join(folder, 'log'), join(folder, 'log.1'));
-  expect(await reload('{')).toMatch(/ERROR reload nothing has changed/);
+  expect(await reload('{')).toMatch(/ERROR reload reload failed/);
   const lines = await reload({ ...settings, logging: { output: join(folder, 'log'), format: 'json' } });
   expect(JSON.parse(lines.trim().split('\n').at(-1) ?? '')).toMatchObject({ event: 'reload', level: 'INFO' });
 });
@@ -368,5 +368,5 @@ test('F-25: once the service stops, nothing is replaced or begun', async () => {
   writeFileSync(file, JSON.stringify({ ...settings, branding: { service_name: 'Late' } }), { mode: 0o600 });
   service.kill('SIGHUP');
   await new Promise((resolve) => service.once('exit', resolve));
-  expect(log().slice(before)).not.toContain('was read again');
+  expect(log().slice(before)).not.toContain('configuration reloaded');
 });

@@ -150,7 +150,7 @@ describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
 
     await rotate('--promote');
     signal();
-    await untilLogged('the signing keys have changed', 4);
+    await untilLogged('signing keys reloaded', 4);
     const second = await oidc.refreshTokenGrant(config, waiting.refresh_token ?? '');
     const { kid } = decodeProtectedHeader(second.id_token ?? '');
     expect(kid).not.toBe(before);
@@ -166,7 +166,7 @@ describe('a rotation while two instances run (S-166, S-167, oauth 3.3)', () => {
     const broken = join(keysDir, 'broken.pem');
     writeFileSync(broken, 'the content of a key', { mode: 0o600 });
     signal();
-    await untilLogged('the former ones stay in use', 2);
+    await untilLogged('the previous ones remain in use', 2);
     expect(log).toMatch(/broken\.pem: not a private key/);
     expect(log).not.toContain('the content of a key');
     expect((await keySet(issuer)).kids).toHaveLength(4);

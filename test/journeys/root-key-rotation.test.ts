@@ -157,6 +157,6 @@ test('a root key of the configuration is not changed: exit code 1 and the lines 
   const exchanged = new Program(folder, { data_dir: other, secrets: replaced }, { name: 'own.json' });
   // The operator has exchanged the keys by hand. Any command registers the new key when it starts, and this one seals
   // all values with it.
-  expect(await exchanged.run(['keys', 'rotate-encryption'])).toContain('Every stored value is sealed');
+  expect(await exchanged.run(['keys', 'rotate-encryption'])).toContain('All stored values are encrypted');
   await expect(exchanged.run(['keys', 'rotate-encryption'])).rejects.toThrow(/By hand/);
 });

@@ -71,15 +71,17 @@ describe('guide "Email delivery"', () => {
       await reasonAt(await peerPort({ ...isOpen, onRcptTo: (_address, _session, done) => done(refusal(550)) })),
     ];
     expect(reasons).toEqual([
-      'no SMTP answer (ECONNREFUSED)',
-      expect.stringMatching(/^no SMTP answer \((?:ETLS|ESOCKET)\)$/),
-      expect.stringMatching(/^the SMTP server answered 535 to AUTH \w+: 535 no$/),
-      'the SMTP server answered 553 to MAIL FROM: 553 no',
-      'the SMTP server answered 550 to RCPT TO',
+      'no SMTP response (ECONNREFUSED)',
+      expect.stringMatching(/^no SMTP response \((?:ETLS|ESOCKET)\)$/),
+      expect.stringMatching(/^the SMTP server responded 535 to AUTH \w+: 535 no$/),
+      'the SMTP server responded 553 to MAIL FROM: 553 no',
+      'the SMTP server responded 550 to RCPT TO',
     ]);
     for (const [index, reason] of reasons.entries()) {
       const shown =
-        index === 1 ? 'no SMTP answer (ETLS)' : (reason ?? '').replace(/AUTH \w+/, 'AUTH ...').replace(/: \d+ no$/, '');
+        index === 1
+          ? 'no SMTP response (ETLS)'
+          : (reason ?? '').replace(/AUTH \w+/, 'AUTH ...').replace(/: \d+ no$/, '');
       expect(page.text).toContain(shown);
     }
   });

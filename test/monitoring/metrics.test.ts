@@ -321,7 +321,7 @@ describe('GET /metrics (operations 7.2)', () => {
 test('the resource without its exporter is a mistake of the configuration, at its place', async () => {
   const listeners = [{ resources: ['health', 'prometheus'], binds: [{ address: '127.0.0.1:0' }] }];
   await expect(startService({ http: { listeners } })).rejects.toThrow(
-    /http\.listeners\[0\]\.resources\[1\]: "prometheus" needs telemetry\.metrics\.exporter to be "prometheus"/,
+    /http\.listeners\[0\]\.resources\[1\]: "prometheus" requires telemetry\.metrics\.exporter "prometheus"/,
   );
 });
 

@@ -276,7 +276,7 @@ describe.each(['text', 'json'] as const)('the log as %s', (format) => {
     }
     expect(await runCommand(['activity', '--strict', '--format', 'json', file])).toMatchObject({
       exitCode: 1,
-      err: expect.stringContaining('could not be read: 1'),
+      err: expect.stringContaining('could not be parsed: 1'),
     });
   });
 

@@ -142,7 +142,7 @@ test('an administrator is made while it runs, and signs in there and at a second
 });
 
 test('mails are written to the directory that the start-up lines name, also those of a recovery', async () => {
-  const directory = await service.says(/mail transport file: mails are written to (\S+), and not sent/);
+  const directory = await service.says(/mail transport file: emails are written to (\S+) and not sent/);
   const added = latchkey(['manage', 'add-email', 'ada', 'ada@example.org']);
   expect(await added.ended, added.output()).toBe(0);
   const browser = new Browser({ listener: base.slice(0, -1) });
@@ -164,7 +164,7 @@ test('a second service on the same port ends with 71 and says how to choose anot
   const second = latchkey(['serve'], { PORT: String(port) });
   expect(await second.ended).toBe(71);
   expect(second.output()).toMatch(
-    /cannot listen on .*EADDRINUSE.* choose another port by the variable PORT, .*http\.public_base .*http\.listeners/,
+    /cannot listen on .*EADDRINUSE.* choose another port with the variable PORT, .*http\.public_base .*http\.listeners/,
   );
   expect((await fetch(`${base}health`)).status).toBe(200);
 });

@@ -64,7 +64,7 @@ describe.skipIf(spawnSync(TOOL, ['--version']).status !== 0)('sockets of systemd
     const ask = setInterval(() => void fetch(base).catch(() => {}), 200);
     expect(await ended).toBe(78);
     clearInterval(ask);
-    expect(output()).toContain('inherited socket 1 is not a tcp socket that listens');
+    expect(output()).toContain('inherited socket 1 is not a listening tcp socket');
   });
 });
 
@@ -153,7 +153,7 @@ describe('sockets of a service manager with several serving processes (http.work
 
 test.each([
   ['one that is not open', 900, 71, 'cannot listen on inherited socket 900: EBADF'],
-  ['one that is no socket', 0, 78, 'inherited socket 0 is not a tcp socket that listens'],
+  ['one that is no socket', 0, 78, 'inherited socket 0 is not a listening tcp socket'],
 ])('%s is refused before any process is started', async (_what, fd, exitCode, reason) => {
   const program = new Program(folder, {
     data_dir: join(folder, 'data'),

@@ -73,7 +73,7 @@ describe('commands of the database', () => {
     const uri = `postgres://nobody@127.0.0.1:${await freePort()}/none`;
     const program = await programWith({ database: { uri, connect_timeout: '1s' } });
     for (const command of ['status', 'migrate']) {
-      await expect(program.run(['database', command])).rejects.toThrow(/ended with 69: .*trying again for 1 s/s);
+      await expect(program.run(['database', command])).rejects.toThrow(/ended with 69: .*retrying for 1 s/s);
     }
   });
 

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 test('the start-up lines name a command that makes the first admin, wherever it is pasted', async () => {
-  const [, command = ''] = /make the first one with: (.*)$/m.exec(await logWith('make the first one')) ?? [];
+  const [, command = ''] = /create the first one with: (.*)$/m.exec(await logWith('create the first one')) ?? [];
   const pasted = spawn('sh', ['-c', `${command} --yes --password-file - alice`], {
     cwd: folder,
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -51,7 +51,7 @@ test('the start-up lines name a command that makes the first admin, wherever it 
 });
 
 test('the start-up lines show the issuer to type into applications as the configuration spells it', async () => {
-  const [, issuer] = /issuer to type into applications, letter by letter: (.*)$/m.exec(await logWith('ready at')) ?? [];
+  const [, issuer] = /issuer to configure in clients, exactly as written: (.*)$/m.exec(await logWith('ready at')) ?? [];
   expect(issuer).toBe(base.slice(0, -1));
 });
 
@@ -63,7 +63,7 @@ test('the start-up lines name accounts of policy.data.admin_users that do not ex
 
 test('a start-up line says which address a client is counted by, and which proxies are believed (operations 5.6)', async () => {
   expect(await logWith('auth.addresses')).toMatch(
-    / INFO auth\.addresses clients are told apart by .* http\.trusted_proxies \(127\.0\.0\.0\/8, ::1\/128\) by its header x-forwarded-for/,
+    / INFO auth\.addresses client addresses come from .* http\.trusted_proxies \(127\.0\.0\.0\/8, ::1\/128\) from its header x-forwarded-for/,
   );
 });
 

@@ -135,7 +135,7 @@ describe('telemetry.metrics.exporter: otlp (operations 1.19, 7.2)', () => {
   });
 
   test.each([
-    ['OTEL_METRIC_EXPORT_INTERVAL', '10', 'expected a number of milliseconds from 1000, got "10"'],
+    ['OTEL_METRIC_EXPORT_INTERVAL', '10', 'expected a number of milliseconds, at least 1000, got "10"'],
     ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'collector:4318', 'expected an http or https URL'],
     ['OTEL_EXPORTER_OTLP_METRICS_TIMEOUT', '5s', 'expected a number of milliseconds, got "5s"'],
   ])('%s=%s is refused', async (name, value, problem) => {

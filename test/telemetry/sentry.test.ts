@@ -239,7 +239,7 @@ describe('telemetry.sentry (operations 1.19)', () => {
     expect(peer.requests).toHaveLength(100);
     expect(log.lines.find(({ event }) => event === 'sentry.dropped')?.fields).toEqual({
       reports: 1,
-      reason: 'too many at once',
+      reason: 'too many reports',
     });
     clock.advanceSeconds(60);
     failureReports?.report(new Error('again'), { name: 'process' });

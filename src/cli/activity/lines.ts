@@ -23,7 +23,7 @@ export async function* linesOfFile(path: string, name: string): AsyncGenerator<r
     yield* linesOf(unpacked);
   } catch (error) {
     const isDamaged = error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
-    const reason = isDamaged ? 'it is damaged, or not yet written to its end' : systemReason(error);
+    const reason = isDamaged ? 'it is corrupted or not completely written' : systemReason(error);
     throw new ExitError(ExitCode.failure, `cannot read ${name}: ${reason}`, { cause: error });
   } finally {
     file.destroy();

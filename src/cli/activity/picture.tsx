@@ -23,11 +23,11 @@ const BAR_HEIGHT = 36;
 const KINDS = [
   { name: 'success', fill: '#1b7837', outcomes: ['success'] },
   {
-    name: 'open, or not known',
+    name: 'pending or unknown',
     fill: '#9e9e9e',
     outcomes: ['attempted', 'pending', 'redirect', 'incomplete', 'other'],
   },
-  { name: 'failure, refused', fill: 'url(#failed)', outcomes: ['failure', 'refused'] },
+  { name: 'failure or refused', fill: 'url(#failed)', outcomes: ['failure', 'refused'] },
   { name: 'error', fill: '#000000', outcomes: ['error'] },
 ] as const satisfies readonly { name: string; fill: string; outcomes: readonly Outcome[] }[];
 
@@ -80,8 +80,8 @@ class HourSpan {
     this.first = Math.min(this.first, hour);
     this.last = Math.max(this.last, hour);
     if (this.length <= MAX_HOURS) return hour;
-    const advice = 'select a part of it by --since and --until';
-    throw new ExitError(ExitCode.failure, `a picture shows 31 days at most; ${advice}`);
+    const advice = 'select a shorter period with --since and --until';
+    throw new ExitError(ExitCode.failure, `a chart covers at most 31 days; ${advice}`);
   }
 }
 
@@ -128,7 +128,7 @@ function Picture({ hours, rows }: { readonly hours: HourSpan; readonly rows: rea
   const span = hours.length === 0 ? '' : ` from ${hourText(hours.first)} to ${hourText(hours.last + 1)} UTC`;
   const title = `Activity by hour${span}`;
   const description =
-    rows.map(({ activity, totals }) => `${activity}: ${countsText(totals)}.`).join(' ') || 'Nothing was selected.';
+    rows.map(({ activity, totals }) => `${activity}: ${countsText(totals)}.`).join(' ') || 'No activity selected.';
   return (
     <svg
       xmlns="http://www.w3.org/2000/svg"
@@ -204,7 +204,7 @@ function Bars({ row, hours, top }: { readonly row: Row; readonly hours: HourSpan
       <text x="12" y={base - 12}>
         {row.activity}
       </text>
-      <text x="12" y={base} font-size="10">{`highest: ${row.highest} an hour`}</text>
+      <text x="12" y={base} font-size="10">{`max: ${row.highest} per hour`}</text>
       <line x1={LABEL_WIDTH} y1={base} x2={LABEL_WIDTH + PLOT_WIDTH} y2={base} stroke="#767676" />
       {[...row.byHour].map(([hour, counts]) => (
         <g key={hour}>

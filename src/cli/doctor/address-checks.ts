@@ -6,7 +6,7 @@ import { type Ask, asMembers } from './ask.ts';
 import { type Finding, fail, ok, skip, warn } from './finding.ts';
 
 const MAX_SKEW_MS = 30_000;
-const REFUSED = 'Applications refuse the service then, and nobody signs in to them';
+const REFUSED = 'Clients reject the service, and users cannot sign in to them';
 
 export interface AddressCheckDeps {
   readonly config: { readonly http: Pick<Config['http'], 'publicBase' | 'issuer' | 'listeners'> };
@@ -25,8 +25,8 @@ function checkScheme({ config }: AddressCheckDeps): Finding {
   if (isProtectedAddress(publicBase)) return ok(name, `${publicBase} (this machine only)`);
   return warn(
     name,
-    `${publicBase} is not https`,
-    'Passwords and codes travel unencrypted, and applications may refuse it: put a proxy with a certificate in front ' +
+    `${publicBase} does not use https`,
+    'Passwords and codes are sent unencrypted, and clients may reject the service. Put a proxy with a certificate in front ' +
       '(docs/guides/reverse-proxy.md) and set http.public_base to its address',
   );
 }
@@ -37,15 +37,15 @@ async function checkIssuer({ config, ask }: AddressCheckDeps): Promise<Finding> 
   const { issuer } = config.http;
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const asked = await ask(new URL(address));
-  const hint = `${REFUSED}. Start it, or let the proxy pass this path on; http.issuer and http.public_base name the address`;
+  const hint = `${REFUSED}. Start the service, or forward this path at the proxy. http.issuer and http.public_base set the address`;
   if (!asked.ok) return fail(name, `${address}: ${asked.reason}`, hint);
-  if (asked.status !== 200) return fail(name, `${address} answers ${asked.status}`, hint);
+  if (asked.status !== 200) return fail(name, `${address} responds ${asked.status}`, hint);
   const published = asked.members?.get('issuer');
-  if (published === issuer) return ok(name, `${issuer} is what to type into applications`);
+  if (published === issuer) return ok(name, `${issuer} is the issuer to configure in clients`);
   return fail(
     name,
-    `${address} names another issuer than ${issuer}`,
-    'Another service answers there, or one with another http.issuer or http.public_base: make them the same and restart it',
+    `${address} returns an issuer other than ${issuer}`,
+    'Another service responds there, or the running one has a different http.issuer or http.public_base: make them equal and restart it',
   );
 }
 
@@ -58,16 +58,15 @@ async function checkHealth({ config, ask, now }: AddressCheckDeps): Promise<Find
   if (!isPublic) return skip(name, 'no listener serves both "human" and "health"');
   const address = new URL('health', config.http.publicBase);
   const asked = await ask(address);
-  const hint =
-    'Look at the log of the service, and at that of the proxy before it; docs/guides/operate.md says what 503 means';
+  const hint = 'Check the logs of the service and of its proxy. docs/guides/operate.md explains 503';
   if (!asked.ok) return fail(name, `${address}: ${asked.reason}`, hint);
-  if (asked.status !== 200) return fail(name, `${address} answers ${asked.status}`, hint);
+  if (asked.status !== 200) return fail(name, `${address} responds ${asked.status}`, hint);
   const skew = asked.sentAt === undefined ? 0 : Math.abs(asked.sentAt - now);
   if (skew <= MAX_SKEW_MS) return ok(name, `${address} is healthy`);
   return warn(
     name,
-    `the clock behind ${address} differs from the one here by ${Math.round(skew / 1000)} seconds`,
-    'Let all machines take the time from the same servers: tokens and codes seem to be over too early or too late',
+    `the clock of ${address} differs from the clock of this machine by ${Math.round(skew / 1000)} seconds`,
+    'Synchronize the clocks of all machines (NTP): otherwise tokens and codes expire too early or too late',
   );
 }
 
@@ -78,18 +77,18 @@ export async function checkPublishedKeys(
 ): Promise<Finding> {
   const name = 'secrets.keys';
   if (!signingKeys.canSign('RS256'))
-    return fail(name, 'no key signs with RS256', 'Every application knows it: make one with latchkey keys rotate');
+    return fail(name, 'no key for RS256', 'All clients support RS256. Create a key with latchkey keys rotate');
   const own = signingKeys.publicJwks().keys.map(({ kid }) => kid);
   const address = new URL('oauth2/keys.json', config.http.publicBase);
   const asked = await ask(address);
   const published = asked.ok ? asked.members?.get('keys') : undefined;
-  if (!Array.isArray(published)) return skip(name, `${address} was not to be had, so there is nothing to compare`);
+  if (!Array.isArray(published)) return skip(name, `${address} could not be fetched, so nothing was compared`);
   const kids = new Set(published.map((key: unknown) => asMembers(key)?.get('kid')));
   const missing = own.filter((kid) => !kids.has(kid));
-  if (missing.length === 0) return ok(name, `the ${own.length} keys of the configuration are published`);
+  if (missing.length === 0) return ok(name, `all ${own.length} configured keys are published`);
   return fail(
     name,
-    `${address} lacks keys of the configuration: ${missing.join(', ')}`,
-    'What they sign is refused. Send SIGHUP to the service, or restart it; all instances need the same keys',
+    `${address} lacks configured keys: ${missing.join(', ')}`,
+    'Tokens signed with them are rejected. Reload (SIGHUP) or restart the service. All instances need the same keys',
   );
 }

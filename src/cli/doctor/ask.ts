@@ -46,10 +46,10 @@ export function askOverHttp(version: string): Ask {
 }
 
 const REASONS: Readonly<Partial<Record<OutboundFailure['reason'], string>>> = {
-  timeout: `no answer within ${TOTAL_MS / 1000} seconds`,
+  timeout: `no response within ${TOTAL_MS / 1000} seconds`,
   redirect: 'a redirect',
-  'too-large': 'an answer that is too large',
-  encoding: 'an answer that cannot be decoded',
+  'too-large': 'a response that is too large',
+  encoding: 'a response that cannot be decoded',
 };
 
 function reasonOf({ reason, cause }: OutboundFailure): string {

@@ -63,8 +63,8 @@ export async function checkDatabase(deps: DatabaseCheckDeps): Promise<readonly F
 
 async function checkImport({ database }: DatabaseCheckDeps): Promise<readonly Finding[]> {
   if (!(await isImportIncomplete(database))) return [];
-  const message = 'an import did not come to its end, and nothing starts on this database';
-  return [fail('database', message, 'Run latchkey import migrate again; with --dry-run to give it up')];
+  const message = 'an import is incomplete, so the service does not start on this database';
+  return [fail('database', message, 'Run latchkey import migrate again, or with --dry-run to abandon the import')];
 }
 
 function checkServer({ config, pending }: DatabaseCheckDeps, settings: ServerSettings): Finding {
@@ -83,9 +83,9 @@ function checkServer({ config, pending }: DatabaseCheckDeps, settings: ServerSet
   if (needed > maxConnections) {
     return warn(
       name,
-      `${Math.max(1, instances)} processes with database.max_connections ${config.database.maxConnections} may want ` +
-        `${needed} connections, and the server has ${maxConnections}`,
-      'Lower database.max_connections, or raise max_connections of PostgreSQL',
+      `${Math.max(1, instances)} processes with database.max_connections ${config.database.maxConnections} may open ` +
+        `${needed} connections, but the server allows ${maxConnections}`,
+      'Lower database.max_connections, or raise max_connections in PostgreSQL',
     );
   }
   return ok(name, `PostgreSQL ${majorVersion}, all migrations applied`);
@@ -102,7 +102,7 @@ async function checkEmbedded(
       fail(
         name,
         `${isDurable ? 'data checksums are' : 'fsync is'} off in the embedded server`,
-        'Take out what was added to its postgresql.conf; checksums are switched on by pg_checksums while it is stopped',
+        'Remove the changes from its postgresql.conf. To enable checksums, stop the server and run pg_checksums',
       ),
     ];
   }
@@ -113,8 +113,8 @@ async function checkEmbedded(
     return [
       warn(
         name,
-        `${mebibytes} MiB are left on its disk`,
-        'Make room: without any, nothing can be stored and nobody signs in',
+        `only ${mebibytes} MiB are free on its disk`,
+        'Free some space: on a full disk, nothing can be stored and users cannot sign in',
       ),
     ];
   }
@@ -123,10 +123,10 @@ async function checkEmbedded(
 
 async function checkEncryption({ config, database, keyRing }: DatabaseCheckDeps): Promise<Finding> {
   const name = 'secrets.encryption';
-  if (keyRing === undefined) return skip(name, 'no root key was made yet; the first start does');
+  if (keyRing === undefined) return skip(name, 'no root key yet; the first start creates it');
   const problem = await findStateProblem(database, keyRing, config.protocolName);
-  if (problem === undefined) return ok(name, 'the root key is the one that this database was made with');
-  return fail(name, problem, 'The service does not start like this');
+  if (problem === undefined) return ok(name, 'the root key matches the database');
+  return fail(name, problem, 'The service does not start in this state');
 }
 
 async function checkProcesses(deps: DatabaseCheckDeps): Promise<readonly Finding[]> {
@@ -136,13 +136,13 @@ async function checkProcesses(deps: DatabaseCheckDeps): Promise<readonly Finding
 
 function checkInstances(processes: readonly LiveProcess[]): Finding {
   const name = 'instances';
-  if (processes.length === 0) return skip(name, 'no process of the service has been heard of for two minutes');
+  if (processes.length === 0) return skip(name, 'no process of the service has reported in the last two minutes');
   const digests = new Set(processes.map((one) => one.config_digest.toString('base64')));
-  if (digests.size === 1) return ok(name, `${processes.length} configured alike`);
+  if (digests.size === 1) return ok(name, `${processes.length} with the same configuration`);
   return warn(
     name,
     `${digests.size} configurations in use: ${processes.map((one) => one.name).join(', ')}`,
-    'Give all of them the same configuration and reload them (SIGHUP); listeners, database, log, limits and jobs may differ',
+    'Give all of them the same configuration and reload them (SIGHUP). Only listeners, database, log, limits and jobs may differ',
   );
 }
 
@@ -150,23 +150,22 @@ async function checkQueue({ database, now }: DatabaseCheckDeps, processes: reado
   const name = 'queue';
   const { oldestMs, due, isWorking } = await readBacklog(database, now, MAX_COUNTED);
   const dead = await countFailedJobs(database, now, MAX_COUNTED);
-  const waiting = `${jobs(due)} due, the first for ${Math.floor(oldestMs / 60_000)} minutes`;
+  const waiting = `${jobs(due)} due, the oldest for ${Math.floor(oldestMs / 60_000)} minutes`;
   if (oldestMs > UNATTENDED_MS && !isWorking && !processes.some(({ works }) => works)) {
     return fail(
       name,
-      `${waiting}, and nobody works on them`,
-      'Start latchkey worker, or latchkey serve without --no-worker: mails, the homeserver and the clean-up wait for it',
+      `${waiting}, and no process runs jobs`,
+      'Start latchkey worker, or latchkey serve without --no-worker: emails, homeserver updates and cleanup depend on it',
     );
   }
   if (oldestMs > OVERDUE_MS)
     return warn(
       name,
       waiting,
-      'Look for job.failed in the log; more processes, or a higher jobs.concurrency, do more at once',
+      'Check the log for job.failed. Start more processes or raise jobs.concurrency to run more jobs in parallel',
     );
-  if (dead > 0)
-    return warn(name, `${jobs(dead)} given up`, 'job.dead in the log says which and why; they are kept for 90 days');
-  return ok(name, due === 0 ? 'nothing waits' : `${jobs(due)} about to run`);
+  if (dead > 0) return warn(name, `${jobs(dead)} dead`, 'Check the log for job.dead. Dead jobs are kept for 90 days');
+  return ok(name, due === 0 ? 'no due jobs' : `${jobs(due)} due`);
 }
 
 /** Checks that the cleanup jobs run, so that expired rows are deleted in time. */
@@ -174,11 +173,11 @@ async function checkCleanUp({ database, now }: DatabaseCheckDeps): Promise<Findi
   const name = 'cleanup';
   const queues = sweeps.map((sweep) => sweep.name);
   const late = await listOverdueQueues(database, queues, new Date(now - DAY_MS));
-  if (late.length === 0) return ok(name, 'what is over is deleted in time');
+  if (late.length === 0) return ok(name, 'expired data is deleted on schedule');
   return warn(
     name,
-    `due for more than a day: ${late.join(', ')}`,
-    'Tables grow in the meantime. A process that does background work has to run; job.failed in its log says what is in the way',
+    `overdue for more than a day: ${late.join(', ')}`,
+    'Tables keep growing. Make sure that a process runs background jobs, and check its log for job.failed',
   );
 }
 
@@ -186,11 +185,11 @@ async function checkSchemes({ config, database }: DatabaseCheckDeps): Promise<Fi
   const name = 'passwords.schemes';
   const configured = new Set(config.passwords.schemes.map(({ version }) => version));
   const unknown = (await listStoredSchemes(database)).filter((version) => !configured.has(version));
-  if (unknown.length === 0) return ok(name, 'all stored passwords can be checked');
+  if (unknown.length === 0) return ok(name, 'all stored passwords can be verified');
   return fail(
     name,
-    `passwords of version ${unknown.join(', ')} are stored, which passwords.schemes does not have`,
-    'Nobody can sign in with them: put those entries back; a sign-in replaces the hash by one of the first entry',
+    `there are stored passwords of version ${unknown.join(', ')}, which is missing in passwords.schemes`,
+    'Their users cannot sign in. Restore these entries. Each sign-in then replaces the hash with one of the first entry',
   );
 }
 
@@ -198,12 +197,12 @@ async function checkSchemes({ config, database }: DatabaseCheckDeps): Promise<Fi
 async function checkUsernames({ config, database }: DatabaseCheckDeps): Promise<Finding> {
   const name = 'usernames';
   const found = await listIdentifierUsernames(database, SHOWN_USERNAMES + 1);
-  if (found.length === 0) return ok(name, 'no username reads as an identifier');
+  if (found.length === 0) return ok(name, 'no username looks like an identifier');
   const shown = found.slice(0, SHOWN_USERNAMES).join(', ') + (found.length > SHOWN_USERNAMES ? ', ...' : '');
   return warn(
     name,
-    `usernames that read as identifiers (ULID or UUID): ${shown}`,
-    `Find out who made these accounts. Commands and APIs take such a text for an identifier, never for a name: name the account by its own id, or as @NAME:${config.homeserver.homeserver}`,
+    `usernames that look like identifiers (ULID or UUID): ${shown}`,
+    `Find out who created these accounts. Commands and APIs treat these names as identifiers. Use the id of the account, or @NAME:${config.homeserver.homeserver}`,
   );
 }
 
@@ -218,24 +217,23 @@ async function checkClientAddresses({ config, database, now }: DatabaseCheckDeps
   if (untrusted !== undefined) {
     return warn(
       name,
-      `${untrusted} sends ${clientIpHeader} and is not in http.trusted_proxies, so its clients share the limits of one address`,
-      `If your reverse proxy is there, add to the section http: ${trustLine(trustedProxies, untrusted)}`,
+      `${untrusted} sends ${clientIpHeader} but is not in http.trusted_proxies, so its clients share the rate limits of one address`,
+      `If this is your reverse proxy, add to the section http: ${trustLine(trustedProxies, untrusted)}`,
     );
   }
-  if (clientIpHeader === 'none' || trustedProxies.length === 0) return skip(name, 'no proxy is trusted');
+  if (clientIpHeader === 'none' || trustedProxies.length === 0) return skip(name, 'no trusted proxies');
   if (new URL(publicBase).protocol === 'http:' && isProtectedAddress(publicBase))
-    return skip(name, 'the service is for this machine only');
+    return skip(name, 'http.public_base is for this machine only');
   const since = toUuid(newId<'browser-session'>(now - DAY_MS));
   const seen = await listRecentAddresses(database, since, RECENT_SESSIONS);
   const [first] = seen;
-  if (first === undefined || seen.length < LEAST_SESSIONS)
-    return skip(name, 'too few people signed in within a day to tell');
+  if (first === undefined || seen.length < LEAST_SESSIONS) return skip(name, 'too few sign-ins in the last day');
   const isShared = seen.every((address) => address === first) && trusted.has(first);
-  if (!isShared) return ok(name, `people come from ${new Set(seen).size} addresses`);
+  if (!isShared) return ok(name, `users come from ${new Set(seen).size} addresses`);
   return warn(
     name,
-    `the last ${seen.length} people who signed in all come from ${first}, which is in http.trusted_proxies`,
-    `The proxy there has to send ${clientIpHeader}; without it everybody shares the limits of one address (docs/guides/reverse-proxy.md)`,
+    `the last ${seen.length} sign-ins all come from ${first}, which is in http.trusted_proxies`,
+    `Configure the proxy to send ${clientIpHeader}. Otherwise all users share the rate limits of one address (docs/guides/reverse-proxy.md)`,
   );
 }
 

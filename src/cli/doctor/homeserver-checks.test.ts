@@ -100,9 +100,9 @@ test('without a homeserver there is nothing to look at', async () => {
 describe('each cause is named, with what to do', () => {
   test.each([
     ['no answer', 'no connection (ENOTFOUND)'],
-    [404, 'answers 404'],
-    [{ 'm.homeserver': {} }, 'names no m.homeserver.base_url'],
-    [{ 'm.homeserver': { base_url: 'javascript:alert(1)' } }, 'names no m.homeserver.base_url'],
+    [404, 'responds 404'],
+    [{ 'm.homeserver': {} }, 'has no m.homeserver.base_url'],
+    [{ 'm.homeserver': { base_url: 'javascript:alert(1)' } }, 'has no m.homeserver.base_url'],
   ] satisfies [Scripted, string][])('a document for clients with %j is a warning', async (scripted, message) => {
     // Clients then use the server name.
     const login = 'https://example.org/_matrix/client/v3/login';
@@ -149,7 +149,7 @@ describe('each cause is named, with what to do', () => {
   });
 
   test.each([
-    [{ user_id: '@a:example.org' }, 'accepts a made-up token'],
+    [{ user_id: '@a:example.org' }, 'accepts an invalid token'],
     [500, '500'],
   ] satisfies [Scripted, string][])('a made-up token that is not refused (%j)', async (scripted, message) => {
     const findings = await check({ whoami: scripted });
@@ -175,7 +175,7 @@ describe('each cause is named, with what to do', () => {
     homeserver.state.secret = 'another-secret-of-the-test';
     const findings = await check();
     expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.whoami': 'fail', 'homeserver.secret': 'fail' });
-    expect(findings[3]?.message).toContain('refuses the shared secret (403)');
+    expect(findings[3]?.message).toContain('rejects the shared secret (403)');
   });
 
   test('an integration that is off', async () => {
@@ -185,9 +185,9 @@ describe('each cause is named, with what to do', () => {
   });
 
   test.each([
-    [{ flows: [{ type: 'm.login.password' }] }, 'is not answered by this service (200)'],
-    [{ flows: [{ type: 'm.login.sso' }] }, 'is not answered by this service (200)'],
-    [404, 'is not answered by this service (404)'],
+    [{ flows: [{ type: 'm.login.password' }] }, 'is not served by this service (200)'],
+    [{ flows: [{ type: 'm.login.sso' }] }, 'is not served by this service (200)'],
+    [404, 'is not served by this service (404)'],
     ['no answer', 'no connection'],
   ] satisfies [Scripted, string][])('sign-in that does not lead here (%j) is a warning', async (scripted, message) => {
     const findings = await check({ [`${CLIENT_API}/_matrix/client/v3/login`]: scripted });
@@ -217,7 +217,7 @@ describe('addresses', () => {
       { endpoint: `${homeserver.endpoint}inside/` },
     );
     expect(findings[1]?.message).toContain('/inside/_matrix/client/versions');
-    expect(findings[4]).toMatchObject({ status: 'ok', message: `${login} is answered by this service` });
+    expect(findings[4]).toMatchObject({ status: 'ok', message: `${login} is served by this service` });
   });
 });
 

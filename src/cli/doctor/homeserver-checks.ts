@@ -23,7 +23,7 @@ export async function checkHomeserver(deps: HomeserverCheckDeps): Promise<readon
   const { finding: wellKnown, clientApi } = await checkWellKnown(deps);
   const versions = await checkVersions(deps);
   const isThere = versions.status === 'ok';
-  const notThere = (name: CheckName): Finding => skip(name, 'the homeserver was not reached');
+  const notThere = (name: CheckName): Finding => skip(name, 'the homeserver is unreachable');
   return [
     wellKnown,
     versions,
@@ -50,27 +50,27 @@ async function checkWellKnown({ config, ask }: HomeserverCheckDeps): Promise<Wel
   // Without the document, clients use the server name that the user entered.
   const without = { clientApi: new URL(`https://${serverName}/`) };
   const hint =
-    `People can sign in only with clients that are told the address of the homeserver. Serve there: ` +
-    `{"m.homeserver": {"base_url": "https://..."}}, with the header Access-Control-Allow-Origin: *`;
+    `Users can only sign in with clients that are configured with the homeserver URL. Serve there: ` +
+    `{"m.homeserver": {"base_url": "https://..."}} with the header Access-Control-Allow-Origin: *`;
   const asked = await ask(address);
   if (!asked.ok) return { finding: warn(name, `${address}: ${asked.reason}`, hint), ...without };
-  if (asked.status !== 200) return { finding: warn(name, `${address} answers ${asked.status}`, hint), ...without };
+  if (asked.status !== 200) return { finding: warn(name, `${address} responds ${asked.status}`, hint), ...without };
   const base = asMembers(asked.members?.get('m.homeserver'))?.get('base_url');
   const baseUrl = typeof base === 'string' ? parseUrl(base) : undefined;
   const clientApi = baseUrl === undefined ? undefined : withTrailingSlash(baseUrl);
   if (clientApi === undefined || !/^https?:$/.test(clientApi.protocol))
-    return { finding: warn(name, `${address} names no m.homeserver.base_url`, hint), ...without };
+    return { finding: warn(name, `${address} has no m.homeserver.base_url`, hint), ...without };
   const { actionPrefix } = chatNames(config.protocolName);
   const issuer = asMembers(asked.members?.get(`${actionPrefix}msc2965.authentication`))?.get('issuer');
   if (issuer !== undefined && issuer !== config.http.issuer) {
     const finding = warn(
       name,
-      `${address} sends clients to another issuer to sign in`,
-      `Set issuer in its ${actionPrefix}msc2965.authentication to ${config.http.issuer}, letter by letter, or leave that member out`,
+      `${address} directs clients to another issuer`,
+      `Set issuer in its ${actionPrefix}msc2965.authentication to exactly ${config.http.issuer}, or omit that member`,
     );
     return { finding, clientApi };
   }
-  return { finding: ok(name, `${address} leads clients to ${clientApi}`), clientApi };
+  return { finding: ok(name, `${address} directs clients to ${clientApi}`), clientApi };
 }
 
 async function checkVersions({ config, ask }: HomeserverCheckDeps): Promise<Finding> {
@@ -78,12 +78,13 @@ async function checkVersions({ config, ask }: HomeserverCheckDeps): Promise<Find
   const address = below(config.homeserver.endpoint, clientApiPath(config, 'versions'));
   const asked = await ask(address);
   const hint =
-    'Compare homeserver.endpoint with the listeners of the homeserver, which has to run and be reached from here; ' +
-    'a listener with the resource "client" serves what is asked for';
+    'Compare homeserver.endpoint with the listeners of the homeserver. It must be running and reachable from this machine, ' +
+    'with a listener for the resource "client"';
   if (!asked.ok) return fail(name, `${address}: ${asked.reason}`, hint);
-  if (!isSuccess(asked)) return fail(name, `${address} answers ${asked.status}`, hint);
-  if (asked.members?.has('versions') !== true) return fail(name, `${address} is answered by something else`, hint);
-  return ok(name, `a homeserver answers at ${config.homeserver.endpoint}`);
+  if (!isSuccess(asked)) return fail(name, `${address} responds ${asked.status}`, hint);
+  if (asked.members?.has('versions') !== true)
+    return fail(name, `${address} is served by something other than a homeserver`, hint);
+  return ok(name, `a homeserver responds at ${config.homeserver.endpoint}`);
 }
 
 /**
@@ -99,27 +100,27 @@ async function checkWhoAmI({ config, ask }: HomeserverCheckDeps): Promise<Findin
   if (!asked.ok)
     return fail(
       name,
-      `asked about a made-up token, the homeserver gives ${asked.reason}`,
-      'Nothing but the homeserver itself may answer at homeserver.endpoint; look at its log',
+      `to a request with an invalid token, the homeserver returns ${asked.reason}`,
+      'Only the homeserver itself may respond at homeserver.endpoint. Check its log',
     );
-  if (asked.status === 401) return ok(name, 'the homeserver refuses a made-up token');
+  if (asked.status === 401) return ok(name, 'the homeserver rejects an invalid token');
   if (asked.status === 503)
     return fail(
       name,
-      'the homeserver cannot ask this service about tokens (503)',
-      `In its homeserver.yaml, matrix_authentication_service.endpoint has to lead here (such as ${config.http.publicBase}) ` +
-        'from where it runs, and the secret has to be the same on both sides; its log says which of the two it is',
+      'the homeserver cannot introspect tokens at this service (503)',
+      `In its homeserver.yaml, matrix_authentication_service.endpoint must point to this service (for example ${config.http.publicBase}) ` +
+        'at an address that it can reach, and the secret must be the same on both sides. Its log shows which of the two is wrong',
     );
   if (isSuccess(asked))
     return fail(
       name,
-      `the homeserver accepts a made-up token (${asked.status})`,
-      'Take it off the network: whatever answers at homeserver.endpoint checks no tokens',
+      `the homeserver accepts an invalid token (${asked.status})`,
+      'Take it off the network: the server at homeserver.endpoint does not check tokens',
     );
   return fail(
     name,
-    `asked about a made-up token, the homeserver answers ${asked.status} in place of 401`,
-    'Look at its log; a proxy at homeserver.endpoint must pass everything on',
+    `to a request with an invalid token, the homeserver responds ${asked.status} instead of 401`,
+    'Check its log. A proxy at homeserver.endpoint must forward all requests',
   );
 }
 
@@ -132,7 +133,7 @@ async function checkSecret({ config, ask }: HomeserverCheckDeps): Promise<Findin
   const asked = await ask(below(endpoint, path), secret);
   const section = isLegacy ? 'experimental_features.msc3861' : 'matrix_authentication_service';
   if (!asked.ok)
-    return fail(name, `the homeserver gives ${asked.reason} to a request with the secret`, 'Look at its log');
+    return fail(name, `to a request with the secret, the homeserver returns ${asked.reason}`, 'Check its log');
   switch (asked.status) {
     case 400:
       return ok(name, 'the homeserver accepts the shared secret');
@@ -140,24 +141,24 @@ async function checkSecret({ config, ask }: HomeserverCheckDeps): Promise<Findin
     case 403:
       return fail(
         name,
-        `the homeserver refuses the shared secret (${asked.status})`,
-        `homeserver.secret has to be what ${isLegacy ? 'admin_token' : 'secret'} of ${section} is in its homeserver.yaml; ` +
-          'restart the side that you change',
+        `the homeserver rejects the shared secret (${asked.status})`,
+        `homeserver.secret must equal ${isLegacy ? 'admin_token' : 'secret'} of ${section} in its homeserver.yaml. ` +
+          'Restart the side that you change',
       );
     case 404:
       return fail(
         name,
-        'the homeserver does not know the requests of this service (404)',
+        'the homeserver does not support the requests of this service (404)',
         isLegacy
-          ? 'Its listener has to serve /_synapse/admin/; from Synapse 1.157 on, take the kind "synapse"'
-          : 'Synapse 1.136 or later has them once matrix_authentication_service.enabled is true; a proxy in between ' +
-              'has to pass /_synapse/mas/ on',
+          ? 'Its listener must serve /_synapse/admin/. From Synapse 1.157 on, use the kind "synapse"'
+          : 'Synapse 1.136 or later supports them if matrix_authentication_service.enabled is true. A proxy in between ' +
+              'must forward /_synapse/mas/',
       );
     default:
       return fail(
         name,
-        `the homeserver answers ${asked.status} to a request with the secret`,
-        'Look at its log; something else may answer at homeserver.endpoint',
+        `to a request with the secret, the homeserver responds ${asked.status}`,
+        'Check its log. Another server may be responding at homeserver.endpoint',
       );
   }
 }
@@ -169,11 +170,11 @@ async function checkLogin({ config, ask }: HomeserverCheckDeps, clientApi: URL):
   const address = below(clientApi.href, clientApiPath(config, 'v3/login'));
   const asked = await ask(address);
   const hint =
-    `Older clients cannot sign in. The proxy in front of ${clientApi.origin} has to send ` +
-    `^/${clientApiPath(config, '([^/]+)/(login|logout|refresh)')} here, also what is below; see docs/guides/homeserver.md`;
+    `Older clients cannot sign in. The proxy in front of ${clientApi.origin} must forward ` +
+    `^/${clientApiPath(config, '([^/]+)/(login|logout|refresh)')} and all paths below to this service, see docs/guides/homeserver.md`;
   if (!asked.ok) return warn(name, `${address}: ${asked.reason}`, hint);
-  if (!hasSsoFlow(asked)) return warn(name, `${address} is not answered by this service (${asked.status})`, hint);
-  return ok(name, `${address} is answered by this service`);
+  if (!hasSsoFlow(asked)) return warn(name, `${address} is not served by this service (${asked.status})`, hint);
+  return ok(name, `${address} is served by this service`);
 }
 
 function hasSsoFlow({ members }: Extract<Asked, { readonly ok: true }>): boolean {

@@ -22,19 +22,19 @@ export async function checkMail({
       passwords.enabled &&
       (account.passwordRecoveryEnabled ||
         (account.passwordRegistrationEnabled && account.passwordRegistrationEmailRequired));
-    if (!isNeeded) return skip(name, 'no mail is sent: email.transport is "blackhole"');
+    if (!isNeeded) return skip(name, 'no emails are sent: email.transport is "blackhole"');
     return warn(
       name,
-      'no mail is sent, although people need some to recover their account or to register',
-      'Set email.transport (docs/guides/mail.md), or switch off what needs mails',
+      'no emails are sent, but account recovery or registration requires them',
+      'Set email.transport (docs/guides/mail.md), or disable the features that require email',
     );
   }
   const reason = await transport.test(AbortSignal.timeout(MAIL_LIMIT_MS));
-  if (reason === undefined) return ok(name, `mails can be handed over (${email.transport.kind})`);
+  if (reason === undefined) return ok(name, `the mail transport accepts emails (${email.transport.kind})`);
   return fail(
     name,
-    `mails cannot be handed over: ${reason}`,
-    'They wait in the queue. docs/guides/mail.md says what each reason means',
+    `the mail transport does not accept emails: ${reason}`,
+    'Emails wait in the queue. docs/guides/mail.md explains each reason',
   );
 }
 
@@ -50,18 +50,19 @@ export async function checkProviders(
 
 async function checkProvider(provider: UpstreamProvider, ask: Ask): Promise<Finding> {
   const name = `upstream.${provider.id}` as const;
-  const hint = 'Nobody can sign in through it. Compare its entry in upstream_oauth2.providers with what it documents';
+  const hint =
+    'Users cannot sign in with this provider. Compare its entry in upstream_oauth2.providers with its documentation';
   const discovered = provider.discoveryMode === 'disabled' ? provider : await discover(provider, ask);
   if ('problem' in discovered) return fail(name, `${providerName(provider)}: ${discovered.problem}`, hint);
-  if (!asksForIdToken(provider)) return ok(name, `${providerName(provider)} can be asked`);
+  if (!asksForIdToken(provider)) return ok(name, `${providerName(provider)} is reachable`);
   const { jwksUri } = discovered;
-  if (jwksUri === undefined) return fail(name, `${providerName(provider)} names no keys`, hint);
+  if (jwksUri === undefined) return fail(name, `${providerName(provider)} does not publish keys`, hint);
   const asked = await ask(new URL(jwksUri));
   if (!asked.ok) return fail(name, `its keys at ${jwksUri}: ${asked.reason}`, hint);
   const keys = asked.members?.get('keys');
   if (asked.status !== 200 || !Array.isArray(keys) || keys.length === 0)
-    return fail(name, `there are no keys at ${jwksUri} (${asked.status})`, hint);
-  return ok(name, `${providerName(provider)} can be asked, and has ${keys.length} keys`);
+    return fail(name, `no keys at ${jwksUri} (${asked.status})`, hint);
+  return ok(name, `${providerName(provider)} is reachable and has ${keys.length} keys`);
 }
 
 type Discovered = { readonly jwksUri: string | undefined } | { readonly problem: string };
@@ -70,7 +71,7 @@ async function discover(provider: UpstreamProvider, ask: Ask): Promise<Discovere
   const address = discoveryAddress(provider);
   const asked = await ask(new URL(address));
   if (!asked.ok) return { problem: `${address}: ${asked.reason}` };
-  if (asked.status !== 200) return { problem: `${address} answers ${asked.status}` };
+  if (asked.status !== 200) return { problem: `${address} responds ${asked.status}` };
   const document = asked.members === undefined ? undefined : Object.fromEntries(asked.members);
   const outcome = readProviderMetadata(document, provider, { isStrict: provider.discoveryMode === 'oidc' });
   return outcome.ok ? outcome.metadata : { problem: `${address} cannot be used: ${outcome.problem}` };

@@ -12,7 +12,7 @@ import { processAccount } from '#platform/base/ownership.ts';
 import type { Resource } from '#platform/http/http-options.ts';
 import { type Finding, fail, ok, skip, warn } from './finding.ts';
 
-const SETTINGS = 'docs/reference/configuration.md describes every setting';
+const SETTINGS = 'See docs/reference/configuration.md for all settings';
 
 /**
  * Loads the configuration like the service, with the secrets of the data directory. Returns undefined if it is invalid.
@@ -24,7 +24,7 @@ export async function checkConfiguration(
     const loaded = await loadAsService(sources);
     const { fileWarnings, warnings, deprecations, files } = loaded;
     const worth = [...warnings.filter((warning) => !fileWarnings.includes(warning)), ...deprecations];
-    const names = files.length === 0 ? 'no file, defaults and environment only' : files.join(', ');
+    const names = files.length === 0 ? 'no file, only defaults and environment' : files.join(', ');
     const findings =
       worth.length === 0 ? [ok('config', names)] : worth.map((warning) => warn('config', warning, SETTINGS));
     return { loaded, findings: [...findings, ...(await checkFiles(loaded)), checkResources(loaded.config.http)] };
@@ -52,8 +52,7 @@ async function loadAsService(sources: ConfigSources): Promise<LoadedConfig> {
 
 async function checkFiles({ config, fileWarnings }: LoadedConfig): Promise<readonly Finding[]> {
   const name = 'secrets.files';
-  const hint =
-    'Whoever reads such a file can act as the service, and whoever writes to it can decide what it signs with';
+  const hint = 'Read access to these files is enough to impersonate the service, and write access to replace its keys';
   const found = existsSync(config.dataDir)
     ? await listPermissionProblems(config.dataDir, processAccount())
     : { warnings: [], errors: [] };
@@ -61,7 +60,7 @@ async function checkFiles({ config, fileWarnings }: LoadedConfig): Promise<reado
     ...found.errors.map((error) => fail(name, error, hint)),
     ...[...fileWarnings, ...found.warnings].map((warning) => warn(name, warning, hint)),
   ];
-  return findings.length > 0 ? findings : [ok(name, 'only this account has access to secrets')];
+  return findings.length > 0 ? findings : [ok(name, 'only this system user has access to the secrets')];
 }
 
 /** Operator endpoints should not be on the listener that users reach (operations 1.7.1). */
@@ -72,10 +71,10 @@ function checkResources({ listeners }: Pick<Config['http'], 'listeners'>): Findi
   const showing = serving('connection-info');
   if (showing.length === 0) return skip(name, 'no listener serves "connection-info"');
   const open = showing.filter((listener) => serving('human').includes(listener));
-  if (open.length === 0) return ok(name, '"connection-info" is served where "human" is not');
+  if (open.length === 0) return ok(name, '"connection-info" is only on listeners without "human"');
   return warn(
     name,
-    `${open.map((listener) => listener.name).join(', ')}: serves "connection-info" as well as "human"`,
-    'It shows everybody the addresses of proxies: take it away once you have seen what you wanted, or give it a listener of its own',
+    `${open.map((listener) => listener.name).join(', ')}: serves both "connection-info" and "human"`,
+    'It shows the addresses of proxies to everyone. Remove it when you no longer need it, or move it to a separate listener',
   );
 }

@@ -5,7 +5,7 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 
 const MS_PER_DAY = 86_400_000;
 const SOON_DAYS = 14;
-const RENEW = 'Put a new certificate into its file: it is in use within a minute, without a restart';
+const RENEW = 'Replace the certificate file. The new certificate is used within a minute, without a restart';
 
 export interface TlsCheckDeps {
   readonly config: { readonly http: Pick<Config['http'], 'publicBase' | 'listeners'> };
@@ -31,19 +31,19 @@ function checkCertificate(
 ): Finding {
   const { validFrom, validTo } = certificate;
   const leftDays = Math.floor((Date.parse(validTo) - now) / MS_PER_DAY);
-  if (now > Date.parse(validTo)) return fail(name, `the certificate expired: it was valid to ${validTo}`, RENEW);
+  if (now > Date.parse(validTo)) return fail(name, `the certificate expired on ${validTo}`, RENEW);
   if (now < Date.parse(validFrom)) {
-    return fail(name, `the certificate is not valid before ${validFrom}`, 'Look at the clock of this machine');
+    return fail(name, `the certificate is not valid before ${validFrom}`, 'Check the clock of this machine');
   }
-  if (leftDays < SOON_DAYS) return warn(name, `the certificate expires in ${leftDays} days, ${validTo}`, RENEW);
+  if (leftDays < SOON_DAYS) return warn(name, `the certificate expires in ${leftDays} days, on ${validTo}`, RENEW);
   if (hostname !== undefined && !isFor(certificate, hostname)) {
     return warn(
       name,
-      `the certificate is not for ${hostname}, the host of http.public_base`,
-      'Browsers refuse it, unless a proxy with a certificate of its own is in front: get one for that name',
+      `the certificate is not valid for ${hostname}, the host of http.public_base`,
+      'Browsers reject it, unless a proxy in front has its own certificate. Get a certificate for that name',
     );
   }
-  return ok(name, `valid to ${validTo}`);
+  return ok(name, `valid until ${validTo}`);
 }
 
 /** @param hostname as in a URL: IPv6 in brackets */

@@ -31,14 +31,16 @@ export function carryProvider(
     warnings.push(`provider ${provider.name}: ${what}`);
   };
   if (provider.client_secret_jwt_key !== undefined) {
-    leaveOut('client_secret_jwt_key is not carried over. Write the provider by hand; sign_in_with_apple is for Apple');
+    leaveOut(
+      'client_secret_jwt_key is not carried over. Configure the provider by hand, with sign_in_with_apple for Apple',
+    );
     return { entry: undefined, warnings };
   }
   const secret =
     provider.client_secret ?? (provider.client_secret_path ? readFile(provider.client_secret_path).trim() : undefined);
   const method = provider.client_auth_method ?? (secret === undefined ? 'none' : 'client_secret_basic');
   if (!AUTH_METHODS.includes(method) || (method !== 'none' && secret === undefined)) {
-    leaveOut(`client_auth_method ${method} is not carried over. Write the provider by hand`);
+    leaveOut(`client_auth_method ${method} is not carried over. Configure the provider by hand`);
     return { entry: undefined, warnings };
   }
   const scope = (provider.scopes ?? ['openid']).join(' ');
@@ -70,10 +72,12 @@ export function carryProvider(
   if (provider.idp_brand && entry['brand_name'] === undefined)
     leaveOut(`idp_brand ${provider.idp_brand} is not carried over`);
   if ((provider.attribute_requirements ?? []).length > 0) {
-    leaveOut('attribute_requirements are not carried over: everybody there may sign in');
+    leaveOut('attribute_requirements are not carried over: all users of the provider can sign in');
   }
   if ((provider.id_token_signing_alg_values_supported ?? []).length > 1) {
-    leaveOut(`of id_token_signing_alg_values_supported only ${entry['id_token_signed_response_alg']} is carried over`);
+    leaveOut(
+      `only ${entry['id_token_signed_response_alg']} is carried over from id_token_signing_alg_values_supported`,
+    );
   }
   return { entry, warnings };
 }
@@ -101,14 +105,14 @@ function parametersOf(provider: SynapseProvider, leaveOut: (what: string) => voi
 function claimsOf(provider: SynapseProvider, leaveOut: (what: string) => void) {
   const { module, config } = provider.user_mapping_provider ?? {};
   if (module && !USUAL_MAPPING.test(module)) {
-    leaveOut(`its user_mapping_provider ${module} is not carried over: see claims_imports`);
+    leaveOut(`user_mapping_provider ${module} is not carried over: see claims_imports`);
     return undefined;
   }
   const template = (name: string): string | undefined => {
     const source = config?.[name];
     if (typeof source !== 'string' || source === '') return undefined;
     if (isTemplate(source)) return source;
-    leaveOut(`${name} is no template that can be used here, and not carried over`);
+    leaveOut(`${name} is not carried over: its template is not supported`);
     return undefined;
   };
   const claim = config?.['subject_claim'];
@@ -120,11 +124,11 @@ function claimsOf(provider: SynapseProvider, leaveOut: (what: string) => void) {
     if (config?.[name] !== undefined && config[name] !== null) leaveOut(`${name} is not carried over`);
   }
   if (provider.allow_existing_users === true && localpart === undefined) {
-    leaveOut('allow_existing_users is not carried over: people link their accounts once they are signed in to both');
+    leaveOut('allow_existing_users is not carried over: users link their accounts while signed in to both');
   }
   if (provider.allow_existing_users === true && localpart !== undefined && !isConfirmed) {
     leaveOut(
-      'as with allow_existing_users, whoever has a name there gets the account with that name (localpart.on_conflict)',
+      'as with allow_existing_users, a user of the provider gets the account with the same name (localpart.on_conflict)',
     );
   }
   const conflict = provider.allow_existing_users === true && !isConfirmed ? { on_conflict: 'add' } : {};

@@ -75,32 +75,32 @@ function captchaOf(
 function leftOut(settings: SynapseSettings, captcha: object | undefined): string[] {
   const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
   const others: readonly (readonly [boolean, string])[] = [
-    [!isSet(settings.public_baseurl), 'public_baseurl is not set in Synapse: give homeserver.endpoint'],
+    [!isSet(settings.public_baseurl), 'public_baseurl is not set in Synapse: set homeserver.endpoint'],
     [
       settings.password_config?.enabled === 'only_for_reauth',
-      'password_config.enabled is only_for_reauth: people may sign in with passwords here',
+      'password_config.enabled is only_for_reauth in Synapse: users can sign in with passwords here',
     ],
     [
       settings.password_config?.localdb_enabled === false,
-      'password_config.localdb_enabled is not carried over: passwords stay usable here',
+      'password_config.localdb_enabled is not carried over: passwords remain usable here',
     ],
     [
       captcha === undefined && isSet(settings.enable_registration_captcha),
-      'the reCAPTCHA keys are not carried over, as one of them is missing: see captcha',
+      'the reCAPTCHA keys are not carried over because one of them is missing: see captcha',
     ],
     [
       (settings.registrations_require_3pid ?? []).length > 0,
       'registrations_require_3pid is not carried over: see account.password_registration_email_required',
     ],
-    [isSet(settings.user_consent), 'user_consent is not carried over: branding.tos_uri is where terms are'],
-    [settings.allow_guest_access === true, 'allow_guest_access is not carried over: there are no guests'],
+    [isSet(settings.user_consent), 'user_consent is not carried over: set branding.tos_uri to your terms of service'],
+    [settings.allow_guest_access === true, 'allow_guest_access is not carried over: guests are not supported'],
     [settings.login_via_existing_session?.enabled === true, 'login_via_existing_session is not carried over'],
-    [isSet(settings.session_lifetime), 'session_lifetime is not carried over: sessions have no such end'],
-    [isSet(settings.email), 'email is not carried over: give the section email its server'],
+    [isSet(settings.session_lifetime), 'session_lifetime is not carried over: sessions have no fixed lifetime'],
+    [isSet(settings.email), 'email is not carried over: set the mail server in the section email'],
   ];
   return [
     ...others.filter(([applies]) => applies).map(([, warning]) => warning),
     ...otherSignInsOf(settings).map((name) => `sign-in by ${name} is not carried over`),
-    'http.public_base and database.uri are those of a first start: give them the address and the database of this service',
+    'http.public_base and database.uri have default values: set them to the URL and the database of this service',
   ];
 }

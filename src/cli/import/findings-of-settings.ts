@@ -25,7 +25,7 @@ export function findingsOfSettings(
       : [
           error(
             'server_name_differs',
-            `server_name of Synapse is "${there.server_name}", homeserver.homeserver here "${homeserver}": they have to be equal`,
+            `server_name of Synapse is "${there.server_name}", but homeserver.homeserver is "${homeserver}": they must be equal`,
           ),
         ]),
     ...connectionFindings(here),
@@ -42,13 +42,13 @@ function connectionFindings({ protocolName, homeserver }: Pick<Config, 'protocol
     findings.push(
       warning(
         'protocol_name',
-        `protocol_name is "${protocolName}", and clients of a Synapse know "${PROTOCOL_NAME}": set it, and take another database, which keeps the first one that it was used with`,
+        `protocol_name is "${protocolName}", but clients of Synapse require "${PROTOCOL_NAME}". Change it and use a new database, since a database keeps its first protocol_name`,
       ),
     );
   }
   if (homeserver.kind === 'none') {
     findings.push(
-      warning('homeserver_none', 'homeserver.kind is none: Synapse cannot ask this service, and is told nothing'),
+      warning('homeserver_none', 'homeserver.kind is none: Synapse cannot use this service and gets no updates'),
     );
   }
   return findings;
@@ -57,11 +57,9 @@ function connectionFindings({ protocolName, homeserver }: Pick<Config, 'protocol
 function passwordFindings({ password_config: there }: SynapseSettings, here: Config['passwords']): Finding[] {
   const code = 'password_scheme';
   if (!here.enabled) {
-    return [
-      warning('passwords_off', 'passwords.enabled is false here: nobody will sign in with the password of Synapse'),
-    ];
+    return [warning('passwords_off', 'passwords.enabled is false: users cannot sign in with their Synapse passwords')];
   }
-  const advice = `give passwords.schemes an entry { version: ${IMPORTED_SCHEME_VERSION}, algorithm: bcrypt, unicode_normalization: true }`;
+  const advice = `add to passwords.schemes an entry { version: ${IMPORTED_SCHEME_VERSION}, algorithm: bcrypt, unicode_normalization: true }`;
   const scheme = here.schemes.find(({ version }) => version === IMPORTED_SCHEME_VERSION);
   if (scheme === undefined)
     return [error(code, `no password scheme has version ${IMPORTED_SCHEME_VERSION}: ${advice}`)];
@@ -73,7 +71,7 @@ function passwordFindings({ password_config: there }: SynapseSettings, here: Con
     findings.push(
       error(
         'password_pepper',
-        `the secret of the password scheme with version ${IMPORTED_SCHEME_VERSION} is not password_config.pepper of Synapse`,
+        `the secret of the password scheme with version ${IMPORTED_SCHEME_VERSION} differs from password_config.pepper of Synapse`,
       ),
     );
   }
@@ -81,7 +79,7 @@ function passwordFindings({ password_config: there }: SynapseSettings, here: Con
     findings.push(
       error(
         'password_normalization',
-        `the password scheme of version ${IMPORTED_SCHEME_VERSION} needs unicode_normalization: true, as Synapse does it`,
+        `the password scheme of version ${IMPORTED_SCHEME_VERSION} requires unicode_normalization: true, as in Synapse`,
       ),
     );
   }
@@ -95,7 +93,7 @@ function refusedSettings(there: SynapseSettings): Finding[] {
     findings.push(
       error(
         'guests_enabled',
-        'allow_guest_access is on in Synapse: there are no guests under delegation, switch it off',
+        'allow_guest_access is on in Synapse: delegated authentication does not support guests, so disable it',
       ),
     );
   }
@@ -103,12 +101,12 @@ function refusedSettings(there: SynapseSettings): Finding[] {
     findings.push(
       error(
         'threepid_changes_enabled',
-        'enable_3pid_changes is on in Synapse: addresses change here from now on, switch it off',
+        'enable_3pid_changes is on in Synapse: email addresses are now changed here, so disable it',
       ),
     );
   }
   if (there.login_via_existing_session?.enabled === true) {
-    findings.push(error('login_via_existing_session', 'login_via_existing_session is on in Synapse: switch it off'));
+    findings.push(error('login_via_existing_session', 'login_via_existing_session is on in Synapse: disable it'));
   }
   return findings;
 }
@@ -120,7 +118,7 @@ function providerFindings(there: SynapseSettings, { providers }: Config['upstrea
     .map(({ name, issuer }) =>
       warning(
         'provider_to_map',
-        `Synapse has the provider "${name}" (${issuer}), which nothing here stands for: add it to upstream_oauth2.providers with synapse_idp_id: ${name}`,
+        `Synapse has the provider "${name}" (${issuer}), which is not configured here: add it to upstream_oauth2.providers with synapse_idp_id: ${name}`,
       ),
     );
 }
@@ -128,13 +126,13 @@ function providerFindings(there: SynapseSettings, { providers }: Config['upstrea
 /** Synapse settings without a counterpart here, or that stop working once Synapse delegates authentication. */
 function laterWork(there: SynapseSettings, { branding, captcha }: Pick<Config, 'branding' | 'captcha'>): Finding[] {
   const findings = otherSignInsOf(there).map((name) =>
-    warning('unsupported_sign_in', `Synapse signs people in by ${name}, which has no counterpart here`),
+    warning('unsupported_sign_in', `Synapse signs users in with ${name}, which is not supported here`),
   );
   if (isRegistrationOpen(there)) {
     findings.push(
       warning(
         'registration_enabled',
-        'enable_registration is on in Synapse: switch it off there, and see account.password_registration_enabled',
+        'enable_registration is on in Synapse: disable it there, and see account.password_registration_enabled',
       ),
     );
   }
@@ -142,18 +140,20 @@ function laterWork(there: SynapseSettings, { branding, captcha }: Pick<Config, '
     findings.push(
       warning(
         'user_consent_enabled',
-        'user_consent is set in Synapse, which does not start with it under delegation: remove it',
+        'user_consent is set in Synapse, which does not start with it under delegated authentication: remove it',
       ),
     );
     if (branding.tosUri === undefined) {
-      findings.push(warning('terms_missing', 'people agree to terms in Synapse, and branding.tos_uri is not set here'));
+      findings.push(
+        warning('terms_missing', 'Synapse requires users to accept terms, but branding.tos_uri is not set'),
+      );
     }
   }
   if (there.enable_registration_captcha === true) {
-    const off = 'enable_registration_captcha is on in Synapse: switch it off there';
+    const off = 'enable_registration_captcha is on in Synapse: disable it there';
     findings.push(
       captcha === undefined
-        ? warning('captcha_missing', `${off}, and see the section captcha here`)
+        ? warning('captcha_missing', `${off}, and configure the section captcha`)
         : warning('registration_captcha_enabled', off),
     );
   }

@@ -38,7 +38,7 @@ export function resultsText(results: readonly EntityProgress[], isDryRun: boolea
     const why = reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
     return `${entity}: ${done} done, ${sumOf(skipped)} skipped${why}\n`;
   });
-  return `${lines.join('')}${isDryRun ? 'dry run: nothing was kept\n' : ''}`;
+  return `${lines.join('')}${isDryRun ? 'dry run: nothing was stored\n' : ''}`;
 }
 
 function sumOf(skipped: EntityProgress['skipped']): number {

@@ -25,7 +25,7 @@ export function sourceConnection(
   if (database === undefined) {
     throw new ExitError(
       ExitCode.failure,
-      'the configuration of Synapse names no database: name all of its files, or --synapse-database-uri',
+      'the configuration of Synapse has no database settings: pass all of its files, or --synapse-database-uri',
     );
   }
   if (database.name !== 'psycopg2') throw onSqlite();
@@ -42,7 +42,7 @@ function databaseOf({ database, databases, database_path: path }: SynapseSetting
 function onSqlite(): ExitError {
   return new ExitError(
     ExitCode.failure,
-    'this Synapse keeps its data in SQLite, which cannot be imported from. Move it to PostgreSQL first, by its own program ' +
+    'this Synapse uses SQLite, which cannot be imported. Migrate it to PostgreSQL first, with its script ' +
       'synapse_port_db: https://element-hq.github.io/synapse/latest/postgres.html#porting-from-sqlite',
   );
 }

@@ -43,7 +43,7 @@ function filesAt(path: string): string[] {
 function readMapping(file: string): object {
   const value = parsed(file);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new ExitError(ExitCode.failure, `${file}: expected settings of a Synapse, "name: value"`);
+  throw new ExitError(ExitCode.failure, `${file}: expected Synapse settings in the form "name: value"`);
 }
 
 /** Like PyYAML, which Synapse uses: yes and no are booleans, y and n are not. */

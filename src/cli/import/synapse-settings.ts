@@ -110,7 +110,7 @@ export function parseSynapseSettings(values: Readonly<Record<string, unknown>>):
   const parsed = settings.safeParse(values);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new ExitError(ExitCode.failure, `the configuration of Synapse cannot be used:\n  ${problems.join('\n  ')}`);
+  throw new ExitError(ExitCode.failure, `the configuration of Synapse is not valid:\n  ${problems.join('\n  ')}`);
 }
 
 /** Returns the providers in use, with their names in Synapse's database. */

@@ -82,6 +82,8 @@ test('F-12: what the database has no room for is answered UNAVAILABLE, and a lin
   await sql(service.database, 'drop trigger refused on user_sessions');
   expect([answer.status, codesOf(answer)[0], answer.data]).toEqual([200, 'UNAVAILABLE', null]);
   expect(service.logLines()).toContainEqual(
-    expect.stringMatching(/ WARN error POST-\d+ .*53100 could not extend file\. A disk of the server is full\./),
+    expect.stringMatching(
+      / WARN error POST-\d+ .*53100 could not extend file\. A disk of the database server is full\./,
+    ),
   );
 });

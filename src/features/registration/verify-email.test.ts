@@ -306,7 +306,7 @@ describe('the field of the first form', () => {
         expect(second.browser.shown.status).toBe(303);
         expect(await old.deliver(local.core)).toMatchObject([{ to: 'bjorn@mail.example' }]);
         const failed = local.lines.filter((line) => line.includes('mail.failed'));
-        expect(failed).toEqual([expect.stringContaining('the SMTP server does not announce SMTPUTF8')]);
+        expect(failed).toEqual([expect.stringContaining('the SMTP server does not support SMTPUTF8')]);
         expect(failed.join()).not.toContain('björn');
       },
       { email: old.config },

@@ -10,7 +10,7 @@ export const MAILS: readonly Protection[] = [
     attack: 76,
     removals: [
       {
-        text: "if (!ONE_ADDRESS.test(to.address)) return { kind: 'refused', reason: 'the recipient is not one address' };",
+        text: "if (!ONE_ADDRESS.test(to.address)) return { kind: 'refused', reason: 'the recipient is not a single address' };",
       },
     ],
     test: 'src/platform/mail/other-transports.test.ts',

@@ -160,7 +160,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-24',
     removals: [
       {
-        text: "    if (row.attempt > this.#options.maxRetries + 1 && !this.#settlement.mayRetry(row, queue))\n      return { kind: 'failed', reason: 'its process ended each time' };\n",
+        text: "    if (row.attempt > this.#options.maxRetries + 1 && !this.#settlement.mayRetry(row, queue))\n      return { kind: 'failed', reason: 'the process exited during every run' };\n",
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',

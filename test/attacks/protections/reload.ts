@@ -59,7 +59,7 @@ export const RELOAD: readonly Protection[] = [
     name: 'reload-while-stopping',
     what: 'a stopping service applies no settings and starts no work from them',
     attack: 'F-25',
-    removals: [{ text: "if (this.#isStopping) throw new Error('the service stops');" }],
+    removals: [{ text: "if (this.#isStopping) throw new Error('the service is stopping');" }],
     test: SERVICE,
     testName: 'once the service stops',
     isBuilt: true,

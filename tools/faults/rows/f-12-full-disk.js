@@ -41,7 +41,7 @@ const TEMPORARY = 'disk of temporary files';
 /** Tokens of the load expire later. */
 const EXPIRED = 'select count(*)::integer from oauth2_access_tokens where expires_at < now()';
 const ALWAYS_ANSWERED = ['POST oauth2/introspect', 'POST oauth2/token', 'POST oauth2/revoke'];
-const DISK_IS_NAMED = 'The disk of the temporary files of the server is full';
+const DISK_IS_NAMED = "The disk of the database server's temporary files is full";
 
 export const fault = {
   id: 'F-12',
@@ -165,7 +165,7 @@ async function goOnWithoutTemporaryFiles(checks, instances, disk, { load, client
   disk.free();
   await checks.that(`F-12: ${TEMPORARY}: the clean-up of tokens is done once there is room`, async () => {
     await instance.program.run(['jobs', 'run', CLEAN_UP]).catch((error) => {
-      if (!error.message.includes('runs already')) throw error;
+      if (!error.message.includes('is already running')) throw error;
     });
     const deadline = performance.now() + MAX_WAIT_MS;
     while ((await countExpired(client)) > 0) {

@@ -36,7 +36,7 @@ const PROVIDER_SECRET = 'the-secret-at-the-provider';
 const OTHER_CLIENT = '01JD3Q5Z8W2N4K6M7P9R0S1T2W';
 const PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const PASSING_PROVIDER = '01HZX7T3Q8V3M5N6P7R8S9T0AC';
-const OUTCOME = /the configuration was read again and is in force|nothing has changed: the former configuration/g;
+const OUTCOME = /configuration reloaded|reload failed: the previous configuration/g;
 /** Timeout of a reload on a busy machine. */
 const OUTCOME_MS = 30_000;
 /** Far longer than a reload takes. */
@@ -315,7 +315,7 @@ class Reloaded {
     await this.#each(async (instance) => {
       this.#write(instance, JSON.stringify(this.#settingsOf(instance.tlsPort, number)));
       const lines = await this.hangUp(instance);
-      if (!lines.includes('is in force')) throw new Error(lines);
+      if (!lines.includes('configuration reloaded')) throw new Error(lines);
       const missing = NAMED.filter((key) => !lines.includes(key));
       if (missing.length > 0) throw new Error(`not named: ${missing.join(', ')}`);
     });
@@ -614,7 +614,7 @@ async function rotateKeys(service) {
   for (const step of [[], ['--promote'], ['--retire']]) {
     await service.instances[0].program.run(['keys', 'rotate', '--force', ...step]);
     const reloaded = await Promise.all(service.instances.map((instance) => service.hangUp(instance)));
-    requireNone(reloaded.filter((lines) => !lines.includes('the configuration was read again')));
+    requireNone(reloaded.filter((lines) => !lines.includes('configuration reloaded')));
     await take();
     const [former, latter] = states.slice(-2);
     for (const { token } of [former, latter]) {
@@ -678,8 +678,8 @@ async function requireCounted(instance) {
     );
   const told = (text) => instance.log.split(text).length - 1;
   const outcome = {
-    success: told('the configuration was read again and is in force'),
-    failure: told('nothing has changed: the former'),
+    success: told('configuration reloaded'),
+    failure: told('reload failed: the previous'),
   };
   for (const [result, count] of Object.entries(outcome)) {
     if (counted(result) !== count) throw new Error(`${result}: ${count} lines, ${counted(result)} counted`);
