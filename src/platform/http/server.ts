@@ -31,6 +31,7 @@ import { Opening, type Speaker } from './opening.ts';
 import type { EventLoopLag } from './overload.ts';
 import { InFlight } from './overload.ts';
 import { loggedMethod } from './request-head.ts';
+import { type ServedRequest, ServedRequests } from './served-requests.ts';
 import { type ServerLimits, type ServerParts, Serving, type ServingOptions } from './serving.ts';
 import { openCertificate } from './tls-pair.ts';
 import { REFUSAL_HOLD_MS, WorkBudget, WorkUsedUp } from './work-budget.ts';
@@ -76,8 +77,7 @@ export class HttpServer {
   readonly #inFlight: InFlight;
   readonly #work: WorkBudget;
   readonly #parts: ServerParts;
-  /** Requests being served, including those whose body is still arriving, with the settings from when they started. */
-  readonly #served = new Map<Exchange, Serving>();
+  readonly #served = new ServedRequests();
   readonly #servers: Server[] = [];
   /** By listener name. */
   readonly #openings = new Map<string, Opening>();
@@ -169,7 +169,8 @@ export class HttpServer {
 
   /** Lists the listener and method of each request being served. */
   *listServed(): Iterable<{ readonly listener: string; readonly method: string }> {
-    for (const { countedMethod: method, table } of this.#served.keys()) yield { listener: table.listener, method };
+    for (const { exchange } of this.#served)
+      yield { listener: exchange.table.listener, method: exchange.countedMethod };
   }
 
   /** Whether new requests are refused: all of them, or the less urgent ones. */
@@ -352,11 +353,13 @@ export class HttpServer {
     // Numbered only now, so that requests discarded with their connection leave neither a log line nor a gap.
     this.#counter += 1;
     exchange.task.id = `${exchange.loggedMethod}-${this.#counter}`;
-    this.#served.set(exchange, serving);
-    resumeTask(exchange.task, () => void this.#serve(exchange, serving));
+    const served = this.#served.add(exchange, serving);
+    resumeTask(exchange.task, () => void this.#serve(served));
   }
 
-  async #serve(exchange: Exchange, { dispatch: settings, responder }: Serving): Promise<void> {
+  async #serve(served: ServedRequest): Promise<void> {
+    const { exchange, serving } = served;
+    const { dispatch: settings, responder } = serving;
     try {
       const answer = await dispatch(exchange, settings, this.#lag.isLagging);
       responder.answer(exchange, answer);
@@ -365,7 +368,7 @@ export class HttpServer {
       responder.answerFailure(exchange, thrown);
     } finally {
       this.#inFlight.leave(exchange);
-      this.#served.delete(exchange);
+      this.#served.remove(served);
       this.#answered += 1;
       exchange.charge();
     }
@@ -391,7 +394,7 @@ export class HttpServer {
 
   #sweep(): void {
     const now = performance.now();
-    for (const [exchange, serving] of this.#served) {
+    for (const { exchange, serving } of this.#served) {
       exchange.body.failIfSlow(now, serving.limits.requestTimeoutSeconds * 1000);
       if (now > exchange.deadline && !exchange.isAnswered) this.#expire(exchange, serving);
     }
