@@ -72,7 +72,15 @@ async function adminScopes(at: OAuthService, token: string): Promise<string[]> {
 async function ownAdminScopes(users: string[], token: string): Promise<string[]> {
   const scopeRules = new ScopeRules('chat');
   const rights = new AdminRights({ scopeRules, users: new Set(users), clients: new Set() });
-  const row = await findUserOfAccessToken(db.database, sha256(token), undefined, 'openid', rights, service.clock.now());
+  const row = await findUserOfAccessToken(
+    db.database,
+    sha256(token),
+    undefined,
+    'openid',
+    { sessionMaxLifetimeSeconds: undefined },
+    rights,
+    service.clock.now(),
+  );
   return (row?.scope ?? []).filter((name) => ADMIN.includes(name));
 }
 

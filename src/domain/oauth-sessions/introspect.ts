@@ -15,7 +15,7 @@ import {
   refreshTokenIsLive,
   sessionUserIsUsable,
 } from './liveness.ts';
-import type { TokenSettings } from './token-settings.ts';
+import { endedOfAge, type TokenSettings } from './token-settings.ts';
 
 export type TokenKind = 'access-token' | 'refresh-token';
 
@@ -96,12 +96,11 @@ async function readToken(
   settings: TokenSettings,
   now: number,
 ): Promise<IntrospectionRow | undefined> {
-  const { sessionMaxLifetimeSeconds } = settings;
   const params: IntrospectionParams = {
     tokenHash,
     callerId: caller.client === undefined ? null : toUuid(caller.client.id),
     callerVersion: caller.client?.version ?? null,
-    endedOfAge: sessionMaxLifetimeSeconds === undefined ? null : new Date(now - sessionMaxLifetimeSeconds * 1000),
+    endedOfAge: endedOfAge(settings, now),
   };
   return kind === 'access-token'
     ? await database.first(introspectAccessToken, { ...params, now: new Date(now) })

@@ -64,3 +64,11 @@ export function sessionExpiry(
     ? Number.POSITIVE_INFINITY
     : sessionCreatedAt + settings.sessionMaxLifetimeSeconds * 1000;
 }
+
+/** Returns the time at or before which sessions that have reached their maximum lifetime were created; null: no limit. */
+export function endedOfAge(
+  { sessionMaxLifetimeSeconds }: Pick<TokenSettings, 'sessionMaxLifetimeSeconds'>,
+  now: number,
+): Date | null {
+  return sessionMaxLifetimeSeconds === undefined ? null : new Date(now - sessionMaxLifetimeSeconds * 1000);
+}

@@ -7,6 +7,7 @@ import type { Queryable } from '#platform/postgres/database.ts';
 import { lookup } from '#platform/postgres/lookup.ts';
 import type { AdminRights } from './admin-rights.ts';
 import { accessTokenIsLive, accessTokenIsUnrevoked, ancestorsAreLive, oauthSessionIsLive } from './liveness.ts';
+import { endedOfAge, type TokenSettings } from './token-settings.ts';
 
 /**
  * Returns the user of an access token presented at a resource of this service. Records the token's first use if it has
@@ -21,6 +22,7 @@ export async function findUserOfAccessToken(
   tokenHash: Buffer,
   key: string | undefined,
   neededScope: string,
+  settings: Pick<TokenSettings, 'sessionMaxLifetimeSeconds'>,
   rights: AdminRights,
   now: number,
 ): Promise<UserOfTokenRow | undefined> {
@@ -28,6 +30,7 @@ export async function findUserOfAccessToken(
     tokenHash,
     tokenKey: key ?? null,
     now: new Date(now),
+    endedOfAge: endedOfAge(settings, now),
     neededScope,
   });
   return row?.is_live === true ? { ...row, scope: rights.remainingScope(row.scope, row) } : undefined;
@@ -74,6 +77,7 @@ const PRESENTED = `select t.id,
            s.claims,
            t.first_used_at is null and :neededScope::text = any(t.scope) as is_first_use,
            ${accessTokenIsLive('t', ':now::timestamptz')} and t.dpop_jkt is not distinct from :tokenKey::text
+             and (:endedOfAge::timestamptz is null or s.created_at > :endedOfAge::timestamptz)
              and ${oauthSessionIsLive('s')} and ${ancestorsAreLive('s')} and ${clientIsEnabled('c')}
              and ${accountIsUsable('u')} as is_live
       from oauth2_access_tokens t
@@ -113,7 +117,14 @@ const PERSON = `p.session_id,
  */
 const useAccessToken = lookup<
   UserOfTokenRow,
-  { readonly tokenHash: Buffer; readonly tokenKey: string | null; readonly now: Date; readonly neededScope: string }
+  {
+    readonly tokenHash: Buffer;
+    readonly tokenKey: string | null;
+    readonly now: Date;
+    /** See `endedOfAge`. */
+    readonly endedOfAge: Date | null;
+    readonly neededScope: string;
+  }
 >(
   'use-access-token',
   `with presented as materialized (

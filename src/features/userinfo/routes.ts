@@ -8,6 +8,7 @@ import { clientIdentifier } from '#domain/clients/client-names.ts';
 import { type Subjects, sectorHost } from '#domain/clients/subjects.ts';
 import type { Core } from '#domain/core.ts';
 import { accessTokenHash } from '#domain/oauth-sessions/access-token-hash.ts';
+import { type TokenSettings, tokenSettings } from '#domain/oauth-sessions/token-settings.ts';
 import { findUserOfAccessToken, type UserOfTokenRow } from '#domain/oauth-sessions/use-access-token.ts';
 import { DpopProofs, dpopChallenge } from '#oauth-endpoint/dpop-proofs.ts';
 import { readOAuthForm } from '#oauth-endpoint/oauth-form.ts';
@@ -31,10 +32,11 @@ const PATH = 'oauth2/userinfo';
 interface UserinfoDeps {
   readonly core: Core;
   readonly proofs: DpopProofs;
+  readonly settings: TokenSettings;
 }
 
 export function mount(core: Core): Route[] {
-  const deps = { core, proofs: new DpopProofs(core) };
+  const deps = { core, proofs: new DpopProofs(core), settings: tokenSettings(core.config) };
   const route = {
     path: `/${PATH}`,
     resource: 'oauth',
@@ -100,7 +102,7 @@ function presentedInHeader(core: Core, context: RequestContext): PresentedToken 
 }
 
 async function answer(
-  { core, proofs }: UserinfoDeps,
+  { core, proofs, settings }: UserinfoDeps,
   context: RequestContext,
   presented: PresentedToken | undefined,
 ): Promise<HttpResponse> {
@@ -117,7 +119,7 @@ async function answer(
   const row =
     hash === undefined
       ? undefined
-      : await findUserOfAccessToken(core.database, hash, key, 'openid', core.adminRights, now);
+      : await findUserOfAccessToken(core.database, hash, key, 'openid', settings, core.adminRights, now);
   if (row === undefined && isBound)
     throw invalidToken('The access token is not bound to this key, or not active.', true);
   if (row === undefined) {

@@ -248,4 +248,23 @@ describe('userinfo', () => {
     expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
     expect(service.lastRequest().requester).toBeUndefined();
   });
+
+  test('a token is invalid from the time that its session exceeds a lifetime that was set later', async () => {
+    const { accessToken, userId } = await signedIn(['openid']);
+    const limited = await startOAuthService(db.database, {
+      settings: { sessionMaxLifetimeSeconds: 3600 },
+      clock: service.clock,
+    });
+    const createdAgo = (seconds: number) =>
+      sql(db.database, 'update oauth2_sessions set created_at = $2::timestamptz where user_id = $1::uuid', [
+        toUuid(userId),
+        new Date(service.clock.now() - seconds * 1000),
+      ]);
+    const ask = () => limited.request('/oauth2/userinfo', { headers: { authorization: `Bearer ${accessToken}` } });
+    await createdAgo(3599);
+    expect(await ask()).toMatchObject({ status: 200 });
+    await createdAgo(3600);
+    expect(await ask()).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+    await limited.close();
+  });
 });
