@@ -125,7 +125,7 @@ export const emailSection = rule(
     security_notices: bool()
       .prefault(true)
       .describe(
-        'Notifies users by email of changes to their account, such as a changed password or a sign-in from a ' +
+        'Notifies users by email of changes to their account, for example a changed password or a sign-in from a ' +
           'new browser.',
       ),
     notify_unknown_recovery: bool()

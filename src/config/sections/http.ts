@@ -172,7 +172,7 @@ export const httpSection = mapping({
     ),
   client_ip_header: choice(['x-forwarded-for', 'forwarded', 'none'])
     .prefault('x-forwarded-for')
-    .describe('Header in which trusted proxies pass the client address.'),
+    .describe('Header with the client address, set by trusted proxies.'),
   hsts: bool().prefault(true).describe('Sends `Strict-Transport-Security` if `public_base` is https.'),
   workers: z
     .union([integer(1, MAX_WORKERS), choice(['auto'])], {

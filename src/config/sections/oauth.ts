@@ -100,9 +100,7 @@ export const oauthSection = mapping({
   id_token_ttl: duration('60s', '86400s').prefault('1h').describe('Lifetime of ID tokens.'),
   refresh_grace: duration('0s', '300s')
     .prefault('30s')
-    .describe(
-      'Grace period in which a used refresh token may be presented a second time, in case the response was lost.',
-    ),
+    .describe('Grace period for presenting a used refresh token a second time, in case the response was lost.'),
   require_pushed_authorization_requests: bool()
     .prefault(false)
     .describe('Requires pushed authorization requests (RFC 9126) from every client.'),
@@ -140,7 +138,7 @@ export const oauthSection = mapping({
     enabled: bool().prefault(false).describe('Accepts the https URL of a published metadata document as `client_id`.'),
     allowed_hosts: list(documentHost)
       .prefault([])
-      .describe('Allowed hosts of such URLs; `*.example.org` matches all hosts below `example.org`. Default: all.'),
+      .describe('Allowed hosts of these URLs; `*.example.org` matches all hosts below `example.org`. Default: all.'),
   })
     .prefault({})
     .describe(

@@ -127,7 +127,7 @@ export const policySection = mapping({
       banned_ips: list(cidr())
         .prefault([])
         .describe('Addresses and networks that may not register, authorize a client or device, or get tokens for one.'),
-      banned_user_agents: textMatcher([]).describe('User agents that may not do so, such as known bots.'),
+      banned_user_agents: textMatcher([]).describe('User agents that may not do so, for example known bots.'),
     })
       .prefault({})
       .describe('Banned requesters.'),

@@ -145,7 +145,7 @@ const provider = mapping({
     .prefault('required')
     .describe(
       'Whether ID tokens must contain the `nonce` of the request. `optional`: accepts ID tokens without ' +
-        'one, for providers that omit it, such as LinkedIn; a wrong nonce is always rejected.',
+        'one, for providers that omit it, for example LinkedIn; a wrong nonce is always rejected.',
     ),
   reauthentication: choice(['auth_time', 'prompt'])
     .prefault('auth_time')
@@ -280,7 +280,7 @@ export const upstreamOAuth2Section = mapping({
     }
   })
     .prefault([])
-    .describe('Providers, in the order in which users see them.'),
+    .describe('Providers, in display order.'),
 });
 
 type ParsedProvider = z.output<typeof upstreamOAuth2Section>['providers'][number];
