@@ -22,6 +22,8 @@ const COPIED = [
   'locales',
   'migrations',
   '.ci',
+  'README.md',
+  'CHANGELOG.md',
   'package.json',
   'package-lock.json',
   'tsconfig.json',
@@ -196,6 +198,19 @@ const FAULTS = [
       lock.packages['node_modules/planted'] = { version: '1.0.0', license: 'AGPL-3.0-only' };
       writeFileSync(at('package-lock.json'), JSON.stringify(lock));
     },
+  },
+  {
+    check: ['node', '.ci/checks/plain-english.js'],
+    fault: 'a guide in odd phrases',
+    says: /manual: "told" \d+/,
+    plant: (at) => appendFileSync(at('docs/README.md'), `\n${'Users are told of it. '.repeat(500)}\n`),
+  },
+  {
+    check: ['node', '.ci/checks/plain-english.js'],
+    fault: 'comments in odd phrases',
+    says: /comments: "by which" \d+/,
+    plant: (at) =>
+      appendFileSync(at('src/platform/base/clock.ts'), `\n/* ${'The way by which it works. '.repeat(1000)}*/\n`),
   },
   {
     check: ['node', '.ci/checks/generated-files.js'],
