@@ -104,6 +104,7 @@ export class ClientAuthentication {
       case 'ambiguous':
         throw new LatchkeyError('invalid_request', { description: presented.description });
       case 'absent':
+        this.#core.log.info('auth.refused', 'client authentication refused', { code: 'missing_credentials' });
         throw this.#refusal(NO_CREDENTIALS);
       case 'assertion':
         return { method: 'assertion', ...claimedAssertion(presented.assertion, presented.clientId) };

@@ -147,6 +147,7 @@ describe('revocation', () => {
       status: 401,
       body: { error: 'invalid_client' },
     });
+    expect(service.logged('auth.refused').at(-1)?.fields).toMatchObject({ code: 'missing_credentials' });
     expect(await isActive(accessToken)).toBe(true);
   });
 });
