@@ -122,7 +122,8 @@ export class ActivityBuffer {
 
   /** Number of sessions with unwritten activity. */
   get pending(): number {
-    return this.#browserSessions.size + this.#oauth2Sessions.size + this.#compatSessions.size;
+    const kinds = [this.#browserSessions, this.#oauth2Sessions, this.#compatSessions, this.#personalSessions];
+    return kinds.reduce((sum, { size }) => sum + size, 0);
   }
 
   /** Starts to write once a minute. */
