@@ -30,7 +30,7 @@ export function createFile(path: string, text: string, advice: string): void {
 export function replaceFile(path: string, text: string): void {
   const temporary = `${path}.${randomAlphanumeric(8)}.tmp`;
   try {
-    attempt(path, 'try again', () => {
+    attempt(path, 'retry', () => {
       writeFileSync(temporary, text, { mode: OWNER_ONLY, flag: 'wx' });
       chmodSync(temporary, OWNER_ONLY);
       renameSync(temporary, path);

@@ -75,7 +75,7 @@ async function superviseMembers(deps: PreparedInstance): Promise<number> {
   await manager.stopping();
   if (cause === 'failure') members.signal('SIGTERM');
   const isClean = await members.ended(graceMs());
-  log.info('shutdown', isClean ? 'stopped' : 'stopped after closing open connections');
+  log.info('shutdown', isClean ? 'stopped' : 'stopped, open connections terminated');
   return isClean && cause !== 'failure' ? ExitCode.ok : ExitCode.failure;
 }
 

@@ -122,7 +122,7 @@ export class Reload {
       if (performance.now() > deadline) {
         throw new ExitError(
           ExitCode.config,
-          'the configuration files keep changing; send SIGHUP again when they are complete',
+          'the configuration files keep changing; send SIGHUP when they are complete',
         );
       }
       before = next;
@@ -199,7 +199,7 @@ export class Reload {
     else {
       // Other processes have the new configuration already. A replacement of one of these will read it.
       const told = { processes: failed, ...fields };
-      log.error('reload', 'some serving processes kept the previous configuration; send SIGHUP again', told);
+      log.error('reload', 'some serving processes kept the previous configuration; repeat the reload (SIGHUP)', told);
     }
     return failed;
   }

@@ -132,7 +132,7 @@ class RootKeyRotation {
         throw new ExitError(
           ExitCode.tempFail,
           `these processes do not have the new root key: ${missing.join(' ')}. On other machines, copy the files ` +
-            'encryption*.key and encryption.previous to their data directories, then run this command again',
+            'encryption*.key and encryption.previous to their data directories, then rerun this command',
         );
       }
       await pause(POLL_MS);
@@ -178,7 +178,7 @@ class RootKeyRotation {
         const reason = items[0]?.failed_reason ?? 'the root key was replaced by another rotation';
         throw new ExitError(
           ExitCode.failure,
-          `not all values are encrypted with the new key: ${reason}. Run this command again`,
+          `not all values are encrypted with the new key: ${reason}. Rerun this command`,
         );
       }
       if (performance.now() - toldAt > PROGRESS_MS) {
@@ -233,5 +233,5 @@ const ADVICE = [
   '       encryption_file: /path/to/new.key',
   '       encryption_previous:',
   '         - file: /path/to/former.key',
-  '4. run this command again: it re-encrypts the stored values and shows when you can remove the former key',
+  '4. rerun this command: it re-encrypts the stored values and shows when you can remove the former key',
 ].join('\n');

@@ -126,7 +126,7 @@ export async function untilStopped(running: Running): Promise<number> {
   const cut = new AbortController();
   const cause = await firstCause(running, () => {
     cut.abort();
-    log.warn('shutdown', 'second signal received, closing open connections');
+    log.warn('shutdown', 'second signal received, terminating open connections');
     server.destroyConnections();
     for (const worker of service.workers) void worker.stop(0);
   });
@@ -144,7 +144,7 @@ export async function untilStopped(running: Running): Promise<number> {
   await stopped;
   await Promise.race([service.stop(), pause(FINISH_MS, undefined, { ref: false })]);
   const isClean = outcome === 'clean' && !cut.signal.aborted;
-  log.info('shutdown', isClean ? 'stopped' : 'stopped after closing open connections');
+  log.info('shutdown', isClean ? 'stopped' : 'stopped, open connections terminated');
   return isClean && !isFailure ? 0 : 1;
 }
 
