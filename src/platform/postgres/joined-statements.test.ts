@@ -46,7 +46,7 @@ const ON_BUSY_MACHINES = { retry: 5 };
 async function sent(label: string, work: () => Promise<unknown>): Promise<number> {
   const from = log.written.length;
   await work();
-  return log.written.slice(from).filter((line) => line.includes(`statement ${label} was`)).length;
+  return log.written.slice(from).filter((line) => line.includes(`statement ${label} completed`)).length;
 }
 
 async function readValue(key: string, pause = 0): Promise<string | undefined> {
