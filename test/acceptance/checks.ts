@@ -138,7 +138,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'TLS with HTTP/2 and HTTP/1.1',
         shownBy: [
-          [HTTP2, 'curl speaks it for pages and forms'],
+          [HTTP2, 'curl gets pages and sends forms'],
           ['src/platform/http/tls.test.ts', 'speaks HTTP/1.1 by ALPN'],
           ['test/start/activity.test.ts', 'tells of HTTP/2, TLS, PROXY, Unix sockets'],
         ],
@@ -198,7 +198,7 @@ export const CHECKS: readonly Check[] = [
         what: 'request IDs are unique under 1,000 concurrent requests',
         shownBy: [
           [REQUEST_LINES, 'of which no two have one number'],
-          [REQUEST_LOG, 'counters are unique and without gaps under 1,000 concurrent requests'],
+          [REQUEST_LOG, 'counters are unique and gapless under 1,000 concurrent requests'],
         ],
       },
       {
@@ -413,8 +413,8 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'recurring jobs run once',
         shownBy: [
-          [PERIODIC, 'runs once at its minute, on however many instances'],
-          [PERIODIC, 'does not pile up while a run takes longer than its hour'],
+          [PERIODIC, 'run once at their minute, on any number of instances'],
+          [PERIODIC, 'do not pile up while a run takes longer than an hour'],
           [SWEEPS, 'of two instances one works; when it dies another goes on'],
         ],
       },
@@ -459,7 +459,7 @@ export const CHECKS: readonly Check[] = [
       },
       {
         what: 'a modified migration is rejected',
-        shownBy: [[MIGRATE, 'refuses with exit code 1 when the text of an applied migration was changed']],
+        shownBy: [[MIGRATE, 'fails with exit code 1 when the text of an applied migration was changed']],
       },
     ],
   },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { foreignText } from './foreign-text.ts';
 
-test('a text of another server is one line without invisible characters, and has 300 characters at most', () => {
+test('text from another server becomes one line without invisible characters, at most 300 characters long', () => {
   expect(foreignText(' AADSTS7000215:\r\n\tInvalid\u202e client\u0000secret\u2028. ')).toBe(
     'AADSTS7000215: Invalid client secret .',
   );

@@ -49,8 +49,8 @@ class System {
   }
 }
 
-describe('what a look-up gives', () => {
-  test('all addresses, or the first one with its family, as it was asked', async () => {
+describe('result of a lookup', () => {
+  test('returns all addresses, or the first one with its family, as requested', async () => {
     const system = new System();
     const all = system.lookUp('db.example');
     const one = system.lookUp('db.example', { family: 4, hints: 1 });
@@ -61,14 +61,14 @@ describe('what a look-up gives', () => {
     expect(await one).toEqual(['192.0.2.1', 4]);
   });
 
-  test('the error of the operating system', async () => {
+  test('returns the error of the operating system', async () => {
     const system = new System();
     const looking = system.lookUp('no.example');
     system.answer(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' }));
     await expect(looking).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  test('another address when the name has another one: nothing is kept', async () => {
+  test('returns the new address once the name has changed: nothing is cached', async () => {
     const system = new System();
     for (const address of [ADDRESS, OTHER_ADDRESS]) {
       const looking = system.lookUp('db.example');
@@ -79,7 +79,7 @@ describe('what a look-up gives', () => {
 });
 
 describe('F-20: names without an answer', () => {
-  test('those who ask for a name at once share one look-up', async () => {
+  test('simultaneous requests for a name share one lookup', async () => {
     const system = new System();
     const looking = Array.from({ length: 50 }, () => system.lookUp('db.example'));
     expect(system.hostnames).toEqual(['db.example']);
@@ -87,7 +87,7 @@ describe('F-20: names without an answer', () => {
     expect(new Set((await Promise.all(looking)).flat())).toEqual(new Set([ADDRESS]));
   });
 
-  test('a look-up that takes long is waited for by those who began it, and fails at once for others', async () => {
+  test('a slow lookup is awaited by the callers that started it and fails immediately for others', async () => {
     const system = new System();
     const first = system.lookUp('db.example');
     system.seconds += 5;
@@ -99,7 +99,7 @@ describe('F-20: names without an answer', () => {
     expect(await Promise.all([first, second])).toEqual([[ADDRESS], [ADDRESS]]);
   });
 
-  test('one of them is looked up at a time, and names that have an answer do not wait for it', async () => {
+  test('are looked up one at a time, and names that resolve do not wait for them', async () => {
     const system = new System();
     await system.failSlowly('mail.example');
     await system.failSlowly('chat.example');
@@ -118,7 +118,7 @@ describe('F-20: names without an answer', () => {
     await Promise.all(both);
   });
 
-  test('names that are answered by the second of two name servers only are looked up like all others', async () => {
+  test('names resolved only by the second of two name servers are looked up like all others', async () => {
     const system = new System();
     for (const _round of [1, 2]) {
       const both = [system.lookUp('mail.example'), system.lookUp('chat.example')];
@@ -130,7 +130,7 @@ describe('F-20: names without an answer', () => {
     }
   });
 
-  test('a name is asked for again after half a minute, though another one gets no answer for ever', async () => {
+  test('a name is looked up again after half a minute, even while another one never gets an answer', async () => {
     const system = new System();
     await system.failSlowly('mail.example');
     await system.failSlowly('chat.example');

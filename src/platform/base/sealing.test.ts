@@ -6,7 +6,7 @@ const root = randomBytes(32);
 const ring = new KeyRing(root);
 
 describe('sealed values', () => {
-  test('open for the purpose and the row they were sealed for', () => {
+  test('open for the purpose and the row that they were sealed for', () => {
     const sealed = ring.seal('column', 'value', 'table|column|1');
     expect(ring.open('column', sealed, 'table|column|1')?.toString()).toBe('value');
   });
@@ -18,7 +18,7 @@ describe('sealed values', () => {
     expect(new KeyRing(randomBytes(32)).open('column', sealed, 'table|column|1')).toBeUndefined();
   });
 
-  test('any flipped bit or cut is refused', () => {
+  test('any flipped bit or truncation is rejected', () => {
     const sealed = ring.seal('column', 'value');
     for (let index = 0; index < sealed.length; index += 1) {
       const flipped = Buffer.from(sealed);
@@ -28,7 +28,7 @@ describe('sealed values', () => {
     }
   });
 
-  test('a value sealed under a previous root still opens, new ones use the current root', () => {
+  test('a value sealed under a previous root still opens, new values use the current root', () => {
     const next = new KeyRing(randomBytes(32), [root]);
     expect(next.open('column', ring.seal('column', 'value'))?.toString()).toBe('value');
     expect(ring.open('column', next.seal('column', 'value'))).toBeUndefined();

@@ -21,7 +21,7 @@ function spin(milliseconds: number): void {
 }
 
 describe('one owner at a time', () => {
-  test('charges a task for its own work and not for its waiting', async () => {
+  test('charges a task for its own work and not for its waiting time', async () => {
     const spinning = await run('a', async () => spin(30));
     expect(spinning.cpuMs).toBeGreaterThanOrEqual(29);
     expect(spinning.polls).toBe(1);
@@ -53,14 +53,14 @@ describe('one owner at a time', () => {
     expect(charged).toBeLessThanOrEqual(10);
   });
 
-  test('awaiting a settled promise starts no stretch', async () => {
+  test('awaiting a settled promise starts no new stretch', async () => {
     const task = await run('a', async () => {
       for (let round = 0; round < 100; round += 1) await Promise.resolve();
     });
     expect(task.polls).toBe(1);
   });
 
-  test('keeps the task through everything it awaits, and nobody else sees it', async () => {
+  test('keeps the task across everything it awaits, invisible to other tasks', async () => {
     const seen: (string | undefined)[] = [];
     await Promise.all(
       ['a', 'b', 'c'].map((id) =>
@@ -77,7 +77,7 @@ describe('one owner at a time', () => {
     expect(currentTask()).toBeUndefined();
   });
 
-  test('delivers completions that arrive together one after the other', async () => {
+  test('delivers simultaneous completions one after another', async () => {
     const order: string[] = [];
     const gate = new Promise<void>((resolve) => setImmediate(resolve));
     await Promise.all(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { load } from '#config/fixture.test-support.ts';
 import { parseDotEnv } from './dot-env.ts';
 
-test('.env: comments, export, quotes and values over several lines', () => {
+test('.env: parses comments, export, quotes and values over several lines', () => {
   const text = [
     '# comment',
     '',
@@ -36,20 +36,20 @@ test('.env: comments, export, quotes and values over several lines', () => {
   });
 });
 
-test('.env: lines that are not assignments are named, the others still count', () => {
+test('.env: reports lines that are not assignments and applies the others', () => {
   expect(parseDotEnv('A=1\nwhat\n2B=3\nC="open\nD=4')).toEqual({
     variables: { A: '1', D: '4' },
     badLines: [2, 3, 4],
   });
 });
 
-test('.env sets what the environment does not', () => {
+test('.env sets only variables that the environment does not set', () => {
   const files = { '.env': 'LATCHKEY__OAUTH__ID_TOKEN_TTL=100\nLATCHKEY__OAUTH__REFRESH_GRACE=1\n' };
   const { config } = load({ files, environment: { LATCHKEY__OAUTH__ID_TOKEN_TTL: '200' } });
   expect(config.oauth).toMatchObject({ idTokenTtlSeconds: 200, refreshGraceSeconds: 1 });
 });
 
-test('.env: a variable that is set and empty is not overridden', () => {
+test('.env: does not override a variable that is set but empty', () => {
   const files = { '.env': 'LATCHKEY__OAUTH__ID_TOKEN_TTL=100\n' };
   expect(load({ files, environment: { LATCHKEY__OAUTH__ID_TOKEN_TTL: '' } }).config.oauth.idTokenTtlSeconds).toBe(3600);
 });

@@ -5,7 +5,7 @@ const A = '01HZX7T3Q8V3M5N6P7R8S9T0AA';
 const B = '01HZX7T3Q8V3M5N6P7R8S9T0BB';
 
 describe('LATCHKEY__ variables', () => {
-  test('names are compared without regard to case', () => {
+  test('names are compared case-insensitively', () => {
     expect(load({ environment: { LATCHKEY__oauth__Id_Token_TTL: '100' } }).config.oauth.idTokenTtlSeconds).toBe(100);
   });
 
@@ -19,7 +19,7 @@ describe('LATCHKEY__ variables', () => {
     expect(config.rateLimiting.login.perIp).toEqual({ burst: 7, perSecond: 3 / 60 });
   });
 
-  test('a position addresses an element that is there or appends the next one', () => {
+  test('an index addresses an existing element or appends the next one', () => {
     const files = { 'latchkey.yaml': `clients: [{client_id: ${A}, client_auth_method: none}]\n` };
     const { config } = load({
       files,
@@ -39,7 +39,7 @@ describe('LATCHKEY__ variables', () => {
     ]);
   });
 
-  test('a whole list in JSON comes before its elements', () => {
+  test('a whole list in JSON applies before its elements', () => {
     const environment = {
       LATCHKEY__POLICY__DATA__ADMIN_USERS__10: 'k',
       LATCHKEY__POLICY__DATA__ADMIN_USERS__9: 'j',
@@ -48,7 +48,7 @@ describe('LATCHKEY__ variables', () => {
     expect(load({ environment }).config.policy.data.adminUsers.join('')).toBe('abcdefghijk');
   });
 
-  test('an empty value takes a key back to its default', () => {
+  test('an empty value resets a key to its default', () => {
     const files = { 'latchkey.yaml': 'oauth: {id_token_ttl: 100}\nhttp: {trusted_proxies: []}\n' };
     const environment = { LATCHKEY__OAUTH__ID_TOKEN_TTL: '', LATCHKEY__HTTP__TRUSTED_PROXIES: '' };
     const { config } = load({ files, environment });
@@ -59,19 +59,19 @@ describe('LATCHKEY__ variables', () => {
     ]);
   });
 
-  test('texts stay texts, whatever they look like', () => {
+  test('strings stay strings, whatever they look like', () => {
     const environment = { LATCHKEY__BRANDING__IMPRINT: '123', LATCHKEY__BRANDING__SERVICE_NAME: 'true' };
     expect(load({ environment }).config.branding).toMatchObject({ imprint: '123', serviceName: 'true' });
   });
 
-  test('unknown names are errors, also with an empty value', () => {
+  test('unknown names are errors, even with an empty value', () => {
     expect(problemsOf({ environment: { LATCHKEY__HTTP__HSTZ: '', LATCHKEY__CLIENTS__0__X: '1' } })).toEqual([
       'clients[0].x: unknown key (LATCHKEY__CLIENTS__0__X)',
       'http.hstz: unknown key; did you mean "http.hsts"? (LATCHKEY__HTTP__HSTZ)',
     ]);
   });
 
-  test('JSON that cannot be read is an error without its text', () => {
+  test('invalid JSON is an error that does not contain the text', () => {
     expect(problemsOf({ environment: { LATCHKEY__SECRETS__KEYS: 'hunter2', LATCHKEY__HTTP: '{' } })).toEqual([
       'http: expected a mapping in JSON (LATCHKEY__HTTP)',
       'secrets.keys: expected a list in JSON (LATCHKEY__SECRETS__KEYS)',
@@ -89,7 +89,7 @@ describe('PG variables', () => {
     PGSSLMODE: 'require',
   };
 
-  test('fill what a PostgreSQL connection leaves open', () => {
+  test('fill in missing parts of a PostgreSQL connection', () => {
     const bare = load({ environment: { ...environment, LATCHKEY__DATABASE__URI: 'postgres://' } }).config.database
       .server;
     expect(bare).toMatchObject({
@@ -106,12 +106,12 @@ describe('PG variables', () => {
     expect(full.kind === 'postgres' && full.password?.reveal()).toBe('mine');
   });
 
-  test('do not choose PostgreSQL by themselves', () => {
+  test('do not select PostgreSQL by themselves', () => {
     expect(load({ environment }).config.database.server.kind).toBe('embedded');
   });
 });
 
-test('PORT and PGPORT have to be ports', () => {
+test('PORT and PGPORT must be valid ports', () => {
   expect(problemsOf({ environment: { PORT: '80a', PGPORT: '0' } })).toEqual([
     'expected an integer from 1 to 65535, got "0" (PGPORT)',
     'expected an integer from 0 to 65535, got "80a" (PORT)',

@@ -4,7 +4,7 @@ import { deprecationWarnings } from './transform.ts';
 import { nodeOf } from './tree.ts';
 import { bool, mapping } from './values.ts';
 
-test('a deprecated key that is used gives one warning that says what to use instead', () => {
+test('a deprecated key in use causes one warning that names its replacement', () => {
   const old = hint(bool(), { deprecated: 'use "section.current"' }).optional();
   const shape = shapeOf(mapping({ section: mapping({ old, current: bool().optional() }) }));
   const origin = { rank: 1, source: 'latchkey.yaml', directory: '/' };

@@ -88,12 +88,12 @@ async function until(condition: () => Promise<boolean>, milliseconds: number): P
 
 const mode = (path: string): string => (lstatSync(path).mode & 0o777).toString(8);
 
-describe('embedded server: one data directory through its life (operations 2.3)', () => {
+describe('embedded server: lifecycle of a data directory (operations 2.3)', () => {
   beforeAll(() => makeParent());
   afterEach(releaseAll);
   afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-  test('first start: a durable UTF-8 cluster that listens on no network', async () => {
+  test('the first start creates a durable UTF-8 cluster that listens on no network', async () => {
     const { administrator } = await use();
     const settings = await query<{ name: string; setting: string }>(
       administrator,
@@ -111,7 +111,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     });
   });
 
-  test('the service is not a superuser and owns its database, with locale C', async () => {
+  test('the service role is not a superuser and owns its database, with locale C', async () => {
     const { connection } = await use();
     const rows = await query(
       connection,
@@ -122,7 +122,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     expect(rows).toEqual([{ role: 'latchkey', is_powerful: false, owner: 'latchkey', datcollate: 'C' }]);
   });
 
-  test('files, socket directory and log are closed to other accounts', async () => {
+  test('other accounts cannot access files, socket directory and log', async () => {
     await use();
     expect(mode(join(dataDir, 'db'))).toBe('700');
     expect(mode(join(dataDir, 'run'))).toBe('700');
@@ -130,7 +130,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     expect(mode(dataDir)).toBe(isRoot ? '711' : '700');
   });
 
-  test.skipIf(!isRoot)('another account that can reach the socket is still refused', async () => {
+  test.skipIf(!isRoot)('rejects another account that can reach the socket', async () => {
     const { administrator } = await use();
     chmodSync(join(dataDir, 'run'), 0o755);
     chmodSync(join(dataDir, 'run/.s.PGSQL.5432'), 0o777);
@@ -150,7 +150,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     expect(answer).toContain('Peer authentication failed');
   });
 
-  test('the next start finds what was written, and creates no new cluster', async () => {
+  test('the next start finds the existing data and creates no new cluster', async () => {
     const first = await use();
     await query(first.connection, 'create table kept as select 42 as answer');
     await first.release();
@@ -173,7 +173,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     expect(existsSync(join(dataDir, 'lock'))).toBe(false);
   });
 
-  test('a server killed under a running service restarts by itself, with everything committed', async () => {
+  test('a server killed under a running service restarts automatically with all committed data', async () => {
     const { connection } = await use();
     await use();
     await query(connection, 'create table survived as select 1 as one');
@@ -191,7 +191,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     expect(await isServerAlive(pid)).toBe(false);
   }, 60_000);
 
-  test('the process id of a dead server that another program has now does not prevent the start', async () => {
+  test('a process id of a dead server that was reused by another program does not prevent the start', async () => {
     const first = await use();
     killServer(await serverPid());
     await first.release();
@@ -208,7 +208,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     }
   });
 
-  test('empty files, as a loss of power leaves those that were just made, do not prevent the start (F-04)', async () => {
+  test('empty files, as new files can be after a power loss, do not prevent the start (F-04)', async () => {
     const first = await use();
     killServer(await serverPid());
     await first.release();
@@ -220,7 +220,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     expect(await query(again.connection, 'select one from survived')).toEqual([{ one: 1 }]);
   });
 
-  test('files of another major version: exit 78 naming both, and nothing changed', async () => {
+  test('files of another major version: exit 78 naming both versions, and nothing changed', async () => {
     const file = join(dataDir, 'db/PG_VERSION');
     const written = readFileSync(file, 'utf8');
     writeFileSync(file, '14\n');
@@ -232,7 +232,7 @@ describe('embedded server: one data directory through its life (operations 2.3)'
     await use();
   });
 
-  test('files that cannot be recovered: exit 70 with the server’s messages, and nothing changed', async () => {
+  test('unrecoverable files: exit 70 with the server’s messages, and nothing changed', async () => {
     const file = join(dataDir, 'db/global/pg_control');
     const written = readFileSync(file);
     writeFileSync(file, Buffer.alloc(written.length, 1));
@@ -253,14 +253,14 @@ describe('embedded server: first starts', () => {
     rmSync(parent, { recursive: true, force: true });
   });
 
-  test('two at once in one fresh directory: one creates the files, both get the same server', async () => {
+  test('two simultaneous starts in a fresh directory: one creates the files, both get the same server', async () => {
     const [first, second] = await Promise.all([use(), use()]);
     expect(first.connection).toEqual(second.connection);
     expect(await query(second.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
     expect(readdirSync(dataDir).sort()).toEqual(['db', 'lock', 'run', 'server.log'].filter((name) => name !== 'lock'));
   });
 
-  test('what a killed first start left behind is removed', async () => {
+  test('removes the remains of a killed first start', async () => {
     const left = join(dataDir, 'db.0123456789ab.tmp');
     mkdirSync(left, { recursive: true });
     await use();
@@ -284,7 +284,7 @@ describe('embedded server: first starts', () => {
     await expect(use({ binDir: parent })).rejects.toMatchObject({ exitCode: 69 });
   });
 
-  test('a directory with other files: exit 78, untouched', async () => {
+  test('a directory with other files: exit 78, files untouched', async () => {
     mkdirSync(join(dataDir, 'db'), { recursive: true });
     writeFileSync(join(dataDir, 'db/thesis.txt'), 'mine');
     await expect(use()).rejects.toMatchObject({ exitCode: 78 });
@@ -299,7 +299,7 @@ describe.skipIf(!isRoot)('embedded server: run as root', () => {
     rmSync(parent, { recursive: true, force: true });
   });
 
-  test('below a directory closed to the server’s account: the files are outside, and the operator is told', async () => {
+  test('below a directory closed to the server’s account: stores the files outside and informs the operator', async () => {
     const state = mkdtempSync(join(tmpdir(), 'latchkey-state-'));
     const stateDirectory = join(state, 'latchkey');
     chmodSync(state, 0o755);
@@ -324,13 +324,13 @@ describe.skipIf(!isRoot)('embedded server: run as root', () => {
     }
   });
 
-  test('an account that does not exist, or is root: exit 78', async () => {
+  test('a nonexistent account or root: exit 78', async () => {
     await expect(use({ serverUser: 'no-such-account' })).rejects.toMatchObject({ exitCode: 78 });
     await expect(use({ serverUser: 'root' })).rejects.toMatchObject({ exitCode: 78 });
   });
 });
 
-describe('embedded server: processes killed without warning (security F-03)', () => {
+describe('embedded server: killed processes (security F-03)', () => {
   let program: Awaited<ReturnType<typeof buildProgram>>;
 
   beforeAll(async () => {
@@ -353,7 +353,7 @@ describe('embedded server: processes killed without warning (security F-03)', ()
     return acknowledged.filter((number) => !stored.has(number));
   }
 
-  test('two processes start at once on a fresh directory, and the last one to end stops the server', async () => {
+  test('two processes start at once in a fresh directory, and the last one to end stops the server', async () => {
     const [first, second] = [start(), start()];
     await Promise.all([first.says('ready'), second.says('ready')]);
     const pid = await serverPid();
@@ -365,7 +365,7 @@ describe('embedded server: processes killed without warning (security F-03)', ()
     expect(await isServerAlive(pid)).toBe(false);
   });
 
-  test('the service alone: the next start joins its server, and stops it', async () => {
+  test('the service alone is killed: the next start joins its server and stops it', async () => {
     const killed = start();
     await killed.says(/acknowledged \d+\./);
     const pid = await serverPid();
@@ -379,7 +379,7 @@ describe('embedded server: processes killed without warning (security F-03)', ()
     expect(await isServerAlive(pid)).toBe(false);
   });
 
-  test('service and server together, five times: every acknowledged row exists after each start', async () => {
+  test('service and server killed together, five times: every acknowledged row exists after each start', async () => {
     for (let round = 0; round < 5; round += 1) {
       const killed = start();
       await killed.says(/acknowledged \d+\./);
@@ -392,7 +392,7 @@ describe('embedded server: processes killed without warning (security F-03)', ()
     }
   });
 
-  test('the service before it made its role and its database: who joins the server makes them', async () => {
+  test('the service is killed before creating its role and database: the process that joins creates them', async () => {
     const { connection } = await use();
     const administrator = { ...connection, user: ADMINISTRATOR, database: 'postgres' };
     await query(administrator, `drop database ${SERVICE_DATABASE}`);

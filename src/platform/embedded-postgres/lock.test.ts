@@ -16,7 +16,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 /** Long enough for a second holder to be noticed. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 3));
 
-test('lock: of twenty callers one holds it at a time, and no file remains', async () => {
+test('lock: twenty callers hold it one at a time, and no file remains', async () => {
   let holders = 0;
   let most = 0;
   const work = async (): Promise<void> => {
@@ -30,7 +30,7 @@ test('lock: of twenty callers one holds it at a time, and no file remains', asyn
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test('lock: left by a process that ended, or whose id another has now, it goes to one caller', async () => {
+test('lock: left by an ended process, or one whose id was reused, it goes to one caller', async () => {
   for (const stale of ['999999999 boot-1 abc\n', `${process.pid} earlier-1 abc\n`, '']) {
     writeFileSync(path, stale);
     let holders = 0;
@@ -50,12 +50,12 @@ test('lock: left by a process that ended, or whose id another has now, it goes t
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test('lock: it is free again when the work fails', async () => {
+test('lock: it is released when the work fails', async () => {
   await expect(withLock(path, 1000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(await withLock(path, 1000, async () => 'free')).toBe('free');
 });
 
-test('lock: held by a living process, waiting ends with exit 75 that names it', async () => {
+test('lock: held by a living process, waiting ends with exit 75 naming that process', async () => {
   await withLock(path, 1000, async () => {
     const held = readFileSync(path, 'utf8');
     await expect(withLock(path, 30, async () => undefined)).rejects.toMatchObject({

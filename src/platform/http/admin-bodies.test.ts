@@ -12,7 +12,7 @@ const common = {
   },
 } as const satisfies Partial<Route>;
 
-test('bodies of the admin API have a bound of their own, limits.max_body.admin (operations 9.1)', async () => {
+test('admin API bodies have their own limit, limits.max_body.admin (operations 9.1)', async () => {
   const server = await startRouteServer(
     [
       { ...common, path: '/admin', errorFormat: 'admin-json' },

@@ -85,7 +85,7 @@ function send(method: string, path: string, headers: Record<string, string> = {}
 }
 
 describe('headers (security 3.5 to 3.7)', () => {
-  test('a page carries every header of browser-flows 2.3', async () => {
+  test('a page has every header of browser-flows 2.3', async () => {
     const answer = await send('GET', '/', { 'accept-language': 'de' });
     const headers: Record<string, string> = {};
     answer.headers.forEach((value, name) => {
@@ -112,7 +112,7 @@ describe('headers (security 3.5 to 3.7)', () => {
   });
 
   test.each(['/', '/away', '/refused', '/nowhere', '/login'])(
-    '%s carries the headers of pages, redirects and JSON included',
+    '%s has the headers of pages, also on redirects and JSON',
     async (path) => {
       const { headers } = await send('GET', path);
       expect(headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -129,7 +129,7 @@ describe('headers (security 3.5 to 3.7)', () => {
   });
 
   test.each(['/', '/away', '/refused', '/oauth2/keys.json', '/oauth2/nowhere', '/oauth2/broken'])(
-    '%s carries nosniff and HSTS',
+    '%s sends nosniff and HSTS',
     async (path) => {
       const { headers } = await send('GET', path);
       expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -137,7 +137,7 @@ describe('headers (security 3.5 to 3.7)', () => {
     },
   );
 
-  test('HSTS is not sent when the public base is http, nor when it is turned off', async () => {
+  test('HSTS is not sent with a public base of http or when it is turned off', async () => {
     for (const options of [{ publicBase: 'http://localhost:8080/' }, { http: { hsts: false } }]) {
       const other = await startRouteServer(routes, options);
       expect((await fetch(`${other.origin}/`)).headers.get('strict-transport-security')).toBeNull();
@@ -145,19 +145,19 @@ describe('headers (security 3.5 to 3.7)', () => {
     }
   });
 
-  test('an answer that sets a cookie is never cacheable', async () => {
+  test('a response that sets a cookie is never cacheable', async () => {
     const { headers } = await send('GET', '/sets-cookie');
     expect(headers.get('set-cookie')).toMatch(/^__Host-latchkey_lang=/);
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('a cookie that cannot be opened is deleted, also by an error page', async () => {
+  test('a cookie that cannot be opened is deleted, even by an error page', async () => {
     const { headers } = await send('GET', '/gone', { cookie: '__Host-latchkey_lang=garbage' });
     expect(headers.get('set-cookie')).toBe('__Host-latchkey_lang=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0');
   });
 
   test.each(['iframe', 'image', 'script', 'frame', 'style', 'object', 'embed'])(
-    'a page is not handed out as %s, and says nothing then (security S-68)',
+    'a page requested as %s is not served, and the response has no content (security S-68)',
     async (destination) => {
       const embed = (path: string) =>
         service.exchange(
@@ -182,7 +182,7 @@ describe('form-action (browser-flows 2.3)', () => {
     ["https://a.example;script-src 'unsafe-inline'", "'self'"],
     ['https://client.example/cb;x', "'self' https://client.example"],
     ['https://user:secret@client.example/', "'self' https://client.example"],
-  ])('of a page that posts itself to %s is %s', (post, expected) => {
+  ])('of a page that submits itself to %s is %s', (post, expected) => {
     expect(formAction({ post })).toBe(expected);
   });
 
@@ -226,7 +226,7 @@ describe('CORS (security 3.7, S-154)', () => {
   const ALLOWED = 'access-control-allow-headers';
 
   test.each(['/oauth2/client', '/oauth2/keys.json'])(
-    'a preflight of %s allows every header that is asked for, and lasts an hour',
+    'a preflight of %s allows every requested header for one hour',
     async (path) => {
       const asked = 'authorization,content-type, baggage, sentry-trace,x-datadog-trace-id';
       const preflight = await send('OPTIONS', path, { ...EVIL, 'access-control-request-headers': asked });
@@ -245,7 +245,7 @@ describe('CORS (security 3.7, S-154)', () => {
     expect(preflight.headers.get(ALLOWED)).toBeNull();
   });
 
-  test('answers expose the challenge', async () => {
+  test('responses expose the challenge', async () => {
     const answer = await send('POST', '/oauth2/client', EVIL);
     expect(answer.headers.get('access-control-expose-headers')).toBe('WWW-Authenticate, DPoP-Nonce');
   });
@@ -278,7 +278,7 @@ describe('errors of machine routes (oauth.md 18)', () => {
     expect(error_description).toBe('unknown ?client? ? ?');
   });
 
-  test('Retry-After says when to come again', async () => {
+  test('Retry-After is sent where a retry makes sense', async () => {
     expect((await send('POST', '/oauth2/limited')).headers.get('retry-after')).toBe('7');
   });
 
@@ -295,7 +295,7 @@ describe('errors of machine routes (oauth.md 18)', () => {
     ]);
   });
 
-  test('a fault names a reference that is in the log, and nothing of its cause', async () => {
+  test('an internal error shows a reference that is in the log, and nothing of its cause', async () => {
     service.lines.length = 0;
     const answer = await send('GET', '/oauth2/broken');
     const text = await answer.text();
@@ -306,7 +306,7 @@ describe('errors of machine routes (oauth.md 18)', () => {
     expect(service.lines[0]).toContain(` ERROR error ${reference} - password authentication failed`);
   });
 
-  test('a refusal leaves the line of its request, and its code at DEBUG', async () => {
+  test('a rejected request logs its request line, and its code at DEBUG', async () => {
     service.lines.length = 0;
     await send('POST', '/oauth2/grant');
     expect(service.lines).toEqual([
@@ -315,7 +315,7 @@ describe('errors of machine routes (oauth.md 18)', () => {
     ]);
   });
 
-  test('a fault of the surroundings is a WARN line with its cause', async () => {
+  test('an environment failure is logged as WARN with its cause', async () => {
     service.lines.length = 0;
     await send('POST', '/oauth2/down');
     expect(service.lines[0]).toMatch(/ WARN error POST-\d+ - temporarily_unavailable stack=.*caused by: .*10\.0\.0\.5/);
@@ -330,7 +330,7 @@ describe('error pages (browser-flows 10)', () => {
     ['GET', '/gone', 410, 'expired'],
     ['GET', '/taken', 409, 'already_used'],
     ['GET', '/down', 503, 'temporarily_unavailable'],
-  ])('%s %s: %i with code, request id and no cause', async (method, path, status, code) => {
+  ])('%s %s: %i with code and request id, without cause', async (method, path, status, code) => {
     service.lines.length = 0;
     const answer = await send(method, `${path}?secret=s3cret`);
     const text = await answer.text();
@@ -353,7 +353,7 @@ describe('error pages (browser-flows 10)', () => {
     ['FROB', '/nowhere', ALL, 'text/html; charset=utf-8'],
     ['TRACE', '/oauth2/nowhere', ALL, 'application/json'],
     ['CONNECT', 'x:443', ALL, 'text/html; charset=utf-8'],
-  ])('%s %s: 405 with the methods that there are, as the address answers errors', async (method, path, allow, type) => {
+  ])('%s %s: 405 with the allowed methods, in the error format of the route', async (method, path, allow, type) => {
     const reply = await service.exchange(
       `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept-Language: de\r\n\r\n`,
     );
@@ -369,7 +369,7 @@ describe('error pages (browser-flows 10)', () => {
     expect(reply).toContain(isPage ? 'data-error-code="method_not_allowed"' : '"error":"method_not_allowed"');
   });
 
-  test('what 405 lists is what OPTIONS lists', async () => {
+  test('405 and OPTIONS list the same methods', async () => {
     for (const path of ['/login', '/oauth2/client', '/oauth2/keys.json', '/']) {
       const { headers, status } = await send('OPTIONS', path);
       expect([path, status, headers.get('allow')]).toEqual([
@@ -385,29 +385,29 @@ describe('error pages (browser-flows 10)', () => {
     ['a request line of HTTP/0.9', 'GET / HTTP/0.9\r\nHost: x\r\n'],
     ['GET *', 'GET * HTTP/1.1\r\nHost: x\r\n'],
     ['an address of another scheme', 'GET ftp://x/ HTTP/1.1\r\nHost: x\r\n'],
-  ])('%s: 400, and the connection ends (RFC 9112 3)', async (_case, head) => {
+  ])('%s: 400, and the connection is closed (RFC 9112 3)', async (_case, head) => {
     const reply = await service.exchange(`${head}\r\n${head}\r\n`);
     expect(reply.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 400']);
   });
 
   test.each(['/%6cogin', '/logi%6e', '/%6Cogin', '/oauth2%2fclient', '/oauth2/%6beys.json', '/%2e/login'])(
-    '%s is another path than the one it encodes (security S-152)',
+    '%s is not the same path as its decoded form (security S-152)',
     async (path) => {
       const reply = await service.exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
       expect(reply).toMatch(/^HTTP\/1\.1 404 /);
     },
   );
 
-  test('a parameter in a path is decoded', async () => {
+  test('decodes a path parameter', async () => {
     expect(await (await send('GET', '/named/a%20%6cb')).json()).toBe('a lb');
   });
 
-  test('a refused form offers to open it again at the own address, with the same query', async () => {
+  test('a rejected form offers to reopen it at its own URL with the same query', async () => {
     const text = await (await send('POST', '/login?kind=x&b="')).text();
     expect(text).toContain('href="https://auth.example.test/login?kind=x&amp;b=%22"');
   });
 
-  test('an unknown path is not repeated on the page (security S-74)', async () => {
+  test('the error page does not repeat an unknown path (security S-74)', async () => {
     const text = await (await send('GET', '/<svg onload=x>?<script>')).text();
     expect(text).not.toContain('svg onload');
     expect(text).not.toContain('<script>');
@@ -424,7 +424,7 @@ describe('error pages (browser-flows 10)', () => {
     ['application/json;q=0', 'text/html'],
     ['*/*', 'text/html'],
     ['text/plain', 'text/html'],
-  ])('Accept %s is answered with %s', async (accept, type) => {
+  ])('answers Accept %s with %s', async (accept, type) => {
     const header = accept === undefined ? '' : `Accept: ${accept}\r\n`;
     const reply = await service.exchange(`GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${header}\r\n`);
     expect(reply).toContain(`content-type: ${type}`);
@@ -435,7 +435,7 @@ describe('error pages (browser-flows 10)', () => {
     expect(await answer.json()).toEqual({ error: 'expired', request_id: expect.stringMatching(/^GET-\d+$/) });
   });
 
-  test('machine paths answer JSON whatever is accepted', async () => {
+  test('machine paths respond with JSON whatever Accept says', async () => {
     for (const path of ['/.well-known/nothing', '/health', '/graphql']) {
       const answer = await send('GET', path, { accept: 'text/html' });
       expect([answer.status, await answer.json()]).toMatchObject([404, { error: 'not_found' }]);
@@ -446,7 +446,7 @@ describe('error pages (browser-flows 10)', () => {
     expect([admin.status, await admin.json()]).toMatchObject([404, { errors: [{ code: 'not_found' }] }]);
   });
 
-  test('no answer depends on the Host that was sent (security S-149)', async () => {
+  test('no response depends on the Host header (security S-149)', async () => {
     const reply = await service.exchange('GET /gone HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
     expect(reply).not.toContain('evil.example');
   });

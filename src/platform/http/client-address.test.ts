@@ -25,11 +25,11 @@ describe('client.address (operations 5.6)', () => {
     ['1.2.3.4.5', undefined],
     ['', undefined],
     ['unknown', undefined],
-  ])('an address has one spelling: %s is %s', (text, canonical) => {
+  ])('normalizes an address: %s is %s', (text, canonical) => {
     expect(canonicalAddress(text)).toBe(canonical);
   });
 
-  test('a peer that is not trusted is the answer, whatever headers it sends (S-147)', () => {
+  test('returns an untrusted peer whatever headers it sends (S-147)', () => {
     expect(fromHeader('127.0.0.1', '203.0.113.9')).toBe('203.0.113.9');
     expect(fromHeader('127.0.0.1', '::ffff:203.0.113.9')).toBe('203.0.113.9');
   });
@@ -54,7 +54,7 @@ describe('client.address (operations 5.6)', () => {
     expect(fromHeader(header)).toBe(expected);
   });
 
-  test('at most 50 entries are read', () => {
+  test('reads at most 50 entries', () => {
     const trusted = Array.from({ length: 50 }, (_, index) => `10.0.1.${index}`);
     expect(fromHeader(['198.51.100.7', ...trusted].join(','))).toBe('10.0.1.0');
     expect(fromHeader(['198.51.100.7', ...trusted.slice(1)].join(','))).toBe('198.51.100.7');
@@ -66,7 +66,7 @@ describe('client.address (operations 5.6)', () => {
     expect(findClient(peer, 'x-forwarded-for', undefined, proxies).address).toBeUndefined();
   });
 
-  test('no header is read when none is configured', () => {
+  test('reads no header when none is configured', () => {
     expect(findClient(proxies.peer('10.0.0.1'), 'none', '198.51.100.7', proxies).address).toBe('10.0.0.1');
   });
 
@@ -88,7 +88,7 @@ describe('client.address (operations 5.6)', () => {
   });
 
   test.each(['"', '\\', '"\\', '",', 'for="', ';', ', ', 'for=', ' ', '1.', '['])(
-    'headers full of %j are read in linear time',
+    'reads headers full of %j in linear time',
     async (part) => {
       for (const read of [fromForwarded, fromHeader]) {
         await expectLinear((size) => timeOf(() => void read(part.repeat(size / part.length))), 16_384);

@@ -27,8 +27,8 @@ async function start(handlerTimeoutSeconds = 30): Promise<void> {
 
 const REQUEST = 'GET /wait HTTP/1.1\r\nHost: x\r\n\r\n';
 
-describe('the signal of a request, for work that waits for its turn (operations 9.2)', () => {
-  test.each(['resetAndDestroy', 'end'] as const)('is sent when the client leaves by %s', async (leave) => {
+describe('the abort signal of a request, for queued work (operations 9.2)', () => {
+  test.each(['resetAndDestroy', 'end'] as const)('fires when the client disconnects by %s', async (leave) => {
     await start();
     const socket = await server.connect();
     socket.write(REQUEST);
@@ -38,7 +38,7 @@ describe('the signal of a request, for work that waits for its turn (operations 
     await until(() => context?.signal.aborted === true);
   });
 
-  test('is sent already when it is asked for after the client disconnected', async () => {
+  test('is already aborted when first requested after the client disconnected', async () => {
     await start();
     const socket = await server.connect();
     socket.write(REQUEST);
@@ -48,7 +48,7 @@ describe('the signal of a request, for work that waits for its turn (operations 
     expect(context?.signal.aborted).toBe(true);
   });
 
-  test('is sent when the handler ran out of time, since the answer was given', async () => {
+  test('fires when the handler exceeds its time limit, since the response was sent', async () => {
     await start(0.1);
     const socket = await server.connect();
     socket.write(REQUEST);
@@ -59,7 +59,7 @@ describe('the signal of a request, for work that waits for its turn (operations 
     expect(socket.destroyed).toBe(false);
   });
 
-  test('is not sent by requests on the same connection before it', async () => {
+  test('is not triggered by earlier requests on the same connection', async () => {
     await start();
     const socket = await server.connect();
     socket.write('GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -50,13 +50,13 @@ describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
     expect(change.slice(change.indexOf(';'))).toBe(end);
   });
 
-  test('a cookie without a lifetime ends with the browser', () => {
+  test('a cookie without a lifetime is a session cookie', () => {
     const jar = cookiesOf().jar(undefined);
     jar.set(CSRF, 'x');
     expect(jar.changes()[0]).not.toContain('Max-Age');
   });
 
-  test('what was written opens again, among other cookies and in any order', () => {
+  test('written values open again, among other cookies and in any order', () => {
     const header = `a=b; ${written(SESSION, 'value')};__Host-latchkey_sessions=x;x`;
     expect(open(cookiesOf().jar(header), SESSION)).toEqual({ value: 'value', deletes: false });
   });
@@ -66,7 +66,7 @@ describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
     expect(Buffer.from(written(SESSION, 'value').split('=')[1] ?? '', 'base64url').toString()).not.toContain('value');
   });
 
-  test('reading what was set in the same request yields the new value, and nothing after clear', () => {
+  test('reading a cookie set in the same request yields the new value, and nothing after clear', () => {
     const jar = cookiesOf().jar(written(SESSION, 'old'));
     jar.set(SESSION, 'new');
     expect(jar.open(SESSION)).toBe('new');
@@ -85,7 +85,7 @@ describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
     }
   });
 
-  test('a retired key opens while it is listed, and not after', () => {
+  test('a retired key opens cookies only while it is listed', () => {
     const header = written(SESSION, 'value');
     const next = Buffer.alloc(32, 2);
     const rotated = new KeyRing(next, [Buffer.alloc(32, 1)]);
@@ -93,19 +93,19 @@ describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
     expect(open(cookiesOf(undefined, new KeyRing(next)).jar(header), SESSION)).toEqual(ABSENT_AND_CLEARED);
   });
 
-  test('of two cookies of one name only one that opens counts, and ours is not deleted for the other', () => {
+  test('of two cookies with one name only one that opens counts, and is not deleted for the other', () => {
     const good = written(SESSION, 'value');
     for (const header of [`${good}; __Host-latchkey_session=planted`, `__Host-latchkey_session=planted; ${good}`]) {
       expect(open(cookiesOf().jar(header), SESSION)).toEqual({ value: 'value', deletes: false });
     }
   });
 
-  test('two that both open: none counts, so that a planted session is never used', () => {
+  test('two cookies with one name that both open are ignored, so that a planted session is never used', () => {
     const header = `${written(SESSION, 'victim')}; ${written(SESSION, 'attacker')}`;
     expect(open(cookiesOf().jar(header), SESSION)).toEqual(ABSENT);
   });
 
-  test('200 planted cookies of one name are tried, each at the same cost', async () => {
+  test('tries 200 planted cookies of one name, each at the same cost', async () => {
     const planted = '__Host-latchkey_session=QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlq; ';
     await expectLinear((size) => {
       const header = planted.repeat(size) + written(SESSION, 'value');
@@ -113,7 +113,7 @@ describe('cookies (browser-flows 2.1, security R-30, S-62 to S-64)', () => {
     }, 200);
   });
 
-  test('nothing is written for requests that open no cookie', () => {
+  test('writes nothing for requests that open no cookie', () => {
     expect(cookiesOf().jar('__Host-latchkey_session=garbage').changes()).toEqual([]);
   });
 });
@@ -128,7 +128,7 @@ function former(cookie: Cookie, value: string, cookies = cookiesOf()): string {
 
 describe('cookies under the names of the first version', () => {
   test.each(['https://auth.example.org/', 'https://example.org/auth/', 'http://localhost:8080/'])(
-    'below %s they still count and are copied to the present name, so that an upgrade signs nobody out',
+    'below %s they are still read and copied to the current name, so that an upgrade signs no user out',
     (publicBase) => {
       const cookies = cookiesOf(publicBase);
       const header = former(SESSION, 'value', cookies);
@@ -143,23 +143,26 @@ describe('cookies under the names of the first version', () => {
     },
   );
 
-  test.each(['set', 'clear'] as const)('%s deletes the former one, which would bring an old value back', (method) => {
-    const jar = cookiesOf().jar(former(SESSION, 'old'));
-    jar.open(SESSION);
-    if (method === 'set') jar.set(SESSION, 'new');
-    else jar.clear(SESSION);
-    expect(jar.changes()).toHaveLength(2);
-    expect(jar.changes()[1]).toBe('__Host-session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0');
-  });
+  test.each(['set', 'clear'] as const)(
+    '%s deletes the cookie of the old name, which would restore an old value',
+    (method) => {
+      const jar = cookiesOf().jar(former(SESSION, 'old'));
+      jar.open(SESSION);
+      if (method === 'set') jar.set(SESSION, 'new');
+      else jar.clear(SESSION);
+      expect(jar.changes()).toHaveLength(2);
+      expect(jar.changes()[1]).toBe('__Host-session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0');
+    },
+  );
 
-  test('the present name wins, whatever the former one holds', () => {
+  test('the current name wins, whatever the old one contains', () => {
     const header = `${former(SESSION, 'old')}; ${written(SESSION, 'value')}`;
     expect(open(cookiesOf().jar(header), SESSION)).toEqual({ value: 'value', deletes: false });
     const garbage = `${former(SESSION, 'old')}; __Host-latchkey_session=x`;
     expect(open(cookiesOf().jar(garbage), SESSION)).toEqual(ABSENT_AND_CLEARED);
   });
 
-  test('a cookie called `session` of another program on the same host is left alone', () => {
+  test('ignores a cookie `session` of another program on the same host', () => {
     const cookies = cookiesOf('http://localhost:8080/');
     const jar = cookies.jar('session=eyJfcGVybWFuZW50Ijp0cnVlfQ.Zx.flask; csrf=django');
     expect(jar.open(SESSION)).toBeUndefined();
@@ -169,7 +172,7 @@ describe('cookies under the names of the first version', () => {
     expect(jar.changes().map((change) => change.split('=')[0])).toEqual(['latchkey_session', 'latchkey_csrf']);
   });
 
-  test('two that both open: none counts', () => {
+  test('ignores both when two open', () => {
     const header = `${former(SESSION, 'victim')}; ${former(SESSION, 'attacker')}`;
     expect(open(cookiesOf().jar(header), SESSION)).toEqual(ABSENT);
   });

@@ -131,8 +131,8 @@ beforeEach(() => {
   for (const release of waiting.splice(0)) release();
 });
 
-describe('a client that speaks HTTP/2 (ALPN h2, operations 1.7.3)', () => {
-  test('gets many answers at once over one connection, each with a line and a number of its own', async () => {
+describe('an HTTP/2 client (ALPN h2, operations 1.7.3)', () => {
+  test('gets many responses concurrently over one connection, each with its own log line and number', async () => {
     const before = lines().length;
     const session = client();
     const answers = await Promise.all(Array.from({ length: 300 }, () => ask(session, { ':path': '/peer' })));
@@ -144,7 +144,7 @@ describe('a client that speaks HTTP/2 (ALPN h2, operations 1.7.3)', () => {
     session.close();
   });
 
-  test('sends forms, with and without their length, and after 100 Continue', async () => {
+  test('sends forms with and without Content-Length, and after 100 Continue', async () => {
     const session = client();
     expect((await ask(session, FORM, 'a=b')).body).toBe('b');
     expect((await ask(session, { ...FORM, 'content-length': 3 }, 'a=c')).body).toBe('c');
@@ -155,7 +155,7 @@ describe('a client that speaks HTTP/2 (ALPN h2, operations 1.7.3)', () => {
     session.close();
   });
 
-  test('is answered by 404, 405, 413, 414, 415 and 431 as over HTTP/1.1, and goes on with the same connection', async () => {
+  test('gets 404, 405, 413, 414, 415 and 431 as over HTTP/1.1 and continues on the same connection', async () => {
     const session = client();
     const status = async (headers: OutgoingHttpHeaders, body?: string) => (await ask(session, headers, body)).status;
     expect(await status({ ':path': '/nothing' })).toBe(404);
@@ -176,7 +176,7 @@ describe('a client that speaks HTTP/2 (ALPN h2, operations 1.7.3)', () => {
     session.close();
   });
 
-  test('gets no field that HTTP/2 does not know, no push, and the headers that pages have', async () => {
+  test('gets the headers of pages, no header field that HTTP/2 forbids and no push', async () => {
     const session = client();
     session.on('stream', () => expect.unreachable('a push'));
     const { headers } = await ask(session, { ':path': '/peer' });
@@ -186,7 +186,7 @@ describe('a client that speaks HTTP/2 (ALPN h2, operations 1.7.3)', () => {
     session.close();
   });
 
-  test('curl speaks it for pages and forms', async () => {
+  test('curl gets pages and sends forms', async () => {
     const run = (path: string, body?: string): Promise<string> =>
       new Promise((resolve, reject) => {
         const options = ['-sSk', '--http2', '-w', ' %{http_code} %{http_version}'];
@@ -202,7 +202,7 @@ describe('a client that speaks HTTP/2 (ALPN h2, operations 1.7.3)', () => {
     expect(await run('/form', 'a='.padEnd(200_000, 'x'))).toMatch(/ 413 2$/);
   });
 
-  test('undici speaks it, forms included', async () => {
+  test('undici sends requests, including forms', async () => {
     const agent = new Agent({
       allowH2: true,
       connect: {
@@ -229,7 +229,7 @@ describe('a client that speaks HTTP/2 (ALPN h2, operations 1.7.3)', () => {
     await agent.close();
   });
 
-  test('a client who leaves while its body is received: one line with 400 (operations 5.1)', async () => {
+  test('a client that disconnects while sending its body leaves one line with 400 (operations 5.1)', async () => {
     const before = lines().length;
     const session = client();
     const stream = session.request({ ...FORM, 'content-length': 100 });
@@ -242,7 +242,7 @@ describe('a client that speaks HTTP/2 (ALPN h2, operations 1.7.3)', () => {
     session.close();
   });
 
-  test('one who leaves later: the handler ends, its line has its status, and http.server.aborted follows', async () => {
+  test('a later disconnect ends the handler, logs the status and emits http.server.aborted', async () => {
     const session = client();
     const stream = session.request({ ':path': '/held' });
     stream.on('error', () => {});
@@ -257,7 +257,7 @@ describe('a client that speaks HTTP/2 (ALPN h2, operations 1.7.3)', () => {
   });
 });
 
-describe('what could be understood in two ways (RFC 9113 8.2, 8.3, security S-149 to S-152)', () => {
+describe('ambiguous requests (RFC 9113 8.2, 8.3, security S-149 to S-152)', () => {
   const GOOD = [
     [':method', 'GET'],
     [':scheme', 'https'],
@@ -317,7 +317,7 @@ describe('what could be understood in two ways (RFC 9113 8.2, 8.3, security S-14
     peer.close();
   });
 
-  test('Upgrade: h2c is ignored, and HTTP/2 is not spoken without ALPN', async () => {
+  test('ignores Upgrade: h2c and speaks no HTTP/2 without ALPN', async () => {
     const socket = await FrameClient.socket(server.port, pair.cert, NAME, ['http/1.1']);
     socket.write(
       `GET /peer HTTP/1.1\r\nHost: ${NAME}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
@@ -327,7 +327,7 @@ describe('what could be understood in two ways (RFC 9113 8.2, 8.3, security S-14
   });
 });
 
-test('HTTP/2 without TLS is refused with a reason of its own, also behind a PROXY header', async () => {
+test('rejects HTTP/2 without TLS with its own reason, also behind a PROXY header', async () => {
   const binds = [{ host: '127.0.0.1', port: 0 }];
   const listener = { name: 'plain', resources: [{ name: 'human' as const }], binds, prefix: undefined };
   const plain = await startRouteServer(ROUTES, { http: { listeners: [listener] } });
@@ -352,7 +352,7 @@ describe('floods (S-142)', () => {
   ] as const;
   const CALM = constants.NGHTTP2_ENHANCE_YOUR_CALM;
 
-  test('requests that are reset at once end the connection after 200, most of them begin nothing (rapid reset)', async () => {
+  test('requests reset immediately end the connection after 200, and most start no work (rapid reset)', async () => {
     const before = lines().length + waiting.length;
     const peer = await frames();
     peer.together(() => {
@@ -366,7 +366,7 @@ describe('floods (S-142)', () => {
     expect(lines().length + waiting.length - before).toBeLessThan(50);
   });
 
-  test('so do those that are reset one after another, each when it is served', async () => {
+  test('requests reset one after another, each once it is served, end the connection too', async () => {
     const peer = await frames();
     for (let index = 0; index < 201 && !peer.isClosed; index += 1) {
       peer.request(2 * index + 1, HEAD);
@@ -387,7 +387,7 @@ describe('floods (S-142)', () => {
     },
   );
 
-  test('as many as a client needs do not', async () => {
+  test('as many as a normal client needs do not', async () => {
     const peer = await frames();
     for (let index = 0; index < 150; index += 1) peer.ping();
     peer.request(1, [...HEAD.slice(0, 3), [':path', '/peer']]);
@@ -395,7 +395,7 @@ describe('floods (S-142)', () => {
     peer.close();
   });
 
-  test('a head that is continued without end ends the connection (CONTINUATION flood)', async () => {
+  test('an endless header block ends the connection (CONTINUATION flood)', async () => {
     const peer = await frames();
     peer.request(1, HEAD, { isEnd: false });
     for (let index = 0; index < 2000 && !peer.isClosed; index += 1) peer.continuation(1);
@@ -403,7 +403,7 @@ describe('floods (S-142)', () => {
     expect(waiting).toEqual([]);
   });
 
-  test('of 1,000 streams at once 100 are served, the others are refused', async () => {
+  test('serves 100 of 1,000 concurrent streams and refuses the others', async () => {
     const peer = await frames();
     for (let index = 0; index < 1000; index += 1) peer.request(2 * index + 1, HEAD);
     await until(() => waiting.length >= 100);
@@ -414,7 +414,7 @@ describe('floods (S-142)', () => {
   });
 });
 
-describe('an answer that nobody reads (operations 9.1, S-139)', () => {
+describe('a response that the client does not read (operations 9.1, S-139)', () => {
   let served = 0;
   beforeEach(() => {
     served = 0;
@@ -448,7 +448,7 @@ describe('an answer that nobody reads (operations 9.1, S-139)', () => {
     return { connection, socket };
   }
 
-  test('ends its stream after 30 seconds, and the connection goes on', async () => {
+  test('ends its stream after 30 seconds, and the connection stays open', async () => {
     const { connection, socket } = await opened();
     const session = connect('http://127.0.0.1', { createConnection: () => socket });
     const stream = session.request();
@@ -469,7 +469,7 @@ describe('an answer that nobody reads (operations 9.1, S-139)', () => {
     session.destroy();
   });
 
-  test('ends the connection of a peer who does not even read that', async () => {
+  test('ends the connection of a peer that does not even read the reset', async () => {
     const { connection, socket } = await opened();
     const peer = new FrameClient(socket);
     peer.takeNothing();
@@ -491,8 +491,8 @@ describe('an answer that nobody reads (operations 9.1, S-139)', () => {
   });
 });
 
-describe('bounds on what a peer may take (operations 9.1)', () => {
-  test('after max_requests_per_connection it is asked to open another, and what is on its way is answered', async () => {
+describe('limits of a peer (operations 9.1)', () => {
+  test('after max_requests_per_connection asks the client to reconnect and answers requests in flight', async () => {
     const few = await start({ maxRequestsPerConnection: 20 });
     const session = client(few);
     const goaway = new Promise<number>((resolve) => session.on('goaway', resolve));
@@ -503,7 +503,7 @@ describe('bounds on what a peer may take (operations 9.1)', () => {
     await few.close();
   });
 
-  test('requests beyond max_in_flight get 503, however many streams they came on', async () => {
+  test('requests beyond max_in_flight get 503, however many streams carry them', async () => {
     const small = await start({ maxInFlight: 10 });
     const session = client(small);
     const held = Array.from({ length: 10 }, () => ask(session, { ':path': '/held' }));
@@ -516,7 +516,7 @@ describe('bounds on what a peer may take (operations 9.1)', () => {
     await small.close();
   });
 
-  test('an idle connection is closed after keep_alive_timeout, one that never begins after headers_timeout', async () => {
+  test('closes an idle connection after keep_alive_timeout and a silent one after headers_timeout', async () => {
     const quick = await start({ keepAliveTimeoutSeconds: 0.5, headersTimeoutSeconds: 0.5, handlerTimeoutSeconds: 0.4 });
     const session = client(quick);
     const goaway = new Promise<number>((resolve) => session.on('goaway', resolve));
@@ -528,7 +528,7 @@ describe('bounds on what a peer may take (operations 9.1)', () => {
     await quick.close();
   });
 
-  test('a body that takes longer than request_timeout is answered 408, a handler that does 503', async () => {
+  test('a body that exceeds request_timeout gets 408, a handler that does gets 503', async () => {
     const quick = await start({ headersTimeoutSeconds: 0.2, requestTimeoutSeconds: 0.3, handlerTimeoutSeconds: 0.4 });
     const session = client(quick);
     const stream = session.request(FORM);
@@ -541,8 +541,8 @@ describe('bounds on what a peer may take (operations 9.1)', () => {
   });
 });
 
-describe('the end of the server (operations 8.5)', () => {
-  test('announces itself by GOAWAY, and no request is lost', async () => {
+describe('server shutdown (operations 8.5)', () => {
+  test('sends GOAWAY and loses no request', async () => {
     const ending = await start();
     const outcomes: (number | undefined)[] = [];
     let isStopping = false;
@@ -577,7 +577,7 @@ describe('the end of the server (operations 8.5)', () => {
     expect(new Set(outcomes)).toEqual(new Set([200]));
   });
 
-  test('waits for what is served, and closes idle connections', async () => {
+  test('waits for requests in flight and closes idle connections', async () => {
     const ending = await start();
     const [busy, idle] = [client(ending), client(ending)];
     const answer = ask(busy, { ':path': '/held' });

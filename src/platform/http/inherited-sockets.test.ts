@@ -5,7 +5,7 @@ const PID = String(process.pid);
 const take = (inherited: number | string, variables: ConstructorParameters<typeof InheritedSockets>[0]) =>
   new InheritedSockets(variables).take({ inherited, kind: 'tcp' });
 
-describe('sockets of the service manager (operations 1.7.2, sd_listen_fds(3))', () => {
+describe('sockets passed by the service manager (operations 1.7.2, sd_listen_fds(3))', () => {
   test('are found by position or by name, from descriptor 3 on', () => {
     expect(take(0, { pid: PID, count: '1' })).toBe(3);
     expect(take(1, { count: '2' })).toBe(4);
@@ -18,7 +18,7 @@ describe('sockets of the service manager (operations 1.7.2, sd_listen_fds(3))', 
     ['there are not so many', 2, { pid: PID, count: '2' }, 'only 2 passed (LISTEN_FDS)'],
     ['none has that name', 'web', { pid: PID, count: '1', names: 'local' }, 'the passed names are local'],
     ['there is a name beyond their number', 'web', { pid: PID, count: '1', names: 'local:web' }, 'only 1 passed'],
-  ])('are refused with exit code 71 when %s', (_when, inherited, variables, reason) => {
+  ])('are rejected with exit code 71 when %s', (_when, inherited, variables, reason) => {
     expect(() => take(inherited, variables)).toThrow(
       expect.objectContaining({ exitCode: 71, message: expect.stringContaining(reason) }),
     );

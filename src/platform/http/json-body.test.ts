@@ -25,11 +25,11 @@ describe('a JSON body', () => {
     ' {"a" : [ {"a":1}, {"a":2} ]} ',
     nested(32),
     members(256),
-  ])('%s is read', (text) => {
+  ])('parses %s', (text) => {
     expect(parse(text)).toEqual(JSON.parse(text));
   });
 
-  test('may hold characters beyond the first plane', () => {
+  test('may contain characters outside the BMP', () => {
     expect(parse('"\\ud83d\\ude00"')).toBe('\u{1F600}');
   });
 
@@ -48,11 +48,11 @@ describe('a JSON body', () => {
     ['a repeated member', '{"a":1,"a":2}'],
     ['a repeated member in a list', '[{"a":1},{"b":{"c":1,"\\u0063":2}}]'],
     ['a repeated __proto__', '{"__proto__":1,"__proto__":2}'],
-  ])('with %s is refused', (_what, text) => {
+  ])('with %s is rejected', (_what, text) => {
     expect(() => parse(text)).toThrow(LatchkeyError);
   });
 
-  test('named __proto__ is a member like any other', () => {
+  test('with a member named __proto__ treats it like any other', () => {
     const value = parse('{"__proto__":{"polluted":true}}');
     expect(Object.entries(value ?? {})).toEqual([['__proto__', { polluted: true }]]);
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
@@ -74,7 +74,7 @@ describe('the type of a JSON body', () => {
     'application/jsonx',
     'application/json; charset=utf-16',
     'application/jose+json',
-  ])('is not %s', (type) => {
+  ])('rejects %s', (type) => {
     expect(isJsonType(type)).toBe(false);
   });
 });

@@ -117,7 +117,7 @@ const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const GET_CLOSE = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
 describe('limits of connections and requests (operations 9.1)', () => {
-  test('connections beyond the number for one address are closed, others are served', async () => {
+  test('closes connections beyond the limit of one address and serves others', async () => {
     const { connect, exchange, lines } = await start({ limits: { maxConnectionsPerAddress: 2 } });
     const open = [await connect(), await connect()];
     expect(await exchange(GET)).toBe('');
@@ -138,21 +138,21 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('no more connections in all than allowed', async () => {
+  test('enforces the total connection limit', async () => {
     const trustedProxies = [{ address: '127.0.0.0', prefixLength: 8, family: 'ipv4' } as const];
     const { connect, exchange } = await start({ limits: { maxConnections: 1 }, http: { trustedProxies } });
     await connect();
     expect(await exchange(GET)).toBe('');
   });
 
-  test('the last request that a connection may carry is answered with Connection: close', async () => {
+  test('the last request allowed on a connection gets Connection: close', async () => {
     const { exchange } = await start({ limits: { maxRequestsPerConnection: 2 } });
     const reply = await exchange(GET + GET + GET);
     expect(reply.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
     expect(reply.match(/connection: (close|keep-alive)/gi)).toEqual(['Connection: keep-alive', 'connection: close']);
   });
 
-  test('what follows the last answer is not served, not even without an answer (RFC 9112 9.6, security S-150)', async () => {
+  test('requests after the last response are not served, not even without a response (RFC 9112 9.6, security S-150)', async () => {
     const { exchange, requestLines } = await start({ limits: { maxRequestsPerConnection: 1 } });
     await exchange(GET + GET);
     const hidden = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: x, chunked\r\n\r\n0\r\n\r\n';
@@ -162,7 +162,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(statuses).toEqual(['200', '400', '200']);
   });
 
-  test('requests beyond those in flight are refused with 503 and a time between 1 and 5 seconds', async () => {
+  test('rejects requests beyond max_in_flight with 503 and a Retry-After of 1 to 5 seconds', async () => {
     const { connect, exchange, server } = await start({ limits: { maxInFlight: 1 } });
     const held = await connect();
     held.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -181,7 +181,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('what has capacity of its own is served when all places are taken, each kind up to its share (S-176)', async () => {
+  test('routes with reserved capacity are served when all slots are taken, each kind up to its share (S-176)', async () => {
     const { connect, exchange, server } = await start({ limits: { maxInFlight: 1 } });
     const held = await connect();
     held.write('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -197,7 +197,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     for (const socket of [held, ...signingIn]) socket.destroy();
   });
 
-  test('a request takes a place once its body is there (S-176)', async () => {
+  test('a request takes a slot once its body has arrived (S-176)', async () => {
     const { connect, exchange, server } = await start({ limits: { maxInFlight: 1 } });
     const head = `POST /form HTTP/1.1\r\nHost: x\r\n${FORM}Connection: close\r\nContent-Length: 3\r\n\r\n`;
     const unfinished = await connect();
@@ -228,7 +228,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     return { answer, letGo: release };
   }
 
-  test('while the event loop lags, pages are refused and what machines wait for is served', async () => {
+  test('while the event loop lags, rejects pages and serves machine routes', async () => {
     const { exchange, server } = await start({ lag: { isLagging: true } });
     // A single request is served late: the machine is busy, and a rejection would not help.
     expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
@@ -244,7 +244,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(await exchange(GET_CLOSE)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('a handler that takes too long is answered for with 503, and its own answer goes nowhere', async () => {
+  test('a handler that exceeds its time gets 503, and its own response is discarded', async () => {
     const { exchange, lines, server } = await start({ limits: { handlerTimeoutSeconds: 0.05 } });
     const reply = await exchange('GET /held HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     expect(reply).toMatch(/^HTTP\/1\.1 503 .*retry-after: 5\r\n/s);
@@ -253,7 +253,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(lines.filter((line) => line.includes('http.server.response'))).toHaveLength(1);
   });
 
-  test('a handler that waits for another server has the time of its route', async () => {
+  test('a handler that waits for another server has the time limit of its route', async () => {
     const { exchange, server } = await start({ limits: { handlerTimeoutSeconds: 0.05 } });
     const asking = await hold(exchange, '/asked-elsewhere');
     const later = await hold(exchange, '/held');
@@ -264,7 +264,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     await until(() => server.served === 0);
   });
 
-  test('nothing is written once the time limit has answered, and what is being written is waited for', async () => {
+  test('writes nothing once the time limit has responded, and waits for writes in progress', async () => {
     const { exchange, server } = await start({ limits: { handlerTimeoutSeconds: 0.05 } });
     const late = await hold(exchange, '/written?late=1');
     expect(await late.answer).toMatch(/^HTTP\/1\.1 503 /);
@@ -281,7 +281,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     await until(() => server.served === 0);
   });
 
-  test('a body that does not arrive in time is a 408 on the line of its request, and no rejected connection', async () => {
+  test('a body that does not arrive in time is a 408 on the request line, not a rejected connection', async () => {
     const { exchange, lines } = await start({ limits: { headersTimeoutSeconds: 0.1, requestTimeoutSeconds: 0.1 } });
     const reply = await exchange(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 9\r\n\r\na=`);
     expect(reply).toMatch(/^HTTP\/1\.1 408 /);
@@ -290,7 +290,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     ]);
   });
 
-  test('a body announced as too large is refused before it is read, and the answer arrives while the client sends', async () => {
+  test('rejects a body announced as too large before reading it, and the response arrives while the client sends', async () => {
     const { connect } = await start();
     const socket = await connect();
     let reply = '';
@@ -303,7 +303,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(reply).toMatch(/^HTTP\/1\.1 413 .*connection: close\r\n.*"invalid_request"/s);
   });
 
-  test('a chunked body is refused at the byte that exceeds', async () => {
+  test('rejects a chunked body at the byte that exceeds the limit', async () => {
     const { exchange } = await start();
     const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
     const reply = await exchange(
@@ -312,7 +312,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(reply).toMatch(/^HTTP\/1\.1 413 .*connection: close\r\n/s);
   });
 
-  test('a body on GET is ignored when small, and ends the connection when large', async () => {
+  test('ignores a small body on GET and closes the connection on a large one', async () => {
     const { exchange } = await start();
     const small = await exchange(`GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello${GET_CLOSE}`);
     expect(small.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
@@ -320,7 +320,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(large).toMatch(/^HTTP\/1\.1 200 .*connection: close\r\n/s);
   });
 
-  test('a client that asks first is told to continue only when its body is wanted', async () => {
+  test('sends 100 Continue only when the body is wanted', async () => {
     const { exchange } = await start();
     const ask = (length: number) =>
       exchange(
@@ -331,7 +331,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(await ask(100_000)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('pipelined requests are answered in their order, one after another', async () => {
+  test('answers pipelined requests in order, one after another', async () => {
     const { connect, server } = await start();
     const socket = await connect();
     socket.write(`GET /held HTTP/1.1\r\nHost: x\r\n\r\n${GET.repeat(16)}`);
@@ -345,7 +345,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     socket.destroy();
   });
 
-  test('a connection on which a 17th request has to wait is cut, and none of those that wait is served (S-175)', async () => {
+  test('cuts a connection on which a 17th request would wait, and serves none of those waiting (S-175)', async () => {
     const { connect, exchange, lines, server } = await start();
     const socket = await connect();
     socket.write(`GET /held HTTP/1.1\r\nHost: x\r\n\r\n${GET.repeat(17)}`);
@@ -361,7 +361,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(lines.join('\n')).toMatch(/http\.connection\.rejected connection rejected reason=limit client\.address=/);
   });
 
-  test('requests that are read together and answered at once do not take the turns of other connections (S-175)', async () => {
+  test('requests read together and answered immediately do not starve other connections (S-175)', async () => {
     const { connect, lines } = await start();
     const socket = await connect();
     let reply = '';
@@ -377,7 +377,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     expect(lines.join('\n')).toMatch(/http\.connection\.rejected connection rejected reason=limit client\.address=/);
   });
 
-  test('the next request is served only when the answer before it was taken from the process (S-175)', async () => {
+  test('serves the next request only when the previous response has left the process (S-175)', async () => {
     const { connect, server } = await start();
     const socket = await connect();
     socket.pause();
@@ -397,7 +397,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
     socket.destroy();
   });
 
-  describe('what no route can get, behind requests that wait (S-185)', () => {
+  describe('input that reaches no route, behind waiting requests (S-185)', () => {
     test.each([
       ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
       ['a method that nobody knows', 'FROB / HTTP/1.1\r\nHost: x\r\n\r\n', 405],
@@ -405,7 +405,7 @@ describe('limits of connections and requests (operations 9.1)', () => {
       ['a head that is too large', `GET / HTTP/1.1\r\nHost: x\r\na: ${'b'.repeat(30_000)}\r\n\r\n`, 431],
       ['a broken body', 'POST /form HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n', 415],
       ['a broken form', `POST /form HTTP/1.1\r\nHost: x\r\n${FORM}Transfer-Encoding: chunked\r\n\r\nx\r\n`, 400],
-    ])('%s is answered last, and ends the connection', async (_case, bytes, status) => {
+    ])('%s is answered last and closes the connection', async (_case, bytes, status) => {
       const { connect, server } = await start();
       const socket = await connect();
       let reply = '';
@@ -442,7 +442,7 @@ describe('forms', () => {
     ['multipart/form-data; boundary=x', 415],
     ['text/plain', 415],
     ['application/json', 415],
-  ])('a page takes forms in UTF-8 only: %s is %i (security S-161)', async (type, status) => {
+  ])('a page accepts forms in UTF-8 only: %s is %i (security S-161)', async (type, status) => {
     expect((await post('/form', 'a=b', type)).status).toBe(status);
   });
 
@@ -454,21 +454,21 @@ describe('forms', () => {
     ['a bad escape', 'a=%zz'],
     ['NUL', 'a=b%00c'],
     ['101 fields', Array.from({ length: 101 }, (_, index) => `f${index}=1`).join('&')],
-  ])('%s is refused with 400, on pages and machine routes (security S-159)', async (_case, body) => {
+  ])('%s is rejected with 400 on pages and machine routes (security S-159)', async (_case, body) => {
     expect((await post('/form', body)).status).toBe(400);
     const answer = await post('/oauth2/token', body);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: 'invalid_request' });
   });
 
-  test('a page refuses a repeated field and one over 8 KiB; machine routes judge these themselves', async () => {
+  test('a page rejects a repeated field and one over 8 KiB; machine routes check these themselves', async () => {
     expect((await post('/form', 'a=1&a=2')).status).toBe(400);
     expect((await post('/form', `a=${'x'.repeat(8193)}`)).status).toBe(400);
     expect((await post('/form', `credential=${'x'.repeat(8193)}`)).status).toBe(200);
     expect((await post('/oauth2/token', 'a=1&a=2')).status).toBe(200);
   });
 
-  test('names of object properties are fields like any other (security S-157)', async () => {
+  test('names of object properties are ordinary fields (security S-157)', async () => {
     const answer = await post('/oauth2/token', '__proto__=x&constructor.prototype=y&toString=z');
     expect(answer.status).toBe(200);
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();

@@ -46,7 +46,7 @@ async function answers(baseHost: string, requests: readonly string[], isOwnPort 
 
 const ELSEWHERE = 'GET /login?x=1 HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n';
 
-test('a page of a service on this machine that is opened under another host is opened at its own', async () => {
+test('redirects a page of a local service requested under another host to its own host', async () => {
   expect(
     await answers('localhost', [
       ELSEWHERE,
@@ -57,12 +57,12 @@ test('a page of a service on this machine that is opened under another host is o
   ).toEqual(['303 http://localhost:PORT/login?x=1', '200', '200', '200']);
 });
 
-test('not behind a proxy, which may rewrite the host and would be redirected for ever', async () => {
+test('does not redirect behind a proxy, which may rewrite the host and cause a redirect loop', async () => {
   expect(await answers('localhost', [ELSEWHERE], false)).toEqual(['200']);
   expect(await answers('auth.example.test', [ELSEWHERE])).toEqual(['200']);
 });
 
-test('the prefix of a listener without its slash leads below it', async () => {
+test('redirects a listener prefix without its trailing slash below the prefix', async () => {
   const binds = [{ host: '127.0.0.1', port: 0 }];
   const listener = { name: 'test', resources: [{ name: 'human' as const }], binds, prefix: '/auth' };
   const server = await startRouteServer(ROUTES, { http: { listeners: [listener] } });

@@ -65,7 +65,7 @@ const seenBy = async (header: Buffer | string, request = LAST, from = server): P
     await from.exchange(Buffer.concat([Buffer.from(header), Buffer.from(request)])),
   )?.[1] ?? 'nothing';
 
-describe('the source that a PROXY header names is the client (operations 1.7.4, 5.6)', () => {
+describe('the source named by a PROXY header is the client (operations 1.7.4, 5.6)', () => {
   test.each([
     ['version 1, IPv4', V1, '192.0.2.7'],
     ['version 1, IPv6', 'PROXY TCP6 2001:DB8::7 2001:db8::1 1 2\r\n', '2001:db8::7'],
@@ -82,11 +82,11 @@ describe('the source that a PROXY header names is the client (operations 1.7.4, 
     ['version 2, LOCAL, whatever follows', v2(0x20, 0x11, IPV4)],
     ['version 2, no family', v2(0x21, 0x00, '')],
     ['version 2, no family, with parts', v2(0x21, 0x00, TLV)],
-  ])('it is the peer of the socket when the header names nobody: %s', async (_what, header) => {
+  ])('uses the peer of the socket when the header names no source: %s', async (_what, header) => {
     expect(await seenBy(header)).toBe('127.0.0.1');
   });
 
-  test('a header that comes byte by byte, and requests behind it in one piece or several, are read', async () => {
+  test('reads a header that arrives byte by byte, with requests behind it in one piece or several', async () => {
     const socket = await server.connect();
     let received = '';
     socket.setNoDelay().on('data', (chunk) => {
@@ -103,13 +103,13 @@ describe('the source that a PROXY header names is the client (operations 1.7.4, 
     expect(received.match(/200 OK/g)).toHaveLength(2);
   });
 
-  test('headers of requests count behind it only when the source is a trusted proxy (S-147, S-148)', async () => {
+  test('forwarding headers behind it count only when the source is a trusted proxy (S-147, S-148)', async () => {
     const forwarded = `${GET}X-Forwarded-For: 192.0.2.99\r\nConnection: close\r\n\r\n`;
     expect(await seenBy(V1, forwarded)).toBe('192.0.2.7');
     expect(await seenBy(V1.replace('192.0.2.7', '203.0.113.5'), forwarded)).toBe('192.0.2.99');
   });
 
-  test('comes before TLS when a listener has both, in one packet with the handshake as well', async () => {
+  test('precedes TLS when a listener has both, also in one packet with the handshake', async () => {
     const { cert, key } = selfSigned(['auth.example.test']);
     const secrets = { certificate: new Secret(cert), key: new Secret(key), password: undefined };
     const both = await start({ tls: { ...secrets, keyEncoding: 'utf8', minVersion: 'TLSv1.2' } });
@@ -135,7 +135,7 @@ describe('the source that a PROXY header names is the client (operations 1.7.4, 
 
 const rejected = (from = server): string[] => from.lines.filter((line) => line.includes('http.connection.rejected'));
 
-describe('a connection without a header that is right is closed without an answer', () => {
+describe('a connection without a valid header is closed without a response', () => {
   test.each([
     ['a request', LAST],
     ['version 1 of an unknown protocol', 'PROXY UDP4 192.0.2.7 198.51.100.1 1 2\r\n'],
@@ -164,14 +164,14 @@ describe('a connection without a header that is right is closed without an answe
     );
   });
 
-  test('at the byte that exceeds a bound, whatever time is left (S-139)', async () => {
+  test('at the byte that exceeds a limit, whatever time is left (S-139)', async () => {
     const patient = await start({}, 100, 3600);
     expect(await patient.exchange(`PROXY UNKNOWN ${'x'.repeat(200)}`)).toBe('');
     expect(await patient.exchange(v2(0x21, 0x11, IPV4, 5000))).toBe('');
     await patient.close();
   });
 
-  test('one that stays silent, or stops in the middle, after limits.handshake_timeout (S-139)', async () => {
+  test('when it stays silent or stops in the middle, after limits.handshake_timeout (S-139)', async () => {
     const other = await start();
     const started = performance.now();
     const sockets = await Promise.all([other.connect(), other.connect(), other.connect()]);
@@ -184,7 +184,7 @@ describe('a connection without a header that is right is closed without an answe
     await other.close();
   });
 
-  test('who leaves before the first byte, as balancers do to see whether anybody is there, makes no line', async () => {
+  test('without a log line when it closes before the first byte, as health checks of load balancers do', async () => {
     const other = await start();
     expect(await seenBy(V1, LAST, other)).toBe('192.0.2.7');
     const socket = await other.connect();
@@ -195,7 +195,7 @@ describe('a connection without a header that is right is closed without an answe
     await other.close();
   });
 
-  test('one of a peer outside of `from`, who cannot name an address (S-147)', async () => {
+  test('when the peer is outside of `from` and must not name an address (S-147)', async () => {
     const [elsewhere, here] = ['192.0.2.0/24', '127.0.0.0/8'].map((text) => parseCidr(text));
     if (elsewhere === undefined || here === undefined) throw new Error('not a network');
     const other = await start({ proxyProtocol: { from: [elsewhere] } });
@@ -208,7 +208,7 @@ describe('a connection without a header that is right is closed without an answe
   });
 });
 
-test('limits.max_connections_per_address counts the source, not the balancer', async () => {
+test('limits.max_connections_per_address counts the source, not the load balancer', async () => {
   const other = await start({}, 2);
   const opened = async (source: string) => {
     const socket = await other.connect();

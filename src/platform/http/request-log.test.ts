@@ -81,7 +81,7 @@ function request(head: string, headers = '', body = ''): string {
 const LOOPBACK = [{ address: '127.0.0.0', prefixLength: 8, family: 'ipv4' }] as const;
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
-describe('one line for each request (operations 5.1)', () => {
+describe('one line per request (operations 5.1)', () => {
   test.each([
     ['200', 'GET', '/', '200', 'INFO', request('GET / HTTP/1.1')],
     ['HEAD as GET', 'HEAD', '/', '200', 'INFO', request('HEAD / HTTP/1.1')],
@@ -145,13 +145,13 @@ describe('one line for each request (operations 5.1)', () => {
     expect(service.lines.join()).not.toContain('s3cret');
   });
 
-  test('a request line over 8 KiB: 414, and the path is logged whole', async () => {
+  test('a request line over 8 KiB: 414, with the full path in the log', async () => {
     const { line } = await observe(() => service.exchange(request(`GET /${'p'.repeat(9000)} HTTP/1.1`)));
     expect(line['status']).toBe('414');
     expect(line['path']).toBe(`/${'p'.repeat(9000)}`);
   });
 
-  test('a client that goes away within the body leaves one line with 400', async () => {
+  test('a client that disconnects while sending the body leaves one line with 400', async () => {
     const { lines, line } = await observe(async () => {
       const socket = await service.connect();
       socket.write(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 10\r\n\r\na=`);
@@ -163,7 +163,7 @@ describe('one line for each request (operations 5.1)', () => {
     expect(line).toMatchObject({ status: '400', path: '/oauth2/token' });
   });
 
-  test('a body whose chunks are malformed leaves one line with 400, and is answered', async () => {
+  test('a body with malformed chunks leaves one line with 400 and gets a response', async () => {
     const { lines, line, reply } = await observe(() =>
       service.exchange(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Transfer-Encoding: chunked\r\n\r\nzz\r\n`),
     );
@@ -172,7 +172,7 @@ describe('one line for each request (operations 5.1)', () => {
     expect(reply).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('a client that goes away later leaves the status that was produced, and a DEBUG line of the same id', async () => {
+  test('a later disconnect leaves the produced status and a DEBUG line with the same id', async () => {
     const { lines, line } = await observe(async () => {
       const socket = await service.connect();
       socket.write('GET /waits HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -186,7 +186,7 @@ describe('one line for each request (operations 5.1)', () => {
     expect(service.lines[1]).toMatch(new RegExp(` DEBUG http\\.server\\.aborted ${line['id']} - `));
   });
 
-  test('what a handler throws is an ERROR line before the request line, on one physical line, of the same id', async () => {
+  test('an exception in a handler is one ERROR line before the request line, with the same id', async () => {
     const { reply, line } = await observe(() => service.exchange(request('GET /throws HTTP/1.1')));
     expect(service.lines).toHaveLength(2);
     expect(service.lines[0]).toMatch(
@@ -213,7 +213,7 @@ describe('one line for each request (operations 5.1)', () => {
     }
   });
 
-  test('a connection that is closed without a byte, as browsers open some in advance, is logged at DEBUG', async () => {
+  test("a connection closed without a byte, such as a browser's preconnect, is logged at DEBUG", async () => {
     const impatient = await startRouteServer(routes, { limits: { headersTimeoutSeconds: 0.1 } });
     try {
       expect(await impatient.exchange('')).toMatch(/^HTTP\/1\.1 408 /);
@@ -227,7 +227,7 @@ describe('one line for each request (operations 5.1)', () => {
     }
   });
 
-  test('bytes that are not a request have a request line with nothing but the status', async () => {
+  test('bytes that are not a request have a request line with only the status', async () => {
     const { line, lines, reply } = await observe(() => service.exchange('\x16\x03\x01\x00\xa5\r\n\r\n'));
     expect(reply).toMatch(/^HTTP\/1\.1 400 .*Connection: close/is);
     expect(lines).toHaveLength(1);
@@ -238,7 +238,7 @@ describe('one line for each request (operations 5.1)', () => {
     );
   });
 
-  test('counters are unique and without gaps under 1,000 concurrent requests', async () => {
+  test('counters are unique and gapless under 1,000 concurrent requests', async () => {
     service.lines.length = 0;
     await Promise.all(
       Array.from({ length: 100 }, () =>
@@ -274,7 +274,7 @@ describe('statistics (operations 5.4)', () => {
     expect(charged).toBeLessThanOrEqual(10);
   });
 
-  test('of a spinning and a waiting request at the same time, the waiting one keeps its own cpu time', async () => {
+  test('a waiting request is not charged the cpu time of a concurrent spinning one', async () => {
     const charged = await leastOf(async () => {
       service.lines.length = 0;
       const waiting = service.exchange(request('GET /waits HTTP/1.1'));
@@ -287,7 +287,7 @@ describe('statistics (operations 5.4)', () => {
     expect(charged).toBeLessThanOrEqual(10);
   });
 
-  test('each part of a body that is waited for is a poll', async () => {
+  test('each awaited part of a body is a poll', async () => {
     const { line } = await observe(async () => {
       const socket = await service.connect();
       socket.write(`POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 4\r\n\r\na=`);
@@ -301,19 +301,19 @@ describe('statistics (operations 5.4)', () => {
   });
 });
 
-describe('fields of the line', () => {
+describe('fields of the request line', () => {
   test('client.address is the peer, which is not a trusted proxy here', async () => {
     const { line } = await observe(() => service.exchange(request('GET / HTTP/1.1', 'X-Forwarded-For: 6.6.6.6\r\n')));
     expect(line['address']).toBe('127.0.0.1');
   });
 
-  test('a refusal leaves its code at DEBUG, with the id of its request (operations 5.11)', async () => {
+  test('a rejection logs its code at DEBUG with the id of its request (operations 5.11)', async () => {
     const { lines } = await observe(async () => await (await fetch(`${service.origin}/no-such-page`)).text());
     const id = / http\.server\.response (\S+) /.exec(lines[0] ?? '')?.[1];
     expect(service.lines.join('')).toContain(` DEBUG http.refused ${id} - request rejected code=not_found`);
   });
 
-  test('the first requester stays; a username is percent-encoded where it could end the field', async () => {
+  test('keeps the first requester and percent-encodes a username that could end the field', async () => {
     const { line } = await observe(() => service.exchange(request('GET /user HTTP/1.1')));
     expect(line['requester']).toBe(`user:${userId}(al%20ice%28x%29%C3%BC)`);
   });
@@ -335,14 +335,14 @@ describe('fields of the line', () => {
     }
   });
 
-  test('traceparent of a client that is not a trusted proxy is ignored', async () => {
+  test('ignores traceparent from a client that is not a trusted proxy', async () => {
     const sent = 'traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n';
     const { line } = await observe(() => service.exchange(request('GET / HTTP/1.1', sent)));
     expect(line['trace']).toBeUndefined();
   });
 });
 
-describe('text from outside cannot leave its place in a line (security S-75)', () => {
+describe('external text cannot leave its field in a line (security S-75)', () => {
   const forged = `2026-01-01T00:00:00.000000Z INFO http.server.response GET-1 - "GET / HTTP/1.1" 200 OK "-"`;
 
   test.each([
@@ -408,7 +408,7 @@ describe('text from outside cannot leave its place in a line (security S-75)', (
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'PRI * HTTP/2.0', '-'],
     ['a word', 's3cret/\r\n\r\n', '- - -', '-'],
     ['a method alone', 'HELLO\r\n\r\n', 'HELLO - -', '-'],
-  ])('the parser refuses what has no place in a request: %s (security S-150)', async (_case, bytes, logged, agent) => {
+  ])('the parser rejects invalid request input: %s (security S-150)', async (_case, bytes, logged, agent) => {
     const { line, lines, reply } = await observe(() => service.exchange(Buffer.from(bytes, 'latin1')));
     expect(reply).toMatch(/^HTTP\/1\.1 400 /);
     expect(lines).toHaveLength(1);
@@ -418,14 +418,14 @@ describe('text from outside cannot leave its place in a line (security S-75)', (
     expect(service.lines.join()).not.toContain('s3cret');
   });
 
-  test('head fields over the limit of the parser: 431 with a request line', async () => {
+  test('header fields over the limit of the parser: 431 with a request line', async () => {
     const head = request('GET /a HTTP/1.1', `User-Agent: x\r\nA: ${'b'.repeat(30_000)}\r\n`);
     const { line, reply } = await observe(() => service.exchange(head));
     expect(reply).toMatch(/^HTTP\/1\.1 431 /);
     expect(line).toMatchObject({ method: 'GET', path: '/a', status: '431', ua: 'x' });
   });
 
-  test('behind a request in the same packet the refused one is read by itself', async () => {
+  test('a rejected request behind another one in the same packet is parsed on its own', async () => {
     service.lines.length = 0;
     const first = 'GET /first HTTP/1.1\r\nHost: x\r\n\r\n';
     await service.exchange(Buffer.from(first + request('GET /\xff HTTP/1.1'), 'latin1'));
@@ -433,7 +433,7 @@ describe('text from outside cannot leave its place in a line (security S-75)', (
     expect(lines.map(({ path, status }) => `${path} ${status}`)).toEqual(['/first 404', '/\\u{ff} 400']);
   });
 
-  test('nothing of a body or of a divided head is taken for a request line', async () => {
+  test('no part of a body or of a split header is mistaken for a request line', async () => {
     service.lines.length = 0;
     const form = `POST /oauth2/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 3\r\n\r\na=b`;
     await service.exchange(Buffer.from(`${form}s3cret /x HTTP/1.1\r\nX: \0\r\n\r\n`, 'latin1'));

@@ -38,7 +38,7 @@ let service: RouteServer | undefined;
 afterEach(async () => service?.close());
 
 describe('shutdown (operations 8.5)', () => {
-  test('connections are told to close before the listener goes', async () => {
+  test('tells connections to close before closing the listener', async () => {
     service = await startRouteServer(routes);
     const { port, server } = service;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -50,7 +50,7 @@ describe('shutdown (operations 8.5)', () => {
     expect(await request(port, new Agent())).toBe('ECONNREFUSED');
   });
 
-  test('while the server drains, every answer asks to close the connection, and new ones are served', async () => {
+  test('while draining, every response asks to close the connection, and new ones are served', async () => {
     service = await startRouteServer(routes);
     service.server.drain();
     for (let count = 0; count < 2; count += 1) {
@@ -60,7 +60,7 @@ describe('shutdown (operations 8.5)', () => {
     }
   });
 
-  test('a request in flight is answered with Connection: close, and nothing new is accepted', async () => {
+  test('a request in flight gets Connection: close, and nothing new is accepted', async () => {
     service = await startRouteServer(routes);
     const socket = await service.connect();
     let reply = '';
@@ -79,7 +79,7 @@ describe('shutdown (operations 8.5)', () => {
     expect(reply).toMatch(/^HTTP\/1\.1 200 .*connection: close\r\n/s);
   });
 
-  test('idle connections are closed', async () => {
+  test('closes idle connections', async () => {
     service = await startRouteServer(routes);
     const sockets = [await service.connect(), await service.connect()];
     sockets[0]?.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -89,14 +89,14 @@ describe('shutdown (operations 8.5)', () => {
     await until(() => sockets.every((socket) => socket.destroyed || socket.resume().readableEnded));
   });
 
-  test('who has connected is served, though nobody took the connection in yet', async () => {
+  test('serves connections that were established but not yet accepted', async () => {
     service = await startRouteServer(routes);
     const answered = request(service.port, new Agent());
     await new Promise(process.nextTick);
     expect(await Promise.all([service.server.close(5000), answered])).toEqual(['clean', '200']);
   });
 
-  test('what was sent on an idle connection is answered, though nobody had time to read it', async () => {
+  test('answers requests sent on an idle connection but not yet read', async () => {
     service = await startRouteServer(routes);
     const socket = await service.connect();
     let reply = '';
@@ -115,7 +115,7 @@ describe('shutdown (operations 8.5)', () => {
     expect(reply).toMatch(/^HTTP\/1\.1 200 .*connection: close\r\n/s);
   });
 
-  test('requests that do not end in time are cut off, which is told', async () => {
+  test('cuts off and logs requests that do not end in time', async () => {
     service = await startRouteServer(routes);
     const socket = await service.connect();
     socket.on('error', () => {});
@@ -175,7 +175,7 @@ describe('listening (operations 1.7.2)', () => {
     expect(String(failure)).toContain('EADDRINUSE');
   });
 
-  test('without a host both families are served on one port; a name binds all its addresses', async () => {
+  test('without a host serves both families on one port; a name binds all its addresses', async () => {
     const resources = [{ name: 'human' } as const];
     const binds = [
       { host: undefined, port: 0 },
@@ -187,7 +187,7 @@ describe('listening (operations 1.7.2)', () => {
     expect((await fetch(`http://127.0.0.1:${service.port}/`)).status).toBe(200);
   });
 
-  test('a listener answers 404 for resources that it does not mount, and for paths outside its prefix', async () => {
+  test('a listener responds with 404 for resources that it does not mount and paths outside its prefix', async () => {
     const resources = [{ name: 'human' } as const];
     const binds = [{ host: '127.0.0.1', port: 0 }];
     const more: Route[] = [

@@ -6,14 +6,14 @@ import { until } from '#test/support/route-server.ts';
 import { Connection } from './connection.ts';
 import { RequestBody } from './request-body.ts';
 
-describe('peers that are too slow (operations 9.1, security S-139)', () => {
+describe('slow peers (operations 9.1, security S-139)', () => {
   function announcing(bytes: number): { request: IncomingMessage; body: RequestBody } {
     const request = new IncomingMessage(new Socket());
     request.headers['content-length'] = String(bytes);
     return { request, body: new RequestBody(request, new Task('POST-1')) };
   }
 
-  test('a body that arrives at less than 1 KiB a second is given up after five seconds, not before', async () => {
+  test('abandons a body slower than 1 KiB a second after five seconds, not before', async () => {
     const { body } = announcing(60_000);
     const reading = body.read(65_536);
     const started = performance.now();
@@ -23,7 +23,7 @@ describe('peers that are too slow (operations 9.1, security S-139)', () => {
     await expect(reading).rejects.toMatchObject({ code: 'request_timeout' });
   });
 
-  test('one that arrives faster is waited for', async () => {
+  test('waits for a faster body', async () => {
     const { request, body } = announcing(60_000);
     const reading = body.read(65_536);
     request.push(Buffer.alloc(10_000));
@@ -33,7 +33,7 @@ describe('peers that are too slow (operations 9.1, security S-139)', () => {
     expect((await reading).length).toBe(60_000);
   });
 
-  test('a connection whose reader takes nothing of an answer for 30 seconds is reset, one that reads is not', async () => {
+  test('resets a connection whose client reads nothing of a response for 30 seconds, but not one that reads', async () => {
     const accepted = new Promise<Socket>((resolve) => {
       const server = createServer((socket) => {
         server.close();

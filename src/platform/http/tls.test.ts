@@ -70,14 +70,14 @@ async function exchange(bytes: string, options: ConnectionOptions = {}): Promise
 const rejected = (): string[] => server.lines.filter((line) => line.includes('http.connection.rejected'));
 
 describe('a listener with TLS (operations 1.7.3)', () => {
-  test('serves requests one after another, and pipelined ones, with the address of the peer', async () => {
+  test('serves sequential and pipelined requests with the address of the peer', async () => {
     const get = `GET /peer HTTP/1.1\r\nHost: ${NAME}\r\n`;
     const answer = await exchange(`${get}\r\n${get}Connection: close\r\n\r\n`);
     expect(answer.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
     expect(answer).toContain('127.0.0.1');
   });
 
-  test.skipIf(!HAS_CURL)('curl gets a page, and sends a form that waits for 100 Continue', async () => {
+  test.skipIf(!HAS_CURL)('serves curl a page and accepts a form sent after 100 Continue', async () => {
     const run = (...more: string[]): Promise<string> =>
       new Promise((resolve, reject) => {
         const options = ['-sSk', '--resolve', `${NAME}:${server.port}:127.0.0.1`, ...more];
@@ -88,14 +88,14 @@ describe('a listener with TLS (operations 1.7.3)', () => {
     expect(await run(...expecting)).toBe('b');
   });
 
-  test('speaks HTTP/1.1 by ALPN, and nothing with a peer that knows only another protocol (RFC 7301 3.2)', async () => {
+  test('speaks HTTP/1.1 by ALPN, and nothing with a peer that supports only another protocol (RFC 7301 3.2)', async () => {
     const socket = await open({ ALPNProtocols: ['spdy/1', 'http/1.1'] });
     expect(socket.alpnProtocol).toBe('http/1.1');
     socket.destroy();
     await expect(open({ ALPNProtocols: ['imap'] })).rejects.toThrow(/no application protocol/i);
   });
 
-  test('speaks TLS 1.2 and 1.3, both with forward secrecy only, and with min_version 1.3 that alone', async () => {
+  test('speaks TLS 1.2 and 1.3 with forward secrecy only, and with min_version 1.3 only that', async () => {
     const old = await open({ maxVersion: 'TLSv1.2' });
     expect([old.getProtocol(), old.getCipher().name]).toEqual(['TLSv1.2', 'ECDHE-ECDSA-AES128-GCM-SHA256']);
     old.destroy();
@@ -111,7 +111,7 @@ describe('a listener with TLS (operations 1.7.3)', () => {
     await strict.close();
   });
 
-  test('a client cannot have the keys of a connection made again and again (renegotiation)', async () => {
+  test('rejects renegotiation by the client', async () => {
     const socket = await open({ maxVersion: 'TLSv1.2' });
     const outcome = new Promise<Error | null>((resolve) => {
       socket.on('error', resolve);
@@ -121,14 +121,14 @@ describe('a listener with TLS (operations 1.7.3)', () => {
     socket.destroy();
   });
 
-  test('what is no handshake, plain HTTP first of all, is closed with reason=tls and no request', async () => {
+  test('closes input that is not a handshake, such as plain HTTP, with reason=tls and no request', async () => {
     const before = rejected().length;
     expect(await server.exchange(`GET /peer HTTP/1.1\r\nHost: ${NAME}\r\n\r\n`)).not.toContain('HTTP/1.1');
     await until(() => rejected().length > before);
     expect(rejected().at(-1)).toMatch(/WARN http\.connection\.rejected .*reason=tls client\.address=127\.0\.0\.1/);
   });
 
-  test('a handshake that is begun and not finished, or never begun, is closed after limits.handshake_timeout (S-139)', async () => {
+  test('closes an unfinished or absent handshake after limits.handshake_timeout (S-139)', async () => {
     const before = rejected().length;
     const started = performance.now();
     const [silent, slow] = [await server.connect(), await server.connect()];
@@ -141,7 +141,7 @@ describe('a listener with TLS (operations 1.7.3)', () => {
     expect(rejected().at(-1)).toContain('reason=tls');
   });
 
-  test('one that was finished in time may stay idle', async () => {
+  test('lets a connection idle once its handshake finished in time', async () => {
     const socket = await open();
     const started = performance.now();
     await until(() => performance.now() > started + 500);
@@ -151,7 +151,7 @@ describe('a listener with TLS (operations 1.7.3)', () => {
     socket.destroy();
   });
 
-  test('who connects and leaves, as load balancers do to see whether anybody is there, makes no line', async () => {
+  test('logs nothing for clients that connect and disconnect, as health checks of load balancers do', async () => {
     const before = rejected().length;
     const socket = await server.connect();
     await new Promise<void>((resolve) => {
@@ -162,14 +162,14 @@ describe('a listener with TLS (operations 1.7.3)', () => {
     expect(rejected().length).toBe(before);
   });
 
-  test('a broken request is answered over TLS as elsewhere', async () => {
+  test('answers a malformed request as it does without TLS', async () => {
     expect(await exchange('GET / HTTP/9\r\n\r\n')).toContain('400 Bad Request');
     expect(await exchange(`BREW / HTTP/1.1\r\nHost: ${NAME}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 4\d\d /);
     expect(await exchange(`GET / HTTP/1.1\r\nHost: ${NAME}\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`)).toContain(' 431 ');
   });
 });
 
-describe('a certificate that is replaced while the service runs', () => {
+describe('a certificate replaced at run time', () => {
   const fingerprint = async (): Promise<string> => {
     const socket = await open({ rejectUnauthorized: false });
     const found = socket.getPeerX509Certificate()?.fingerprint256 ?? '';
@@ -177,7 +177,7 @@ describe('a certificate that is replaced while the service runs', () => {
     return found;
   };
 
-  test('is shown to the next connection, and those that are open go on', async () => {
+  test('is used for new connections, and open ones continue', async () => {
     const before = await fingerprint();
     const open1 = await open();
     server.server.reloadTls([listening('test', tlsOf(selfSigned([NAME]))), listening('other', tlsOf(pair))]);
@@ -187,7 +187,7 @@ describe('a certificate that is replaced while the service runs', () => {
   });
 });
 
-test('at the end of the server an idle connection with TLS is closed, and one that is answered gets its answer', async () => {
+test('on shutdown an idle TLS connection is closed, and one with a request in flight gets its response', async () => {
   const other = await startRouteServer(ROUTES, { http: { listeners: [listening('test', tlsOf(pair))] } });
   const idle = await open({}, other.port);
   const reading = await open({}, other.port);

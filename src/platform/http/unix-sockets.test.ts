@@ -56,7 +56,7 @@ function ask(headers: Record<string, string> = {}): Promise<string> {
   });
 }
 
-test('a Unix socket answers; its peer has no address unless a proxy names one (operations 5.6)', async () => {
+test('a Unix socket responds; its peer has no address unless a proxy names one (operations 5.6)', async () => {
   const server = await start();
   expect(await ask()).toBe('none');
   expect(await ask({ 'x-forwarded-for': '198.51.100.7' })).toBe('198.51.100.7');
@@ -65,7 +65,7 @@ test('a Unix socket answers; its peer has no address unless a proxy names one (o
   expect(lines[1]).toContain(' client.address=198.51.100.7');
 });
 
-test('has the configured permissions from its first moment, and is gone after the end', async () => {
+test('has the configured permissions from the start and is removed at the end', async () => {
   const server = await start(0o600);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   await server.close();
@@ -73,7 +73,7 @@ test('has the configured permissions from its first moment, and is gone after th
   await expect.poll(() => existsSync(path)).toBe(false);
 });
 
-test('takes the place of a running one, which then leaves it alone', async () => {
+test('replaces the socket of a running process, which then leaves the new one alone', async () => {
   const former = await start();
   await start();
   await former.close();
@@ -81,7 +81,7 @@ test('takes the place of a running one, which then leaves it alone', async () =>
   expect(await ask()).toBe('none');
 });
 
-test('a file that is not a socket is never replaced: exit 71', async () => {
+test('never replaces a file that is not a socket: exit 71', async () => {
   writeFileSync(path, 'mine');
   await expect(start()).rejects.toMatchObject({ exitCode: 71, message: expect.stringContaining(path) });
 });

@@ -29,7 +29,7 @@ async function twoRequests(networks: readonly string[], header = 'X-Forwarded-Fo
   }
 }
 
-test('a private address that sends X-Forwarded-For untrusted: ignored, and named once with the line to add', async () => {
+test('X-Forwarded-For from an untrusted private address is ignored and logged once with the line to add', async () => {
   const { addresses, clients, lines } = await twoRequests(['10.0.0.7', '::1']);
   expect(clients).toEqual(['127.0.0.1', '127.0.0.1']);
   expect(addresses).toEqual(['127.0.0.1']);
@@ -39,7 +39,7 @@ test('a private address that sends X-Forwarded-For untrusted: ignored, and named
   expect(lines[0]).toMatch(/trusted_proxies: \[10\.0\.0\.7\/32, \\?"::1\/128\\?", 127\.0\.0\.1\]/);
 });
 
-test('nothing is said of a trusted proxy, of a request without the header, and where nobody is trusted', async () => {
+test('logs nothing for a trusted proxy, a request without the header, or when no proxy is trusted', async () => {
   expect(await twoRequests(['127.0.0.0/8'])).toEqual({
     ...{ clients: ['203.0.113.9', '203.0.113.9'], lines: [], addresses: [] },
   });

@@ -105,7 +105,7 @@ async function expectServed(path: string, address: string, count: number): Promi
   for (let index = 0; index < count; index += 1) expect((await ask(path, address)).status).toBe(200);
 }
 
-test('an address that has used up its work is refused on every route, in its shape, and others are served', async () => {
+test('rejects an address that exhausted its budget on every route, in its error format, and serves others', async () => {
   await start({ perAddress: SMALL });
   const served = await servedUntilRefused('/dear', '192.0.2.1');
   expect(served).toBeGreaterThan(0);
@@ -134,7 +134,7 @@ test('an address that has used up its work is refused on every route, in its sha
   expect(told[0]).toContain('work limit exceeded (limits.work) client.address=192.0.2.1 retry_after=');
 });
 
-test('addresses of one /64 share their work, and what is sent counts', async () => {
+test('addresses of one /64 share a budget, and request bytes count', async () => {
   await start({ perAddress: SMALL });
   // 4 MiB each, charged as 40 ms.
   const served = await servedUntilRefused('/large', '2001:db8:1:2::1');
@@ -148,18 +148,15 @@ test.each([
   ['a header Authorization', '/cheap', { headers: { authorization: 'Bearer x' } }],
   ['a cookie', '/cheap', { headers: { cookie: 'session=x' } }],
   ['a form for a machine, which may hold them', '/oauth2/token', { method: 'POST' }],
-])(
-  'who comes with %s gets further, in case they share the address with a flood, up to a reserve',
-  async (_, path, init) => {
-    await start({ perAddress: { burstMs: 700, perSecondMs: 1 } });
-    await servedUntilRefused('/dearest', '192.0.2.1');
-    expect((await ask(path, '192.0.2.1', init)).status).toBe(200);
-    await servedUntilRefused('/dearest', '192.0.2.1', { headers: { cookie: 'a=b' } });
-    expect((await ask(path, '192.0.2.1', init)).status).toBe(429);
-  },
-);
+])('serves requests with %s up to a reserve, in case they share the address with a flood', async (_, path, init) => {
+  await start({ perAddress: { burstMs: 700, perSecondMs: 1 } });
+  await servedUntilRefused('/dearest', '192.0.2.1');
+  expect((await ask(path, '192.0.2.1', init)).status).toBe(200);
+  await servedUntilRefused('/dearest', '192.0.2.1', { headers: { cookie: 'a=b' } });
+  expect((await ask(path, '192.0.2.1', init)).status).toBe(429);
+});
 
-test('who has proved who they are by a header is served there whatever a flood does', async () => {
+test('serves requests authenticated by a header whatever a flood does', async () => {
   await start({ perAddress: SMALL });
   const known = { headers: { authorization: 'Bearer known' } };
   expect((await ask('/client-by-header', '192.0.2.1', known)).status).toBe(200);
@@ -169,7 +166,7 @@ test('who has proved who they are by a header is served there whatever a flood d
   }
 });
 
-test('what proved somebody once, and proves nobody any more, is soon forgotten', async () => {
+test('soon forgets credentials that are no longer valid', async () => {
   await start({ perAddress: SMALL });
   const known = { headers: { authorization: 'Bearer known' } };
   await ask('/client-by-header', '192.0.2.1', known);
@@ -177,7 +174,7 @@ test('what proved somebody once, and proves nobody any more, is soon forgotten',
   expect(await servedUntilRefused('/cheap', '192.0.2.1', known)).toBeLessThan(100);
 });
 
-test('beyond three at once, requests of one address begin one after another', async () => {
+test('requests of one address beyond three at once start one after another', async () => {
   await start({ perAddress: { burstMs: 10_000, perSecondMs: 1 } });
   const asked = Array.from({ length: 24 }, async () => (await ask('/held', '192.0.2.1')).status);
   await expect.poll(() => begunAt.length).toBe(24);
@@ -186,7 +183,7 @@ test('beyond three at once, requests of one address begin one after another', as
   expect(await Promise.all(asked)).toEqual(Array.from({ length: 24 }, () => 200));
 });
 
-test('behind each dear request of an address that has used much the event loop is free for others', async () => {
+test('yields the event loop after each expensive request of an address that used much', async () => {
   await start({ perAddress: { burstMs: 5000, perSecondMs: 1 } });
   while (handled < 3) await ask('/dearest', '192.0.2.1');
   const endedAt = await Promise.all(
@@ -198,7 +195,7 @@ test('behind each dear request of an address that has used much the event loop i
   expect(Math.abs((endedAt[1] ?? 0) - (endedAt[0] ?? 0))).toBeGreaterThan(800);
 });
 
-test('whoever goes on after a refusal waits for the next one', async () => {
+test('delays further rejections of a client that continues after the first one', async () => {
   await start({ perAddress: SMALL });
   await servedUntilRefused('/dear', '192.0.2.1');
   const from = performance.now();
@@ -206,7 +203,7 @@ test('whoever goes on after a refusal waits for the next one', async () => {
   expect(performance.now() - from).toBeGreaterThan(900);
 });
 
-test('an account pays for itself, wherever it asks from; clients and homeservers are not limited', async () => {
+test('an account has its own budget across addresses; clients and homeservers are not limited', async () => {
   await start({ perAddress: SMALL, perAccount: SMALL });
   expect(await servedUntilRefused('/account', '192.0.2.1')).toBeGreaterThan(0);
   expect((await ask('/account', '192.0.2.2')).status).toBe(429);
@@ -216,7 +213,7 @@ test('an account pays for itself, wherever it asks from; clients and homeservers
   expect((await ask('/cheap', '192.0.2.1')).status).toBe(200);
 });
 
-test('a client has a limit where one is set, and one that only names itself costs its address', async () => {
+test('a client has a limit where one is set, and an unauthenticated one is charged to its address', async () => {
   await start({ perAddress: SMALL, perClient: SMALL });
   expect(await servedUntilRefused('/client', '192.0.2.1')).toBeGreaterThan(0);
   expect((await ask('/client', '192.0.2.2')).status).toBe(429);
@@ -224,7 +221,7 @@ test('a client has a limit where one is set, and one that only names itself cost
   expect((await ask('/cheap', '192.0.2.3')).status).toBe(429);
 });
 
-test('work is given back, and without a limit none is counted', async () => {
+test('budget is refunded, and nothing is counted without a limit', async () => {
   await start({ perAddress: { burstMs: 20, perSecondMs: 100 } });
   expect(await servedUntilRefused('/dear', '192.0.2.1')).toBeGreaterThan(0);
   await new Promise((resolve) => setTimeout(resolve, 400));

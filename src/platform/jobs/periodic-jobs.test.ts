@@ -4,10 +4,10 @@ import { never, queueOf, runDue, useJobTable } from './worker.test-support.ts';
 
 const table = useJobTable();
 
-describe('hourly work', () => {
+describe('hourly jobs', () => {
   const hourly = (outcome: () => JobOutcome) => queueOf(outcome, { name: 'tidy', minuteOfHour: 15 });
 
-  test('runs once at its minute, on however many instances', async () => {
+  test('run once at their minute, on any number of instances', async () => {
     const { queue, runs } = hourly(() => DONE);
     const both = [table.worker([queue]), table.worker([queue], { database: table.second })];
     const runsAt: number[] = [];
@@ -23,7 +23,7 @@ describe('hourly work', () => {
     expect(await table.rows()).toHaveLength(1);
   });
 
-  test('runs once after a time in which no process ran', async () => {
+  test('run once after a period in which no process ran', async () => {
     const { queue, runs } = hourly(() => DONE);
     await runDue(table.worker([queue]));
     table.clock.advanceSeconds(7 * 3600);
@@ -33,7 +33,7 @@ describe('hourly work', () => {
     expect(runs).toHaveLength(1);
   });
 
-  test('continues at once when it is not finished, where it was', async () => {
+  test('continue immediately where they stopped when they are unfinished', async () => {
     const { queue, runs } = hourly(() =>
       runs.length < 3 ? { kind: 'unfinished', payload: { position: runs.length } } : DONE,
     );
@@ -44,7 +44,7 @@ describe('hourly work', () => {
     expect(runs.map(({ payload }) => payload)).toEqual([{}, { position: 1 }, { position: 2 }]);
   });
 
-  test('comes back an hour later when its retries are used up', async () => {
+  test('run again an hour later when their retries are exhausted', async () => {
     const { queue, runs } = hourly(() => ({ kind: 'retry', reason: 'no' }));
     const worker = table.worker([queue], { maxRetries: 1 });
     await runDue(worker);
@@ -59,7 +59,7 @@ describe('hourly work', () => {
     expect(runs).toHaveLength(3);
   });
 
-  test('does not pile up while a run takes longer than its hour', async () => {
+  test('do not pile up while a run takes longer than an hour', async () => {
     const { queue, runs } = queueOf(never, { name: 'tidy', minuteOfHour: 15 });
     const both = [table.worker([queue]), table.worker([queue], { database: table.second })];
     await Promise.all(both.map(runDue));

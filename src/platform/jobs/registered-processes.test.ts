@@ -23,7 +23,7 @@ function registered(name: string, configDigest = ONE, untrusted: readonly string
 const live = async () => (await listLiveProcesses(table.database, table.clock.now())).map(({ name }) => name).sort();
 const warnings = () => table.log.lines.filter(({ event }) => event === 'config.differs').map(({ fields }) => fields);
 
-test('a process is listed until it stops, or has been silent for two minutes, and then forgotten by the others (6.1)', async () => {
+test('a process is listed until it stops or is silent for two minutes, and is then removed by the others (6.1)', async () => {
   const [first, second, third] = [registered('a:1'), registered('b:2'), registered('c:3')];
   for (const one of [first, second, third]) await one.beat();
   expect(await live()).toEqual(['a:1', 'b:2', 'c:3']);
@@ -37,7 +37,7 @@ test('a process is listed until it stops, or has been silent for two minutes, an
   await first.stop();
 });
 
-test('configurations that differ for longer than a roll-out takes are a warning that names the others, once (8.1)', async () => {
+test('configurations that differ for longer than a rollout cause one warning that names the others (8.1)', async () => {
   const [first, second] = [registered('a:1'), registered('b:2', OTHER)];
   await second.beat();
   await first.beat();
@@ -51,7 +51,7 @@ test('configurations that differ for longer than a roll-out takes are a warning 
   expect(warnings()).toHaveLength(2);
 });
 
-test('a process says which private addresses send forwarding headers to it without being trusted', async () => {
+test('a process reports private addresses that send forwarding headers without being trusted', async () => {
   const untrusted: string[] = [];
   const process = registered('proxied:1', ONE, untrusted);
   const known = async () =>

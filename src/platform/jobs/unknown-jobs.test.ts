@@ -29,8 +29,8 @@ async function jobsOf(name: string) {
   return (await table.rows()).filter(({ queue }) => queue === name);
 }
 
-describe('jobs of a queue that this version does not know (operations 6.1)', () => {
-  test('are left to those that do for a day, then they are dead, and the log says so once', async () => {
+describe('jobs of a queue unknown to this version (operations 6.1)', () => {
+  test('are left to newer versions for a day, then marked dead with one log line', async () => {
     const old = processOf('greet');
     await table.enqueue({ queue: NEWER });
     await table.enqueue({ queue: NEWER });
@@ -51,7 +51,7 @@ describe('jobs of a queue that this version does not know (operations 6.1)', () 
     ]);
   });
 
-  test('are not touched while they run, or wait for a retry, on a process of the newer version', async () => {
+  test('are not touched while they run or wait for a retry on a process of the newer version', async () => {
     const old = processOf('greet');
     const running = queueOf(never, { name: NEWER });
     const newer = table.worker([running.queue], { database: table.second });
@@ -65,14 +65,14 @@ describe('jobs of a queue that this version does not know (operations 6.1)', () 
     expect(await jobsOf(NEWER)).toMatchObject([{ failed: false, has_worker: true }]);
   });
 
-  test('one of this version may wait for days', async () => {
+  test('a job of a known queue may wait for days', async () => {
     const old = processOf('greet');
     await table.enqueue();
     await pass(50, old);
     expect(await jobsOf('greet')).toMatchObject([{ failed: false }]);
   });
 
-  test('hourly work that is dead by that begins again with the version that knows it', async () => {
+  test('hourly jobs that died this way restart with the version that knows them', async () => {
     const tidy = queueOf(() => DONE, { name: 'tidy', minuteOfHour: 15 });
     await runDue(table.worker([tidy.queue]));
     const old = processOf('greet');

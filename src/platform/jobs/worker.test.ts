@@ -14,8 +14,8 @@ const table = useJobTable();
 
 const DAY = 86_400;
 
-describe('a job is a part of the change that needs it (operations 6.1)', () => {
-  test('it runs once the change is committed, and is gone when it is done', async () => {
+describe('a job is part of the transaction that enqueues it (operations 6.1)', () => {
+  test('it runs once after the commit and is deleted when done', async () => {
     const { queue, runs } = queueOf(() => DONE);
     const worker = table.worker([queue]);
     await table.database.transaction(async (transaction) => {
@@ -27,7 +27,7 @@ describe('a job is a part of the change that needs it (operations 6.1)', () => {
     expect(await table.rows()).toEqual([]);
   });
 
-  test('it never runs when the change is rolled back', async () => {
+  test('it never runs when the transaction is rolled back', async () => {
     const { queue, runs } = queueOf(() => DONE);
     const failing = table.database.transaction(async (transaction) => {
       await enqueueJob(transaction, { queue: 'greet', payload: {}, now: table.clock.now() });
@@ -38,7 +38,7 @@ describe('a job is a part of the change that needs it (operations 6.1)', () => {
     expect(runs).toEqual([]);
   });
 
-  test('of the waiting ones with one key there is one; one that runs does not count', async () => {
+  test('a key has one waiting job; a running one does not count', async () => {
     const { queue } = queueOf(never);
     await table.enqueue({ dedupKey: 'amira', payload: { content: 'old' } });
     await table.enqueue({ dedupKey: 'amira', payload: { content: 'new' } });
@@ -51,7 +51,7 @@ describe('a job is a part of the change that needs it (operations 6.1)', () => {
     expect(await table.rows()).toHaveLength(5);
   });
 
-  test('a waiting one does not start before a change that relies on it is committed', async () => {
+  test('a waiting job does not start before a transaction that relies on it is committed', async () => {
     const { queue, runs } = queueOf(() => DONE);
     const worker = table.worker([queue], { database: table.second });
     await table.enqueue({ dedupKey: 'amira' });
@@ -63,7 +63,7 @@ describe('a job is a part of the change that needs it (operations 6.1)', () => {
     expect(runs).toHaveLength(1);
   });
 
-  test('it starts by itself within the interval, and its lines name it and the request that queued it', async () => {
+  test('it starts automatically within the poll interval, and its lines name the job and the request that queued it', async () => {
     const { queue, runs } = queueOf(() => DONE);
     table.worker([queue], { pollIntervalSeconds: 0.1 }).start();
     await runTask('POST-71', () => table.enqueue());
@@ -76,7 +76,7 @@ describe('a job is a part of the change that needs it (operations 6.1)', () => {
   });
 });
 
-describe('retry and dead letters (operations 6.2)', () => {
+describe('retries and dead letters (operations 6.2)', () => {
   test.each([
     ['asked for', () => ({ kind: 'retry', reason: 'answered 503' }) as const, 'answered 503'],
     [
@@ -93,7 +93,7 @@ describe('retry and dead letters (operations 6.2)', () => {
       },
       '53100 no space',
     ],
-  ])('again after 5, 10, 20 s, give or take a fifth: %s', async (_case, outcome, reason) => {
+  ])('retries after 5, 10, 20 s with 20% jitter: %s', async (_case, outcome, reason) => {
     const { queue, runs } = queueOf(outcome);
     const worker = table.worker([queue]);
     await table.enqueue();
@@ -110,7 +110,7 @@ describe('retry and dead letters (operations 6.2)', () => {
     expect(runs.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
   });
 
-  test('jobs that failed together do not come back together', async () => {
+  test('jobs that failed together are not retried together', async () => {
     const { queue } = queueOf(() => ({ kind: 'retry', reason: 'answered 503' }));
     for (let count = 0; count < 40; count += 1) await table.enqueue();
     const worker = table.worker([queue], { maxRetries: 3 });
@@ -122,7 +122,7 @@ describe('retry and dead letters (operations 6.2)', () => {
     expect(new Set(delays).size).toBeGreaterThan(2);
   });
 
-  test('not before the other side wants it, up to an hour', async () => {
+  test('does not retry earlier than the other side requests, up to an hour', async () => {
     for (const [asked, seconds] of [
       [600, 600],
       [90_000, 3600],
@@ -135,7 +135,7 @@ describe('retry and dead letters (operations 6.2)', () => {
     }
   });
 
-  test('a postponed one runs at its time, and that does not count as a try', async () => {
+  test('a postponed job runs at its time, and the postponement does not count as an attempt', async () => {
     let isTurn = false;
     const { queue, runs } = queueOf(() =>
       isTurn ? DONE : { kind: 'postponed', reason: 'enough for now', afterSeconds: 30 },
@@ -154,7 +154,7 @@ describe('retry and dead letters (operations 6.2)', () => {
     expect(await table.rows()).toEqual([]);
   });
 
-  test('after the last retry it is dead: kept with its reason, not run again, deleted in time', async () => {
+  test('after the last retry a job is dead: kept with its reason, not run again, deleted later', async () => {
     const { queue, runs } = queueOf(() => ({ kind: 'retry', reason: 'answered 503' }));
     const worker = table.worker([queue], { maxRetries: 2 });
     await table.enqueue();
@@ -172,7 +172,7 @@ describe('retry and dead letters (operations 6.2)', () => {
     expect(await deleteFailedJobs(table.database, new Date(failedAt + 1))).toEqual({ rows: 1, isLast: true });
   });
 
-  test('one that no retry could help is dead at once', async () => {
+  test('a job that no retry could fix is dead immediately', async () => {
     const { queue, runs } = queueOf(() => ({ kind: 'failed', reason: 'x'.repeat(10_000) }));
     const worker = table.worker([queue]);
     await table.enqueue();
@@ -183,7 +183,7 @@ describe('retry and dead letters (operations 6.2)', () => {
     expect((await table.rows())[0]?.failed_reason).toHaveLength(4096);
   });
 
-  test('a reason that the database could not keep does not keep its job from being dead', async () => {
+  test('a reason that the database cannot store does not keep a job from being dead', async () => {
     const { queue, runs } = queueOf(() => ({ kind: 'failed', reason: `\0${'é'.repeat(4096)}` }));
     await table.enqueue();
     await runDue(table.worker([queue]));
@@ -194,7 +194,7 @@ describe('retry and dead letters (operations 6.2)', () => {
     expect(runs).toHaveLength(1);
   });
 
-  test('one that never ends is aborted at its limit and retried; others go on (security F-24)', async () => {
+  test('a job that never ends is aborted at its time limit and retried; others continue (security F-24)', async () => {
     const stuck = queueOf(never, { name: 'stuck', timeLimitSeconds: 0.05 });
     const other = queueOf(() => DONE);
     const worker = table.worker([stuck.queue, other.queue]);
@@ -208,7 +208,7 @@ describe('retry and dead letters (operations 6.2)', () => {
     ]);
   });
 
-  test('a retry that meets a newer job with its key gives way to it', async () => {
+  test('a retry gives way to a newer job with the same key', async () => {
     const { queue } = queueOf(async () => {
       await table.enqueue({ dedupKey: 'amira', payload: { content: 'newer' } });
       return { kind: 'retry', reason: 'busy' };
@@ -218,7 +218,7 @@ describe('retry and dead letters (operations 6.2)', () => {
     expect(await sql(table.database, 'select payload from queue_jobs')).toEqual([{ payload: { content: 'newer' } }]);
   });
 
-  test('a backlog is worked off with no more at once than allowed', async () => {
+  test('processes a backlog within the concurrency limit', async () => {
     let atOnce = 0;
     let most = 0;
     const { queue, runs } = queueOf(async () => {
@@ -236,8 +236,8 @@ describe('retry and dead letters (operations 6.2)', () => {
   });
 });
 
-describe('several processes', () => {
-  test('one takes five jobs of a backlog, or as many as it has room for, and leaves the rest to others', async () => {
+describe('multiple processes', () => {
+  test('a process takes five jobs of a backlog, or as many as it has slots, and leaves the rest to others', async () => {
     const { queue } = queueOf(never);
     for (let count = 0; count < 20; count += 1) await table.enqueue();
     const roomy = table.worker([queue], { concurrency: 8 });
@@ -246,7 +246,7 @@ describe('several processes', () => {
     expect([await small.poll(), await small.poll()]).toEqual([2, 0]);
   });
 
-  test('F-09: an end that the database did not store is stored later, and the job does not run again', async () => {
+  test('F-09: a completion that the database did not store is stored later, and the job does not run again', async () => {
     let refused = 0;
     const { queue, runs } = queueOf(() => DONE);
     const { database: open } = table;
@@ -267,14 +267,14 @@ describe('several processes', () => {
     expect(table.log.lines.map(({ event }) => event)).toEqual(['job.completed']);
   });
 
-  test('a backlog does not wait for the next interval: each place is taken again once it is free', async () => {
+  test('a backlog does not wait for the next interval: each slot is reused once it is free', async () => {
     const { queue, runs } = queueOf(() => DONE);
     for (let count = 0; count < 20; count += 1) await table.enqueue();
     table.worker([queue], { concurrency: 2, pollIntervalSeconds: 3_600 }).start();
     await expect.poll(() => runs.length).toBe(20);
   });
 
-  test('each job is run by one of them', async () => {
+  test('each job runs on one of them', async () => {
     const { queue, runs } = queueOf(() => DONE);
     const both = [table.worker([queue]), table.worker([queue], { database: table.second })];
     for (let count = 0; count < 40; count += 1) await table.enqueue({ payload: { count } });
@@ -283,7 +283,7 @@ describe('several processes', () => {
     expect(new Set(runs.map(({ payload }) => JSON.stringify(payload))).size).toBe(40);
   });
 
-  test('the job of a process that died is taken over within two minutes, and one that lives keeps its own', async () => {
+  test('jobs of a dead process are taken over within two minutes, and a live one keeps its own', async () => {
     const dead = queueOf(never);
     const alive = queueOf(never, { name: 'slow' });
     await table.enqueue();
@@ -304,7 +304,7 @@ describe('several processes', () => {
     expect(alive.runs[0]?.signal.aborted).toBe(false);
   });
 
-  test('F-14: what was written while the clock was ahead runs within two minutes once it was set back', async () => {
+  test('F-14: a job written while the clock was ahead runs within two minutes after the clock was set back', async () => {
     const { queue, runs } = queueOf(() => DONE);
     const hourly = queueOf(() => DONE, { name: 'hourly', minuteOfHour: 30 });
     const worker = table.worker([queue, hourly.queue]);
@@ -333,7 +333,7 @@ describe('several processes', () => {
     expect(runs).toMatchObject([{ attempt: 2 }]);
   });
 
-  test('F-14: what is due later, and was not written later, waits for its time', async () => {
+  test('F-14: a job due later but not written in the future waits for its time', async () => {
     const { queue } = queueOf(() => ({ kind: 'postponed', reason: 'not yet', afterSeconds: DAY }));
     const worker = table.worker([queue]);
     await table.enqueue();
@@ -342,7 +342,7 @@ describe('several processes', () => {
     expect((await table.rows())[0]?.seconds).toBe(DAY);
   });
 
-  test('one whose process dies each time is dead in the end', async () => {
+  test('a job whose process dies each time is dead eventually', async () => {
     const crashing = queueOf(never);
     await table.enqueue();
     for (let round = 0; round < 3; round += 1) {
@@ -355,7 +355,7 @@ describe('several processes', () => {
     expect(await table.rows()).toMatchObject([{ failed: true, failed_reason: 'the process exited during every run' }]);
   });
 
-  test('a process that stood still and lost its job is told, and changes nothing more', async () => {
+  test('a paused process that lost its job is notified and changes nothing more', async () => {
     const slow = queueOf(never);
     await table.enqueue();
     const first = table.worker([slow.queue]);
@@ -372,7 +372,7 @@ describe('several processes', () => {
 });
 
 describe('stopping (operations 8.5)', () => {
-  test('what runs may end; nothing more is taken', async () => {
+  test('running jobs may finish; no new ones are taken', async () => {
     let finish = (_outcome: JobOutcome): void => {};
     const { queue, runs } = queueOf(
       () =>
@@ -392,7 +392,7 @@ describe('stopping (operations 8.5)', () => {
     expect(await table.rows()).toMatchObject([{ attempt: 0, has_worker: false }]);
   });
 
-  test('what does not end is aborted and due at once, without counting', async () => {
+  test('jobs that do not finish are aborted and due immediately, without counting an attempt', async () => {
     const { queue, runs } = queueOf(never);
     await table.enqueue();
     const worker = table.worker([queue]);
@@ -403,7 +403,7 @@ describe('stopping (operations 8.5)', () => {
   });
 });
 
-test('a database that is away ends nothing', async () => {
+test('an unavailable database does not end anything', async () => {
   const { queue, runs } = queueOf(() => DONE);
   const connection = parseConnectionUri(table.testDatabase.connectionString);
   const lost = await openDatabase({ connection, log: silentLog, clock: table.clock, acquireTimeoutSeconds: 0.05 });

@@ -45,7 +45,7 @@ function asTask(task: Task, run: () => void): Promise<void> {
 
 const TIME = '2026-06-17T10:49:22.';
 
-describe('lines other than those of requests (operations 5.3, 5.8)', () => {
+describe('lines other than request lines (operations 5.3, 5.8)', () => {
   test('outside a request: time, level, event, message, fields', () => {
     const { log, lines } = writer();
     log.info('startup', 'listening', { address: '[::]:8080', count: 2, ok: true, none: undefined });
@@ -64,7 +64,7 @@ describe('lines other than those of requests (operations 5.3, 5.8)', () => {
     );
   });
 
-  test('nothing in a message or value can end the line or pose as another field', () => {
+  test('nothing in a message or value can end the line or forge another field', () => {
     const { log, lines } = writer();
     log.error('error', 'a\nb\u2028c', {
       stack: 'x\n y "z" \\',
@@ -133,7 +133,7 @@ describe('lines other than those of requests (operations 5.3, 5.8)', () => {
     ['debug', {}, ['db.lost', 'http.server.aborted', 'startup', 'detail']],
     ['error', { http: 'debug', 'http.server': 'warn' }, ['db.lost', 'http.server.aborted']],
     ['info', { db: 'error', detail: 'debug' }, ['db.lost', 'http.server.aborted', 'startup', 'detail']],
-  ])('level %s with %o lets %o pass', (level, targetLevels, events) => {
+  ])('level %s with %o logs %o', (level, targetLevels, events) => {
     const { log, lines } = writer({ level, targetLevels });
     log.error('db.lost', 'x');
     log.warn('http.server.aborted', 'x');
@@ -142,7 +142,7 @@ describe('lines other than those of requests (operations 5.3, 5.8)', () => {
     expect(lines.map((line) => line.split(' ')[2])).toEqual(events);
   });
 
-  test('levels are padded and coloured only when asked for', () => {
+  test('levels are padded and colored only on request', () => {
     const padded = writer({ padLevel: true });
     padded.log.info('startup', 'x');
     expect(padded.lines[0]?.slice(27)).toBe('  INFO startup x\n');
@@ -153,7 +153,7 @@ describe('lines other than those of requests (operations 5.3, 5.8)', () => {
 });
 
 describe('timestamps (operations 5.2)', () => {
-  test('six decimals, growing within a millisecond of the wall clock', () => {
+  test('have six decimals and increase, within a millisecond of the wall clock', () => {
     const timestamps = new Timestamps({ now: () => Date.now() });
     const before = Date.now();
     const [first, second] = [timestamps.now(), timestamps.now()];
@@ -163,7 +163,7 @@ describe('timestamps (operations 5.2)', () => {
     expect(Date.parse(second)).toBeLessThan(Date.now() + 10);
   });
 
-  test('a wall clock that was set is followed, forwards and backwards', () => {
+  test('follow an adjusted wall clock, forwards and backwards', () => {
     const clock = { time: Date.parse('2026-12-31T23:59:59.999Z'), now: () => clock.time };
     const timestamps = new Timestamps(clock);
     expect(timestamps.now()).toMatch(/^2026-12-31T23:59:59\.999/);
@@ -177,7 +177,7 @@ describe('timestamps (operations 5.2)', () => {
 describe('the sink (operations 5.9)', () => {
   const config = { level: 'info', targetLevels: {}, format: 'text', color: 'always', padLevel: false } as const;
 
-  test('a file is created for its owner alone, appended to, never coloured, and written within 20 ms', async () => {
+  test('creates a file for its owner alone, appends to it, never in color, and writes within 20 ms', async () => {
     const path = join(directory, 'log');
     const { log } = openLog({ ...config, output: { path } });
     log.info('startup', 'one');
@@ -194,7 +194,7 @@ describe('the sink (operations 5.9)', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test('a rotated file is opened again, and no line is lost', async () => {
+  test('reopens a rotated file and loses no line', async () => {
     const path = join(directory, 'log');
     const opened = openLog({ ...config, output: { path } });
     opened.log.info('startup', 'one');
@@ -206,7 +206,7 @@ describe('the sink (operations 5.9)', () => {
     expect(readFileSync(path, 'utf8')).toMatch(/^\S+ INFO startup two\n$/);
   });
 
-  test('another configuration changes level, format and file at once, and one that cannot be opened changes nothing', async () => {
+  test('a new configuration changes level, format and file together, or nothing if the file cannot be opened', async () => {
     const [first, second] = [join(directory, 'log'), join(directory, 'other')];
     const opened = openLog({ ...config, output: { path: first } });
     opened.log.debug('startup', 'unwritten');
@@ -222,7 +222,7 @@ describe('the sink (operations 5.9)', () => {
     expect(JSON.parse(readFileSync(second, 'utf8'))).toMatchObject({ level: 'DEBUG', message: 'two' });
   });
 
-  test('lines written at the end of the process are not lost', () => {
+  test('lines written at process exit are not lost', () => {
     const path = join(directory, 'log');
     const { log, sink } = openLog({ ...config, output: { path } });
     log.info('startup', 'last');
@@ -230,7 +230,7 @@ describe('the sink (operations 5.9)', () => {
     expect(readFileSync(path, 'utf8')).toMatch(/last\n$/);
   });
 
-  test('a blocked pipe blocks nobody: 8 MiB wait, further lines are dropped and counted, and the count is told', async () => {
+  test('a blocked pipe blocks no caller: 8 MiB wait, further lines are dropped and their count is logged', async () => {
     const { descriptor, read } = openPipe(join(directory, 'pipe'));
     const sink = new DescriptorSink(descriptor);
     let told = 0;
@@ -259,7 +259,7 @@ describe('the sink (operations 5.9)', () => {
   });
 
   test.skipIf(!existsSync('/dev/full'))(
-    'lines that a full disk loses are counted, and told only once there is room',
+    'lines lost to a full disk are counted, and the count is logged once there is space',
     async () => {
       const descriptor = openSync('/dev/full', 'a');
       const sink = new DescriptorSink(descriptor);
@@ -277,7 +277,7 @@ describe('the sink (operations 5.9)', () => {
   test.each([
     ['with lines not yet written', 0],
     ['with a write that waits for the reader', 300],
-  ])('a full pipe that nobody reads does not keep the process from ending, %s', async (_name, exitAfterMs) => {
+  ])('a full pipe without a reader does not keep the process from exiting, %s', async (_name, exitAfterMs) => {
     const entry = await bundleWorker(new URL('descriptor-sink.ts', import.meta.url));
     const { descriptor, leave } = openPipe(join(directory, 'pipe'));
     const program = `
@@ -298,7 +298,7 @@ describe('the sink (operations 5.9)', () => {
     expect(code).toBe(70);
   });
 
-  test('lines for a pipe whose reader is slow are written to its end', async () => {
+  test('lines for a pipe with a slow reader are written completely', async () => {
     const entry = await bundleWorker(new URL('descriptor-sink.ts', import.meta.url));
     const program = `
       import { openSink } from ${JSON.stringify(entry.href)};
@@ -316,7 +316,7 @@ describe('the sink (operations 5.9)', () => {
     expect(await text).toHaveLength(500_000);
   });
 
-  test('a reader that went away ends nothing', async () => {
+  test('a reader that closes the pipe does not end the process', async () => {
     const { descriptor, leave } = openPipe(join(directory, 'pipe'));
     const sink = new DescriptorSink(descriptor);
     await leave();
@@ -356,7 +356,7 @@ function openPipe(path: string): { descriptor: number; read(): Promise<string>; 
 }
 
 describe('rejected connections (operations 5.1)', () => {
-  test('ten lines a second, then one with the number of the others', () => {
+  test('logs ten lines a second, then one with the count of the others', () => {
     vi.useFakeTimers();
     const lines: [string, LogFields | undefined][] = [];
     const rejections = new Rejections({

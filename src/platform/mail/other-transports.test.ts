@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-describe('a program in the place of sendmail', () => {
+describe('a sendmail-compatible command', () => {
   /** @returns the path of a script that runs these shell commands */
   function program(...commands: string[]): string {
     const path = join(directory, 'program');
@@ -46,7 +46,7 @@ describe('a program in the place of sendmail', () => {
   }
   const transport = (command: string, timeoutSeconds = 10) => new SendmailTransport({ command, timeoutSeconds });
 
-  test('gets sender and recipient as arguments, the mail on its standard input, and no secret of ours', async () => {
+  test("gets sender and recipient as arguments, the email on stdin, and none of the service's secrets", async () => {
     process.env['LATCHKEY_TEST_SECRET'] = 'hush';
     const command = program(`cd ${directory}`, `printf '%s\\n' "$@" > arguments`, 'cat > mail', 'env > environment');
     expect(await sendMail(transport(command), MAIL, NEVER)).toEqual({ kind: 'sent' });
@@ -80,17 +80,17 @@ describe('a program in the place of sendmail', () => {
     [67, 'refused'],
     [75, 'retry'],
     [1, 'retry'],
-  ])('that ends with code %i: %s', async (code, kind) => {
+  ])('that exits with code %i: %s', async (code, kind) => {
     const outcome = await sendMail(transport(program(`exit ${code}`)), MAIL, NEVER);
     expect(outcome).toEqual({ kind, reason: `the sendmail program exited with code ${code}` });
   });
 
-  test('that hangs is ended at the limit', async () => {
+  test('that hangs is killed at the time limit', async () => {
     const outcome = await sendMail(transport(program('exec sleep 600'), 0.2), MAIL, NEVER);
     expect(outcome).toEqual({ kind: 'retry', reason: 'the attempt timed out' });
   });
 
-  test('that is not there: mails wait, and a test of the transport says so', async () => {
+  test('that does not exist: emails wait, and the transport test reports it', async () => {
     const missing = transport(join(directory, 'missing'));
     const reason = 'the sendmail program failed to start (ENOENT)';
     expect(await sendMail(missing, MAIL, NEVER)).toEqual({ kind: 'retry', reason });
@@ -99,10 +99,10 @@ describe('a program in the place of sendmail', () => {
   });
 });
 
-describe('files', () => {
+describe('email files', () => {
   const clock = new FakeClock();
 
-  test('hold a mail each, which nobody else can read; a second try of a mail replaces it', async () => {
+  test('contain one email each, readable by the owner only; a retry replaces the file', async () => {
     const outbox = join(directory, 'outbox');
     const transport = new FileTransport({ directory: outbox, clock });
     expect(await sendMail(transport, MAIL, NEVER)).toEqual({ kind: 'sent' });
@@ -113,7 +113,7 @@ describe('files', () => {
     expect(readMail(readFileSync(file, 'utf8'))).toMatchObject({ subject: MAIL.subject, text: 'again\n' });
   });
 
-  test('are removed after a week; others in the directory stay', async () => {
+  test('are removed after a week; other files in the directory stay', async () => {
     const names = ['old.eml', 'young.eml', 'notes.txt'];
     for (const name of names) writeFileSync(join(directory, name), 'x');
     const weekAgo = clock.now() / 1000 - 7 * 86_400;
@@ -124,7 +124,7 @@ describe('files', () => {
     expect(readdirSync(directory)).toEqual(['notes.txt', 'young.eml']);
   });
 
-  test('that cannot be written: mails wait, and a test of the transport says so', async () => {
+  test('that cannot be written: emails wait, and the transport test reports it', async () => {
     const file = join(directory, 'file');
     writeFileSync(file, '');
     const transport = new FileTransport({ directory: join(file, 'outbox'), clock });

@@ -73,7 +73,7 @@ function headOf(source: string): string[] {
 describe('an internationalized address (RFC 6531)', () => {
   const TO = { ...MAIL, to: { name: 'jürgen', address: 'jürgen@xn--bcher-kva.example' } };
 
-  test('gets its mail from a server that announces SMTPUTF8', async () => {
+  test('gets its email from a server that announces SMTPUTF8', async () => {
     const utf8: (boolean | undefined)[] = [];
     const { port, mails } = await peer({
       onRcptTo: (_, session, done) => {
@@ -90,7 +90,7 @@ describe('an internationalized address (RFC 6531)', () => {
     expect(utf8).toEqual([true, false]);
   });
 
-  test('is refused for good by one that does not, before anything is sent', async () => {
+  test('is rejected permanently by a server without it, before anything is sent', async () => {
     const commands: string[] = [];
     const { port, mails } = await peer({
       hideSMTPUTF8: true,
@@ -109,7 +109,7 @@ describe('an internationalized address (RFC 6531)', () => {
     expect(mails).toHaveLength(1);
   });
 
-  test('is checked as sender before the first mail', async () => {
+  test('is checked as sender before the first email', async () => {
     const sender = 'büro@club.example';
     const with8 = await peer();
     expect(await transport(with8.port, { sender }).test(NEVER)).toBeUndefined();
@@ -118,7 +118,7 @@ describe('an internationalized address (RFC 6531)', () => {
   });
 });
 
-describe('a mail', () => {
+describe('an email', () => {
   test('arrives as text and HTML with the headers of browser-flows 11', async () => {
     const { port, mails } = await peer();
     expect(await sendMail(transport(port), MAIL, NEVER)).toEqual({ kind: 'sent' });
@@ -140,7 +140,7 @@ describe('a mail', () => {
     expect(source.indexOf('text/plain')).toBeLessThan(source.indexOf('text/html'));
   });
 
-  test('is one mail to one recipient, whatever people call themselves (S-76)', async () => {
+  test('is a single message to one recipient, whatever display name the user has (S-76)', async () => {
     const { port, mails } = await peer();
     const evil = 'amira\r\nBcc: b@evil.example\r\n\r\nbody\u2028\u0000<x@evil.example>, c@evil.example';
     const mail = {
@@ -160,14 +160,14 @@ describe('a mail', () => {
     ['a.b=c/d+e', 'To: "a.b=c/d+e" <amira@mail.example>'],
     ['amira", <x@evil.example>', 'To: "amira\\", <x@evil.example>" <amira@mail.example>'],
     ['=?utf-8?q?Support?=', 'To: =?UTF-8?Q?=3D=3Futf-8=3Fq=3FSupport=3F=3D=E2=80=8B?= <amira@mail.example>'],
-  ])('names the recipient %j, quoted or encoded', async (name, header) => {
+  ])('has the recipient %j, quoted or encoded', async (name, header) => {
     const { port, mails } = await peer();
     await sendMail(transport(port), { ...MAIL, to: { name, address: MAIL.to.address } }, NEVER);
     expect(headOf(mails[0]?.source ?? '')).toContain(header);
   });
 
   test.each(['amira@mail.example\r\nRCPT TO:<b@evil.example>', 'a@mail.example,b@evil.example', '<a@mail.example>'])(
-    'to the address %j reaches nobody (S-76)',
+    'to the address %j is not sent (S-76)',
     async (address) => {
       const { port, mails } = await peer();
       const outcome = await sendMail(transport(port), { ...MAIL, to: { address } }, NEVER);
@@ -181,14 +181,14 @@ describe('the connection', () => {
   test.each([
     ['tls', { secure: true }],
     ['starttls', {}],
-  ] as const)('is encrypted by %s, and the password goes over it', async (mode, options) => {
+  ] as const)('is encrypted by %s, and the password is sent over it', async (mode, options) => {
     const { port, mails } = await peer(options);
     const credentials = { username: 'latchkey', password: new Secret('a secret') };
     expect(await sendMail(transport(port, { mode, credentials }), MAIL, NEVER)).toEqual({ kind: 'sent' });
     expect(mails).toMatchObject([{ isEncrypted: true, username: 'latchkey' }]);
   });
 
-  test('is not used when STARTTLS is asked for and not offered', async () => {
+  test('is not used when STARTTLS is required and not offered', async () => {
     const { port, mails } = await peer({ disabledCommands: ['STARTTLS'] });
     const outcome = await sendMail(transport(port, { mode: 'starttls' }), MAIL, NEVER);
     expect([outcome.kind, mails]).toEqual(['retry', []]);
@@ -205,8 +205,8 @@ function refusal(responseCode: number): Error {
   return Object.assign(new Error('no amira@mail.example here'), { responseCode });
 }
 
-describe('what is refused', () => {
-  test('the password: the reason has what the server says of it', async () => {
+describe('rejections', () => {
+  test("of the password: the reason contains the server's message", async () => {
     const { port } = await peer({
       secure: true,
       onAuth: (_auth, _session, done) =>
@@ -232,7 +232,7 @@ describe('what is refused', () => {
   test.each([
     [554, 'refused'],
     [451, 'retry'],
-  ] as const)('the content, with %i', async (code, kind) => {
+  ] as const)('of the content, with %i', async (code, kind) => {
     const { port } = await peer({
       onData: (stream, _session, done) => {
         stream.resume();
@@ -242,7 +242,7 @@ describe('what is refused', () => {
     expect((await sendMail(transport(port), MAIL, NEVER)).kind).toBe(kind);
   });
 
-  test('the sender: a matter of the operator, so the mail waits', async () => {
+  test('of the sender: an operator has to fix it, so the email waits', async () => {
     const { port } = await peer({ onMailFrom: (_address, _session, done) => done(refusal(553)) });
     const outcome = await sendMail(transport(port), MAIL, NEVER);
     expect(outcome).toEqual({
@@ -251,7 +251,7 @@ describe('what is refused', () => {
     });
   });
 
-  test('the password: a matter of the operator, so the mail waits', async () => {
+  test('of the password: an operator has to fix it, so the email waits', async () => {
     const { port } = await peer({ onAuth: (_auth, _session, done) => done(refusal(535)) });
     const credentials = { username: 'latchkey', password: new Secret('wrong') };
     const outcome = await sendMail(transport(port, { mode: 'starttls', credentials }), MAIL, NEVER);
@@ -260,7 +260,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('a server that fails at a step (F-16)', () => {
+describe('a server that fails at a given step (F-16)', () => {
   const failures = STEPS.flatMap((step) => [
     [step, 421, 'retry'] as const,
     [step, 550, ['RCPT TO', 'DATA', 'content'].includes(step) ? 'refused' : 'retry'] as const,
@@ -281,7 +281,7 @@ describe('a server that fails at a step (F-16)', () => {
     expect(server.mails).toHaveLength(1);
   });
 
-  test('is told to stop by the process, and does not: the connection is closed', async () => {
+  test('closes the connection when the process aborts the attempt and the server does not react', async () => {
     const server = await startScriptedSmtp();
     closers.push(server.stop);
     server.reactions = { content: 'silent' };
@@ -294,8 +294,8 @@ describe('a server that fails at a step (F-16)', () => {
   });
 });
 
-describe('a server that is none (F-16)', () => {
-  test('is not there', async () => {
+describe('an invalid server (F-16)', () => {
+  test('does not exist', async () => {
     expect(await sendMail(transport(1), MAIL, NEVER)).toMatchObject({ kind: 'retry' });
   });
 
@@ -323,7 +323,7 @@ async function heard(answers: Readonly<Record<string, string>> = {}) {
   return { lines, port };
 }
 
-test('a test of the transport goes through sender and recipient, and takes both back', async () => {
+test('a transport test checks sender and recipient, and resets both', async () => {
   const { lines, port } = await heard();
   expect(await transport(port).test(NEVER)).toBeUndefined();
   expect(lines.slice(0, 4)).toEqual([
@@ -334,14 +334,14 @@ test('a test of the transport goes through sender and recipient, and takes both 
 test.each([
   ['MAIL FROM', '553 sender not owned by user'],
   ['RCPT TO', '554 relay access denied'],
-])('a test of the transport says that %s is refused', async (command, answer) => {
+])('a transport test reports that %s is rejected', async (command, answer) => {
   const { lines, port } = await heard({ [command]: answer });
   const reason = `the SMTP server responded ${answer.slice(0, 3)} to ${command}`;
   expect(await transport(port).test(NEVER)).toContain(reason);
   expect(lines).toContain('RSET');
 });
 
-test('a test of the transport signs in before', async () => {
+test('a transport test authenticates first', async () => {
   const { port } = await peer({
     onAuth: ({ password }, _session, done) =>
       password === 'right' ? done(null, { user: 'latchkey' }) : done(refusal(535)),
@@ -352,7 +352,7 @@ test('a test of the transport signs in before', async () => {
   expect(await as('wrong').test(NEVER)).toContain('535');
 });
 
-test('a test of the transport says what is wrong, without a mail', async () => {
+test('a transport test reports what is wrong without sending an email', async () => {
   const { port, mails } = await peer();
   expect(await transport(port).test(NEVER)).toBeUndefined();
   expect(await transport(1).test(NEVER)).toMatch(/^no SMTP response/);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { exchange } from './exchange.ts';
 import { keepConnections } from './kept-connections.ts';
 
-test('F-20: a busy connection is used again for half a minute, and the next one looks its name up', async () => {
+test('F-20: a busy connection is reused for half a minute, and the next one looks up its name', async () => {
   let opened = 0;
   const server = createServer((_, response) => response.end('{}')).on('connection', () => {
     opened += 1;

@@ -36,8 +36,8 @@ async function tcpServer(onConnection: (socket: Socket) => void): Promise<{ serv
   return { server, port: bound !== null && typeof bound === 'object' ? bound.port : 0 };
 }
 
-describe('what a document gives', () => {
-  test('its body, its media type without parameters, and how long it may be kept', async () => {
+describe('a fetched document', () => {
+  test('has its body, its media type without parameters, and its cache lifetime', async () => {
     const server = await peer((request, response) => {
       expect(request.headers).toMatchObject({ accept: 'application/json', host: `peer.example:${server.port}` });
       response.writeHead(200, {
@@ -64,7 +64,7 @@ describe('what a document gives', () => {
     ['max-age=999999999', '', 3600],
     ['s-max-age=1200', '', 300],
     ['max-age=99999999999999999999', '', 300],
-  ] as const)('"%s" with an age of "%s" keeps it for %i seconds', async ([control, age, seconds]) => {
+  ] as const)('with "%s" and an age of "%s" is cached for %i seconds', async ([control, age, seconds]) => {
     const server = await peer((_, response) => {
       response.writeHead(200, { ...(control && { 'Cache-Control': control }), ...(age && { Age: age }) }).end('{}');
     });
@@ -75,12 +75,12 @@ describe('what a document gives', () => {
   test.for([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
-  ] as const)('a body that is encoded with %s is decoded', async ([name, encode]) => {
+  ] as const)('decodes a body encoded with %s', async ([name, encode]) => {
     const server = await peer((_, response) => response.writeHead(200, { 'Content-Encoding': name }).end(encode('{}')));
     expect(await loopbackOutbound([server]).get(server.origin, JSON_TYPE)).toMatchObject({ body: Buffer.from('{}') });
   });
 
-  test('many requests at once for one document are one request to its host', async () => {
+  test('concurrent requests for one document are one request to its host', async () => {
     const server = await peer((_, response) => setTimeout(() => response.end('{}'), 50));
     const outbound = loopbackOutbound([server]);
     const all = await Promise.all(Array.from({ length: 20 }, () => outbound.get(server.origin, JSON_TYPE)));
@@ -88,7 +88,7 @@ describe('what a document gives', () => {
     expect(server.connections()).toBe(1);
   });
 
-  test('a form is sent, and any status but a redirect is an answer, whatever the body is', async () => {
+  test('sends a form and accepts any status except a redirect, whatever the body', async () => {
     let sent = '';
     const server = await peer((request, response) => {
       request.on('data', (chunk: Buffer) => (sent += chunk.toString()));
@@ -104,7 +104,7 @@ describe('what a document gives', () => {
   });
 });
 
-describe('what is refused without a connection', () => {
+describe('rejected without a connection', () => {
   test.for([
     'http://peer.example:PORT/',
     'ftp://peer.example/',
@@ -178,7 +178,7 @@ describe('what is refused without a connection', () => {
     ['documentation', '2001:db8::1'],
     ['discard', '100::1'],
     ['not assigned', '4000::1'],
-  ] as const)('a name with the address of %s: %s (S-52)', async ([, address]) => {
+  ] as const)('a name with the address %s: %s (S-52)', async ([, address]) => {
     const server = await peer((_, response) => response.end());
     const outbound = loopbackOutbound([server], { allowedNetworks: [], resolve: async () => [address] });
     expect(await outbound.get(server.origin, JSON_TYPE)).toEqual({ ok: false, reason: 'address' });
@@ -195,7 +195,7 @@ describe('what is refused without a connection', () => {
   });
 });
 
-test('of several addresses only those that may be reached are connected to (S-52)', async () => {
+test('of several addresses connects only to the allowed ones (S-52)', async () => {
   const server = await peer((_, response) => response.end('{}'));
   const outbound = loopbackOutbound([server], {
     allowedNetworks: [{ address: '127.0.0.1', prefixLength: 32, family: 'ipv4' }],
@@ -204,7 +204,7 @@ test('of several addresses only those that may be reached are connected to (S-52
   expect(await outbound.get(server.origin, JSON_TYPE)).toMatchObject({ ok: true });
 });
 
-test('a name that changes its address is looked up once for each connection, and that address is checked (S-52)', async () => {
+test('looks up a name once per connection and checks the address that it connects to (S-52)', async () => {
   const server = await peer((_, response) => response.end('{}'));
   const asked: string[] = [];
   const outbound = loopbackOutbound([server], {
@@ -221,20 +221,20 @@ test('a name that changes its address is looked up once for each connection, and
   expect(server.connections()).toBe(1);
 });
 
-test('a certificate of another name is refused', async () => {
+test('rejects a certificate of another name', async () => {
   const server = await peer((_, response) => response.end('{}'));
   const outbound = loopbackOutbound([server]);
   const url = `https://other.example:${server.port}/`;
   expect(await outbound.get(url, JSON_TYPE)).toEqual({ ok: false, reason: 'connection' });
 });
 
-test('a certificate that nobody vouches for is refused', async () => {
+test('rejects a certificate without a trusted issuer', async () => {
   const server = await peer((_, response) => response.end('{}'));
   const outbound = loopbackOutbound([server], { trustedCertificates: undefined });
   expect(await outbound.get(server.origin, JSON_TYPE)).toEqual({ ok: false, reason: 'connection' });
 });
 
-test.for([301, 302, 303, 307, 308])('a redirect is not followed: %i (S-52)', async (status) => {
+test.for([301, 302, 303, 307, 308])('does not follow a redirect: %i (S-52)', async (status) => {
   const inside = await peer((_, response) => response.end('secret'));
   const server = await peer((_, response) => response.writeHead(status, { Location: inside.origin }).end());
   const outbound = loopbackOutbound([server, inside]);
@@ -242,20 +242,20 @@ test.for([301, 302, 303, 307, 308])('a redirect is not followed: %i (S-52)', asy
   expect(inside.connections()).toBe(0);
 });
 
-test.for([204, 206, 400, 404, 500, 503])('a document with status %i is none', async (status) => {
+test.for([204, 206, 400, 404, 500, 503])('rejects a document with status %i', async (status) => {
   const server = await peer((_, response) => response.writeHead(status).end());
   expect(await loopbackOutbound([server]).get(server.origin, JSON_TYPE)).toEqual({ ok: false, reason: 'status' });
 });
 
-describe('bounds of size', () => {
-  test('256 KiB are read, and not a byte more', async () => {
+describe('size limits', () => {
+  test('reads 256 KiB and not a byte more', async () => {
     const server = await peer((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))));
     const outbound = loopbackOutbound([server]);
     expect(await outbound.get(`${server.origin}/262144`, JSON_TYPE)).toMatchObject({ ok: true });
     expect(await outbound.get(`${server.origin}/262145`, JSON_TYPE)).toEqual({ ok: false, reason: 'too-large' });
   });
 
-  test('a body without end is cut off', async () => {
+  test('cuts off an endless body', async () => {
     let written = 0;
     const server = await peer((_, response) => {
       const more = (): void => {
@@ -271,7 +271,7 @@ describe('bounds of size', () => {
   test.for([
     ['gzip', gzipSync],
     ['br', (body: Buffer) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
-  ] as const)('a small %s body that grows without bound is not decoded', async ([name, encode]) => {
+  ] as const)('does not decode a small %s body that expands without limit', async ([name, encode]) => {
     const bomb = encode(Buffer.alloc(50_000_000));
     expect(bomb.length).toBeLessThan(60_000);
     const server = await peer((_, response) => response.writeHead(200, { 'Content-Encoding': name }).end(bomb));
@@ -286,18 +286,18 @@ describe('bounds of size', () => {
     ['gzip, gzip', gzipSync(gzipSync('{}'))],
     ['zstd', Buffer.from('{}')],
     ['constructor', Buffer.from('{}')],
-  ] as const)('an encoding that cannot be read: %s', async ([name, body]) => {
+  ] as const)('rejects an unsupported encoding: %s', async ([name, body]) => {
     const server = await peer((_, response) => response.writeHead(200, { 'Content-Encoding': name }).end(body));
     expect(await loopbackOutbound([server]).get(server.origin, JSON_TYPE)).toEqual({ ok: false, reason: 'encoding' });
   });
 
-  test('a head above 16 KiB is refused', async () => {
+  test('rejects response headers above 16 KiB', async () => {
     const server = await peer((_, response) => response.writeHead(200, { 'X-Long': 'x'.repeat(20_000) }).end());
     expect(await loopbackOutbound([server]).get(server.origin, JSON_TYPE)).toEqual({ ok: false, reason: 'connection' });
   });
 });
 
-describe('answers that break off', () => {
+describe('incomplete responses', () => {
   test.for([
     ['before the head', ''],
     ['in the head', 'HTTP/1.1 200 OK\r\nContent-Le'],
@@ -313,7 +313,7 @@ describe('answers that break off', () => {
     expect(await loopbackOutbound([server]).get(server.origin, JSON_TYPE)).toEqual({ ok: false, reason: 'connection' });
   });
 
-  test('a port where nothing listens', async () => {
+  test('a port without a listener', async () => {
     const { server, port } = await tcpServer(() => {});
     await new Promise((resolve) => server.close(resolve));
     const outbound = loopbackOutbound([{ port }]);
@@ -321,14 +321,14 @@ describe('answers that break off', () => {
   });
 });
 
-describe('bounds of time', () => {
+describe('time limits', () => {
   async function timed(start: () => Promise<unknown>): Promise<{ result: unknown; seconds: number }> {
     const started = performance.now();
     const result = await start();
     return { result, seconds: (performance.now() - started) / 1000 };
   }
 
-  test('a handshake, a head, a body and a name that never come end after two or five seconds', async () => {
+  test('a handshake, header, body or lookup that never completes ends after two or five seconds', async () => {
     const silent = await tcpServer(() => {});
     const headless = await peer(() => {});
     const dripping = await peer((_, response) => {
@@ -357,7 +357,7 @@ describe('bounds of time', () => {
     ).toBe(true);
   });
 
-  test('four requests at once go to one host, the others wait, and another host is not held up', async () => {
+  test('sends four concurrent requests to one host, queues the others, and does not delay other hosts', async () => {
     let active = 0;
     let most = 0;
     let open = (): void => {};
@@ -390,7 +390,7 @@ describe('bounds of time', () => {
     expect(most).toBe(4);
   });
 
-  test('a caller that waits for a slow host gives up after five seconds, and more than 256 are refused at once', async () => {
+  test('a caller waiting for a slow host gives up after five seconds, and more than 256 are rejected immediately', async () => {
     const server = await peer(() => {});
     const outbound = loopbackOutbound([server]);
     const all = await timed(() =>
@@ -406,7 +406,7 @@ describe('bounds of time', () => {
 });
 
 describe('failures', () => {
-  test('are remembered for a minute, for that document alone', async () => {
+  test('are cached for a minute, for that document only', async () => {
     const clock = new FakeClock();
     let status = 500;
     const server = await peer((_, response) => response.writeHead(status).end('{}'));
@@ -441,7 +441,7 @@ describe('failures', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('that only say that too much was under way are not remembered (S-52)', async () => {
+  test('caused by too many requests in flight are not cached (S-52)', async () => {
     const server = await peer((_, response) => response.end('{}'));
     const held: (() => void)[] = [];
     const outbound = loopbackOutbound([server], {
@@ -475,7 +475,7 @@ describe('failures', () => {
 });
 
 describe('a host that is slow to take a form', () => {
-  test('is sent no other one for ten times as long, and holds up no other host (S-52)', async () => {
+  test('gets no other form for ten times as long, and delays no other host (S-52)', async () => {
     const clock = new FakeClock();
     const server = await peer((request, response) => {
       setTimeout(() => response.end(), request.headers.host?.startsWith('slow.') === true ? 1_100 : 0);
@@ -494,10 +494,10 @@ describe('a host that is slow to take a form', () => {
   });
 });
 
-describe('addresses in the configuration of the operator', () => {
+describe("URLs in the operator's configuration", () => {
   const strict: Partial<OutboundOptions> = { allowedNetworks: [], allowedPorts: [443] };
 
-  test('may be private, plain http and on any port', async () => {
+  test('may be private, use plain http and any port', async () => {
     const { port } = await tcpServer((socket) => {
       socket.on('data', () => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
     });
@@ -507,7 +507,7 @@ describe('addresses in the configuration of the operator', () => {
     expect(await outbound.post(url, {})).toEqual({ ok: false, reason: 'url' });
   });
 
-  test('open no way for the same address named by somebody else', async () => {
+  test('do not allow the same URL from another source', async () => {
     const server = await peer((_, response) => response.end('{}'));
     const outbound = loopbackOutbound([], { ...strict, allowedPorts: [server.port] });
     const url = `https://localhost:${server.port}/`;
@@ -517,7 +517,7 @@ describe('addresses in the configuration of the operator', () => {
   });
 });
 
-test('names that no resolver takes end as any other failure', async () => {
+test('names that no resolver accepts fail like any other', async () => {
   const outbound = new OutboundHttp({
     clock: new FakeClock(),
     log: new RecordingLog(),

@@ -34,8 +34,8 @@ function queueOf(options: { concurrency: number; length: number; maxWaitMs?: num
   return new HashQueue({ maxWaitMs: 60_000, ...options });
 }
 
-describe('the queue in front of password hashes (operations 9.2, S-143)', () => {
-  test('computes no more at once than its concurrency, and everything in the end', async () => {
+describe('the password hash queue (operations 9.2, S-143)', () => {
+  test('runs no more hashes at once than its concurrency, and completes all', async () => {
     const bench = new Workbench();
     const queue = queueOf({ concurrency: 2, length: 100 });
     const all = Array.from({ length: 20 }, (_, index) => queue.run(bench.work, { address: `192.0.2.${index}` }));
@@ -47,7 +47,7 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
     expect(queue.running).toBe(0);
   });
 
-  test('F-25: other limits hold for what waits already, and nothing that runs is over them for longer than it takes', async () => {
+  test('F-25: new limits apply to waiting work, and running work exceeds them only until it ends', async () => {
     const bench = new Workbench();
     const queue = queueOf({ concurrency: 2, length: 100 });
     const ask = (index: number) => queue.run(bench.work, { address: `192.0.2.${index}` });
@@ -64,7 +64,7 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
     expect([queue.running, queue.waiting]).toEqual([0, 0]);
   });
 
-  test('a full queue refuses at once with a time to come back', async () => {
+  test('a full queue rejects immediately with a time to retry', async () => {
     const bench = new Workbench();
     const queue = queueOf({ concurrency: 1, length: 4 });
     const admitted = [0, 1, 2, 3, 4].map((index) => queue.run(bench.work, { address: `192.0.2.${index}` }));
@@ -76,7 +76,7 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
     await Promise.all(admitted);
   });
 
-  test('one address holds at most a quarter of the queue', async () => {
+  test('one address takes at most a quarter of the queue', async () => {
     const bench = new Workbench();
     const queue = queueOf({ concurrency: 1, length: 8 });
     const greedy = { address: '192.0.2.1' };
@@ -90,7 +90,7 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
     expect(await again).toBe('done');
   });
 
-  test('a request whose client left gives up its place', async () => {
+  test('a request whose client disconnected gives up its slot', async () => {
     const bench = new Workbench();
     const queue = queueOf({ concurrency: 1, length: 4 });
     const first = queue.run(bench.work, { address: 'a' });
@@ -106,7 +106,7 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
     await expect(queue.run(bench.work, { address: 'b', signal: client.signal })).rejects.toThrow();
   });
 
-  test('nobody waits longer than allowed', async () => {
+  test('no request waits longer than allowed', async () => {
     const bench = new Workbench();
     const queue = queueOf({ concurrency: 1, length: 4, maxWaitMs: 20 });
     const first = queue.run(bench.work, { address: 'a' });
@@ -116,7 +116,7 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
     await first;
   });
 
-  test('work that fails frees its place', async () => {
+  test('work that fails frees its slot', async () => {
     const queue = queueOf({ concurrency: 1, length: 4 });
     const failing = (): Promise<never> => Promise.reject(new Error('no memory'));
     const both = [queue.run(failing, { address: 'a' }), queue.run(failing, { address: 'b' })];
@@ -124,7 +124,7 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
     expect(queue.running).toBe(0);
   });
 
-  test('work that throws at once frees its place too', async () => {
+  test('work that throws synchronously frees its slot too', async () => {
     const queue = queueOf({ concurrency: 1, length: 4 });
     const throwing = (): Promise<never> => {
       throw new Error('no such function');
@@ -135,7 +135,7 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
     expect(await queue.run(async () => 'done', { address: 'c' })).toBe('done');
   });
 
-  test('a client that leaves when it is its turn costs no hash', async () => {
+  test('a client that disconnects when its turn comes costs no hash', async () => {
     const bench = new Workbench();
     const queue = queueOf({ concurrency: 1, length: 4 });
     const client = new AbortController();
@@ -145,7 +145,7 @@ describe('the queue in front of password hashes (operations 9.2, S-143)', () => 
     expect(queue.running).toBe(0);
   });
 
-  test('the time of a hash counts as the request’s own, the time of waiting for a place does not', async () => {
+  test('hashing time is charged to the request, queueing time is not', async () => {
     const queue = queueOf({ concurrency: 1, length: 4 });
     const work = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
     const charged = await leastOf(async () => {

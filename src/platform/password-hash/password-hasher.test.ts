@@ -34,7 +34,7 @@ describe.each([
   ['bcrypt', bcrypt, /^\$2b\$04\$[./A-Za-z0-9]{53}$/],
   ['pbkdf2', pbkdf2, /^\$pbkdf2-sha256\$i=1000,l=32\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/],
 ] as const)('%s', (_, scheme, format) => {
-  test('hashes carry their parameters and verify only with their password', async () => {
+  test('hashes contain their parameters and verify only with their password', async () => {
     const hasher = hasherOf(scheme);
     const stored = await hashed(hasher, 'påsswörd');
     expect(stored.hash).toMatch(format);
@@ -44,7 +44,7 @@ describe.each([
     expect((await hashed(hasher, 'påsswörd')).hash).not.toBe(stored.hash);
   });
 
-  test('a hash made with a pepper needs it', async () => {
+  test('a hash made with a pepper requires it', async () => {
     const peppered = hasherOf({ ...scheme, secret: new Secret('pepper') });
     const stored = await hashed(peppered, 'password');
     expect(await peppered.verify(stored, 'password', caller)).toMatchObject({ isRight: true });
@@ -54,7 +54,7 @@ describe.each([
     });
   });
 
-  test('the same password in another Unicode form, or with another space, is the same', async () => {
+  test('the same password in another Unicode form or with another space character matches', async () => {
     const composed = 'caf\u00e9 au lait';
     const decomposed = 'cafe\u0301\u00a0au lait';
     for (const hasher of [hasherOf(scheme), hasherOf({ ...scheme, unicodeNormalization: true })]) {
@@ -72,20 +72,20 @@ describe.each([
     ['decomposed, typed composed', 'cafe\u0301', 'caf\u00e9'],
     ['in compatibility form', 'office caf\u00e9', 'o\ufb03ce cafe\u0301'],
     ['with a space of another kind', 'a\u00a0b', 'a\u00a0b'],
-  ])('a hash that was made before %s still fits, and is outdated', async (_, made, typed) => {
+  ])('a hash made before %s still matches, and is outdated', async (_, made, typed) => {
     const hasher = hasherOf(scheme);
     const hash = (await hashingOf(scheme).hash(made)) ?? expect.fail('too long');
     const stored = { hash, schemeVersion: scheme.version };
     expect(await hasher.verify(stored, typed, caller)).toEqual({ isRight: true, isOutdated: true });
   });
 
-  test('no password fits the hash that stands in for an unknown user', async () => {
+  test('no password matches the placeholder hash of unknown users', async () => {
     for (const password of ['', 'password', '\0']) {
       expect(await hasherOf(scheme).verify(undefined, password, caller)).toEqual({ isRight: false });
     }
   });
 
-  test('a stored text that is not such a hash never verifies', async () => {
+  test('stored text that is not a hash never verifies', async () => {
     for (const hash of [
       '',
       'password',
@@ -104,7 +104,7 @@ describe('schemes by version', () => {
     expect((await hashed(hasherOf(pbkdf2, argon2id, bcrypt), 'password')).schemeVersion).toBe(3);
   });
 
-  test('a hash of an older scheme is right and outdated', async () => {
+  test('a hash of an older scheme matches and is outdated', async () => {
     const stored = await hashed(hasherOf(bcrypt), 'password');
     const verification = await hasherOf(argon2id, bcrypt).verify(stored, 'password', caller);
     expect(verification).toEqual({ isRight: true, isOutdated: true });
@@ -114,12 +114,15 @@ describe('schemes by version', () => {
     ['argon2id', argon2id, { ...argon2id, iterations: 2 }],
     ['bcrypt', bcrypt, { ...bcrypt, cost: 5 }],
     ['pbkdf2', pbkdf2, { ...pbkdf2, rounds: 1001 }],
-  ] as const)('a hash with other costs of %s than its scheme has now is outdated', async (_, before, after) => {
-    const stored = await hashed(hasherOf(before), 'password');
-    expect(await hasherOf(after).verify(stored, 'password', caller)).toEqual({ isRight: true, isOutdated: true });
-  });
+  ] as const)(
+    'a hash with a %s cost other than the current one of its scheme is outdated',
+    async (_, before, after) => {
+      const stored = await hashed(hasherOf(before), 'password');
+      expect(await hasherOf(after).verify(stored, 'password', caller)).toEqual({ isRight: true, isOutdated: true });
+    },
+  );
 
-  test('a hash of a version that is not configured never verifies, and the log names the version', async () => {
+  test('a hash of an unconfigured version never verifies, and the log names the version', async () => {
     const stored = await hashed(hasherOf(bcrypt), 'password');
     expect(await hasherOf(argon2id).verify(stored, 'password', caller)).toEqual({ isRight: false });
     expect(log.lines.at(-1)).toMatchObject({ level: 'error', message: expect.stringContaining('version 2') });
@@ -130,7 +133,7 @@ describe('bcrypt hashes of other systems', () => {
   // Test vector from crypt_blowfish.
   const vector = '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
 
-  test.each(['$2a$', '$2b$', '$2y$'])('the mark %s is accepted', async (mark) => {
+  test.each(['$2a$', '$2b$', '$2y$'])('the prefix %s is accepted', async (mark) => {
     const stored = { hash: vector.replace('$2a$', mark), schemeVersion: 2 };
     expect(await hasherOf({ ...bcrypt, cost: 5 }).verify(stored, 'U*U', caller)).toEqual({
       isRight: true,
@@ -139,7 +142,7 @@ describe('bcrypt hashes of other systems', () => {
     expect(await hasherOf(bcrypt).verify(stored, 'U*V', caller)).toEqual({ isRight: false });
   });
 
-  test('72 bytes are compared, and a new hash of more is refused, pepper included', async () => {
+  test('compares 72 bytes, and rejects longer input for a new hash, pepper included', async () => {
     const hasher = hasherOf(bcrypt);
     const stored = await hashed(hasher, 'a'.repeat(72));
     expect(await hasher.verify(stored, 'a'.repeat(80), caller)).toMatchObject({ isRight: true });
@@ -150,7 +153,7 @@ describe('bcrypt hashes of other systems', () => {
   });
 });
 
-test('a wrong password costs one hash in ASCII, and four at most, with an account and without', async () => {
+test('a wrong password costs one hash in ASCII and at most four otherwise, with or without an account', async () => {
   const queries: string[] = [];
   const counted = new PasswordHasher({ schemes: [argon2id], concurrency: 1, queueLength: 4, log });
   const stored = await hashed(counted, 'right');

@@ -88,22 +88,22 @@ async function takeWrites(server: TestServer | undefined, isOn: boolean): Promis
 
 const lines = () => log.lines.filter(({ event }) => event === 'db.server').map(({ message }) => message);
 
-describe('several servers in one address', () => {
-  test('the first that takes writes is used, and the log says which', async () => {
+describe('multiple servers in one connection URL', () => {
+  test('uses the first writable one and logs which', async () => {
     await takeWrites(servers[0], false);
     const opened = await open([addressOf(0), addressOf(1)]);
     expect(await opened.first(where, {})).toEqual({ place: 'two' });
     expect(lines()).toEqual([`connected to database server ${addressOf(1).host}`]);
   });
 
-  test('any: one that takes no writes any more is kept for reading', async () => {
+  test('any: keeps a server that became read-only for reads', async () => {
     const opened = await open([addressOf(0), addressOf(1)], 'any');
     await takeWrites(servers[0], false);
     await expect(opened.execute(move, { to: 'nowhere' })).rejects.toMatchObject({ code: 'temporarily_unavailable' });
     expect(await opened.first(where, {})).toEqual({ place: 'one' });
   });
 
-  test('a server that is gone is replaced by the next without a restart', async () => {
+  test('replaces a lost server by the next without a restart', async () => {
     const opened = await open([addressOf(0), addressOf(1)]);
     expect(await opened.first(where, {})).toEqual({ place: 'one' });
     await servers[0]?.kill();
@@ -117,7 +117,7 @@ describe('several servers in one address', () => {
     await waitUntil(isBack, 'the server to be back');
   });
 
-  test('one that takes connections and says nothing holds up a start for half a second', async () => {
+  test('a server that accepts connections and does not respond delays the start by half a second', async () => {
     const startedAt = performance.now();
     const opened = await open([silentAddress, addressOf(1)]);
     expect(await opened.first(where, {})).toEqual({ place: 'two' });
@@ -125,7 +125,7 @@ describe('several servers in one address', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_500);
   });
 
-  test('a demoted server is left at once: a statement and a repeatable transaction are done by the other one', async () => {
+  test('leaves a demoted server immediately: a statement and a repeatable transaction run on the other one', async () => {
     const opened = await open([addressOf(0), addressOf(1)]);
     await Promise.all(Array.from({ length: 20 }, () => opened.first(where, {})));
     await opened.transaction((transaction) => transaction.first(where, {}));
@@ -143,7 +143,7 @@ describe('several servers in one address', () => {
     expect(moves[1]?.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('a server that falls silent is given up once, for all connections to it', async () => {
+  test('gives up a silent server once for all its connections', async () => {
     const opened = await open([addressOf(0), addressOf(1)]);
     await Promise.all(Array.from({ length: 40 }, () => opened.first(count, {})));
     servers[0]?.freeze();
@@ -157,7 +157,7 @@ describe('several servers in one address', () => {
     }
   });
 
-  test('when none fits, the reason of each is told', async () => {
+  test('reports the reason for each server when none is suitable', async () => {
     await takeWrites(servers[1], false);
     await expect(open([{ host: '127.0.0.1', port: 1 }, addressOf(1)])).rejects.toMatchObject({
       exitCode: 69,

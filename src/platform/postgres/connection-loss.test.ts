@@ -30,7 +30,7 @@ const count = statement<{ count: number }, NoParameters>(
   'select count(*) as count from kept',
 );
 
-describe('a connection lost while a statement runs', () => {
+describe('a connection lost during a statement', () => {
   let testDatabase: TestDatabase;
   const log = new RecordingLog();
 
@@ -51,21 +51,21 @@ describe('a connection lost while a statement runs', () => {
     }, `a session that runs ${text}`);
   }
 
-  test('a read is sent again on another connection, and its caller does not notice', async () => {
+  test('repeats a read on another connection, unnoticed by its caller', async () => {
     const reading = testDatabase.database.first(read, {});
     await killWhenRunning(read.text);
     expect(await reading).toEqual({ value: 1 });
     expect(log.lines.some((line) => line.event === 'db.lost' && line.level === 'warn')).toBe(true);
   });
 
-  test('a write is not sent again: it may have been stored', async () => {
+  test('does not repeat a write: it may have been stored', async () => {
     const writing = testDatabase.database.execute(write, { id: 1 }).catch((caught: unknown) => caught);
     await killWhenRunning('insert into kept');
     expect(await writing).toMatchObject({ code: 'temporarily_unavailable', cause: { name: 'ConnectionLost' } });
     expect(await testDatabase.database.first(count, {})).toEqual({ count: 0 });
   });
 
-  test('a transaction leaves nothing behind and frees its place', async () => {
+  test('leaves nothing of a transaction and frees its slot', async () => {
     const failing = testDatabase.database
       .transaction(async (transaction) => {
         await transaction.execute(put, { id: 1 });
@@ -84,7 +84,7 @@ describe('a connection lost while a statement runs', () => {
     expect(await testDatabase.database.first(count, {})).toEqual({ count: 8 });
   });
 
-  test('idle connections that are killed are replaced, and no statement fails', async () => {
+  test('replaces killed idle connections, and no statement fails', async () => {
     await Promise.all(Array.from({ length: 20 }, () => testDatabase.database.first(count, {})));
     const linesBefore = log.lines.length;
     await administer(
@@ -96,7 +96,7 @@ describe('a connection lost while a statement runs', () => {
     expect(log.lines.slice(linesBefore).filter((line) => line.event === 'db.lost').length).toBeLessThanOrEqual(1);
   });
 
-  test('a prepared statement that a migration made stale is prepared again on every connection', async () => {
+  test('prepares a statement that a migration made stale again on every connection', async () => {
     await administer(
       testDatabase.connectionString,
       'create table shifting (value integer); insert into shifting values (1)',
@@ -111,7 +111,7 @@ describe('a connection lost while a statement runs', () => {
     expect(new Set(answers.map((answer) => answer?.value))).toEqual(new Set(['1']));
   });
 
-  test('a read-only database refuses writes with temporarily_unavailable and goes on reading', async () => {
+  test('a read-only database rejects writes with temporarily_unavailable and still serves reads', async () => {
     await administer(
       testDatabase.connectionString,
       `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
@@ -132,7 +132,7 @@ describe('a connection lost while a statement runs', () => {
   }
 });
 
-describe('a database server that goes away', () => {
+describe('a database server', () => {
   let server: TestServer;
   let database: OpenDatabase;
   const log = new RecordingLog();
@@ -161,7 +161,7 @@ describe('a database server that goes away', () => {
   test.each([
     ['is shut down', () => server.stop()],
     ['is killed', () => server.kill()],
-  ])('and %s: 503 until it is back, and service again without a restart', async (_, end) => {
+  ])('that %s: 503 until it is back, then service without a restart', async (_, end) => {
     await Promise.all(Array.from({ length: 20 }, () => database.first(count, {})));
     await database.transaction((transaction) => transaction.execute(put, { id: 1 }));
     await end();
@@ -180,7 +180,7 @@ describe('a database server that goes away', () => {
     await waitUntil(isHealthy, 'a passing health check');
   });
 
-  test('that does not answer for longer than the statement time-out: its connections count as lost', async () => {
+  test('that does not respond within the statement timeout: its connections count as lost', async () => {
     const frozen = await openDatabase({
       connection: parseConnectionUri(server.uri),
       log,
@@ -202,7 +202,7 @@ describe('a database server that goes away', () => {
     await frozen.close();
   });
 
-  test('over connections that something on the way has forgotten: one without an answer gives all of them up (F-08)', async () => {
+  test('behind silently dropped connections: one without a response gives up all of them (F-08)', async () => {
     const cable = new Cable(server);
     const port = await freePort();
     await cable.listen(port);
@@ -223,7 +223,7 @@ describe('a database server that goes away', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'over an idle connection: the system asks within ten seconds whether it is still there (F-08)',
+    'behind an idle connection: keepalive probes it within ten seconds (F-08)',
     async () => {
       const cable = new Cable(server);
       const port = await freePort();

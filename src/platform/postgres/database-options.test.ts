@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeTarget, sharedCount } from './database-options.ts';
 
-test('a target is described without its password', () => {
+test('describes a target without its password', () => {
   const target = { host: 'db.example.org', user: 'user', password: 'hidden', database: 'latchkey' };
   expect(describeTarget(target)).toBe('database latchkey on db.example.org:5432');
 });
@@ -12,6 +12,6 @@ test.each([
   [3, 2],
   [10, 6],
   [100, 8],
-])('with a limit of %i connections, %i are shared', (max, shared) => {
+])('with a limit of %i connections shares %i', (max, shared) => {
   expect(sharedCount(max)).toBe(shared);
 });

@@ -8,7 +8,7 @@ function refusal(code: string, message = 'the message of the server'): DatabaseE
   return error;
 }
 
-test('a fatal error ends the connection whatever its code is: PgBouncer reports the loss of its server as 08P01', () => {
+test('a fatal error ends the connection whatever its code: PgBouncer reports the loss of its server as 08P01', () => {
   const fatal = Object.assign(refusal('08P01'), { severity: 'FATAL' });
   const failure = readFailure('label', fatal, undefined);
   expect(failure).toBeInstanceOf(ConnectionLost);
@@ -22,18 +22,18 @@ test.each([
   ],
   ['could not write block 7 of temporary file', /disk of the database server's temporary files .*temp_tablespaces/],
   ['could not extend file "base/16384/2619"', /: No space left on device\. A disk of the database server is full\.$/],
-])('F-12: a full disk is named: %s', (text, named) => {
+])('F-12: identifies a full disk: %s', (text, named) => {
   const failure = readFailure('label', refusal('53100', `${text}: No space left on device`), undefined);
   expect(failure).toMatchObject({ sqlState: '53100', message: expect.stringMatching(named) });
 });
 
-test('what the driver says of a connection that ended while nobody used it is a lost one', () => {
+test('treats the driver error for an idle connection that ended as a lost connection', () => {
   expect(readFailure('label', new Error('Connection terminated unexpectedly'), undefined)).toBeInstanceOf(
     ConnectionLost,
   );
 });
 
-describe('what callers see', () => {
+describe('errors for callers', () => {
   test.each([
     ['53100', 'disk full'],
     ['53200', 'out of memory'],
@@ -45,7 +45,7 @@ describe('what callers see', () => {
     ['40001', 'serialization failure'],
     ['40P01', 'deadlock'],
     ['42501', 'rights taken away'],
-  ])('%s (%s): temporarily_unavailable with a time to try again', (code) => {
+  ])('%s (%s): temporarily_unavailable with a time to retry', (code) => {
     const seen = toCallersError(readFailure('label', refusal(code), undefined));
     expect(seen).toMatchObject({ code: 'temporarily_unavailable', retryAfterSeconds: 5, cause: { sqlState: code } });
   });
@@ -55,7 +55,7 @@ describe('what callers see', () => {
   });
 
   test.each(['23505', '23503', '42601', '08P01'])(
-    '%s (a programming error or a taken key): the refusal itself',
+    '%s (a programming error or a unique violation): the original error',
     (code) => {
       const seen = toCallersError(readFailure('label', refusal(code), undefined));
       expect(seen).toBeInstanceOf(StatementError);
@@ -64,12 +64,12 @@ describe('what callers see', () => {
   );
 });
 
-describe('a failure', () => {
+describe('an error', () => {
   test.each(['57P01', '57P02', '57P03', '08006', '25P03'])('%s: the server ended the session', (code) => {
     expect(readFailure('label', refusal(code), undefined)).toBeInstanceOf(ConnectionLost);
   });
 
-  test('of the driver is a lost connection when there is a reason for one, else itself', () => {
+  test('of the driver is a lost connection when it has a matching cause, otherwise unchanged', () => {
     const error = new TypeError('cannot encode');
     expect(readFailure('label', error, undefined)).toBe(error);
     expect(readFailure('label', error, new Error('read ECONNRESET'))).toMatchObject({

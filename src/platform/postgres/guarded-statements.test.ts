@@ -13,7 +13,7 @@ const read = statement<{ one: number }, NoParameters>('guarded.read', 'select 1 
 const divide = statement<never, NoParameters>('guarded.divide', 'select 1 / (select 0)');
 const failOnce = statement<{ failed: boolean }, NoParameters>('guarded.fail-once', 'select fail_once() as failed');
 
-describe.each(['none', 'transaction'] as const)('work with a guard (pooler: %s)', (pooler) => {
+describe.each(['none', 'transaction'] as const)('statements with a guard (pooler: %s)', (pooler) => {
   let server: TestDatabase;
   beforeAll(async () => {
     server = await createTestDatabase({ pooler });
@@ -35,7 +35,7 @@ describe.each(['none', 'transaction'] as const)('work with a guard (pooler: %s)'
     return rows.map(({ key }) => key).filter((key) => key.startsWith(prefix));
   }
 
-  test('is sent with it in one round trip, once', async () => {
+  test('are sent with it in one round trip, once', async () => {
     const { queries } = await runTask('POST-1', async () => {
       const database = guarded('one guard');
       expect(await database.first(read, {})).toEqual({ one: 1 });
@@ -47,7 +47,7 @@ describe.each(['none', 'transaction'] as const)('work with a guard (pooler: %s)'
     expect((await stored('one')).toSorted()).toEqual(['one guard', 'one write']);
   });
 
-  test('does nothing when it is refused, on a connection that saw neither, and on none that did', async () => {
+  test('do nothing when the guard rejects, on any connection', async () => {
     await guarded('two guard').settle();
     for (const round of [1, 2, 3]) {
       const database = guarded('two guard');
@@ -61,7 +61,7 @@ describe.each(['none', 'transaction'] as const)('work with a guard (pooler: %s)'
     expect(await server.database.execute(write, { key: 'two write' })).toBe(1);
   });
 
-  test('that is refused itself leaves the guard for the next statement', async () => {
+  test('that are rejected themselves leave the guard for the next statement', async () => {
     const database = guarded('three guard');
     await expect(database.rows(divide, {})).rejects.toBeInstanceOf(StatementError);
     expect(await stored('three')).toEqual([]);
@@ -69,14 +69,14 @@ describe.each(['none', 'transaction'] as const)('work with a guard (pooler: %s)'
     expect(await stored('three')).toEqual(['three guard']);
   });
 
-  test('that conflicts with other transactions is repeated together with it', async () => {
+  test('that conflict with other transactions are repeated together with it', async () => {
     await sql(server.database, 'alter sequence failures restart');
     const database = guarded('four guard');
     expect(await database.first(failOnce, {})).toEqual({ failed: true });
     expect(await stored('four')).toEqual(['four guard']);
   });
 
-  test('at once waits for the first statement', async () => {
+  test('sent concurrently wait for the first statement', async () => {
     await guarded('five guard').settle();
     const database = guarded('five guard');
     const all = await Promise.allSettled(
@@ -86,7 +86,7 @@ describe.each(['none', 'transaction'] as const)('work with a guard (pooler: %s)'
     expect(await stored('five')).toEqual(['five guard']);
   });
 
-  test('in a transaction waits for it', async () => {
+  test('in a transaction wait for it', async () => {
     const database = guarded('six guard');
     await database.transaction(async (transaction) => {
       expect(await stored('six')).toEqual(['six guard']);

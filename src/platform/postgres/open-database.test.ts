@@ -8,7 +8,7 @@ import { RecordingLog } from '#test/support/recording-log.ts';
 import { openDatabase } from './open-database.ts';
 
 describe('openDatabase', () => {
-  test('without a server tries until the time-out, warns at once, and ends with exit code 69', async () => {
+  test('without a server retries until the timeout, warns immediately, and exits with code 69', async () => {
     const log = new RecordingLog();
     const opening = openDatabase({
       connection: { host: '127.0.0.1', port: 1, user: 'somebody', password: 'hidden', database: 'latchkey' },
@@ -24,7 +24,7 @@ describe('openDatabase', () => {
     expect(JSON.stringify(log.lines)).not.toContain('hidden');
   });
 
-  test('refuses a read-only database (security O-08)', async () => {
+  test('rejects a read-only database (security O-08)', async () => {
     const empty = await createEmptyDatabase();
     const name = new URL(empty.connectionString).pathname.slice(1);
     await administer(empty.connectionString, `alter database ${name} set default_transaction_read_only = on`);
@@ -37,7 +37,7 @@ describe('openDatabase', () => {
     await empty.drop();
   });
 
-  test('refuses a database in another encoding than UTF-8', async () => {
+  test('rejects a database with an encoding other than UTF-8', async () => {
     const empty = await createEmptyDatabase({ encoding: 'LATIN1' });
     const opening = openDatabase({
       connection: parseConnectionUri(empty.connectionString),
@@ -67,7 +67,7 @@ describe('skewMs', () => {
   });
 });
 
-test('ping asks the server once for callers within a second', async () => {
+test('ping queries the server once for callers within a second', async () => {
   const test = await createTestDatabase();
   await Promise.all(Array.from({ length: 50 }, () => test.database.ping()));
   expect(test.database.statistics().open).toBe(1);

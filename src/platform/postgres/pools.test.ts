@@ -66,7 +66,7 @@ describe('connections', () => {
     expect(testDatabase.database.statistics().open).toBeLessThanOrEqual(4);
   });
 
-  test('with a limit of one serve statements and transactions in turn', async () => {
+  test('with a limit of one alternate between statements and transactions', async () => {
     testDatabase = await createTestDatabase({ maxConnections: 1 });
     await Promise.all([
       ...Array.from({ length: 20 }, () => testDatabase.database.first(one, {})),
@@ -77,14 +77,14 @@ describe('connections', () => {
     expect(testDatabase.database.statistics()).toEqual({ open: 1, busy: 0, waiting: 0 });
   });
 
-  test('idle beyond the minimum are closed after the idle time-out', async () => {
+  test('idle beyond the minimum are closed after the idle timeout', async () => {
     testDatabase = await createTestDatabase({ idleTimeoutSeconds: 0.1 });
     await Promise.all(Array.from({ length: 50 }, () => testDatabase.database.first(one, {})));
     await waitUntil(() => testDatabase.database.statistics().open === 0, 'idle connections to be closed');
     expect(await testDatabase.database.first(one, {})).toEqual({ one: 1 });
   });
 
-  test('past their lifetime are replaced without a failing statement, one of a transaction after its end', async () => {
+  test('beyond their lifetime are replaced without a failing statement, those in a transaction after its end', async () => {
     testDatabase = await createTestDatabase({ maxLifetimeSeconds: 0.05, maxConnections: 2 });
     const pid = statement<{ pid: number }, NoParameters>('testDatabase.pid', 'select pg_backend_pid() as pid');
     const held = heldTransaction();
@@ -101,7 +101,7 @@ describe('connections', () => {
   test.each([
     { what: 'one', statements: 1 },
     { what: 'all that there may be', statements: 100 },
-  ])('past their lifetime stay while none can be opened in their place: $what (F-20)', async ({ statements }) => {
+  ])('beyond their lifetime stay while no replacement can be opened: $what (F-20)', async ({ statements }) => {
     const log = new RecordingLog();
     testDatabase = await createTestDatabase({ log, maxLifetimeSeconds: 0.05, maxConnections: 6 });
     await Promise.all(Array.from({ length: statements }, () => testDatabase.database.first(one, {})));
@@ -117,7 +117,7 @@ describe('connections', () => {
     }
   });
 
-  test('have the settings of the server side: time-outs, generic plans, durable commits', async () => {
+  test('have the server-side settings: timeouts, generic plans, durable commits', async () => {
     testDatabase = await createTestDatabase({ statementTimeoutSeconds: 7 });
     const read = async (name: string) => (await testDatabase.database.first(setting, { name }))?.value;
     expect(await read('statement_timeout')).toBe('7s');
@@ -128,7 +128,7 @@ describe('connections', () => {
 });
 
 describe('waiting for a connection', () => {
-  test('longer than the acquire time-out ends with temporarily_unavailable and the time to try again', async () => {
+  test('longer than the acquire timeout ends with temporarily_unavailable and a time to retry', async () => {
     testDatabase = await createTestDatabase({ maxConnections: 2, acquireTimeoutSeconds: 0.1 });
     const held = heldTransaction();
     await held.begun;
@@ -142,7 +142,7 @@ describe('waiting for a connection', () => {
     expect(await testDatabase.database.transaction((transaction) => transaction.first(one, {}))).toEqual({ one: 1 });
   });
 
-  test('is refused at once when too many wait already; the others are served in order', async () => {
+  test('is rejected immediately when too many wait already; the others are served in order', async () => {
     testDatabase = await createTestDatabase({ maxConnections: 2, maxWaiters: 3 });
     const held = heldTransaction();
     await held.begun;
@@ -173,7 +173,7 @@ describe('waiting for a connection', () => {
 });
 
 describe('behind a transaction pooler', () => {
-  test('statements have no names, and time-outs are sent with each transaction', async () => {
+  test('statements are unnamed, and timeouts are sent with each transaction', async () => {
     testDatabase = await createTestDatabase({ pooler: 'transaction', statementTimeoutSeconds: 0.2, maxConnections: 2 });
     const names = statement<{ count: number }, NoParameters>(
       'testDatabase.prepared',
@@ -196,7 +196,7 @@ describe('behind a transaction pooler', () => {
   });
 });
 
-describe('a server that is slow (F-09)', () => {
+describe('a slow server (F-09)', () => {
   /** Opens a database with three shared connections through a cable. */
   async function openBehindCable() {
     testDatabase = await createTestDatabase();
@@ -214,7 +214,7 @@ describe('a server that is slow (F-09)', () => {
     return { slow, cable };
   }
 
-  test('is sent as much at once as it answers within two seconds', async () => {
+  test('gets as many statements at once as it answers within two seconds', async () => {
     const { slow, cable } = await openBehindCable();
     cable.slowDown(50);
     // The first statements measure the latency and open the other connections.
@@ -227,7 +227,7 @@ describe('a server that is slow (F-09)', () => {
     cable.close();
   });
 
-  test('is not sent more than it answers: callers wait for a bounded time, and nothing is left to do afterwards', async () => {
+  test('gets no more than it answers: callers wait for a limited time, and no work remains afterwards', async () => {
     const { slow, cable } = await openBehindCable();
     cable.slowDown(1_500);
     let pending = 0;

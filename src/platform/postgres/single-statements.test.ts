@@ -57,7 +57,7 @@ describe('values', () => {
       :count::bigint as count, ${ms(':at::timestamptz')} as at, :none::text as none, :json::jsonb as json`,
   );
 
-  test('of every type are read back unchanged, a count as a number and a time in milliseconds', async () => {
+  test('of every type round-trip unchanged, a count as a number and a time in milliseconds', async () => {
     const at = Date.UTC(2026, 5, 17, 10, 49, 22, 419);
     const texts = ['plain', 'with "quotes", {braces} and \\', '', 'zwölf ✓'];
     const row = await testDatabase.database.first(everyKind, {
@@ -90,7 +90,7 @@ describe('values', () => {
   });
 });
 
-test('reading a whole table takes neither compiled code nor parallel workers, whatever its estimated cost', async () => {
+test('reading a whole table uses neither JIT nor parallel workers, whatever its estimated cost', async () => {
   const explain = statement<{ 'QUERY PLAN': unknown }, NoParameters>(
     'testDatabase.explain',
     'explain (analyze, format json) select count(*), sum(length(value)) from server_state',
@@ -100,8 +100,8 @@ test('reading a whole table takes neither compiled code nor parallel workers, wh
   expect(plan).not.toMatch(/"JIT"|Gather/);
 });
 
-describe('refused statements', () => {
-  test('a taken key is recognized by its constraint', async () => {
+describe('failed statements', () => {
+  test('identify a unique violation by its constraint', async () => {
     await testDatabase.database.execute(putState, { key: 'taken', value: Buffer.from('v') });
     const error = await testDatabase.database
       .execute(putState, { key: 'taken', value: Buffer.from('v') })
@@ -111,7 +111,7 @@ describe('refused statements', () => {
     expect(isUniqueViolation(error, 'another_key')).toBe(false);
   });
 
-  test('never carry parameters or row values into the log', async () => {
+  test('never log parameters or row values', async () => {
     const toUuid = statement<unknown, { value: string }>('testDatabase.to-uuid', 'select :value::text::uuid as id');
     const noValue = statement<unknown, { value: string }>(
       'testDatabase.no-value',
@@ -131,13 +131,13 @@ describe('refused statements', () => {
     }
   });
 
-  test('text with a zero byte is a malformed request, not a fault of the service', async () => {
+  test('text with a zero byte is a malformed request, not an internal error', async () => {
     await expect(testDatabase.database.first(readState, { key: 'a\0b' })).rejects.toMatchObject({
       code: 'malformed_request',
     });
   });
 
-  test('leave other statements on the same connection untouched', async () => {
+  test('leave other statements on the same connection unaffected', async () => {
     const broken = statement<unknown, NoParameters>('testDatabase.division', 'select 1 / 0 as never');
     const outcomes = await Promise.allSettled(
       Array.from({ length: 40 }, (_, index) =>
@@ -150,7 +150,7 @@ describe('refused statements', () => {
     expect(outcomes.map((outcome) => outcome.status)).toEqual(expected);
   });
 
-  test('a parameter that cannot be encoded fails alone, and the statement works again afterwards', async () => {
+  test('a parameter that cannot be encoded fails alone, and the statement works afterwards', async () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     const echo = statement<{ text: string }, { value: unknown }>('testDatabase.echo', 'select :value::text as text');
@@ -160,7 +160,7 @@ describe('refused statements', () => {
 });
 
 describe('statistics', () => {
-  test('a task that waits 50 ms for a statement is charged database time, not processor time (operations 5.4)', async () => {
+  test('a task that waits 50 ms for a statement is charged database time, not CPU time (operations 5.4)', async () => {
     const charged = await leastOf(async () => {
       const task = await runTask('GET-1', async () => {
         await testDatabase.database.rows(sleep, { seconds: 0.05 });
@@ -174,7 +174,7 @@ describe('statistics', () => {
     expect(charged).toBeLessThanOrEqual(10);
   });
 
-  test('a waiting task is not charged for another that spins at the same time', async () => {
+  test('a waiting task is not charged for another one that spins at the same time', async () => {
     const charged = await leastOf(async () => {
       const waiting = runTask('GET-2', async () => {
         await testDatabase.database.rows(sleep, { seconds: 0.02 });
@@ -192,7 +192,7 @@ describe('statistics', () => {
     expect(charged).toBeLessThanOrEqual(10);
   });
 
-  test('code after a statement runs on behalf of the task that sent it', async () => {
+  test('code after a statement runs in the context of the task that sent it', async () => {
     const owners: (string | undefined)[] = [];
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -205,7 +205,7 @@ describe('statistics', () => {
     expect(owners).toEqual(Array.from({ length: 20 }, (_, index) => `GET-${100 + index}`));
   });
 
-  test('a transaction counts its statements and the COMMIT that it awaits, not the BEGIN sent with the first', async () => {
+  test('a transaction counts its statements and the awaited COMMIT, not the BEGIN sent with the first', async () => {
     const task = await runTask('POST-1', () =>
       testDatabase.database.transaction(async (transaction) => {
         await transaction.first(readState, { key: 'absent' });
@@ -216,7 +216,7 @@ describe('statistics', () => {
     expect(task.polls).toBeGreaterThanOrEqual(4);
   });
 
-  test('a slow statement is logged with its label, on behalf of its task, without parameters', async () => {
+  test('a slow statement is logged with its label and task, without parameters', async () => {
     await runTask('GET-9', () => testDatabase.database.rows(sleep, { seconds: 0.25 }));
     const slow = log.lines.find((line) => line.event === 'db.slow');
     expect(slow).toMatchObject({ level: 'warn', taskId: 'GET-9' });

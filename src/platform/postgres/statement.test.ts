@@ -15,7 +15,7 @@ describe('statement', () => {
     expect(statement(`test.${text}`, text).isReadOnly).toBe(isReadOnly);
   });
 
-  test('names with long labels differ for different texts, within the 63 bytes that PostgreSQL keeps', () => {
+  test("names with long labels differ by text, within PostgreSQL's limit of 63 bytes", () => {
     const label = 'test.'.padEnd(80, 'x');
     const first = statement(`${label}1`, 'select 1');
     const second = statement(`${label}2`, 'select 2');
@@ -23,7 +23,7 @@ describe('statement', () => {
     expect(first.name).toHaveLength(63);
   });
 
-  test('numbers parameters by their first use, and leaves casts and other colons as they are', () => {
+  test('numbers parameters by first use, and leaves casts and other colons unchanged', () => {
     const made = statement<unknown, { id: string; now: Date }>(
       'test.named',
       `select '12:30', 'urn:chat:x', '{"a": 1}'::jsonb from users where created_at < :now::timestamptz and id = :id::uuid or :now is null`,
@@ -35,12 +35,12 @@ describe('statement', () => {
     expect(parameterValues(made, { id: 'x', now })).toEqual([now, 'x']);
   });
 
-  test('refuses to be sent without a value for one of its parameters', () => {
+  test('throws when one of its parameters has no value', () => {
     const made = statement<unknown, { id: string }>('test.missing', 'select :id::text');
     expect(() => parameterValues(made, { other: 'x' })).toThrow(/test\.missing.*:id/);
   });
 
-  test('refuses one label for two texts', () => {
+  test('rejects one label for two texts', () => {
     statement('test.twice', 'select 1');
     expect(() => statement('test.twice', 'select 2')).toThrow(/test\.twice/);
   });

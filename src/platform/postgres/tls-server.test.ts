@@ -80,8 +80,8 @@ async function refusal(login: string, query: string, database?: string): Promise
   return message;
 }
 
-describe('an address as hosts hand it out', () => {
-  test('channel_binding=require: the password is proven to this certificate alone (SCRAM-SHA-256-PLUS)', async () => {
+describe('a connection URL as provided by hosting services', () => {
+  test('channel_binding=require: binds the password to this certificate (SCRAM-SHA-256-PLUS)', async () => {
     expect(await session(`by_scram:${PASSWORD}`, 'sslmode=require&channel_binding=require')).toMatchObject({
       ssl: true,
     });
@@ -91,13 +91,13 @@ describe('an address as hosts hand it out', () => {
     ['by_scram', 'sslmode=disable', 'requires TLS: set sslmode=require or stricter'],
     ['by_md5', 'sslmode=require', 'the server requests a password without SCRAM'],
     ['by_trust', 'sslmode=require', 'the server does not request a password'],
-  ])('channel_binding=require refuses %s with %s, and says why', async (role, query, reason) => {
+  ])('channel_binding=require rejects %s with %s and reports the reason', async (role, query, reason) => {
     expect(await refusal(`${role}:${PASSWORD}`, `${query}&channel_binding=require`)).toContain(
       `channel_binding=require${reason.startsWith('requires') ? ' ' : ': '}${reason}`,
     );
   });
 
-  test('sslrootcert, options, application_name, connect_timeout and ssl_min_protocol_version have their effect', async () => {
+  test('applies sslrootcert, options, application_name, connect_timeout and ssl_min_protocol_version', async () => {
     const query = `sslmode=verify-ca&sslrootcert=${certificate}&options=-c%20search_path%3Dpublic&application_name=auth`;
     const found = await session(`by_scram:${PASSWORD}`, `${query}&connect_timeout=10&ssl_min_protocol_version=TLSv1.3`);
     expect(found).toEqual({ name: 'auth latchkey:1', path: 'public', ssl: true, version: 'TLSv1.3' });
@@ -110,7 +110,7 @@ describe('an address as hosts hand it out', () => {
   });
 });
 
-describe('where only TLS is let in, sslmode=prefer names the failure with TLS first, and the one without it second', () => {
+describe('where only TLS is accepted, sslmode=prefer reports the TLS failure first and the unencrypted one second', () => {
   const WITHOUT = /; without TLS: no pg_hba\.conf entry .* no encryption \(28000\)\. /;
 
   test('a wrong password', async () => {
@@ -120,19 +120,19 @@ describe('where only TLS is let in, sslmode=prefer names the failure with TLS fi
     expect(message).toContain('Check user, password and pg_hba.conf');
   });
 
-  test('a missing password, and the setting to fill', async () => {
+  test('a missing password, reported with the setting to set', async () => {
     const message = await refusal('by_scram', 'sslmode=prefer');
     expect(message).toContain('with TLS: the server requests a password, but none is configured; without TLS: ');
     expect(message).toContain('Set database.password or database.password_file');
   });
 
-  test('a database that does not exist', async () => {
+  test('a nonexistent database', async () => {
     const message = await refusal(`by_scram:${PASSWORD}`, 'sslmode=prefer', 'missing');
     expect(message).toContain('with TLS: database "missing" does not exist (3D000)');
     expect(message).toMatch(WITHOUT);
   });
 
-  test('a server that asks for the password in clear, and none is set', async () => {
+  test('a server that requests the password in clear text, and none is set', async () => {
     expect(await refusal('by_md5', 'sslmode=require')).toContain(
       'the server requests a password, but none is configured. Set',
     );

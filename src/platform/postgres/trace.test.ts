@@ -14,7 +14,7 @@ test.each([
   ['info', { db: 'trace' }, 1],
   ['debug', {}, 0],
 ] as const)(
-  'level %s with targets %j names each statement with its time %i times, never its parameters (operations 5.11)',
+  'level %s with targets %j logs each statement with its time %i times, never its parameters (operations 5.11)',
   async (level, targetLevels, times) => {
     const lines: string[] = [];
     const log = new LogWriter({

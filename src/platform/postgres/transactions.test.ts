@@ -44,7 +44,7 @@ async function stored(id: number): Promise<number | undefined> {
 }
 
 describe('a single statement', () => {
-  test('of a request whose time is over is not sent, except for what gives back', async () => {
+  test('of a request that timed out is not sent, except to release something', async () => {
     const { database } = testDatabase;
     const task = await runTask('POST-1', async () => {
       endTimeOfTask();
@@ -58,7 +58,7 @@ describe('a single statement', () => {
 });
 
 describe('transaction', () => {
-  test('keeps all of its writes when it ends, and none when anything is thrown', async () => {
+  test('keeps all of its writes on success, and none when it throws', async () => {
     await testDatabase.database.transaction(async (transaction) => {
       await transaction.execute(put, { id: 1, n: 10 });
       await transaction.execute(put, { id: 2, n: 20 });
@@ -71,7 +71,7 @@ describe('transaction', () => {
     expect([await stored(1), await stored(2), await stored(3)]).toEqual([10, 20, undefined]);
   });
 
-  test('that belongs to a request whose time is over sends nothing more, and keeps nothing', async () => {
+  test('of a request that timed out sends nothing more and keeps nothing', async () => {
     const late = runTask('POST-1', async () => {
       await testDatabase.database.transaction(async (transaction) => {
         await transaction.execute(put, { id: 1, n: 10 });
@@ -98,7 +98,7 @@ describe('transaction', () => {
     expect(await stored(1)).toBe(10);
   });
 
-  test("another request's insert between BEGIN and ROLLBACK is acknowledged and kept", async () => {
+  test('keeps an acknowledged insert of another request between its BEGIN and ROLLBACK', async () => {
     await testDatabase.database
       .transaction(async (transaction) => {
         await transaction.execute(put, { id: 1, n: 10 });
@@ -112,7 +112,7 @@ describe('transaction', () => {
     expect(await testDatabase.database.first(count, {})).toEqual({ count: 30 });
   });
 
-  test('reports a COMMIT that the server turned into a ROLLBACK since a failure was ignored', async () => {
+  test('reports a COMMIT that the server turned into a ROLLBACK because an error was ignored', async () => {
     await testDatabase.database.execute(put, { id: 1, n: 10 });
     const careless = testDatabase.database.transaction(async (transaction) => {
       await transaction.execute(put, { id: 2, n: 20 });
@@ -122,7 +122,7 @@ describe('transaction', () => {
     expect(await stored(2)).toBeUndefined();
   });
 
-  test('whose first statement fails rolls back, and its connection is used again', async () => {
+  test('whose first statement fails rolls back, and its connection is reused', async () => {
     await testDatabase.database.execute(put, { id: 1, n: 10 });
     for (let round = 0; round < 20; round += 1) {
       const error = await testDatabase.database
@@ -139,7 +139,7 @@ describe('transaction', () => {
     expect(await testDatabase.database.transaction(async () => 'done')).toBe('done');
   });
 
-  test('sends statements that are not awaited one by one in their order', async () => {
+  test('sends concurrent statements in order', async () => {
     const [, , row] = await testDatabase.database.transaction((transaction) =>
       Promise.all([
         transaction.execute(put, { id: 1, n: 10 }),
@@ -150,7 +150,7 @@ describe('transaction', () => {
     expect(row).toEqual({ n: 12 });
   });
 
-  test('refuses statements after its end, where they would run outside of it', async () => {
+  test('rejects statements after its end, where they would run outside of it', async () => {
     let kept: { execute: (made: typeof put, parameters: { id: number; n: number }) => Promise<number> } | undefined;
     await testDatabase.database.transaction(async (transaction) => {
       kept = transaction;
@@ -172,7 +172,7 @@ describe('transaction', () => {
     expect(testDatabase.database.statistics()).toMatchObject({ busy: 0, waiting: 0 });
   });
 
-  test('declared repeatable runs again after a deadlock, and takes effect once', async () => {
+  test('declared repeatable is retried after a deadlock and takes effect once', async () => {
     await testDatabase.database.execute(put, { id: 1, n: 0 });
     await testDatabase.database.execute(put, { id: 2, n: 0 });
     let runs = 0;

@@ -21,7 +21,7 @@ function syntaxProblem(source: string): string {
   }
 }
 
-describe('S-112: a template reaches nothing but its variables', () => {
+describe('S-112: a template can access only its variables', () => {
   const NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__', 'length'];
 
   test.each(NAMES)('%s is a member only where the data has one', (name) => {
@@ -37,7 +37,7 @@ describe('S-112: a template reaches nothing but its variables', () => {
     ).toBe('own x');
   });
 
-  test('functions and getters of what it is given are never called', () => {
+  test('functions and getters of its data are never called', () => {
     let calls = 0;
     const count = () => {
       calls += 1;
@@ -56,14 +56,14 @@ describe('S-112: a template reaches nothing but its variables', () => {
     expect(calls).toBe(0);
   });
 
-  test('what a claim says is data: template syntax in it is printed as it is', () => {
+  test('claims are data: template syntax in them is printed unchanged', () => {
     const claim = '{{ 7 * 7 }}{% for x in [1] %}{# <script>';
     expect(compileTemplate('{{ v }}{{ v | replace("7", "8") }}').render({ v: claim })).toBe(
       claim + claim.replaceAll('7', '8'),
     );
   });
 
-  test('a template cannot change what it was given', () => {
+  test('a template cannot modify its data', () => {
     const variables = Object.freeze({ user: Object.freeze({ sub: 'a', list: Object.freeze(['x']) }) });
     const template = compileTemplate('{% set user = {"sub": "b"} %}{% set list = [1] %}{{ user.sub }}');
     expect(template.render(variables)).toBe('b');
@@ -72,7 +72,7 @@ describe('S-112: a template reaches nothing but its variables', () => {
   });
 });
 
-describe('S-112: two people never get one text for what differs', () => {
+describe('S-112: different users never get the same text for different values', () => {
   test.each([
     ['a number that JSON rounded', '{{ v }}', 9007199254740992, 'a number too large to be exact'],
     ['infinity', '{{ v }}', Number.POSITIVE_INFINITY, 'a number too large to be exact'],
@@ -89,12 +89,12 @@ describe('S-112: two people never get one text for what differs', () => {
     expect(failureOf(source, { v: value })).toContain(expected);
   });
 
-  test('a byte order mark stays', () => {
+  test('a byte order mark is preserved', () => {
     expect(compileTemplate('{{ v | b64decode }}').render({ v: '77u/YQ==' })).toBe('\ufeffa');
   });
 });
 
-describe('S-112: the work of a template is bounded', () => {
+describe('S-112: the work of a template is limited', () => {
   const MEBIBYTE = 'a'.repeat(1024 * 1024);
 
   test.each([
@@ -157,7 +157,7 @@ describe('S-112: the work of a template is bounded', () => {
     expect(failureOf(source, { v: value })).toContain(expected);
   });
 
-  test('the bounds leave room for what they allow', () => {
+  test('the limits leave room for what they allow', () => {
     const list = Array.from({ length: 1000 }, () => 'ab');
     expect(compileTemplate('{% for x in v %}{{ x | upper }}{% endfor %}').render({ v: list })).toBe('AB'.repeat(1000));
     expect(compileTemplate('{{ v }}').render({ v: 'a'.repeat(4096) })).toHaveLength(4096);
@@ -166,7 +166,7 @@ describe('S-112: the work of a template is bounded', () => {
     );
   });
 
-  test('time is the second bound, looked at only once much was done', () => {
+  test('time is the second limit, checked only after much work', () => {
     let readings = 0;
     const slow = () => {
       readings += 1;
@@ -193,18 +193,18 @@ describe('S-112: the work of a template is bounded', () => {
     ['members', `{{ a${'.a'.repeat(3000)} }}`, 'more than 500 parts'],
     ['branches', `{% if 1 %}${'{% elif 1 %}'.repeat(600)}{% endif %}`, 'more than 500 parts'],
     ['the template itself', 'a'.repeat(8193), 'longer than 8192 characters'],
-  ])('a template is refused for its %s', (_, source, expected) => {
+  ])('rejects a template for its %s', (_, source, expected) => {
     expect(syntaxProblem(source)).toContain(expected);
   });
 
-  test('the longest chains that are accepted can also be run', () => {
+  test('the longest accepted chains can also be evaluated', () => {
     expect(compileTemplate(`{{ 1${'+1'.repeat(248)} }}`).render({})).toBe('249');
     expect(compileTemplate(`{{ "a"${'|trim'.repeat(498)} }}`).render({})).toBe('a');
     expect(compileTemplate(`{{ ${'('.repeat(29)}1${')'.repeat(29)} }}`).render({})).toBe('1');
   });
 });
 
-describe('whatever the template and its variables are', () => {
+describe('any template and variables', () => {
   const part = fc.constantFrom(
     ...[
       '{{',
@@ -262,7 +262,7 @@ describe('whatever the template and its variables are', () => {
     ],
   );
 
-  test('there is a result or one of the two errors', () => {
+  test('produce a result or one of the two errors', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 25 }), fc.dictionary(fc.string(), fc.jsonValue()), (parts, user) => {
         const wrapped = [parts.join(' '), `{{ ${parts.join(' ')} }}`, `{% ${parts.join('')} %}{% endif %}{% endfor %}`];
@@ -279,7 +279,7 @@ describe('whatever the template and its variables are', () => {
     );
   });
 
-  test('no message holds a value', () => {
+  test('never put a value into an error message', () => {
     const secret = 'zqx-secret-zqx';
     const given = { v: secret, o: { [secret]: 1 }, l: [secret] };
     const sources = [

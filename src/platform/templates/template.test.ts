@@ -89,7 +89,7 @@ describe('a template', () => {
     ['{{ 1 if 0 else 2 if 0 else 3 }}', '3'],
     ['[{{ "a" if false }}]', '[]'],
     ['{{ -1 | string }}', '-1'],
-  ])('computes %s', (source, expected) => {
+  ])('evaluates %s', (source, expected) => {
     expect(render(source)).toBe(expected);
   });
 
@@ -119,12 +119,12 @@ describe('a template', () => {
     ['a\n\n', 'a\n'],
     ['{{user.sub}}\n', 'abc'],
     ['{ { } } % #', '{ { } } % #'],
-  ])('takes space away where %j says so', (source, expected) => {
+  ])('trims whitespace where %j says so', (source, expected) => {
     expect(render(source)).toBe(expected);
   });
 });
 
-describe('what is not there', () => {
+describe('missing values', () => {
   test.each([
     ['{{ missing }}', 'line 1, column 4: "missing" is undefined, which cannot be converted to text'],
     ['{{ user.missing }}', 'line 1, column 4: "user.missing" is undefined, which cannot be converted to text'],
@@ -139,7 +139,7 @@ describe('what is not there', () => {
     ['{{ "a" in user.missing }}', 'line 1, column 8: "in" expects a list, a mapping or a string, not undefined'],
     ['{{ user.missing + 1 }}', 'line 1, column 17: "+" expects numbers, not undefined'],
     ['{{ [] | first }}', 'line 1, column 9: "first" is undefined, which cannot be converted to text'],
-  ])('is an error of the template in %s', (source, expected) => {
+  ])('are an error of the template in %s', (source, expected) => {
     expect(failureOf(source)).toBe(expected);
   });
 
@@ -167,7 +167,7 @@ describe('what is not there', () => {
   });
 });
 
-describe('a mistake in a template', () => {
+describe('an error in a template', () => {
   test.each([
     ['{{ user.sub', 'line 1, column 1: expected "}}" before the end'],
     ['{{ }}', 'line 1, column 4: expected a value, found "}}"'],
@@ -216,11 +216,11 @@ describe('a mistake in a template', () => {
       'line 1, column 8: filter "default": positional arguments must come before named ones',
     ],
     ['{{ 1 | default("a" }}', 'line 1, column 20: expected ",", found "}}"'],
-  ])('is named with its place: %s', (source, expected) => {
+  ])('is reported with its position: %s', (source, expected) => {
     expect(syntaxProblem(source)).toContain(expected);
   });
 
-  test('is also a variable that the template will not get, unless it sets it', () => {
+  test('includes a variable that the template will not get, unless it sets it', () => {
     const known = ['user', 'params'];
     expect(syntaxProblem('{{ usr.sub }}', known)).toBe(
       'line 1, column 4: unknown variable "usr"; available: user, params',
@@ -230,12 +230,12 @@ describe('a mistake in a template', () => {
     );
   });
 
-  test('and what a template reads is known without running it', () => {
+  test('and the variables that a template reads are known without running it', () => {
     const { reads } = compileTemplate('{% if a.x is defined %}{{ b["y"] | default(c) }}{% endif %}{{ "d" }}');
     expect([...reads]).toEqual(['a', 'b', 'c']);
   });
 
-  test('says where in its place too', () => {
+  test('has its position as a property too', () => {
     try {
       compileTemplate('one\ntwo {{ 1 +');
       expect.fail('no error');
@@ -275,11 +275,11 @@ describe('a filter', () => {
     // Field 1 "ann", field 2 "ldap", as dex encodes them.
     ['{{ ("CgNhbm4SBGxkYXA" | b64decode | tlvdecode)[10] | string }}', 'ann'],
     ['{% set f = "CgNhbm4SBGxkYXA" | b64decode | tlvdecode %}{{ f[18] }}{{ f[26] is defined }}', 'ldapfalse'],
-  ])('does what the manual says: %s', (source, expected) => {
+  ])('works as the manual says: %s', (source, expected) => {
     expect(render(source)).toBe(expected);
   });
 
-  test('reads tags and lengths of more than one byte', () => {
+  test('reads multi-byte tags and lengths', () => {
     const long = 'x'.repeat(300);
     const encoded = Buffer.concat([Buffer.of(0x82, 0x01, 0xac, 0x02), Buffer.from(long)]).toString('base64');
     expect(render('{{ (v | b64decode | tlvdecode)[130] }}', { v: encoded })).toBe(long);
@@ -307,12 +307,12 @@ describe('a filter', () => {
     ['{{ "CgNh" | b64decode | tlvdecode }}', '"tlvdecode" expects tags with lengths and values'],
     ['{{ "Cv///////w==" | b64decode | tlvdecode }}', '"tlvdecode" expects tags with lengths and values'],
     ['{{ "gA==" | b64decode | tlvdecode }}', '"tlvdecode" expects tags with lengths and values'],
-  ])('refuses what it cannot work on: %s', (source, expected) => {
+  ])('rejects unsupported input: %s', (source, expected) => {
     expect(failureOf(source)).toContain(expected);
   });
 });
 
-describe('a method of a text', () => {
+describe('a string method', () => {
   test.each([
     ['{{ user.email.split("@")[0] }} {{ "a b".split()[1] }} {{ "a,b,c".split(",", 1)[1] }}', 'Ann b b,c'],
     ['[{{ " a ".strip() }}] {{ "xax".strip("x") }}', '[a] a'],
@@ -325,7 +325,7 @@ describe('a method of a text', () => {
       'true false true',
     ],
     ['{{ (user.email | lower).split("@") | last }}', 'x.example'],
-  ])('does what Python does: %s', (source, expected) => {
+  ])('works as in Python: %s', (source, expected) => {
     expect(render(source)).toBe(expected);
   });
 });

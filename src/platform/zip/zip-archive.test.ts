@@ -28,7 +28,7 @@ async function example(): Promise<Buffer> {
   return archive.finish();
 }
 
-test('the files of an archive are read back as they were added', async () => {
+test('reads the files of an archive back as they were added', async () => {
   const files = readZip(await example());
   expect([...files.keys()]).toEqual(['README.txt', 'empty.json', 'rows.json']);
   expect(files.get('README.txt')).toBe(`${'Grüße, '.repeat(1000)}مرحبا`);
@@ -36,7 +36,7 @@ test('the files of an archive are read back as they were added', async () => {
   expect(files.get('rows.json')).toContain('{"row":49},]');
 });
 
-test('another program reads it, and finds names, sums and times right', async () => {
+test('another program reads it and finds correct names, checksums and times', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'zip-'));
   try {
     const path = join(folder, 'archive.zip');
@@ -60,7 +60,7 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
   }
 });
 
-test('an archive never becomes larger than it may, packed or unpacked', async () => {
+test('an archive never exceeds its limit, packed or unpacked', async () => {
   const packed = new ZipArchive(NOW, { ...AMPLE, maxBytes: 10_000 });
   await packed.add('small.txt', parts(noise(5_000)));
   await expect(packed.add('large.txt', parts(noise(5_000), noise(5_000)))).rejects.toThrow(ArchiveTooLarge);

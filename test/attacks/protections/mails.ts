@@ -26,7 +26,7 @@ export const MAILS: readonly Protection[] = [
       },
     ],
     test: 'src/platform/mail/smtp-transport.test.ts',
-    testName: 'is refused for good by one that does not, before anything is sent',
+    testName: 'is rejected permanently by a server without it, before anything is sent',
   },
   {
     name: 'email-visible',

@@ -13,7 +13,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'each job is run by one of them',
+    testName: 'each job runs on one of them',
   },
   {
     name: 'queue-room',
@@ -113,7 +113,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'O-05',
     removals: [{ text: 'const spread = randomInt(80, 121) / 100;', instead: 'const spread = 1;' }],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'jobs that failed together do not come back together',
+    testName: 'jobs that failed together are not retried together',
   },
   {
     name: 'queue-retry-after',
@@ -208,7 +208,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'O-05',
     removals: [{ text: 'and queue <> all (:known::text[])', instead: 'and :known::text[] is not null' }],
     test: 'src/platform/jobs/unknown-jobs.test.ts',
-    testName: 'one of this version may wait for days',
+    testName: 'a job of a known queue may wait for days',
   },
   {
     name: 'queue-hourly-revived',

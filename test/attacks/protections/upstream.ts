@@ -64,7 +64,7 @@ export const UPSTREAM: readonly Protection[] = [
     attack: 112,
     removals: [{ text: 'if (this.#steps > MAX_STEPS)', instead: 'if (this.#steps > 1e12)' }],
     test: 'src/platform/templates/hostile.test.ts',
-    testName: 'S-112: the work of a template is bounded',
+    testName: 'S-112: the work of a template is limited',
   },
   {
     name: 'template-exact-numbers',

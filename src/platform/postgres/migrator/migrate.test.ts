@@ -37,7 +37,7 @@ function options(more: Partial<MigrateOptions> = {}): MigrateOptions {
 
 const rows = <Row extends Record<string, unknown>>(text: string) => administer<Row>(empty.connectionString, text);
 
-describe('a role that may not create tables, as on PostgreSQL 15 by default', () => {
+describe('a role that may not create tables, as by default since PostgreSQL 15', () => {
   const role = 'may_not_create';
 
   async function asRole<T>(work: (connection: MigrateOptions['connection']) => Promise<T>): Promise<T> {
@@ -50,7 +50,7 @@ describe('a role that may not create tables, as on PostgreSQL 15 by default', ()
     }
   }
 
-  test('is told what to grant, by migrations and by the status, and then migrates', async () => {
+  test('is told what to grant by migrations and status, and then migrates', async () => {
     await asRole(async (connection) => {
       const advice = `Run "grant usage, create on schema public to ${role}" in this database as an administrator`;
       await expect(migrate(options({ connection }))).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('a role that may not create tables, as on PostgreSQL 15 by default', ()
     });
   });
 
-  test('and may not use the schema either, is told what to grant', async () => {
+  test('and may not use the schema is told what to grant', async () => {
     await rows('revoke usage on schema public from public');
     await asRole(async (connection) => {
       await expect(migrationStatus(options({ connection }))).rejects.toThrow(
@@ -76,7 +76,7 @@ describe('a role that may not create tables, as on PostgreSQL 15 by default', ()
     });
   });
 
-  test('and does not own the tables that are there, is told so', async () => {
+  test('and does not own the existing tables gets an error that says so', async () => {
     await migrate(options());
     await asRole(async (connection) => {
       await expect(migrate(options({ connection }))).rejects.toMatchObject({
@@ -88,7 +88,7 @@ describe('a role that may not create tables, as on PostgreSQL 15 by default', ()
 });
 
 describe('migrate', () => {
-  test('applies pending migrations in order, records them, and finds nothing to do the second time', async () => {
+  test('applies pending migrations in order, records them, and finds nothing to do on the second run', async () => {
     write('0002-second.sql', '-- contract\nalter table first add column extra text;\n');
     expect(await migrate(options())).toEqual({ applied: ['0001-first', '0002-second'], pending: [] });
     expect(await migrate(options())).toEqual({ applied: [], pending: [] });
@@ -99,12 +99,12 @@ describe('migrate', () => {
     expect(log.lines.filter((line) => line.event === 'db.migrate')).toHaveLength(2);
   });
 
-  test('with check lists what is pending and changes nothing', async () => {
+  test('with check lists pending migrations and changes nothing', async () => {
     expect(await migrate(options({ check: true }))).toEqual({ applied: [], pending: ['0001-first'] });
     expect(await rows(`select to_regclass('schema_migrations')::text as name`)).toEqual([{ name: null }]);
   });
 
-  test('refuses with exit code 1 when the text of an applied migration was changed', async () => {
+  test('fails with exit code 1 when the text of an applied migration was changed', async () => {
     await migrate(options());
     write('0001-first.sql', '-- expand\ncreate table first (id bigint);\n');
     await expect(migrate(options())).rejects.toMatchObject({
@@ -113,13 +113,13 @@ describe('migrate', () => {
     });
   });
 
-  test('treats the same text with other line ends as the same migration', async () => {
+  test('treats text with other line endings as the same migration', async () => {
     await migrate(options());
     write('0001-first.sql', '-- expand\r\ncreate table first (id integer);\r\ninsert into first values (1);\r\n');
     expect(await migrate(options())).toEqual({ applied: [], pending: [] });
   });
 
-  test('refuses a database that a newer program contracted, and runs on one that it only expanded', async () => {
+  test('rejects a database contracted by a newer version, and accepts one that it only expanded', async () => {
     write('0002-addition.sql', '-- expand\nalter table first add column extra text;\n');
     await migrate(options());
     rmSync(join(directory, '0002-addition.sql'));
@@ -134,7 +134,7 @@ describe('migrate', () => {
     await expect(migrate(options())).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(/newer/) });
   });
 
-  test('rolls a failing migration back completely and keeps those before it', async () => {
+  test('rolls back a failing migration completely and keeps those before it', async () => {
     write('0002-broken.sql', '-- expand\ncreate table second (id integer);\nselect 1 / 0;\n');
     await expect(migrate(options())).rejects.toMatchObject({
       exitCode: 1,
@@ -144,7 +144,7 @@ describe('migrate', () => {
     expect((await migrationStatus(options())).pending.map((one) => one.name)).toEqual(['broken']);
   });
 
-  test('refuses a database of another program, also one with a schema_migrations of its own', async () => {
+  test('rejects a database of another program, even with a schema_migrations of its own', async () => {
     await rows('create table articles (id integer)');
     await expect(migrate(options())).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(/articles/) });
     await rows('create table schema_migrations (version varchar)');
@@ -155,14 +155,14 @@ describe('migrate', () => {
     expect(await rows(`select to_regclass('first')::text as name`)).toEqual([{ name: null }]);
   });
 
-  test('started by several processes at once, applies each migration once', async () => {
+  test('started by multiple processes at once applies each migration once', async () => {
     write('0002-slow.sql', '-- expand\nselect pg_sleep(0.2);\ncreate table second (id integer);\n');
     const results = await Promise.all([1, 2, 3].map(() => migrate(options())));
     expect(results.map((result) => result.applied.length).sort()).toEqual([0, 0, 2]);
     expect(await rows('select count(*)::int as count from first')).toEqual([{ count: 1 }]);
   });
 
-  test('ends with exit code 75 when another process holds the lock for longer than the time-out', async () => {
+  test('exits with code 75 when another process holds the lock beyond the timeout', async () => {
     const other = new Client({ connectionString: empty.connectionString });
     await other.connect();
     await other.query(`select pg_advisory_lock(7810217731184421153)`);
@@ -183,7 +183,7 @@ describe('migrate', () => {
     expect(await migrating).toMatchObject({ applied: ['0002-alter'] });
   });
 
-  describe('indexes built concurrently', () => {
+  describe('concurrently built indexes', () => {
     const valid = (): Promise<Record<string, unknown>[]> =>
       rows(`select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
         where c.relname like 'first_%'`);
@@ -207,7 +207,7 @@ describe('migrate', () => {
       expect(await valid()).toEqual([{ name: 'first_id', valid: true }]);
     });
 
-    test('left invalid are built again, existing ones are kept, and dropped ones are removed', async () => {
+    test('are rebuilt when left invalid, kept when they exist, and removed when dropped', async () => {
       await migrate(options());
       await rows('create index first_kept on first (id)');
       await rows('create index first_old on first (id)');
@@ -229,7 +229,7 @@ describe('migrate', () => {
       expect(await valid()).toHaveLength(2);
     });
 
-    test('are alone in their file: one with anything else is refused', async () => {
+    test('must be alone in their file', async () => {
       write('0002-index.sql', '-- expand concurrently\nalter table first add column extra text;\n');
       await expect(migrate(options())).rejects.toMatchObject({
         exitCode: 1,
@@ -238,7 +238,7 @@ describe('migrate', () => {
     });
   });
 
-  test('refuses a contraction until the back-fill that it names is done', async () => {
+  test('rejects a contraction until the backfill that it names is done', async () => {
     await migrate(options());
     await rows('create table server_state (key text primary key, value bytea not null)');
     write('0002-contract.sql', '-- contract after=fill-names\nalter table first alter column id set not null;\n');
@@ -250,7 +250,7 @@ describe('migrate', () => {
     expect(await migrate(options())).toMatchObject({ applied: ['0002-contract'] });
   });
 
-  test('ends with exit code 69 and a hint when there is no server', async () => {
+  test('exits with code 69 and a hint when there is no server', async () => {
     const connection = { host: '127.0.0.1', port: 1, user: 'nobody', password: 'hidden-password', database: 'none' };
     const failing = migrate(options({ connection, connectTimeoutSeconds: 0.1 }));
     await expect(failing).rejects.toMatchObject({
