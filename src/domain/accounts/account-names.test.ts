@@ -16,7 +16,7 @@ describe('username rules (browser-flows 5.5, S-97)', () => {
     'admin',
     '...',
     '81m8fnp7n8wtbq5ypd2n1p034g',
-  ])('%j may be taken', (name) => {
+  ])('%j is allowed', (name) => {
     expect(problems(name)).toEqual([]);
   });
 
@@ -67,7 +67,7 @@ test.each([
 });
 
 test.each(['', ' \u3000 ', 'x'.repeat(256), 'a\u0007b', 'a\nb', 'a\u0085b', 'a\u2028b', '\u202eabc', 'a\u2066b'])(
-  '%.20j is none',
+  '%.20j is not a display name',
   (text) => {
     expect(parseDisplayName(text)).toBeUndefined();
   },
@@ -89,7 +89,7 @@ test.each([
   ['\u2800\u2800', 'invisible'],
   ['\u{e0041}', 'invisible'],
   ['\u0301', 'invisible'],
-])('%.20j is refused as %s', (text, problem) => {
+])('%.20j is rejected as %s', (text, problem) => {
   expect(judgeDisplayName(text)).toEqual({ ok: false, problem });
 });
 

@@ -3,7 +3,7 @@ import { usernameOfHint } from './login-name.ts';
 
 const rules = { serverName: 'example.org', isEmailAllowed: false };
 
-describe('login_hint proposes a username', () => {
+describe('login_hint suggests a username', () => {
   test.each([
     ['mxid:@amira:example.org', 'amira'],
     ['mxid:@amira:EXAMPLE.org', 'amira'],
@@ -24,11 +24,11 @@ describe('login_hint proposes a username', () => {
     'Amira Okafor',
     '<script>',
     'a'.repeat(257),
-  ])('nothing from %.40s', (hint) => {
+  ])('no name from %.40s', (hint) => {
     expect(usernameOfHint(hint, rules)).toBeUndefined();
   });
 
-  test('an e-mail address only where one may sign in with it', () => {
+  test('an email address only where sign-in by email address is allowed', () => {
     const open = { ...rules, isEmailAllowed: true };
     expect(usernameOfHint('amira@example.org', open)).toBe('amira@example.org');
     expect(usernameOfHint('no address @ all', open)).toBeUndefined();

@@ -108,7 +108,7 @@ async function row(id: AuthorizationGrantId) {
 }
 
 describe('authorization grants', () => {
-  test('twenty parallel fulfillments make exactly one code, and only its digest is stored (R-12, S-100)', async () => {
+  test('twenty parallel fulfillments create exactly one code, and only its digest is stored (R-12, S-100)', async () => {
     const id = await created();
     const codes = await Promise.all(
       Array.from({ length: 20 }, () => fulfillAuthorizationGrant(testDatabase.database, fulfillment(id))),
@@ -121,7 +121,7 @@ describe('authorization grants', () => {
     expect(stored?.code_hash?.equals(sha256(made[0] ?? ''))).toBe(true);
   });
 
-  test('consent and cancel at the same moment: the first one counts (S-100)', async () => {
+  test('with simultaneous consent and cancellation the first one counts (S-100)', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = await created();
       const [code, isCancelled] = await Promise.all([
@@ -132,7 +132,7 @@ describe('authorization grants', () => {
     }
   });
 
-  test('no code is made once the grant expired or was cancelled', async () => {
+  test('creates no code once the grant is expired or canceled', async () => {
     const expired = await created();
     expect(
       await fulfillAuthorizationGrant(testDatabase.database, fulfillment(expired, { now: NOW + 3_600_000 })),
@@ -144,7 +144,7 @@ describe('authorization grants', () => {
   });
 
   test.each(['locked_at', 'deactivated_at'])(
-    'no code is made for an account whose %s was set after the request was read (S-102)',
+    'creates no code for an account whose %s was set after the request was read (S-102)',
     async (column) => {
       const id = await created();
       const other = await insertUser(testDatabase.database, NOW);
@@ -161,7 +161,7 @@ describe('authorization grants', () => {
     },
   );
 
-  test('no code is made for a session that has ended, or that is another person’s (S-24, S-102)', async () => {
+  test('creates no code for a session that has ended or belongs to another user (S-24, S-102)', async () => {
     const id = await created();
     const ended = await insertBrowserSession(testDatabase.database, userId, NOW);
     await sql(
@@ -178,7 +178,7 @@ describe('authorization grants', () => {
     ).toBeUndefined();
   });
 
-  test('no code is made for a cached client that is out of date', async () => {
+  test('creates no code for an outdated cached client', async () => {
     const id = await created();
     expect(
       await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id, { clientVersion: 2 })),
@@ -186,7 +186,7 @@ describe('authorization grants', () => {
     expect(await row(id)).toMatchObject({ state: 'pending' });
   });
 
-  test('a grant stores how and when the person authenticated', async () => {
+  test('a grant stores how and when the user authenticated', async () => {
     const id = await created();
     await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id));
     const found = await sql(
@@ -215,7 +215,7 @@ describe('authorization grants', () => {
 });
 
 describe('remembered consent', () => {
-  test('grows with what is agreed to later, one row for each person and client', async () => {
+  test('accumulates later consents, in one row per user and client', async () => {
     const person = await insertUser(testDatabase.database, NOW);
     const session = await insertBrowserSession(testDatabase.database, person, NOW);
     for (const rememberedScopes of [['openid', 'email'], ['openid', 'profile'], []]) {
@@ -230,7 +230,7 @@ describe('remembered consent', () => {
     expect(await consents(person)).toMatchObject([{ resources: ['https://a.example', 'https://b.example'] }]);
   });
 
-  test('two first consents at the same moment both count', async () => {
+  test('counts both of two simultaneous first consents', async () => {
     const person = await insertUser(testDatabase.database, NOW);
     const session = await insertBrowserSession(testDatabase.database, person, NOW);
     const grants = [await created(), await created()];
@@ -247,7 +247,7 @@ describe('remembered consent', () => {
 });
 
 describe('pending grants of one address', () => {
-  test('are at most 100; those of other addresses are not counted (S-95)', async () => {
+  test('are limited to 100; those of other addresses are not counted (S-95)', async () => {
     const address = '198.51.100.1';
     for (let count = 0; count < 100; count += 1) expect(await create({ address })).toBeDefined();
     expect(await create({ address })).toBeUndefined();
@@ -255,7 +255,7 @@ describe('pending grants of one address', () => {
     expect(await create({ address, now: NOW + 3_600_000 })).toBeDefined();
   });
 
-  test('count also when they are cancelled or their code is not redeemed, and not after the exchange (S-179)', async () => {
+  test('count also when canceled or with an unredeemed code, but not after the exchange (S-179)', async () => {
     const address = '198.51.100.7';
     const ids: AuthorizationGrantId[] = [];
     for (let count = 0; count < 100; count += 1) ids.push((await create({ address })) ?? newId(NOW));
@@ -274,7 +274,7 @@ describe('pending grants of one address', () => {
     expect(await create({ address })).toBeUndefined();
   });
 
-  test('are at most 100 of one person, from however many addresses; others are not counted (S-179)', async () => {
+  test('are limited to 100 per user, from any number of addresses; others are not counted (S-179)', async () => {
     const user = await insertUser(testDatabase.database, NOW);
     const other = await insertUser(testDatabase.database, NOW);
     for (let count = 0; count < 100; count += 1) expect(await create({ user })).toBeDefined();
@@ -284,20 +284,20 @@ describe('pending grants of one address', () => {
     expect(await create({ user, now: NOW + 3_600_000 })).toBeDefined();
   });
 
-  test('of IPv6 are counted by network (R-40)', async () => {
+  test('over IPv6 are counted by network (R-40)', async () => {
     for (let count = 0; count < 100; count += 1) await create({ address: `2001:db8:1:2::${count.toString(16)}` });
     expect(await create({ address: '2001:db8:1:2:ffff::1' })).toBeUndefined();
     expect(await create({ address: '2001:db8:1:3::1' })).toBeDefined();
   });
 
-  test('without a known address share one bound', async () => {
+  test('without a known address share one limit', async () => {
     for (let count = 0; count < 100; count += 1) await create({ address: undefined });
     expect(await create({ address: undefined })).toBeUndefined();
   });
 });
 
-describe('a decision that waits to be carried out', () => {
-  test('is what the session chose first; another session may choose for itself', async () => {
+describe('a pending decision', () => {
+  test('is the first choice of the session; another session may choose for itself', async () => {
     const id = await created();
     const other = await insertBrowserSession(testDatabase.database, userId, NOW);
     expect(await recordDecision(testDatabase.database, id, 'cancel', browserSessionId, NOW)).toBe(true);
@@ -305,7 +305,7 @@ describe('a decision that waits to be carried out', () => {
     expect(await recordDecision(testDatabase.database, id, 'consent', other, NOW)).toBe(true);
   });
 
-  test('is refused once the grant is not pending any more', async () => {
+  test('is rejected once the grant is no longer pending', async () => {
     const id = await created();
     await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id));
     expect(await recordDecision(testDatabase.database, id, 'cancel', browserSessionId, NOW)).toBe(false);
@@ -315,8 +315,8 @@ describe('a decision that waits to be carried out', () => {
   });
 });
 
-describe('cancelling', () => {
-  test('by a tampered exchange ends a grant that has a code, once; by its person only one that has none', async () => {
+describe('cancellation', () => {
+  test('by a tampered exchange ends a grant with a code, once; by the user only one without a code', async () => {
     const id = await created();
     expect(await cancelAuthorizationGrant(testDatabase.database, id, 'verifier-wrong', NOW)).toBe(false);
     await fulfillAuthorizationGrant(testDatabase.database, fulfillment(id));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await testDatabase.drop());
 
-test('once everybody together guesses too fast, each try waits a second, and few wait at once (S-114)', async () => {
+test('once all callers together guess too fast, each attempt waits a second, and few wait at once (S-114)', async () => {
   const clock = new FakeClock();
   const log = new RecordingLog({ clock });
   const waits: number[] = [];

@@ -132,7 +132,7 @@ async function state(): Promise<{ authenticated_at: number; kinds: string[]; fai
 }
 
 describe('re-authentication (browser-flows 3.4)', () => {
-  test('the right password renews the authentication and replaces the key of the same session (S-61)', async () => {
+  test('the correct password renews the authentication and rotates the key of the same session (S-61)', async () => {
     const { result, task } = await measured(() => reauth('right'));
     if (!result.ok || result.session === undefined) throw new Error('refused');
     expect(task.queries).toBe(2);
@@ -145,7 +145,7 @@ describe('re-authentication (browser-flows 3.4)', () => {
     });
   });
 
-  test('the former key fits for 30 seconds more', async () => {
+  test('the previous key is valid for 30 more seconds', async () => {
     const outcome = await reauth('right');
     if (!outcome.ok || outcome.session === undefined) throw new Error('refused');
     expect(await kindOf(cookieOf(outcome.session))).toBe('active');
@@ -155,7 +155,7 @@ describe('re-authentication (browser-flows 3.4)', () => {
     expect(await kindOf(cookieOf(outcome.session))).toBe('active');
   });
 
-  test('of two at the same moment one brings the new key, and both have authenticated', async () => {
+  test('of two simultaneous ones, one sets the new key, and both are authenticated', async () => {
     const outcomes = await Promise.all([reauth('right'), reauth('right')]);
     const keys = outcomes.flatMap((outcome) => (outcome.ok && outcome.session !== undefined ? [outcome.session] : []));
     expect(outcomes.every((outcome) => outcome.ok)).toBe(true);
@@ -165,7 +165,7 @@ describe('re-authentication (browser-flows 3.4)', () => {
     expect((await state()).kinds).toHaveLength(3);
   });
 
-  test('the fifth wrong password in a row ends the session', async () => {
+  test('the fifth consecutive wrong password ends the session', async () => {
     for (let count = 0; count < 4; count += 1) {
       expect(await reauth('wrong')).toEqual({ ok: false, reason: 'invalid-credentials' });
     }
@@ -179,7 +179,7 @@ describe('re-authentication (browser-flows 3.4)', () => {
     expect(await reauth('right')).toMatchObject({ ok: false, reason: 'ended' });
   });
 
-  test('a right password in between starts the count again', async () => {
+  test('a correct password in between resets the count', async () => {
     for (let count = 0; count < 4; count += 1) await reauth('wrong');
     expect((await state()).failed_reauths).toBe(4);
     const outcome = await reauth('right');
@@ -193,7 +193,7 @@ describe('re-authentication (browser-flows 3.4)', () => {
     expect(task.queries).toBe(0);
   });
 
-  test('guesses are counted with those at the sign-in form (S-87), and being limited does not end the session', async () => {
+  test('guesses share the limit of the sign-in form (S-87), and being limited does not end the session', async () => {
     const reasons = new Set<string>();
     // Each session stays below its limit of five wrong passwords.
     for (let round = 0; round < 20; round += 1) {
@@ -207,7 +207,7 @@ describe('re-authentication (browser-flows 3.4)', () => {
     expect(await kindOf(cookie)).toBe('active');
   });
 
-  test('an account that was locked in the meantime is reported as locked', async () => {
+  test('an account locked in the meantime is reported as locked', async () => {
     await database.execute(lockUser, { id: toUuid(userId), now: new Date(clock.now()) });
     expect(await reauth('right')).toMatchObject({ ok: false, reason: 'locked' });
     expect((await state()).kinds).toHaveLength(1);
@@ -218,7 +218,7 @@ describe('signing out', () => {
   const end = (which: SessionCookie['id'] | 'all'): Promise<number> =>
     finishBrowserSession(database, { userId, which, reason: 'logout', now: clock.now() });
 
-  test('ends one session once, and leaves the others', async () => {
+  test('ends one session once and leaves the others', async () => {
     const other = cookieOf(await signIn());
     expect(await end(cookie.id)).toBe(1);
     expect(await end(cookie.id)).toBe(0);
@@ -227,7 +227,7 @@ describe('signing out', () => {
     expect(await database.rows(audit, { userId: toUuid(userId) })).toContainEqual({ kind: 'logout', reason: 'logout' });
   });
 
-  test('everywhere ends all sessions of the user, with one audit event, and none of others', async () => {
+  test('everywhere ends all sessions of the user, with one audit event, and none of other users', async () => {
     const other = cookieOf(await signIn());
     const mine = userId;
     accounts += 1;
@@ -241,7 +241,7 @@ describe('signing out', () => {
     expect(events.filter((event) => event.kind === 'logout')).toHaveLength(1);
   });
 
-  test('the session of another user is not ended', async () => {
+  test('does not end the session of another user', async () => {
     const mine = cookie;
     accounts += 1;
     userId = await insertTestAccount(database, { username: `person-${accounts}`, password: 'right' });
@@ -249,7 +249,7 @@ describe('signing out', () => {
     expect(await kindOf(mine)).toBe('active');
   });
 
-  test('twenty at once end a session once', async () => {
+  test('twenty times at once ends a session once', async () => {
     const ended = await Promise.all(Array.from({ length: 20 }, () => end(cookie.id)));
     expect(ended.reduce((sum, count) => sum + count, 0)).toBe(1);
   });

@@ -153,7 +153,7 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
     await insertTestAccount(database, { username: 'upstream-only' });
   });
 
-  test('the right password opens a session with its authentication and audit event', async () => {
+  test('the correct password opens a session with its authentication and audit event', async () => {
     const outcome = await signIn('ada', 'right');
     if (!outcome.ok) throw new Error(outcome.reason);
     expect(outcome.user).toMatchObject({ id: ada, username: 'ada' });
@@ -177,7 +177,7 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
     expect(row?.key_hash).toEqual(sha256(outcome.session.key));
   });
 
-  test('each sign-in makes a session of its own (S-61)', async () => {
+  test('each sign-in creates a session of its own (S-61)', async () => {
     const first = await signIn('ada', 'right');
     const second = await signIn('ada', 'right');
     if (!first.ok || !second.ok) throw new Error('refused');
@@ -185,7 +185,7 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
     expect(second.session.key).not.toBe(first.session.key);
   });
 
-  test('empty fields are named and no limit is charged', async () => {
+  test('empty fields are reported and no limit is charged', async () => {
     const { result, task } = await measured(() => signIn('  ', ''));
     expect(result).toEqual({ ok: false, reason: 'required', fields: ['username', 'password'] });
     expect(task.queries).toBe(0);
@@ -198,14 +198,14 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
     ['an account without password', 'upstream-only', 'right'],
     ['the wrong password of a locked account', 'locked', 'wrong'],
     ['the wrong password of a deactivated account', 'gone', 'wrong'],
-  ])('%s gives one and the same answer for the same work (S-79)', async (_, username, password) => {
+  ])('%s gets the same response for the same work (S-79)', async (_, username, password) => {
     const { result, task } = await measured(() => signIn(username, password));
     expect(result).toEqual({ ok: false, reason: 'invalid-credentials' });
     expect(task.queries).toBe(2);
     expect(hasher.verifications).toBe(1);
   });
 
-  test('locked and deactivated accounts are told so after the right password only (S-80)', async () => {
+  test('locked and deactivated accounts are reported only after the correct password (S-80)', async () => {
     expect(await signIn('locked', 'right')).toMatchObject({
       ok: false,
       reason: 'locked',
@@ -215,7 +215,7 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
     expect(linesOf('auth.refused').map((line) => line.fields['code'])).toEqual(['locked', 'deactivated']);
   });
 
-  test('a password over 1,024 bytes is wrong without being hashed', async () => {
+  test('a password over 1,024 bytes is wrong and is not hashed', async () => {
     expect(await signIn('ada', 'ß'.repeat(513))).toEqual({ ok: false, reason: 'invalid-credentials' });
     expect(hasher.verifications).toBe(0);
   });
@@ -226,7 +226,7 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
     expect(task.queries).toBe(2);
   });
 
-  test('an outdated hash is replaced at the next right password, and the password stays the same one', async () => {
+  test('an outdated hash is replaced at the next correct password, and the password stays valid', async () => {
     const old = new PasswordHasher({ schemes: [OUTDATED], concurrency: 1, queueLength: 1, log });
     const id = await insertTestAccount(database, { username: 'old-hash', password: 'right' }, { hasher: old });
     const before = await database.first(passwordRow, { userId: toUuid(id) });
@@ -240,7 +240,7 @@ describe('outcomes of a password sign-in (browser-flows 3.2.4)', () => {
     expect(await signIn('old-hash', 'right')).toMatchObject({ ok: true });
   });
 
-  test('a password that was changed while it was checked signs nobody in', async () => {
+  test('a password that changed during the check does not sign in', async () => {
     const id = await insertTestAccount(database, { username: 'changing', password: 'right' });
     const deps = depsOn(database);
     const check = deps.passwordChecks.check.bind(deps.passwordChecks);
@@ -305,14 +305,14 @@ describe('finding the account (browser-flows 3.2.3)', () => {
     expect(await signIn(typed, 'right')).toMatchObject({ reason: 'invalid-credentials' });
   });
 
-  test('names that differ only in case match by their exact spelling', async () => {
+  test('names that differ only in case match by exact spelling', async () => {
     expect(await signIn('twin', 'lower')).toMatchObject({ ok: true, user: { username: 'twin' } });
     expect(await signIn('Twin', 'upper')).toMatchObject({ ok: true, user: { username: 'Twin' } });
     expect(await signIn('TWIN', 'lower')).toMatchObject({ reason: 'invalid-credentials' });
     expect(await signIn('Twin', 'lower')).toMatchObject({ reason: 'invalid-credentials' });
   });
 
-  test('an address does not sign in where that is not allowed', async () => {
+  test('an email address does not sign in where that is not allowed', async () => {
     const deps = { ...depsOn(database), loginNames: { serverName: 'example.org', isEmailAllowed: false } };
     const attempt = { username: 'grace.h@example.net', password: 'right', address: undefined, userAgent: undefined };
     expect(
@@ -333,7 +333,7 @@ describe('limits (browser-flows 3.2.5)', () => {
     perAccount: { burst, perSecond: burst / 3600 },
   });
 
-  test('after three wrong passwords an address waits 20 seconds for each further one, and no hash is computed', async () => {
+  test('after three wrong passwords an address waits 20 seconds per attempt, and no hash is computed', async () => {
     await insertTestAccount(database, { username: 'limited', password: 'right' });
     const attempt = (): Promise<SignInOutcome> => signIn('limited', 'wrong', { limits: DEFAULT_LIMITS });
     for (let count = 0; count < 3; count += 1) expect(await attempt()).toMatchObject({ reason: 'invalid-credentials' });
@@ -345,13 +345,13 @@ describe('limits (browser-flows 3.2.5)', () => {
     expect(await attempt()).toMatchObject({ reason: 'rate-limited' });
   });
 
-  test('being limited looks the same for a name that does not exist (R-42)', async () => {
+  test('is the same for a nonexistent name (R-42)', async () => {
     const attempt = (): Promise<SignInOutcome> => signIn('no-such-name', 'wrong', { limits: DEFAULT_LIMITS });
     for (let count = 0; count < 3; count += 1) expect(await attempt()).toMatchObject({ reason: 'invalid-credentials' });
     expect(await attempt()).toEqual({ ok: false, reason: 'rate-limited', retryAfterSeconds: 20 });
   });
 
-  test('right passwords give their tokens back: only failures count', async () => {
+  test('correct passwords return their tokens: only failures count', async () => {
     await insertTestAccount(database, { username: 'refunded', password: 'right' });
     for (let count = 0; count < 8; count += 1) {
       expect(await signIn('refunded', 'right', { limits: DEFAULT_LIMITS })).toMatchObject({ ok: true });
@@ -361,7 +361,7 @@ describe('limits (browser-flows 3.2.5)', () => {
     expect(await attempt()).toMatchObject({ reason: 'rate-limited' });
   });
 
-  test('a refusal by one bucket takes no token from the other', async () => {
+  test('a rejection by one bucket takes no token from the other', async () => {
     await insertTestAccount(database, { username: 'owner', password: 'right' });
     const limits = { ...DEFAULT_LIMITS, perAccount: { burst: 4, perSecond: 4 / 3600 } };
     // An attacker at one IP address exceeds that address's limit. The account has fewer tokens than there are attempts.
@@ -387,7 +387,7 @@ describe('limits (browser-flows 3.2.5)', () => {
     expect(hasher.verifications).toBe(4);
   });
 
-  test('addresses of one IPv6 /64 share a bucket, those of another do not', async () => {
+  test('addresses of one IPv6 /64 share a bucket, separate from other networks', async () => {
     const limits = DEFAULT_LIMITS;
     const within = await many(12, (index) =>
       signIn(`six-${index}`, 'wrong', { limits, address: `2001:db8:1:2:${index}::${index}` }),
@@ -436,7 +436,7 @@ describe('limits (browser-flows 3.2.5)', () => {
     }
   });
 
-  test('from a browser that signed in before, the owner gets in while strangers have used up the account (S-88)', async () => {
+  test("from a known browser the owner can sign in while strangers have exhausted the account's limit (S-88)", async () => {
     const owner = await insertTestAccount(database, { username: 'besieged', password: 'right' });
     const limits = perAccountOnly(5);
     await many(10, (index) => signIn('besieged', 'wrong', { limits, address: `198.51.100.${index}` }));
@@ -445,7 +445,7 @@ describe('limits (browser-flows 3.2.5)', () => {
     expect(await signIn('besieged', 'right', { limits, knownBrowsers })).toMatchObject({ ok: true });
   });
 
-  test('a known browser has ten tries of its own, and only for its own account', async () => {
+  test('a known browser has ten attempts of its own, only for its own account', async () => {
     const owner = await insertTestAccount(database, { username: 'familiar', password: 'right' });
     const limits = { ...DEFAULT_LIMITS, perIp: ample };
     const knownBrowsers = [{ user: owner, nonce: 'AAAAAAAAAAAAAAAAAAAAAA' }];
@@ -480,7 +480,7 @@ describe('a wrong password as a security event of its account', () => {
     ]);
   });
 
-  test('is written ten times within an hour, the newest of which counts the others, and again the hour after', async () => {
+  test('is written ten times per hour, the newest counting the others, and again the hour after', async () => {
     const id = await insertTestAccount(database, { username: 'flooded', password: 'right' });
     const counts = async () => (await database.rows(failures, { userId: toUuid(id) })).map(({ count }) => count);
     for (let count = 0; count < 15; count += 1) {
@@ -496,13 +496,13 @@ describe('a wrong password as a security event of its account', () => {
     expect(await counts()).toEqual([...new Array<null>(9).fill(null), 6, ...new Array<null>(9).fill(null), 3]);
   });
 
-  test('is not written for names that no account has', async () => {
+  test('is not written for unknown names', async () => {
     const before = await database.first(allFailures, {});
     await signIn('no-such-name', 'wrong');
     expect(await database.first(allFailures, {})).toEqual(before);
   });
 
-  test('does not make the answer wait for the disk, which it would for accounts that exist only (S-79)', async () => {
+  test('does not delay the response by disk writes, which would reveal existing accounts (S-79)', async () => {
     const setting = statement<{ setting: string }, NoParameters>(
       'test-synchronous-commit',
       `select current_setting('synchronous_commit') as setting`,
@@ -525,12 +525,12 @@ describe('a wrong password as a security event of its account', () => {
   });
 });
 
-describe('a hundred wrong passwords in a row', () => {
+describe('a hundred consecutive wrong passwords', () => {
   const fail = async (username: string, times: number): Promise<void> => {
     for (let count = 0; count < times; count += 1) await signIn(username, 'wrong');
   };
 
-  test('raise the alarm once, and again after a hundred more', async () => {
+  test('raise an alarm once, and again after a hundred more', async () => {
     const id = await insertTestAccount(database, { username: 'alarmed', password: 'right' });
     await fail('alarmed', 99);
     expect(linesOf('login.bruteforce')).toEqual([]);
@@ -542,7 +542,7 @@ describe('a hundred wrong passwords in a row', () => {
     expect(linesOf('login.bruteforce')).toHaveLength(2);
   });
 
-  test('are forgotten by a right one in between', async () => {
+  test('are reset by a correct one', async () => {
     await insertTestAccount(database, { username: 'forgetful', password: 'right' });
     await fail('forgetful', 60);
     await signIn('forgetful', 'right');
@@ -563,7 +563,7 @@ describe('a hundred wrong passwords in a row', () => {
   });
 });
 
-test('log lines about refused sign-ins never hold what was typed', async () => {
+test('log lines about rejected sign-ins never contain the input', async () => {
   const id = await insertTestAccount(database, { username: 'discreet', password: 'right' });
   await signIn('discreet', 'typed-password');
   await signIn('typed-name', 'typed-password');

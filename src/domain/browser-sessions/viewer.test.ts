@@ -37,7 +37,7 @@ describe('reading the session (browser-flows 2.5)', () => {
     expect(judgeViewer(live, undefined, NO_LIMITS, NOW)).toEqual({ viewer: { kind: 'anonymous' } });
   });
 
-  test('a row that is gone is reported', () => {
+  test('a missing row is reported', () => {
     const missing = { viewer: { kind: 'anonymous' }, remark: 'missing' };
     expect(judge(undefined)).toEqual(missing);
     expect(judge({ viewer_session_id: null })).toEqual(missing);
@@ -71,11 +71,11 @@ describe('reading the session (browser-flows 2.5)', () => {
     ['live', {}],
     ['finished', { viewer_is_finished: true }],
     ['locked', { viewer_is_locked: true }],
-  ])('a key that does not fit shows nothing of a %s session', (_, change) => {
+  ])('a wrong key shows nothing of a %s session', (_, change) => {
     expect(judge({ ...live, ...change, viewer_key_hash: sha256('other') })).toEqual({ viewer: { kind: 'anonymous' } });
   });
 
-  test('the key before the last rotation fits for 30 seconds', () => {
+  test('the key before the last rotation is valid for 30 seconds', () => {
     const rotated = (msAgo: number): ViewerRow => ({
       ...live,
       viewer_key_hash: sha256('new'),
@@ -106,7 +106,7 @@ describe('reading the session (browser-flows 2.5)', () => {
     expect(judgement.remark).toBe(kind === 'active' ? undefined : 'expired');
   });
 
-  test('a session that was never used again is idle since it was opened', () => {
+  test('a session that was never used is idle since it was opened', () => {
     const unused = { ...live, viewer_last_active_at: null };
     expect(judge(unused, { idleSeconds: 179 }).remark).toBe('expired');
   });

@@ -73,8 +73,8 @@ class OutboundStub implements Pick<OutboundHttp, 'get'> {
   }
 }
 
-describe('a signature of a client', () => {
-  test('is good with the key that it names', async () => {
+describe("a client's signature", () => {
+  test('is valid with the key that it names', async () => {
     const keys = new ClientKeys(new PublishedKeys({ outbound: new OutboundStub(), clock: new FakeClock() }));
     const both = client(jwk(one, 'one'), jwk(other, 'other'));
     expect(await keys.verify(both, await signed(other.privateKey, 'other'))).toEqual({ ok: true });
@@ -84,7 +84,7 @@ describe('a signature of a client', () => {
     expect(unknown).toEqual({ ok: false, reason: 'unknown-key' });
   });
 
-  test('is good with any of its keys when it names none, or they have no names', async () => {
+  test('is valid with any of the keys when it names none, or they have no names', async () => {
     const keys = new ClientKeys(new PublishedKeys({ outbound: new OutboundStub(), clock: new FakeClock() }));
     const named = client(jwk(one, 'one'), jwk(other, 'other'));
     expect(await keys.verify(named, await signed(other.privateKey))).toEqual({ ok: true });
@@ -92,14 +92,14 @@ describe('a signature of a client', () => {
     expect(await keys.verify(unnamed, await signed(other.privateKey, 'third'))).toEqual({ ok: true });
   });
 
-  test('that names no key is tried with five of them at most, so that it costs little', async () => {
+  test('without a key name is checked with at most five keys to limit the cost', async () => {
     const keys = new ClientKeys(new PublishedKeys({ outbound: new OutboundStub(), clock: new FakeClock() }));
     const many = [...Array.from({ length: 5 }, pair), one].map((each, index) => jwk(each, `kid ${index}`));
     expect(await keys.verify(client(...many), await signed(one.privateKey))).toMatchObject({ ok: false });
     expect(await keys.verify(client(...many.slice(1)), await signed(one.privateKey))).toEqual({ ok: true });
   });
 
-  test('of a client with other keys, of another kind or none at all, is not good', async () => {
+  test('of a client with other keys, of another type or none at all, is invalid', async () => {
     const keys = new ClientKeys(new PublishedKeys({ outbound: new OutboundStub(), clock: new FakeClock() }));
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
     for (const mistaken of [client(), client(jwk(rsa)), client({ ...jwk(one), use: 'enc' })]) {
@@ -110,7 +110,7 @@ describe('a signature of a client', () => {
   });
 });
 
-describe('keys that a client publishes', () => {
+describe('published keys of a client', () => {
   function published() {
     const outbound = new OutboundStub();
     const clock = new FakeClock();
@@ -120,7 +120,7 @@ describe('keys that a client publishes', () => {
   }
   const unavailable = { ok: false, reason: 'keys-unavailable' };
 
-  test('are fetched once while they are fresh, by many requests at once too', async () => {
+  test('are fetched once while fresh, also by concurrent requests', async () => {
     const { outbound, clock, verify } = published();
     outbound.publish(jwk(one, 'one'));
     const jws = await signed(one.privateKey, 'one');
@@ -152,7 +152,7 @@ describe('keys that a client publishes', () => {
     expect(await verify(await signed(one.privateKey, 'one'))).toEqual({ ok: false, reason: 'unknown-key' });
   });
 
-  test('serve for a day while no newer copy can be had', async () => {
+  test('are used for a day while no newer copy is available', async () => {
     const { outbound, clock, verify } = published();
     outbound.publish(jwk(one, 'one'));
     const jws = await signed(one.privateKey, 'one');
@@ -170,7 +170,7 @@ describe('keys that a client publishes', () => {
   });
 
   test.each([undefined, '', 'no JSON', '[]', '{}', '{"keys":{}}', '{"keys":[],"keys":[]}'])(
-    'that cannot be had (%j) are asked for once a minute',
+    'that are unavailable (%j) are requested once a minute',
     async (body) => {
       const { outbound, clock, verify } = published();
       outbound.body = body;
@@ -183,7 +183,7 @@ describe('keys that a client publishes', () => {
     },
   );
 
-  test('are asked for again at once when nothing was sent, since too much was under way', async () => {
+  test('are requested again immediately when nothing was sent because of too many requests in flight', async () => {
     const { outbound, verify } = published();
     outbound.failure = 'busy';
     const jws = await signed(one.privateKey, 'one');
@@ -192,7 +192,7 @@ describe('keys that a client publishes', () => {
     expect(await verify(jws)).toEqual({ ok: true });
   });
 
-  test('are kept for as many sets as have five thousand keys, the oldest goes first (S-35)', async () => {
+  test('are cached for as many sets as have five thousand keys, evicting the oldest first (S-35)', async () => {
     const outbound = new OutboundStub();
     outbound.publish(...Array.from({ length: 50 }, () => jwk(one)));
     const keys = new ClientKeys(new PublishedKeys({ outbound, clock: new FakeClock() }));

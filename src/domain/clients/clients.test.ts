@@ -83,7 +83,7 @@ async function version(id: ClientId): Promise<number | undefined> {
 }
 
 describe('client directory', () => {
-  test('a client is read once and served from memory for a minute', async () => {
+  test('reads a client once and serves it from memory for a minute', async () => {
     const clock = new FakeClock();
     const directory = new ClientDirectory(db.database, keys, clock);
     const id = await insertClient(db.database, keys, clock.now(), {
@@ -105,7 +105,7 @@ describe('client directory', () => {
     expect((await measured(() => directory.find(id))).task.queries).toBe(1);
   });
 
-  test('a disabled client is found until the directory is told to forget it, then unknown', async () => {
+  test('finds a disabled client until the directory forgets it', async () => {
     const clock = new FakeClock();
     const directory = new ClientDirectory(db.database, keys, clock);
     const id = await insertClient(db.database, keys, clock.now());
@@ -116,7 +116,7 @@ describe('client directory', () => {
     expect(await directory.find(id)).toBeUndefined();
   });
 
-  test('an unknown client is remembered briefly, so that a client made in the meantime is found soon', async () => {
+  test('remembers an unknown client briefly, so that a client created in the meantime is found soon', async () => {
     const clock = new FakeClock();
     const directory = new ClientDirectory(db.database, keys, clock);
     const id = newId<'client'>(clock.now());
@@ -127,7 +127,7 @@ describe('client directory', () => {
     expect(await directory.find(id)).toBeDefined();
   });
 
-  test('fifty requests for one client at once read it once, each on its own account', async () => {
+  test('fifty concurrent requests for one client read it once, each charged to its own task', async () => {
     const clock = new FakeClock();
     const directory = new ClientDirectory(db.database, keys, clock);
     const id = await insertClient(db.database, keys, clock.now());
@@ -136,7 +136,7 @@ describe('client directory', () => {
     expect(found.every(({ result }) => result?.id === id)).toBe(true);
   });
 
-  test('a read that began before a client was forgotten is not kept, since it may be older than the change', async () => {
+  test('discards a read that began before the client was forgotten, since it may be older than the change', async () => {
     const clock = new FakeClock();
     // Holds back query results.
     const waiting: (() => void)[] = [];
@@ -167,7 +167,7 @@ describe('client directory', () => {
     expect(await late).toMatchObject({ version: 2 });
   });
 
-  test('unknown ids do not evict clients from memory, however many are asked for (S-179)', async () => {
+  test('unknown IDs do not evict clients from memory, whatever their number (S-179)', async () => {
     const clock = new FakeClock();
     const directory = new ClientDirectory(db.database, keys, clock);
     const id = await insertClient(db.database, keys, clock.now());
@@ -178,7 +178,7 @@ describe('client directory', () => {
     expect((await measured(() => directory.find(id))).task.queries).toBe(0);
   });
 
-  test('clients that registered a lot are kept in memory only as far as there is room (S-54)', async () => {
+  test('keeps clients with large registrations in memory only as far as there is space (S-54)', async () => {
     const clock = new FakeClock();
     const directory = new ClientDirectory(db.database, keys, clock);
     const model = await insertClient(db.database, keys, clock.now());
@@ -221,7 +221,7 @@ describe('static clients of the configuration', () => {
   const clock = new FakeClock();
   const sync = async (...clients: StaticClientConfig[]) => await syncStaticClients(syncDeps(clock), clients);
 
-  test('are added, changed only where they differ, and an unchanged sync reads once and takes no lock', async () => {
+  test('are added, changed only where they differ, and an unchanged sync reads once without a lock', async () => {
     const [first, second] = [newId<'client'>(1), newId<'client'>(2)];
     expect(await sync(configured(first), configured(second))).toMatchObject({
       actions: [
@@ -246,7 +246,7 @@ describe('static clients of the configuration', () => {
     });
   });
 
-  test('a new secret replaces the old one, and none is stored readable', async () => {
+  test('a new secret replaces the old one, and none is stored in plain text', async () => {
     const id = newId<'client'>(3);
     await sync(configured(id));
     expect(await sync(configured(id, { clientSecret: new Secret('a newer secret') }))).toMatchObject({
@@ -279,13 +279,13 @@ describe('static clients of the configuration', () => {
     });
   });
 
-  test('an entry with the id of a dynamic client takes it over', async () => {
+  test('an entry with the ID of a dynamic client takes it over', async () => {
     const id = await insertClient(db.database, keys, clock.now(), { isStatic: false });
     expect(await sync(configured(id))).toMatchObject({ actions: [{ action: 'update' }] });
     expect(await new ClientDirectory(db.database, keys, clock).find(id)).toMatchObject({ isStatic: true });
   });
 
-  test('stay usable when their entry disappeared, and are counted', async () => {
+  test('stay usable when their entry is removed, and are counted', async () => {
     const id = newId<'client'>(4);
     await sync(configured(id));
     const { unlisted } = await sync();
@@ -293,7 +293,7 @@ describe('static clients of the configuration', () => {
     expect(await new ClientDirectory(db.database, keys, clock).find(id)).toBeDefined();
   });
 
-  test('a client that looks different needs consent again, and grants to an address that it lost end', async () => {
+  test('a client with changed display data needs consent again, and grants to a removed redirect URI end', async () => {
     const id = newId<'client'>(8);
     const loopback = 'http://127.0.0.1/cb';
     const native = { clientAuthMethod: 'none', clientSecret: undefined } as const;
@@ -344,7 +344,7 @@ describe('static clients of the configuration', () => {
     ['another logo', { logoUri: 'https://example.org/logo' }, false],
     ['terms of service', { tosUri: 'https://example.org/terms' }, false],
     ['one more host', { redirectUris: ['https://app.example.org/cb', 'https://b.example.org/cb'] }, false],
-  ])('only a change that consent pages show ends consents: %s (oauth 7.6)', async (_, changes, isKept) => {
+  ])('only a change shown on consent pages ends consents: %s (oauth 7.6)', async (_, changes, isKept) => {
     const id = newId<'client'>(clock.now());
     const before = { clientUri: 'https://example.org/' };
     await sync(configured(id, before));

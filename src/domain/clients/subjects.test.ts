@@ -8,7 +8,7 @@ const USER = newId<'user'>(1);
 const subjects = new Subjects({ pairwiseSubjects: KEY });
 
 describe('subjects (OpenID Connect Core 8, oauth 15.5)', () => {
-  test('are the identifier of the account where no sector is given', () => {
+  test('are the account ID without a sector', () => {
     expect(subjects.of(USER, undefined)).toBe(USER);
   });
 
@@ -19,7 +19,7 @@ describe('subjects (OpenID Connect Core 8, oauth 15.5)', () => {
     expect(isPairwiseSubject(USER)).toBe(false);
   });
 
-  test('differ between sectors, people and installations', () => {
+  test('differ between sectors, users and installations', () => {
     const all = [
       subjects.of(USER, 'app.example'),
       subjects.of(USER, 'app.example.org'),
@@ -33,7 +33,7 @@ describe('subjects (OpenID Connect Core 8, oauth 15.5)', () => {
 describe('the sector of a client', () => {
   const redirect_uris = ['https://app.example/cb'];
 
-  test('is the host of its sector identifier, else of its redirect URIs, and none with public subjects', () => {
+  test('is the host of its sector identifier, otherwise of its redirect URIs, and none with public subjects', () => {
     const sector_identifier_uri = 'https://Group.example:8443/apps.json';
     expect(sectorHost(sectorUri({ redirect_uris }))).toBeUndefined();
     expect(sectorHost(sectorUri({ redirect_uris, subject_type: 'public', sector_identifier_uri }))).toBeUndefined();
@@ -43,7 +43,10 @@ describe('the sector of a client', () => {
     );
   });
 
-  test.each([[[]], [['com.example.app:/cb']]])('that is missing with %j is a fault, never a public subject', (uris) => {
-    expect(() => sectorHost(sectorUri({ redirect_uris: uris, subject_type: 'pairwise' }))).toThrow('has no sector');
-  });
+  test.each([[[]], [['com.example.app:/cb']]])(
+    'that is missing with %j is an error, never a public subject',
+    (uris) => {
+      expect(() => sectorHost(sectorUri({ redirect_uris: uris, subject_type: 'pairwise' }))).toThrow('has no sector');
+    },
+  );
 });

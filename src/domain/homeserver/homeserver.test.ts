@@ -54,167 +54,162 @@ function profile(changes: Partial<Profile> = {}): Profile {
 
 const events = (event: string) => log.lines.filter((line) => line.event === event);
 
-describe.each(['synapse', 'synapse_legacy'] as const)(
-  'a homeserver of the kind %s (chat-compat 11.3, 11.4)',
-  (kind) => {
-    test('is told of somebody new, with name and addresses', async () => {
-      const told = profile({ displayName: 'Amira Öz', emails: ['amira@example.org', 'a@b.example'] });
-      expect(await open({ kind }).provisionUser(told, job())).toMatchObject({ ok: true });
-      expect(standIn.user('amira')).toMatchObject({
-        displayName: 'Amira Öz',
-        emails: ['amira@example.org', 'a@b.example'],
-        isLocked: false,
-        subject: kind === 'synapse' ? undefined : told.subject,
+describe.each(['synapse', 'synapse_legacy'] as const)('a homeserver of kind %s (chat-compat 11.3, 11.4)', (kind) => {
+  test('is notified of a new user with name and email addresses', async () => {
+    const told = profile({ displayName: 'Amira Öz', emails: ['amira@example.org', 'a@b.example'] });
+    expect(await open({ kind }).provisionUser(told, job())).toMatchObject({ ok: true });
+    expect(standIn.user('amira')).toMatchObject({
+      displayName: 'Amira Öz',
+      emails: ['amira@example.org', 'a@b.example'],
+      isLocked: false,
+      subject: kind === 'synapse' ? undefined : told.subject,
+    });
+  });
+
+  test('keeps an unspecified name and removes deleted addresses', async () => {
+    const user = standIn.addUser('amira');
+    user.displayName = 'Chosen there';
+    user.emails = ['old@example.org'];
+    expect(await open({ kind }).provisionUser(profile(), job())).toMatchObject({ ok: true });
+    expect(user).toMatchObject({ displayName: 'Chosen there', emails: [] });
+  });
+
+  test('reports whether names are available', async () => {
+    standIn.addUser('taken');
+    standIn.state.exclusive = /^bridge-/;
+    const homeserver = open({ kind });
+    const answers = new Map<string, unknown>();
+    for (const name of ['free', 'taken', 'Taken', 'bridge-x', '_x', '123', 'amirä', 'a b']) {
+      answers.set(name, await homeserver.isLocalpartAvailable(name, REQUEST));
+    }
+    expect([...answers].filter(([, answer]) => JSON.stringify(answer) === '{"ok":true,"value":true}')).toHaveLength(1);
+    expect([...answers.values()].slice(1)).toEqual(Array(7).fill({ ok: true, value: false }));
+    expect(standIn.requests.length, 'a name outside of ASCII is not asked for').toBe(7);
+  });
+
+  test('returns the data of a user', async () => {
+    const value = { displayName: 'Amira', avatarUrl: 'mxc://example.org/face', isDeactivated: true };
+    Object.assign(standIn.addUser('amira'), value);
+    const homeserver = open({ kind });
+    expect(await homeserver.queryUser('amira', PAGE)).toEqual({ ok: true, value });
+    expect(await homeserver.queryUser('nobody', PAGE)).toMatchObject({ ok: false, reason: 'unknown-user' });
+  });
+
+  test.each([true, false])('deactivates a user, erased: %s, and reactivates the user', async (isErased) => {
+    const user = standIn.addUser('amira');
+    const homeserver = open({ kind });
+    expect(await homeserver.deleteUser('amira', isErased, job())).toMatchObject({ ok: true });
+    expect(user).toMatchObject({ isDeactivated: true, isErased });
+    expect(await homeserver.reactivateUser('amira', job())).toMatchObject({ ok: true });
+    expect(user.isDeactivated).toBe(false);
+  });
+
+  test('reports an unknown user on deactivation', async () => {
+    expect(await open({ kind }).deleteUser('nobody', true, job())).toMatchObject({
+      ok: false,
+      reason: 'unknown-user',
+    });
+  });
+
+  test('is notified of a device, whose name stays unless one is sent', async () => {
+    const { devices } = standIn.addUser('amira');
+    const homeserver = open({ kind });
+    for (const id of ['PHONE', 'of two words', 'a/b?c#d%', 'é']) {
+      expect(await homeserver.upsertDevice('amira', { id, name: `${id} named` }, REQUEST)).toMatchObject({
+        ok: true,
       });
+      expect(await homeserver.upsertDevice('amira', { id, name: undefined }, REQUEST)).toMatchObject({ ok: true });
+      expect(devices.get(id)).toBe(`${id} named`);
+    }
+    expect(await homeserver.upsertDevice('nobody', { id: 'X', name: 'N' }, REQUEST)).toMatchObject({
+      ok: false,
+      reason: 'unknown-user',
     });
+  });
 
-    test('keeps a name that it is not told, and forgets addresses that are gone', async () => {
-      const user = standIn.addUser('amira');
-      user.displayName = 'Chosen there';
-      user.emails = ['old@example.org'];
-      expect(await open({ kind }).provisionUser(profile(), job())).toMatchObject({ ok: true });
-      expect(user).toMatchObject({ displayName: 'Chosen there', emails: [] });
+  test('is notified of a new display name and of its removal', async () => {
+    const user = standIn.addUser('amira');
+    const homeserver = open({ kind });
+    for (const name of ['Amira Öz', 'x'.repeat(256), '👋'.repeat(255), undefined]) {
+      expect(await homeserver.setDisplayName('amira', name, REQUEST)).toMatchObject({ ok: true });
+      expect(user.displayName).toBe(name);
+    }
+    expect(await homeserver.setDisplayName('nobody', 'N', REQUEST)).toMatchObject({
+      ok: false,
+      reason: 'unknown-user',
     });
+  });
 
-    test('says which names can be had', async () => {
-      standIn.addUser('taken');
-      standIn.state.exclusive = /^bridge-/;
-      const homeserver = open({ kind });
-      const answers = new Map<string, unknown>();
-      for (const name of ['free', 'taken', 'Taken', 'bridge-x', '_x', '123', 'amirä', 'a b']) {
-        answers.set(name, await homeserver.isLocalpartAvailable(name, REQUEST));
-      }
-      expect([...answers].filter(([, answer]) => JSON.stringify(answer) === '{"ok":true,"value":true}')).toHaveLength(
-        1,
-      );
-      expect([...answers.values()].slice(1)).toEqual(Array(7).fill({ ok: true, value: false }));
-      expect(standIn.requests.length, 'a name outside of ASCII is not asked for').toBe(7);
+  test('allows a user to replace the cross-signing keys for a while', async () => {
+    const user = standIn.addUser('amira');
+    const homeserver = open({ kind });
+    expect(await homeserver.allowCrossSigningReset('amira', REQUEST)).toMatchObject({ ok: true });
+    expect(user.resetAllowedUntil).toBeGreaterThan(standIn.state.clock.now());
+    expect(await homeserver.allowCrossSigningReset('nobody', REQUEST)).toMatchObject({
+      ok: false,
+      reason: 'unknown-user',
     });
+  });
 
-    test('says what it knows of somebody', async () => {
-      const value = { displayName: 'Amira', avatarUrl: 'mxc://example.org/face', isDeactivated: true };
-      Object.assign(standIn.addUser('amira'), value);
-      const homeserver = open({ kind });
-      expect(await homeserver.queryUser('amira', PAGE)).toEqual({ ok: true, value });
-      expect(await homeserver.queryUser('nobody', PAGE)).toMatchObject({ ok: false, reason: 'unknown-user' });
+  test('is notified of another name of a known device', async () => {
+    const { devices } = standIn.addUser('amira');
+    const homeserver = open({ kind });
+    for (const id of ['PHONE', 'of two words', 'a/b?c#d%', 'é']) {
+      devices.set(id, 'before');
+      expect(await homeserver.renameDevice('amira', { id, name: 'after' }, REQUEST)).toMatchObject({ ok: true });
+      expect(devices.get(id)).toBe('after');
+    }
+    expect(await homeserver.renameDevice('amira', { id: 'NONE', name: 'N' }, REQUEST)).toMatchObject({
+      ok: false,
+      reason: 'unknown-user',
     });
+  });
 
-    test.each([true, false])('deactivates somebody, erased: %s, and reactivates them', async (isErased) => {
-      const user = standIn.addUser('amira');
-      const homeserver = open({ kind });
-      expect(await homeserver.deleteUser('amira', isErased, job())).toMatchObject({ ok: true });
-      expect(user).toMatchObject({ isDeactivated: true, isErased });
-      expect(await homeserver.reactivateUser('amira', job())).toMatchObject({ ok: true });
-      expect(user.isDeactivated).toBe(false);
+  test('has no device whose ID would lead to another path', async () => {
+    const { devices } = standIn.addUser('amira');
+    const homeserver = open({ kind });
+    for (const id of ['.', '..']) {
+      expect(await homeserver.upsertDevice('amira', { id, name: 'N' }, REQUEST)).toMatchObject({ ok: true });
+    }
+    expect([...devices.keys()]).toEqual(['.', '..']);
+    expect(standIn.requests.every(({ method }) => method === 'POST')).toBe(true);
+  });
+
+  test('is sent all devices: others are deleted, and one without a session is left alone', async () => {
+    const user = standIn.addUser('amira');
+    for (const id of ['KEPT', 'SURPLUS', 'DRY']) user.devices.set(id, `name of ${id}`);
+    user.dehydratedDevice = 'DRY';
+    const homeserver = open({ kind });
+    expect(await homeserver.syncDevices('amira', ['KEPT', 'MISSING'], job())).toMatchObject({ ok: true });
+    expect([...user.devices]).toEqual([
+      ['KEPT', 'name of KEPT'],
+      ['DRY', 'name of DRY'],
+      ['MISSING', undefined],
+    ]);
+    expect(await homeserver.syncDevices('amira', [], job())).toMatchObject({ ok: true });
+    expect([...user.devices.keys()]).toEqual(['DRY']);
+    expect(await homeserver.syncDevices('nobody', [], job())).toMatchObject({ ok: false, reason: 'unknown-user' });
+  });
+
+  test('is called below a path in the endpoint, with the user agent of the service', async () => {
+    const homeserver = open({ kind, endpoint: `${standIn.endpoint}inside/` });
+    await homeserver.queryUser('amira', PAGE);
+    expect(standIn.requests[0]?.path).toMatch(/^\/inside\/_synapse\//);
+    expect(standIn.requests[0]).toMatchObject({ authorization: `Bearer ${SECRET}`, userAgent: 'latchkey/1.2.3' });
+  });
+
+  test('with another secret is unavailable until the operator fixes it', async () => {
+    const homeserver = open({ kind, secret: new Secret('another-secret-of-the-test') });
+    expect(await homeserver.provisionUser(profile(), job())).toMatchObject({ ok: false, reason: 'unavailable' });
+    expect(await homeserver.isLocalpartAvailable('amira', REQUEST)).toMatchObject({
+      ok: false,
+      reason: 'unavailable',
     });
+    expect(events('homeserver.failed')).toHaveLength(1);
+  });
+});
 
-    test('says that it does not know somebody whom it is to deactivate', async () => {
-      expect(await open({ kind }).deleteUser('nobody', true, job())).toMatchObject({
-        ok: false,
-        reason: 'unknown-user',
-      });
-    });
-
-    test('is told of a device, whose name stays unless it is told', async () => {
-      const { devices } = standIn.addUser('amira');
-      const homeserver = open({ kind });
-      for (const id of ['PHONE', 'of two words', 'a/b?c#d%', 'é']) {
-        expect(await homeserver.upsertDevice('amira', { id, name: `${id} named` }, REQUEST)).toMatchObject({
-          ok: true,
-        });
-        expect(await homeserver.upsertDevice('amira', { id, name: undefined }, REQUEST)).toMatchObject({ ok: true });
-        expect(devices.get(id)).toBe(`${id} named`);
-      }
-      expect(await homeserver.upsertDevice('nobody', { id: 'X', name: 'N' }, REQUEST)).toMatchObject({
-        ok: false,
-        reason: 'unknown-user',
-      });
-    });
-
-    test('is told of another display name, and of none', async () => {
-      const user = standIn.addUser('amira');
-      const homeserver = open({ kind });
-      for (const name of ['Amira Öz', 'x'.repeat(256), '👋'.repeat(255), undefined]) {
-        expect(await homeserver.setDisplayName('amira', name, REQUEST)).toMatchObject({ ok: true });
-        expect(user.displayName).toBe(name);
-      }
-      expect(await homeserver.setDisplayName('nobody', 'N', REQUEST)).toMatchObject({
-        ok: false,
-        reason: 'unknown-user',
-      });
-    });
-
-    test('lets somebody have other keys for a while', async () => {
-      const user = standIn.addUser('amira');
-      const homeserver = open({ kind });
-      expect(await homeserver.allowCrossSigningReset('amira', REQUEST)).toMatchObject({ ok: true });
-      expect(user.resetAllowedUntil).toBeGreaterThan(standIn.state.clock.now());
-      expect(await homeserver.allowCrossSigningReset('nobody', REQUEST)).toMatchObject({
-        ok: false,
-        reason: 'unknown-user',
-      });
-    });
-
-    test('is told of another name of a device that it knows', async () => {
-      const { devices } = standIn.addUser('amira');
-      const homeserver = open({ kind });
-      for (const id of ['PHONE', 'of two words', 'a/b?c#d%', 'é']) {
-        devices.set(id, 'before');
-        expect(await homeserver.renameDevice('amira', { id, name: 'after' }, REQUEST)).toMatchObject({ ok: true });
-        expect(devices.get(id)).toBe('after');
-      }
-      expect(await homeserver.renameDevice('amira', { id: 'NONE', name: 'N' }, REQUEST)).toMatchObject({
-        ok: false,
-        reason: 'unknown-user',
-      });
-    });
-
-    test('knows no device that a path would lead elsewhere', async () => {
-      const { devices } = standIn.addUser('amira');
-      const homeserver = open({ kind });
-      for (const id of ['.', '..']) {
-        expect(await homeserver.upsertDevice('amira', { id, name: 'N' }, REQUEST)).toMatchObject({ ok: true });
-      }
-      expect([...devices.keys()]).toEqual(['.', '..']);
-      expect(standIn.requests.every(({ method }) => method === 'POST')).toBe(true);
-    });
-
-    test('is told of all devices: others are deleted, and one without a session is left alone', async () => {
-      const user = standIn.addUser('amira');
-      for (const id of ['KEPT', 'SURPLUS', 'DRY']) user.devices.set(id, `name of ${id}`);
-      user.dehydratedDevice = 'DRY';
-      const homeserver = open({ kind });
-      expect(await homeserver.syncDevices('amira', ['KEPT', 'MISSING'], job())).toMatchObject({ ok: true });
-      expect([...user.devices]).toEqual([
-        ['KEPT', 'name of KEPT'],
-        ['DRY', 'name of DRY'],
-        ['MISSING', undefined],
-      ]);
-      expect(await homeserver.syncDevices('amira', [], job())).toMatchObject({ ok: true });
-      expect([...user.devices.keys()]).toEqual(['DRY']);
-      expect(await homeserver.syncDevices('nobody', [], job())).toMatchObject({ ok: false, reason: 'unknown-user' });
-    });
-
-    test('a path in the endpoint is kept, and the program says what it is', async () => {
-      const homeserver = open({ kind, endpoint: `${standIn.endpoint}inside/` });
-      await homeserver.queryUser('amira', PAGE);
-      expect(standIn.requests[0]?.path).toMatch(/^\/inside\/_synapse\//);
-      expect(standIn.requests[0]).toMatchObject({ authorization: `Bearer ${SECRET}`, userAgent: 'latchkey/1.2.3' });
-    });
-
-    test('with another secret is unavailable: an operator mends that', async () => {
-      const homeserver = open({ kind, secret: new Secret('another-secret-of-the-test') });
-      expect(await homeserver.provisionUser(profile(), job())).toMatchObject({ ok: false, reason: 'unavailable' });
-      expect(await homeserver.isLocalpartAvailable('amira', REQUEST)).toMatchObject({
-        ok: false,
-        reason: 'unavailable',
-      });
-      expect(events('homeserver.failed')).toHaveLength(1);
-    });
-  },
-);
-
-test('a locked person is told to the homeserver as such, and each value is either set or unset', async () => {
+test('a locked user is reported as locked to the homeserver, and each value is either set or unset', async () => {
   await open().provisionUser(profile({ isLocked: true, displayName: 'A' }), job());
   await open().provisionUser(profile({ emails: ['a@b.example'] }), job());
   expect(standIn.requests.map(({ body }) => body)).toEqual([
@@ -223,8 +218,8 @@ test('a locked person is told to the homeserver as such, and each value is eithe
   ]);
 });
 
-describe('a homeserver that is only read', () => {
-  test('is asked, but nothing is changed there, and the log says what would have been', async () => {
+describe('a read-only homeserver', () => {
+  test('is queried but not changed, and the log contains the skipped changes', async () => {
     standIn.addUser('amira');
     const homeserver = open({ kind: 'synapse_read_only' });
     expect(homeserver.isConnected).toBe(true);
@@ -262,7 +257,7 @@ describe('a homeserver that is only read', () => {
 });
 
 describe('without a homeserver', () => {
-  test('every name is free, and nobody is told anything', async () => {
+  test('every name is available, and nothing is sent', async () => {
     const homeserver = open({ kind: 'none' });
     expect(homeserver.isConnected).toBe(false);
     expect(await homeserver.isLocalpartAvailable('amira', REQUEST)).toEqual({ ok: true, value: true });
@@ -302,7 +297,7 @@ const ANSWERS: readonly [status: number, body: string, reason: string][] = [
   [302, '{}', 'unavailable'],
 ];
 
-test.each(ANSWERS)('the answer %i %.30j means %s', async (status, body, reason) => {
+test.each(ANSWERS)('the response %i %.30j means %s', async (status, body, reason) => {
   const headers = { location: `${standIn.endpoint}elsewhere` };
   await standIn.setFault({ kind: 'answer', status, body, headers });
   expect(await open().provisionUser(profile(), job())).toMatchObject({ ok: false, reason });
@@ -329,14 +324,14 @@ test.each([
   [404, true],
   [429, undefined],
   [503, undefined],
-])('the answer %i: an operator has to mend that: %s', async (status, needsOperator) => {
+])('the response %i requires operator action: %s', async (status, needsOperator) => {
   await standIn.setFault({ kind: 'answer', status });
   const result = await open().upsertDevice('amira', { id: 'PHONE', name: undefined }, REQUEST);
   expect(result).toMatchObject({ ok: false, reason: 'unavailable' });
   expect('needsOperator' in result ? result.needsOperator : undefined).toBe(needsOperator);
 });
 
-test.each(['refuse', 'close'] as const)('nobody who answers (%s) is no answer', async (kind) => {
+test.each(['refuse', 'close'] as const)('an unreachable homeserver (%s) is no response', async (kind) => {
   await standIn.setFault({ kind });
   const result = await open().provisionUser(profile(), job());
   expect(result).toMatchObject({
@@ -346,7 +341,7 @@ test.each(['refuse', 'close'] as const)('nobody who answers (%s) is no answer', 
   });
 });
 
-test('an answer that does not come is waited for as long as a page waits, and not longer', async () => {
+test('waits for a late response as long as a page waits, and not longer', async () => {
   await standIn.setFault({ kind: 'hang' });
   const result = await open().queryUser('amira', PAGE);
   expect(result).toMatchObject({ ok: false, reason: 'unavailable', detail: expect.stringMatching(/^timeout/) });
@@ -354,7 +349,7 @@ test('an answer that does not come is waited for as long as a page waits, and no
   expect(events('homeserver.slow')).toHaveLength(1);
 });
 
-test('pages that waited in vain keep nobody from asking who can wait for longer', async () => {
+test('pages that timed out do not block callers that can wait longer', async () => {
   const homeserver = open();
   await standIn.setFault({ kind: 'hang' });
   await Promise.all(Array.from({ length: 5 }, () => homeserver.queryUser('amira', PAGE)));
@@ -366,7 +361,7 @@ test('pages that waited in vain keep nobody from asking who can wait for longer'
   expect(await homeserver.isLocalpartAvailable('amira', REQUEST)).toEqual({ ok: true, value: true });
 });
 
-test('a job that ends takes its call with it', async () => {
+test('a job that ends aborts its call', async () => {
   await standIn.setFault({ kind: 'hang' });
   const aborting = new AbortController();
   const call = open().provisionUser(profile(), job(aborting.signal));
@@ -375,7 +370,7 @@ test('a job that ends takes its call with it', async () => {
   expect(await call).toMatchObject({ ok: false, reason: 'unavailable' });
 });
 
-test('connections are used again, and one that the homeserver has closed does not fail a call', async () => {
+test('reuses connections, and one closed by the homeserver does not fail a call', async () => {
   const homeserver = open();
   const before = standIn.connections();
   for (let count = 0; count < 5; count += 1) await homeserver.queryUser('nobody', PAGE);
@@ -386,7 +381,7 @@ test('connections are used again, and one that the homeserver has closed does no
   expect(standIn.connections() - before).toBe(2);
 });
 
-test('F-20: a call that may take minutes has a connection of its own, since the other side of a kept one may be gone', async () => {
+test('F-20: a call that may take minutes has a connection of its own, since a kept one may be dead', async () => {
   standIn.addUser('amira');
   const homeserver = open();
   const before = standIn.connections();
@@ -395,7 +390,7 @@ test('F-20: a call that may take minutes has a connection of its own, since the 
   expect(standIn.connections() - before).toBe(2);
 });
 
-test('no more calls are made at once than the operator allows', async () => {
+test('limits concurrent calls to the configured number', async () => {
   await standIn.setFault({ kind: 'hang' });
   const homeserver = open({ maxConcurrent: 2 });
   const aborting = new AbortController();
@@ -407,7 +402,7 @@ test('no more calls are made at once than the operator allows', async () => {
   for (const call of calls) expect(await call).toMatchObject({ ok: false, reason: 'unavailable' });
 });
 
-describe('after five failures in a row (operations 9.3)', () => {
+describe('after five consecutive failures (operations 9.3)', () => {
   async function fail(homeserver: Homeserver, times: number): Promise<void> {
     for (let count = 0; count < times; count += 1) await homeserver.isLocalpartAvailable('amira', REQUEST);
   }
@@ -415,7 +410,7 @@ describe('after five failures in a row (operations 9.3)', () => {
   test.each([
     ['refused connections', { kind: 'refuse' }],
     ['answers 500', { kind: 'answer', status: 500 }],
-  ] as const)('%s: people are not made to wait, for ten seconds', async (_, fault) => {
+  ] as const)('%s: users do not wait, for ten seconds', async (_, fault) => {
     const homeserver = open();
     await standIn.setFault(fault);
     await fail(homeserver, 5);
@@ -430,7 +425,7 @@ describe('after five failures in a row (operations 9.3)', () => {
     expect(await homeserver.isLocalpartAvailable('amira', REQUEST)).toEqual({ ok: true, value: true });
   });
 
-  test('one at a time tries whether it is back, and another failure begins the time again', async () => {
+  test('one call at a time checks for recovery, and another failure restarts the pause', async () => {
     const homeserver = open();
     await standIn.setFault({ kind: 'answer', status: 500 });
     await fail(homeserver, 5);
@@ -442,7 +437,7 @@ describe('after five failures in a row (operations 9.3)', () => {
     expect(standIn.requests).toHaveLength(1);
   });
 
-  test('jobs go on, and tell that it is back', async () => {
+  test('jobs continue, and report the recovery', async () => {
     const homeserver = open();
     await standIn.setFault({ kind: 'refuse' });
     await fail(homeserver, 5);
@@ -451,7 +446,7 @@ describe('after five failures in a row (operations 9.3)', () => {
     expect(await homeserver.isLocalpartAvailable('karim', REQUEST)).toEqual({ ok: true, value: true });
   });
 
-  test('four failures and a refusal are not enough: the homeserver has answered', async () => {
+  test('four failures and a rejection are not enough: the homeserver has responded', async () => {
     const homeserver = open();
     for (let round = 0; round < 2; round += 1) {
       await standIn.setFault({ kind: 'answer', status: 500 });
@@ -464,7 +459,7 @@ describe('after five failures in a row (operations 9.3)', () => {
   });
 });
 
-test('no line of the log has the secret or an answer in it', async () => {
+test('no log line contains the secret or a response body', async () => {
   const homeserver = open();
   await standIn.setFault({ kind: 'answer', status: 500, body: `{"errcode":"M_UNKNOWN","error":"${SECRET} inside"}` });
   await homeserver.isLocalpartAvailable('amira', REQUEST);

@@ -42,8 +42,8 @@ function work<Value>(doing: (signal: AbortSignal) => Promise<Value>, database: Q
   return withUserLease({ database, clock }, toUuid(user), signal, doing);
 }
 
-describe('the lease of a person at the homeserver (chat-compat 11.7)', () => {
-  test('is held by one at a time, and given back at the end', async () => {
+describe('the homeserver lease of a user (chat-compat 11.7)', () => {
+  test('has one holder at a time and is released at the end', async () => {
     const outcome = await work(async () => {
       expect(await leases()).toMatchObject([{ seconds: 60 }]);
       expect(await work(() => Promise.resolve('second'))).toBeUndefined();
@@ -53,12 +53,12 @@ describe('the lease of a person at the homeserver (chat-compat 11.7)', () => {
     expect(await leases()).toEqual([]);
   });
 
-  test('is given back when the work fails', async () => {
+  test('is released when the work fails', async () => {
     await expect(work(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
     expect(await leases()).toEqual([]);
   });
 
-  test('is prolonged while the work goes on, and no other process takes it then', async () => {
+  test('is extended while the work continues, and no other process takes it', async () => {
     await work(async (lost) => {
       for (let round = 0; round < 5; round += 1) {
         advance(20);
@@ -69,7 +69,7 @@ describe('the lease of a person at the homeserver (chat-compat 11.7)', () => {
     });
   });
 
-  test('F-14: that was taken while the clock was ahead does not last until that time once it was set back', async () => {
+  test('F-14: taken while the clock was ahead does not last until that time once it was set back', async () => {
     clock.advanceSeconds(3600);
     await work(async () => {
       // Simulates a process that died and no longer renews the lease.
@@ -78,7 +78,7 @@ describe('the lease of a person at the homeserver (chat-compat 11.7)', () => {
     });
   });
 
-  test('that was lost to another process ends the work, which leaves the lease of the other alone', async () => {
+  test('lost to another process ends the work, which leaves the lease of the other process alone', async () => {
     const other = '11111111-1111-4111-8111-111111111111';
     await work(async (lost) => {
       await sql(db.database, 'update homeserver_leases set owner = $1::uuid', [other]);
@@ -88,7 +88,7 @@ describe('the lease of a person at the homeserver (chat-compat 11.7)', () => {
     expect(await leases()).toMatchObject([{ owner: other }]);
   });
 
-  test('that could not be prolonged ends the work once its time is over, and not before', async () => {
+  test('that could not be extended ends the work when it expires, and not before', async () => {
     let isDown = false;
     const database: Queryable = {
       rows: (...args) => db.database.rows(...args),

@@ -36,8 +36,8 @@ async function isFinished(id: OAuth2SessionId): Promise<boolean | undefined> {
   return row?.finished;
 }
 
-describe('the end of an OAuth session', () => {
-  test('child sessions end with it, whatever their depth; the end of a child ends the child alone', async () => {
+describe('ending an OAuth session', () => {
+  test('ends its child sessions at any depth; ending a child ends only the child', async () => {
     const parent = await open();
     const child = await open(parent);
     const grandchild = await open(child);
@@ -48,7 +48,7 @@ describe('the end of an OAuth session', () => {
     expect(await Promise.all([parent, child, grandchild].map(isFinished))).toEqual([true, true, true]);
   });
 
-  test('twenty callers at once: one ends it, and one audit event tells of it', async () => {
+  test('from twenty callers at once ends it once, with one audit event', async () => {
     const id = await open();
     const ended = await Promise.all(Array.from({ length: 20 }, () => endOAuth2Session(db.database, id, END)));
     expect(ended.filter((isFirst) => isFirst)).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('the end of an OAuth session', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('inside a transaction that rolls back nothing is left of it', async () => {
+  test('inside a transaction that rolls back leaves no trace', async () => {
     const id = await open();
     await expect(
       db.database.transaction(async (transaction) => {
@@ -70,7 +70,7 @@ describe('the end of an OAuth session', () => {
     );
   });
 
-  test('a session that never existed is not ended', async () => {
+  test('does not end a session that never existed', async () => {
     expect(await endOAuth2Session(db.database, newId(NOW), END)).toBe(false);
   });
 });

@@ -57,8 +57,8 @@ function reasonOf(
   return verdict.ok ? 'accepted' : verdict.reason;
 }
 
-describe('judging an authorization code (oauth.md 8.2)', () => {
-  test('a code that passes every check is accepted in the last moment of its life', () => {
+describe('checking an authorization code (oauth.md 8.2)', () => {
+  test('accepts a code that passes every check in the last moment of its lifetime', () => {
     expect(reasonOf({})).toBe('accepted');
   });
 
@@ -80,7 +80,7 @@ describe('judging an authorization code (oauth.md 8.2)', () => {
     expect(reasonOf(row, sent)).toBe(reason);
   });
 
-  test('no grant at all is unknown', () => {
+  test('reports a missing grant as unknown', () => {
     expect(judgeCode(undefined, request, rules, NOW)).toEqual({ ok: false, reason: 'unknown' });
   });
 
@@ -93,7 +93,7 @@ describe('judging an authorization code (oauth.md 8.2)', () => {
     expect(reasonOf(row, sent)).toBe('accepted');
   });
 
-  test('checks come in their order: a stranger learns nothing of a code’s state, and a used code is not cancelled', () => {
+  test('keeps the order of checks: a stranger learns nothing of a code’s state, and a used code is not canceled', () => {
     expect(reasonOf({ is_own_client: false, exchanged_at: NOW - 60_000 })).toBe('other-client');
     expect(reasonOf({ exchanged_at: NOW - 60_000 }, { codeVerifier: 'other' })).toBe('redeemed');
     expect(reasonOf({ exchanged_at: NOW - 1000 }, { codeVerifier: 'other' })).toBe('redeemed');

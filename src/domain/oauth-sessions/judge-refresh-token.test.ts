@@ -66,8 +66,8 @@ function judge(
   return judgeRefreshToken(row, rules, NOW, hasLostRace);
 }
 
-describe('judging a refresh token (oauth.md 9.4)', () => {
-  test('rows 1 to 5: what is refused', () => {
+describe('checking a refresh token (oauth.md 9.4)', () => {
+  test('rows 1 to 5: rejections', () => {
     expect(judge(undefined)).toEqual({ kind: 'refuse', reason: 'unknown' });
     expect(judge({ ...valid, is_own_client: false })).toEqual({ kind: 'refuse', reason: 'other-client' });
     expect(judge({ ...valid, is_finished: true })).toEqual({ kind: 'refuse', reason: 'session-ended' });
@@ -76,7 +76,7 @@ describe('judging a refresh token (oauth.md 9.4)', () => {
     expect(judge({ ...valid, is_revoked: true })).toEqual({ kind: 'refuse', reason: 'revoked' });
   });
 
-  test('row 2: only the session’s own client, while it lives, is taken for the victim of a theft', () => {
+  test('row 2: only the session’s own client, while the session is active, counts as the victim of a theft', () => {
     const forgotten = { ...valid, token_id: null };
     expect(judge(forgotten)).toEqual({ kind: 'reuse' });
     expect(judge({ ...forgotten, is_own_client: false })).toEqual({ kind: 'refuse', reason: 'other-client' });
@@ -88,7 +88,7 @@ describe('judging a refresh token (oauth.md 9.4)', () => {
     expect(judge(valid)).toEqual({ kind: 'rotate', tokenId: 't' });
   });
 
-  test('row 7: up to and with the last moment of the grace the pair is repeated, used or not', () => {
+  test('row 7: up to and including the last moment of the grace period the pair is repeated, used or not', () => {
     const row = { ...consumed, consumed_at: NOW - 30_000, access_token_was_used: true, successor_was_used: true };
     expect(judge(row)).toMatchObject({
       kind: 'repeat',
@@ -98,7 +98,7 @@ describe('judging a refresh token (oauth.md 9.4)', () => {
     expect(judge({ ...row, access_token_expires_at: NOW })).toMatchObject({ kind: 'renew', mayBeUsed: true });
   });
 
-  test('row 8: after the grace an unused pair is renewed, also when its access token has expired', () => {
+  test('row 8: after the grace period an unused pair is renewed, even when its access token has expired', () => {
     expect(judge(consumed)).toMatchObject({ kind: 'renew', mayBeUsed: false });
     expect(judge({ ...consumed, access_token_expires_at: NOW - 1 })).toMatchObject({ kind: 'renew', mayBeUsed: false });
   });
@@ -110,17 +110,17 @@ describe('judging a refresh token (oauth.md 9.4)', () => {
     ['its refresh token was consumed, even within the grace', { successor_consumed_at: NOW, consumed_at: NOW }],
     ['its refresh token was consumed while a clock was ahead', { successor_consumed_at: NOW + 61_000 }],
     ['its successor is not stored any more', { successor_id: null }],
-  ])('row 9: a consumed token is a reuse once %s', (_, row) => {
+  ])('row 9: a consumed token is reuse once %s', (_, row) => {
     expect(judge({ ...consumed, ...row })).toEqual({ kind: 'reuse' });
   });
 
-  test('a request that is overtaken ends nothing: the client went on after it had sent it', () => {
+  test('an overtaken request ends nothing: the client continued after sending it', () => {
     const row = { ...consumed, consumed_at: NOW - 1, successor_consumed_at: NOW + 1 };
     expect(judge(row)).toEqual({ kind: 'refuse', reason: 'overtaken' });
     expect(judge(row, true)).toEqual({ kind: 'refuse', reason: 'overtaken' });
   });
 
-  test('the loser of a race gets the winner’s pair whatever the grace, but no reuse goes through as a race', () => {
+  test('the loser of a race gets the winner’s pair whatever the grace period, but no reuse passes as a race', () => {
     expect(judge(consumed, true)).toMatchObject({ kind: 'repeat' });
     expect(judge({ ...consumed, successor_consumed_at: NOW - 1_000 }, true)).toEqual({ kind: 'reuse' });
   });

@@ -9,7 +9,7 @@ const presented = { text: 'mar_0123456789ABCDEFGHIJabcdefghij_0abcde', random: '
 const PREFIXES = { refreshToken: 'mar', accessToken: 'mat' } as const;
 
 describe('successors of refresh tokens', () => {
-  test('a block is what HKDF-SHA-256 gives (RFC 5869)', () => {
+  test('a block matches HKDF-SHA-256 (RFC 5869)', () => {
     for (const length of [0, 1, 64, 300]) {
       const [someKey, someSalt, info] = [randomBytes(32), randomBytes(16), randomBytes(length).toString('base64')];
       const expected = Buffer.from(hkdfSync('sha256', someKey, someSalt, info, 32));
@@ -17,7 +17,7 @@ describe('successors of refresh tokens', () => {
     }
   });
 
-  test('the same presented token, key and salt lead to the same pair; any other of them to another', () => {
+  test('the same presented token, key and salt derive the same pair; a different one of them another pair', () => {
     const pair = deriveSuccessor(key, presented, salt, 0, PREFIXES);
     expect(deriveSuccessor(key, presented, salt, 0, PREFIXES)).toEqual(pair);
     const others = [
@@ -31,7 +31,7 @@ describe('successors of refresh tokens', () => {
     }
   });
 
-  test('a successor keeps the family tag, and a further counter changes the access token only', () => {
+  test('a successor keeps the family tag, and a new counter changes the access token only', () => {
     const pair = deriveSuccessor(key, presented, salt, 0, PREFIXES);
     const next = deriveSuccessor(key, presented, salt, 1, PREFIXES);
     expect(pair.refreshToken).toMatch(/^mar_0123456789AB[0-9A-Za-z]{18}_[0-9A-Za-z]{6}$/);
@@ -39,7 +39,7 @@ describe('successors of refresh tokens', () => {
     expect(next.accessToken).not.toBe(pair.accessToken);
   });
 
-  test('a stored pair is found with a former key, and with none that did not lead to it', () => {
+  test('a stored pair is found with a former key, and with no unrelated one', () => {
     const pair = deriveSuccessor(key, presented, salt, 0, PREFIXES);
     const stored = { salt, replayCounter: 0, refreshTokenHash: sha256(pair.refreshToken) };
     expect(findSuccessor([Buffer.alloc(32, 1), key], presented, stored, PREFIXES)).toEqual({ key, pair });

@@ -167,7 +167,7 @@ async function accessTokenIsLive(token: string): Promise<boolean> {
 }
 
 describe('refresh token rotation', () => {
-  test('row 6: a valid token yields a new pair in two statements, and the former access token dies at once', async () => {
+  test('row 6: a valid token yields a new pair in two statements and invalidates the former access token', async () => {
     const first = await signIn();
     const { result, task } = await measured(() => mustRefresh(first.refreshToken));
     expect(task.queries).toBe(2);
@@ -178,7 +178,7 @@ describe('refresh token rotation', () => {
     expect(await isActive('access-token', result.pair.accessToken)).toBe(true);
   });
 
-  test('all refresh tokens of a session share a family tag of 12 characters, and differ behind it', async () => {
+  test('all refresh tokens of a session share a family tag of 12 characters and differ after it', async () => {
     const first = await signIn();
     const next = await mustRefresh(first.refreshToken);
     expect(next.pair.refreshToken.slice(4, 16)).toBe(first.refreshToken.slice(4, 16));
@@ -189,17 +189,17 @@ describe('refresh token rotation', () => {
   test.each([
     ['no token at all', 'x'],
     ['an access token', 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv'],
-  ])('row 1: %s is refused without a statement', async (_, text) => {
+  ])('row 1: %s is rejected without a statement', async (_, text) => {
     const { result, task } = await measured(() => present(text));
     expect(result).toEqual({ ok: false, reason: 'unknown' });
     expect(task.queries).toBe(0);
   });
 
-  test('row 1: a well-formed token of no session is refused', async () => {
+  test('row 1: a well-formed token of no session is rejected', async () => {
     expect(await present('mar_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz_Il6Hq1')).toEqual({ ok: false, reason: 'unknown' });
   });
 
-  test('row 2: a token older than those kept ends the session that its family tag names', async () => {
+  test('row 2: a token older than the stored ones ends the session of its family tag', async () => {
     const first = await signIn();
     const next = await mustRefresh(first.refreshToken);
     await sql(db.database, 'delete from oauth2_refresh_tokens where token_hash = $1::bytea', [
@@ -209,7 +209,7 @@ describe('refresh token rotation', () => {
     expect(await isActive('access-token', next.pair.accessToken)).toBe(false);
   });
 
-  test('row 3: a token of another client is refused and nothing changes', async () => {
+  test('row 3: a token of another client is rejected and nothing changes', async () => {
     const first = await signIn();
     const thief = await clientById(await insertClient(db.database, keys, clock.now(), { secret: 'another secret' }));
     expect(await present(first.refreshToken, { by: thief })).toEqual({ ok: false, reason: 'other-client' });
@@ -219,7 +219,7 @@ describe('refresh token rotation', () => {
     expect((await present(first.refreshToken)).ok).toBe(true);
   });
 
-  test('row 4: the tokens of a finished session are refused', async () => {
+  test('row 4: the tokens of a finished session are rejected', async () => {
     const first = await signIn();
     expect(
       await endOAuth2Session(db.database, first.sessionId, {
@@ -231,7 +231,7 @@ describe('refresh token rotation', () => {
     expect(await present(first.refreshToken)).toEqual({ ok: false, reason: 'session-ended' });
   });
 
-  test('row 4: a locked or deactivated user is refused while it lasts, and the session goes on afterwards', async () => {
+  test('row 4: a locked or deactivated user is rejected meanwhile, and the session continues afterwards', async () => {
     const first = await signIn();
     for (const column of ['locked_at', 'deactivated_at']) {
       await sql(db.database, `update users set ${column} = now() where id = $1::uuid`, [toUuid(userId)]);
@@ -241,7 +241,7 @@ describe('refresh token rotation', () => {
     expect((await present(first.refreshToken)).ok).toBe(true);
   });
 
-  test('row 4: a session beyond its absolute lifetime is refused, and access tokens never outlive it', async () => {
+  test('row 4: a session beyond its absolute lifetime is rejected, and access tokens never outlive it', async () => {
     const rules = { ...settings, sessionMaxLifetimeSeconds: 3600 };
     const first = await signIn();
     clock.advanceSeconds(3500);
@@ -251,7 +251,7 @@ describe('refresh token rotation', () => {
     expect(await present(next.pair.refreshToken, { rules })).toEqual({ ok: false, reason: 'session-expired' });
   });
 
-  test('row 5: a revoked token is refused', async () => {
+  test('row 5: a revoked token is rejected', async () => {
     const first = await signIn();
     await sql(db.database, 'update oauth2_refresh_tokens set revoked_at = now() where token_hash = $1::bytea', [
       sha256(first.refreshToken),
@@ -259,7 +259,7 @@ describe('refresh token rotation', () => {
     expect(await present(first.refreshToken)).toEqual({ ok: false, reason: 'revoked' });
   });
 
-  test('row 7: within the grace the same pair is answered again with the seconds left, although it was used', async () => {
+  test('row 7: within the grace period the same pair is returned with the seconds left, even if used', async () => {
     const first = await signIn();
     const next = await mustRefresh(first.refreshToken);
     expect(await isActive('access-token', next.pair.accessToken)).toBe(true);
@@ -270,7 +270,7 @@ describe('refresh token rotation', () => {
     expect(result.accessTokenExpiresAt).toBe(next.accessTokenExpiresAt);
   });
 
-  test('row 7: an access token that expired within the grace is replaced', async () => {
+  test('row 7: an access token that expired within the grace period is replaced', async () => {
     const rules = { ...settings, accessTokenTtlSeconds: 60, refreshGraceSeconds: 300 };
     const first = await signIn();
     const next = await mustRefresh(first.refreshToken, { rules });
@@ -281,7 +281,7 @@ describe('refresh token rotation', () => {
     expect(again.accessTokenExpiresAt).toBe(clock.now() + 60_000);
   });
 
-  test('row 8: a lost answer is repeated later with the same refresh token and a fresh access token', async () => {
+  test('row 8: a lost response is repeated later with the same refresh token and a fresh access token', async () => {
     const first = await signIn();
     const lost = await mustRefresh(first.refreshToken);
     clock.advanceSeconds(31);
@@ -297,7 +297,7 @@ describe('refresh token rotation', () => {
     expect((await present(third.pair.refreshToken)).ok).toBe(true);
   });
 
-  test('row 8: the narrowing asked for with the repetition is that of the fresh access token', async () => {
+  test('row 8: a scope narrowed in the repeated request applies to the fresh access token', async () => {
     const first = await signIn();
     await mustRefresh(first.refreshToken);
     clock.advanceSeconds(31);
@@ -307,7 +307,7 @@ describe('refresh token rotation', () => {
     expect(next.scope).toEqual(['openid', 'profile']);
   });
 
-  test('row 8: an answer lost before a change of the encryption key can still be repeated', async () => {
+  test('row 8: a response lost before a change of the encryption key can still be repeated', async () => {
     const first = await signIn();
     const lost = await mustRefresh(first.refreshToken);
     clock.advanceSeconds(31);
@@ -345,14 +345,14 @@ describe('refresh token rotation', () => {
     expect(await present(first.refreshToken)).toMatchObject({ ok: false, reason: 'reuse' });
   });
 
-  test('row 9: a consumed token whose successor is consumed too ends the session even within the grace', async () => {
+  test('row 9: a consumed token whose successor is consumed too ends the session even within the grace period', async () => {
     const first = await signIn();
     const next = await mustRefresh(first.refreshToken);
     await mustRefresh(next.pair.refreshToken);
     expect(await present(first.refreshToken)).toMatchObject({ ok: false, reason: 'reuse' });
   });
 
-  test('a request that waited while its client went on is refused, and ends nothing', async () => {
+  test('a request that waited while its client continued is rejected and ends nothing', async () => {
     const first = await signIn();
     clock.advanceSeconds(1);
     const next = await mustRefresh(first.refreshToken);
@@ -362,7 +362,7 @@ describe('refresh token rotation', () => {
     expect(await isActive('access-token', last.pair.accessToken)).toBe(true);
   });
 
-  test('a scope or resource beyond the session is refused and the token stays usable', async () => {
+  test('a scope or resource beyond the session is rejected and the token stays usable', async () => {
     const first = await signIn();
     expect(await present(first.refreshToken, { narrowScope: () => undefined })).toEqual({ ok: false, reason: 'scope' });
     expect(await present(first.refreshToken, { resources: ['https://api.example.org/'] })).toEqual({
@@ -372,7 +372,7 @@ describe('refresh token rotation', () => {
     expect((await present(first.refreshToken)).ok).toBe(true);
   });
 
-  test('a client that was disabled or changed after it was cached gets nothing on the word of the cache', async () => {
+  test('a client disabled or changed after it was cached gets nothing', async () => {
     const first = await signIn();
     await sql(db.database, 'update oauth2_clients set version = version + 1 where id = $1::uuid', [toUuid(client.id)]);
     expect(await present(first.refreshToken)).toEqual({ ok: false, reason: 'client-changed' });
@@ -382,7 +382,7 @@ describe('refresh token rotation', () => {
     expect(await present(first.refreshToken)).toEqual({ ok: false, reason: 'client-changed' });
   });
 
-  test('no salt is left once a successor is consumed or the session ended, and no token is stored readable', async () => {
+  test('no salt is left once a successor is consumed or the session ended, and no token is stored in plain text', async () => {
     const first = await signIn();
     const next = await mustRefresh(first.refreshToken);
     const salts = async () =>
@@ -416,8 +416,8 @@ describe('refresh token rotation', () => {
   });
 });
 
-describe('races of one refresh token', () => {
-  test('fifty presentations at once on two instances all get the same pair, and one pair is live', async () => {
+describe('races for one refresh token', () => {
+  test('fifty simultaneous requests on two instances all get the same pair, and one pair is live', async () => {
     const first = await signIn();
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
@@ -438,7 +438,7 @@ describe('races of one refresh token', () => {
     expect(rows).toEqual({ refresh: 1, access: 1 });
   });
 
-  test('with no grace at all the losers of a race still get the winner’s pair', async () => {
+  test('without a grace period the losers of a race still get the winner’s pair', async () => {
     const rules = { ...settings, refreshGraceSeconds: 0 };
     const first = await signIn();
     const outcomes = await Promise.all(
@@ -449,7 +449,7 @@ describe('races of one refresh token', () => {
     expect(new Set(outcomes.map((outcome) => outcome.pair.accessToken)).size).toBe(1);
   });
 
-  test('twenty late repetitions of a lost answer at once yield one refresh token and leave one live access token', async () => {
+  test('twenty simultaneous late repetitions yield one refresh token and leave one live access token', async () => {
     const first = await signIn();
     await mustRefresh(first.refreshToken);
     clock.advanceSeconds(31);
@@ -465,7 +465,7 @@ describe('races of one refresh token', () => {
     expect(live.filter((isLive) => isLive)).toHaveLength(1);
   });
 
-  test('a refresh that races the end of its session leaves no usable token (CVE-2026-1035)', async () => {
+  test('a refresh racing with the end of its session leaves no usable token (CVE-2026-1035)', async () => {
     for (let round = 0; round < 10; round += 1) {
       const first = await signIn();
       const [outcome] = await Promise.all([

@@ -77,13 +77,13 @@ describe('codes of an authenticator app (browser-flows 4.2, security S-90)', () 
     expect(row).toEqual({ last_used_at: new Date(clock.now()) });
   });
 
-  test('sent twenty times at once let one in: a code that was overseen is worth nothing', async () => {
+  test('sent twenty times at once are accepted once: an observed code is worthless', async () => {
     await stored();
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => consume(codeAway(0))));
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
   });
 
-  test('F-14: of a time that the clock was set back from do not refuse those of now, each of which works once', async () => {
+  test('F-14: from before the clock was set back do not block current ones, each of which works once', async () => {
     await stored();
     expect(await consume(codeAway(0))).toEqual({ ok: true });
     const before = codeAway(0);
@@ -97,14 +97,14 @@ describe('codes of an authenticator app (browser-flows 4.2, security S-90)', () 
     expect(await consume(codeAway(1))).toEqual({ ok: true });
   });
 
-  test('of setting the app up do not sign in as well', async () => {
+  test('used for setup cannot be used to sign in', async () => {
     const proven = { user, secret, step: totpStep(clock.now()), ...from, now: clock.now() };
     await database.transaction((transaction) => storeTotp({ keyRing, secretKeys, sendsNotices }, transaction, proven));
     expect(await consume(codeAway(0))).toEqual({ ok: false, reason: 'used' });
     expect(await consume(codeAway(1))).toEqual({ ok: true });
   });
 
-  test('of somebody else, or without an app, are wrong', async () => {
+  test('of another user, or without an app, are wrong', async () => {
     const other = await insertUser(database, clock.now());
     await stored();
     expect(await consume(codeAway(0), other)).toEqual({ ok: false, reason: 'not-enrolled' });
@@ -127,7 +127,7 @@ describe('codes of an authenticator app (browser-flows 4.2, security S-90)', () 
 });
 
 describe('recovery codes (browser-flows 4.3)', () => {
-  test('let in once each, however they are typed, and are recorded', async () => {
+  test('are accepted once each in any notation, and their use is recorded', async () => {
     const codes = await stored();
     expect(codes).toHaveLength(10);
     expect(await spend(codes[0] ?? '')).toEqual({ ok: true, remaining: 9 });
@@ -142,13 +142,13 @@ describe('recovery codes (browser-flows 4.3)', () => {
     ]);
   });
 
-  test('sent twenty times at once let one in (S-90)', async () => {
+  test('sent twenty times at once are accepted once (S-90)', async () => {
     const [code = ''] = await stored();
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => spend(code)));
     expect(outcomes.filter(({ ok }) => ok)).toEqual([{ ok: true, remaining: 9 }]);
   });
 
-  test('are those of one account, and not found in what is stored', async () => {
+  test('are valid for one account and not found in stored data', async () => {
     const other = await insertUser(database, clock.now());
     const codes = await stored();
     expect(await spend(codes[0] ?? '', other)).toEqual({ ok: false, reason: 'wrong' });
@@ -159,7 +159,7 @@ describe('recovery codes (browser-flows 4.3)', () => {
     for (const code of codes) expect(dump?.text).not.toContain(code.slice(0, 5));
   });
 
-  test('tell their owner by mail that one was used, and how many are left (R-33)', async () => {
+  test('notify the owner by email about their use and how many are left (R-33)', async () => {
     await sql(
       database,
       `insert into user_emails (id, user_id, email, email_key, created_at)
@@ -199,8 +199,8 @@ describe('recovery codes (browser-flows 4.3)', () => {
   });
 });
 
-describe('setting an app up', () => {
-  test('stores one secret for an account and one set of codes, also when it is done twice at once', async () => {
+describe('setting up an app', () => {
+  test('stores one secret and one set of codes per account, even when done twice at once', async () => {
     const outcomes = await Promise.all([store(), store({ secret: newTotpSecret() }), store()]);
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
     expect(outcomes.filter(({ ok }) => !ok)).toEqual(Array(2).fill({ ok: false, reason: 'already-enrolled' }));
@@ -209,7 +209,7 @@ describe('setting an app up', () => {
     expect(await events()).toEqual([{ kind: 'totp_added', ip: from.address, detail: null }]);
   });
 
-  test('ends what other browsers of the account are setting up, and stores nothing for an account that is gone', async () => {
+  test('ends pending setups in other browsers of the account, and stores nothing for a deleted account', async () => {
     const session = await insertBrowserSession(database, user, clock.now());
     await sql(
       database,
@@ -226,7 +226,7 @@ describe('setting an app up', () => {
     expect(await store({ user: locked })).toEqual({ ok: false, reason: 'unusable' });
   });
 
-  test('shows the secret to type, and a link that names service and person', () => {
+  test('shows the secret to type, and a link that contains service and user', () => {
     const shown = showTotpSecret(Buffer.from('12345678901234567890'), { issuer: 'Harbour', account: 'dana' });
     expect(shown.secret).toBe('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ');
     expect(shown.otpauthUrl).toMatch(/^otpauth:\/\/totp\/Harbour:dana\?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&/);

@@ -34,11 +34,11 @@ describe('token buckets', () => {
     [5, 1.5],
     [7, 7 / 3],
     [100, 100 / 3600],
-  ])('a burst of %i at %f per second gives exactly that many at once', async (burst, perSecond) => {
+  ])('a burst of %i at %f per second allows exactly that many at once', async (burst, perSecond) => {
     expect(await takeOften([bucket(`burst ${burst}`, burst, perSecond)], burst + 5)).toBe(burst);
   });
 
-  test('F-14: one that was emptied while the clock was ahead is full once it was set back', async () => {
+  test('F-14: a bucket emptied while the clock was ahead is full once it was set back', async () => {
     const [requests, failures] = [[bucket('of later', 3, 0.1)], bucket('failures of later', 3, 0.1)];
     clock.advanceSeconds(3600);
     expect(await takeOften(requests, 5)).toBe(3);
@@ -54,7 +54,7 @@ describe('token buckets', () => {
     clock.advanceSeconds(60);
   });
 
-  test('tokens come back one by one, never more than the burst', async () => {
+  test('tokens return one by one, never more than the burst', async () => {
     const refilled = [bucket('refilled', 3, 0.1)];
     expect(await takeOften(refilled, 5)).toBe(3);
     expect(await takeTokens(database, clock, refilled)).toEqual({ ok: false, retryAfterSeconds: 10 });
@@ -66,7 +66,7 @@ describe('token buckets', () => {
     expect(await takeOften(refilled, 5)).toBe(3);
   });
 
-  test('a flood of keys that nobody uses again goes, and who is held back stays so (S-145)', async () => {
+  test('cleanup removes a flood of unused keys and keeps limited ones (S-145)', async () => {
     const attacker = [bucket('attacker', 1, 1 / 86_400)];
     expect(await takeOften(attacker, 2)).toBe(1);
     await sql(
@@ -81,28 +81,28 @@ describe('token buckets', () => {
     expect(await takeOften(attacker, 1)).toBe(0);
   });
 
-  test('one check is one statement', async () => {
+  test('a check is one statement', async () => {
     const { task } = await measured(() =>
       takeTokens(database, clock, [bucket('cheap', 3, 1), bucket('cheap too', 3, 1)]),
     );
     expect(task.queries).toBe(1);
   });
 
-  test('when one of several buckets is empty the others keep their tokens, also in parallel', async () => {
+  test('when one of several buckets is empty the others keep their tokens, even in parallel', async () => {
     const small = bucket('small', 2, 1 / 60);
     const large = bucket('large', 10, 1 / 60);
     expect(await takeOften([small, large], 30)).toBe(2);
     expect(await takeOften([large], 20)).toBe(8);
   });
 
-  test('callers that name the same buckets in another order do not block one another', async () => {
+  test('callers that name the same buckets in another order do not block each other', async () => {
     const left = bucket('left', 1000, 1);
     const right = bucket('right', 1000, 1);
     const both = await Promise.all([takeOften([left, right], 100), takeOften([right, left], 100)]);
     expect(both).toEqual([100, 100]);
   });
 
-  test('tokens given back can be taken again', async () => {
+  test('returned tokens can be taken again', async () => {
     const refundable = [bucket('refundable', 2, 1 / 60)];
     const first = await takeTokens(database, clock, refundable);
     await takeTokens(database, clock, refundable);
@@ -112,14 +112,14 @@ describe('token buckets', () => {
     expect(await takeOften(refundable, 3)).toBe(1);
   });
 
-  test('giving back nothing sends no statement', async () => {
+  test('returning nothing sends no statement', async () => {
     const { task } = await measured(() => refundTokens(database, { keys: [], seconds: [] }));
     expect(task.queries).toBe(0);
   });
 });
 
-describe('limits that count failures only', () => {
-  test('the failure that takes the last token blocks the key until one comes back', async () => {
+describe('limits that count only failures', () => {
+  test('the failure that takes the last token blocks the key until one returns', async () => {
     const failures = bucket('failures', 3, 0.1);
     expect(await countFailure(database, clock, failures)).toBe(0);
     expect(await countFailure(database, clock, failures)).toBe(0);
@@ -138,7 +138,7 @@ describe('limits that count failures only', () => {
   });
 });
 
-describe('keys of buckets (R-40)', () => {
+describe('bucket keys (R-40)', () => {
   test.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -155,7 +155,7 @@ describe('keys of buckets (R-40)', () => {
     expect(addressKey(address)).toBe(key);
   });
 
-  test('a name that no account has is keyed by a digest that only this service can make', () => {
+  test('an unknown name is keyed by a digest that only this service can compute', () => {
     const key = unknownNameKey(new KeyRing(Buffer.alloc(32, 1)), 'my-password-by-mistake');
     expect(key).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(unknownNameKey(new KeyRing(Buffer.alloc(32, 2)), 'my-password-by-mistake')).not.toBe(key);

@@ -63,7 +63,7 @@ async function opened(): Promise<number> {
   }).length;
 }
 
-test('every sealed column of the schema is sealed again: a new one has to be added to the list (3.12)', async () => {
+test('reseals every sealed column of the schema: a new one must be added to the list (3.12)', async () => {
   const columns = await sql<{ name: string }>(
     table.database,
     `select table_name || '.' || column_name as name from information_schema.columns
@@ -72,7 +72,7 @@ test('every sealed column of the schema is sealed again: a new one has to be add
   expect(columns.map(({ name }) => name).sort()).toEqual(SEALED_FIELDS.map(({ name }) => name).sort());
 });
 
-test('each value stays bound to its row and column as the module that owns it binds it', () => {
+test('each value stays bound to its row and column as the module that owns it requires', () => {
   const id = newId(table.clock.now());
   const secrets = { nonce: 'n', verifier: 'v', isReauthentication: false, registrationToken: undefined };
   const answer = { idTokenClaims: {}, userinfoClaims: {}, extraCallbackParameters: {} };
@@ -107,7 +107,7 @@ test('afterwards the new key alone opens everything, and a start without the for
   await expect(verifyServerState(table.database, new KeyRing(former), 'chat')).rejects.toMatchObject({ exitCode: 78 });
 });
 
-test('a run that is cut off anywhere loses nothing, and the next continues; another run changes no value', async () => {
+test('a run interrupted anywhere loses nothing and the next continues; another run changes no value', async () => {
   await rotate();
   await queueReencryption({ database: table.database, clock: table.clock });
   expect(await table.rows()).toHaveLength(1);
@@ -137,7 +137,7 @@ test('a run that is cut off anywhere loses nothing, and the next continues; anot
   expect(await tokens()).toEqual(sealedOnce);
 });
 
-test('nothing is sealed again while a process seals with the former key, which would leave values behind', async () => {
+test('nothing is resealed while a process seals with the former key, which would leave values behind', async () => {
   const options = { database: table.database, clock: table.clock, log: table.log, version: '1', works: true };
   let ring = before;
   const other = new RegisteredProcess({
@@ -157,7 +157,7 @@ test('nothing is sealed again while a process seals with the former key, which w
   expect(await opened()).toBe(TOKENS);
 });
 
-test('a value that no key opens is left and told of, and the former key is kept while another root is noted', async () => {
+test('a value that no key opens stays and is reported, and the former key is kept while another root is noted', async () => {
   const [row] = await tokens();
   await sql(table.database, `update user_registration_tokens set token_sealed = '\\x00' where id = '${row?.id}'`);
   await rotate();

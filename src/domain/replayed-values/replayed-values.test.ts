@@ -35,7 +35,7 @@ function oneTime(value: string, changes: Partial<OneTimeValue> = {}): OneTimeVal
 const accept = (value: OneTimeValue) => consumeOnce(testDatabase.database, value, clock.now());
 
 describe('a one-time value', () => {
-  test('is accepted once, for each kind and owner', async () => {
+  test('is accepted once for each kind and owner', async () => {
     expect(await accept(oneTime('a'))).toBe(true);
     expect(await accept(oneTime('a'))).toBe(false);
     expect(await accept(oneTime('a', { owner: 'other' }))).toBe(true);
@@ -43,12 +43,12 @@ describe('a one-time value', () => {
     expect(await accept(oneTime('b'))).toBe(true);
   });
 
-  test('of two callers that split the same text differently is two values', async () => {
+  test('counts as two values when two callers split the same text differently', async () => {
     expect(await accept(oneTime('cd', { owner: 'ab' }))).toBe(true);
     expect(await accept(oneTime('d', { owner: 'abc' }))).toBe(true);
   });
 
-  test('works again from the moment at which it expired, whether or not its row was cleaned up', async () => {
+  test('is accepted again as soon as it has expired, whether or not its row was deleted', async () => {
     const value = oneTime('expiring');
     expect(await accept(value)).toBe(true);
     clock.advanceSeconds(59.999);
@@ -59,7 +59,7 @@ describe('a one-time value', () => {
     expect(await accept(again)).toBe(false);
   });
 
-  test('is stored as a digest only', async () => {
+  test('is stored only as a digest', async () => {
     await accept(oneTime('very-secret-id'));
     const rows = await sql<{ text: string }>(
       testDatabase.database,

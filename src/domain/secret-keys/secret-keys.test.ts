@@ -27,15 +27,15 @@ beforeEach(async () => {
   await sql(testDatabase.database, 'truncate secret_keys');
 });
 
-describe('keys that outlive a change of the root (oauth 3.4)', () => {
-  test('are drawn once: a later start reads the same', async () => {
+describe('keys that survive a change of the root key (oauth 3.4)', () => {
+  test('are generated once: a later start reads the same', async () => {
     const deps = { database: testDatabase.database, keyRing, clock };
     const { pairwiseSubjects } = await openSecretKeys(deps);
     expect(pairwiseSubjects).toHaveLength(32);
     expect((await openSecretKeys(deps)).pairwiseSubjects).toEqual(pairwiseSubjects);
   });
 
-  test('are the same for instances that start at once', async () => {
+  test('are the same for instances that start simultaneously', async () => {
     const made = await Promise.all(
       [testDatabase.database, second, testDatabase.database, second].map((database) =>
         openSecretKeys({ database, keyRing, clock }),
@@ -55,7 +55,7 @@ describe('keys that outlive a change of the root (oauth 3.4)', () => {
     expect(keyRing.open('column', row?.key_sealed ?? Buffer.alloc(0), 'secret_keys|key_sealed|other')).toBeUndefined();
   });
 
-  test('stay what they are under a new root that knows the former one, and need it', async () => {
+  test('stay the same under a new root key that knows the former one, and need it', async () => {
     const { database } = testDatabase;
     const before = await openSecretKeys({ database, keyRing, clock });
     const next = randomRoot();

@@ -20,13 +20,13 @@ describe('the root key of a database (S-166, operations 2.2)', () => {
   const first = randomRoot();
   const second = randomRoot();
 
-  test('another one is refused at the start', async () => {
+  test('rejects a different one at startup', async () => {
     await start(first);
     await start(first);
     await expect(start(second)).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining('Restore') });
   });
 
-  test('may be replaced by one that knows it as a previous key, and is needed from then on', async () => {
+  test('can be replaced by one with it as a previous key, and is needed from then on', async () => {
     await start(first);
     await start(second, first);
     await start(second, first);
@@ -36,14 +36,14 @@ describe('the root key of a database (S-166, operations 2.2)', () => {
     });
   });
 
-  test('a start without the newest one is refused, and the order may change back', async () => {
+  test('rejects a start without the newest one, and the order can be reversed', async () => {
     await start(first);
     await start(second, first);
     await expect(start(first)).rejects.toMatchObject({ exitCode: 78 });
     await start(first, second);
   });
 
-  test('instances that replace it at once note it once', async () => {
+  test('instances that replace it simultaneously record it once', async () => {
     await start(first);
     await Promise.all([start(second, first), start(second, first), start(second, first)]);
     const [row] = await sql<{ bytes: number }>(
@@ -53,7 +53,7 @@ describe('the root key of a database (S-166, operations 2.2)', () => {
     expect(row?.bytes).toBe(64);
   });
 
-  test('what the former one sealed opens under the new one', async () => {
+  test('values sealed with the former one open under the new one', async () => {
     const sealed = new KeyRing(first).seal('column', 'secret', 'table|column|row');
     expect(new KeyRing(second, [first]).open('column', sealed, 'table|column|row')?.toString()).toBe('secret');
     expect(new KeyRing(second).open('column', sealed, 'table|column|row')).toBeUndefined();

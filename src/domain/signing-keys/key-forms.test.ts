@@ -59,7 +59,7 @@ function readWithRsa(source: Pick<SigningKeySource, 'key' | 'password'>): Signin
 }
 
 describe.each(KINDS)('a key for %s', (alg, key, forms) => {
-  test.each(forms)('%s: signs what others verify with the published set (oauth 3.1)', async (_form, read) => {
+  test.each(forms)('%s: signs so that others can verify with the published set (oauth 3.1)', async (_form, read) => {
     const keys = readWithRsa(read(key));
     const jwt = await keys.signJwt({ sub: 'x' }, { alg });
     const published = keys.publicJwks().keys;
@@ -85,20 +85,20 @@ async function isVerified(
   return verify('sha256', Buffer.from(`${head}.${body}`), { key, dsaEncoding: 'ieee-p1363' }, bytes);
 }
 
-describe('forms that tools write', () => {
-  test('a PEM file of openssl with the parameters of the curve before the key', () => {
+describe('formats written by common tools', () => {
+  test('a PEM file by openssl with the curve parameters before the key', () => {
     const pem = EC_PARAMETERS + ec('P-256').export({ type: 'sec1', format: 'pem' }).toString();
     expect(readWithRsa({ key: pem }).canSign('ES256')).toBe(true);
   });
 
-  test('PKCS#1 that openssl encrypted in the former way', () => {
+  test('PKCS#1 encrypted by openssl in the legacy format', () => {
     const key = RSA_4096.export({ type: 'pkcs1', format: 'pem', ...ENCRYPTED }).toString();
     expect(key).toContain('Proc-Type: 4,ENCRYPTED');
     expect(readWithRsa({ key, password: PASSWORD }).publicJwks().keys).toHaveLength(2);
   });
 });
 
-describe('a start is refused, and the message names the entry but nothing of its content', () => {
+describe('a start is rejected, and the message names the entry but nothing of its content', () => {
   const pem = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
   const sealed = RSA_2048.export({ type: 'pkcs8', format: 'pem', ...ENCRYPTED }).toString();
   test.each([
@@ -124,7 +124,7 @@ describe('a start is refused, and the message names the entry but nothing of its
     expect(messageOf(read)).not.toContain('hunter2');
   });
 
-  test('all broken entries are reported together, and a key that stands twice by its id', () => {
+  test('all broken entries are reported together, and a duplicate key by its ID', () => {
     const key = pem(RSA_2048);
     const sources = [
       { name: 'a', key, useForSigning: true },

@@ -21,11 +21,11 @@ const ALL = [
 describe('signing keys', () => {
   const keys = readSigningKeys(ALL);
 
-  test('each key has the one algorithm that goes with its kind, RS256 first', () => {
+  test('each key has the one algorithm of its type, RS256 first', () => {
     expect(keys.algorithms()).toEqual(['RS256', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA']);
   });
 
-  test('a JWT of one type is not read as one of another', async () => {
+  test('a JWT of one type is not accepted as another', async () => {
     const [plain, access] = [
       await keys.signJwt({ sub: 'x' }, { alg: 'RS256' }),
       await keys.signJwt({ sub: 'y' }, { alg: 'RS256', typ: 'at+jwt' }),
@@ -36,7 +36,7 @@ describe('signing keys', () => {
     expect(keys.verifyJwt(plain, 'at+jwt')).toBeUndefined();
   });
 
-  test('a key whose entry names another algorithm signs with that one alone', async () => {
+  test('a key whose entry names another algorithm signs only with that', async () => {
     const pss = { name: 'pss', key: pem(otherRsa), useForSigning: true, alg: 'PS256' } as const;
     const both = readSigningKeys([pss, ...ALL]);
     expect(both.algorithms()).toEqual(['RS256', 'PS256', 'ES256', 'ES384', 'ES512', 'ES256K', 'EdDSA']);
@@ -49,7 +49,7 @@ describe('signing keys', () => {
     expect(() => readSigningKeys([pss])).toThrow(/RSA key that signs with RS256/);
   });
 
-  test('the key of RS256 comes first in the published set, wherever it is configured', () => {
+  test('the RS256 key comes first in the published set, wherever it is configured', () => {
     const next = { name: 'next', key: pem(otherRsa), useForSigning: false };
     const { keys: published } = readSigningKeys([...ALL.slice(1), next, ...ALL.slice(0, 1)]).publicJwks();
     const kinds = published.map(({ kty, alg }) => `${kty} ${alg}`);
@@ -88,7 +88,7 @@ describe('signing keys', () => {
     expect(kidOf(await withNext.signJwt({}, { alg: 'RS256' }))).toBe(kidOf(await keys.signJwt({}, { alg: 'RS256' })));
   });
 
-  test('a set that is replaced signs and verifies with the new keys alone (S-167)', async () => {
+  test('a replaced set signs and verifies with the new keys only (S-167)', async () => {
     const next = { name: 'next', key: pem(otherRsa), useForSigning: false };
     const both = readSigningKeys([...ALL, next]);
     const running = readSigningKeys(ALL);
@@ -120,16 +120,16 @@ describe('signing keys', () => {
       { name: 'k', key: pem(generateKeyPairSync('x25519').privateKey), useForSigning: true },
       /unsupported key type/,
     ],
-  ])('%s stops the start and names the entry', (_name, source, message) => {
+  ])('%s prevents the start and names the entry', (_name, source, message) => {
     expect(() => readSigningKeys([source])).toThrow(message);
   });
 
-  test('refuses a set without an RSA key and a key id used twice', () => {
+  test('rejects a set without an RSA key and a duplicate key ID', () => {
     expect(() => readSigningKeys(ALL.slice(1))).toThrow(/RSA key/);
     expect(() => readSigningKeys([...ALL, ...ALL.slice(0, 1)])).toThrow(/is already used by rsa/);
   });
 
-  test('reads encrypted PKCS#8 with its password only', () => {
+  test('reads encrypted PKCS#8 only with its password', () => {
     const key = rsa.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'sesame' }).toString();
     expect(readSigningKeys([{ name: 'k', key, password: 'sesame', useForSigning: true }]).canSign('RS256')).toBe(true);
     expect(() => readSigningKeys([{ name: 'k', key, password: 'wrong', useForSigning: true }])).toThrow(
@@ -137,7 +137,7 @@ describe('signing keys', () => {
     );
   });
 
-  test('reads DER forms', () => {
+  test('reads DER formats', () => {
     for (const type of ['pkcs1', 'pkcs8'] as const) {
       const key = rsa.export({ type, format: 'der' });
       expect(readSigningKeys([{ name: 'k', key, useForSigning: true }]).canSign('RS256')).toBe(true);

@@ -53,7 +53,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
       },
     ],
     test: CODES,
-    testName: 'of setting the app up do not sign in as well',
+    testName: 'used for setup cannot be used to sign in',
   },
   {
     name: 'totp-secret-bound',
@@ -74,7 +74,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
       },
     ],
     test: CODES,
-    testName: 'sent twenty times at once let one in (S-90)',
+    testName: 'sent twenty times at once are accepted once (S-90)',
   },
   {
     name: 'totp-enrolment-tries',

@@ -76,7 +76,7 @@ async function signedIn(): Promise<Browser> {
   return browser;
 }
 
-test('a password that is known from leaks is refused at registration, and only five digits of its hash are told (S-93)', async () => {
+test('rejects a leaked password at registration, sending only five digits of its hash (S-93)', async () => {
   await withService(async () => {
     const { status, text } = await register();
     expect(status).toBe(200);
@@ -89,7 +89,7 @@ test('a password that is known from leaks is refused at registration, and only f
   });
 });
 
-test('it is refused where a password is changed and where a lost one is replaced', async () => {
+test('rejects it on password change and reset', async () => {
   await withService(async () => {
     const browser = await signedIn();
     const change = { oldPassword: FORMER, newPassword: NEW_PASSWORD };
@@ -105,7 +105,7 @@ test('it is refused where a password is changed and where a lost one is replaced
   });
 });
 
-test('no transaction is open while the service is asked', async () => {
+test('queries the service outside of any transaction', async () => {
   const open: unknown[] = [];
   const look = async (response: ServerResponse) => {
     const query = `select state from pg_stat_activity
@@ -124,12 +124,12 @@ test('no transaction is open while the service is asked', async () => {
 test.each([
   ['the range holds others only', []],
   ['its line is padding', [`${DIGEST.slice(5)}:0`]],
-])('a password passes when %s', async (_what, lines) => {
+])('accepts a password when %s', async (_what, lines) => {
   knows(...lines);
   await withService(async () => expect((await register()).status).toBe(303));
 });
 
-test('while the service fails all pass, and one line a minute says so; after five failures it is left alone', async () => {
+test('accepts all passwords while the service fails, logs one line a minute, and pauses after five failures', async () => {
   peer.answer = (_form, response) => void response.writeHead(503).end();
   await withService(async () => {
     const told = () => service.lines.filter((line) => line.includes(' breach_check.failed '));
@@ -146,7 +146,7 @@ test('while the service fails all pass, and one line a minute says so; after fiv
   });
 });
 
-test('nobody is asked unless passwords.breach_check says so', async () => {
+test('queries no service unless passwords.breach_check is set', async () => {
   await withService(async () => expect((await register()).status).toBe(303), false);
   expect(peer.asked).toEqual([]);
 });

@@ -38,11 +38,11 @@ describe('new passwords (S-93)', () => {
   test.each([
     ['the commonest one', 'password'],
     ['a common one in upper case', 'BASEBALL'],
-  ])('%s is known to everybody who guesses (browser-flows 5.7)', async (_, password) => {
+  ])('%s is widely known to attackers (browser-flows 5.7)', async (_, password) => {
     expect(await problem(password)).toBe('password_compromised');
   });
 
-  test('seven characters are too short, counted as characters and not as bytes', async () => {
+  test('seven characters are too short, counted in characters, not bytes', async () => {
     expect(await problem('xK9#tq!')).toBe('password_too_short');
     expect(await problem('ßä漢字漢ßö')).toBe('password_too_short');
     expect(await problem('🦔🛶🪁')).toBe('password_too_short');
@@ -59,17 +59,17 @@ describe('new passwords (S-93)', () => {
     expect(await problem(`${strong} ${strong} ${strong}`.slice(0, 64))).toBeUndefined();
   });
 
-  test('a zero byte is refused', async () => {
+  test('a zero byte is rejected', async () => {
     expect(await problem(`${strong}\0${strong}`)).toBe('password_invalid');
   });
 
-  test('a common password is refused even when no strength is required', async () => {
+  test('a common password is rejected even when no strength is required', async () => {
     const lenient = { ...rules, minimumComplexity: 0 };
     expect(await findPasswordProblem(lenient, estimator, 'baseball', owner, CALLER)).toBe('password_compromised');
     expect(await findPasswordProblem(lenient, estimator, 'a fine day', owner, CALLER)).toBeUndefined();
   });
 
-  test('after the worker died the next request starts another', async () => {
+  test('after the worker dies the next request starts another', async () => {
     await estimator.close();
     expect(await problem(strong)).toBeUndefined();
   });

@@ -48,7 +48,7 @@ const PASSWORDS = [
   `${'ab'.repeat(40)}!`,
 ];
 
-describe('the estimator of the browser', () => {
+describe('the estimator in the browser', () => {
   test('estimates every password as the server does (browser-flows 5.7)', async () => {
     const estimator = new StrengthEstimator(await bundleWorker(new URL('./strength.worker.ts', import.meta.url)));
     try {
@@ -65,14 +65,14 @@ describe('the estimator of the browser', () => {
     }
   });
 
-  test('counts words of the e-mail address as known', () => {
+  test('counts words of the email address as known', () => {
     const account = { username: 'amira', email: '', serviceName: 'Latchkey' };
     const [without] = estimates(['zwiebelkrautner'], account);
     const [withAddress] = estimates(['zwiebelkrautner'], { ...account, email: 'zwiebelkrautner@mail.example' });
     expect(withAddress?.score).toBeLessThan(without?.score ?? 0);
   });
 
-  test('stays below 1 MiB compressed, all its dictionaries included', () => {
+  test('stays below 1 MiB compressed, including all dictionaries', () => {
     expect(gzipSync(script).length).toBeLessThan(1024 * 1024);
   });
 });

@@ -37,7 +37,7 @@ function begin(password: string, address: string, signal?: AbortSignal): Promise
   return ask(password, address, signal).then(String, (error: Error) => error.message);
 }
 
-test('fifty people who begin together wait for the thread that loads, and nobody is refused', async () => {
+test('fifty simultaneous callers wait for the loading thread, and none is rejected', async () => {
   estimator = new StrengthEstimator(workerUrl, FOREVER_MS, FOREVER_MS);
   const people = Array.from({ length: 50 }, (_, index) => ask('quick', `address ${index}`));
   expect(await Promise.all(people)).toEqual(people.map(() => 0));
@@ -50,13 +50,13 @@ describe('passwords that are slow to estimate (S-183)', () => {
     expect(await ask('quick', 'a')).toBe(0);
   });
 
-  test('are refused when even that takes too long, and the next is estimated', async () => {
+  test('are rejected when even that takes too long, and the next is estimated', async () => {
     estimator = new StrengthEstimator(workerUrl, 500);
     await expect(ask('endless', 'a')).rejects.toMatchObject({ code: 'overloaded' });
     expect(await ask('quick', 'a')).toBe(0);
   });
 
-  test('of one address do not keep others waiting', async () => {
+  test('from one address do not delay others', async () => {
     estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
     const endless = [1, 2, 3].map(() => begin('endless', 'attacker'));
     expect(await ask('quick', 'somebody')).toBe(0);
@@ -65,7 +65,7 @@ describe('passwords that are slow to estimate (S-183)', () => {
     expect(await Promise.all(endless)).toEqual(endless.map(() => expect.stringContaining('closed')));
   });
 
-  test('may wait four at a time for one address, sixty-four for all', async () => {
+  test('can queue up to four for one address, sixty-four for all', async () => {
     estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
     const admitted = [];
     for (const address of 'abcdefghijklmnop') {
@@ -77,7 +77,7 @@ describe('passwords that are slow to estimate (S-183)', () => {
     await Promise.all(admitted);
   });
 
-  test('let others wait for a bounded time only', async () => {
+  test('delay others for a limited time only', async () => {
     estimator = new StrengthEstimator(workerUrl, FOREVER_MS, 300);
     const endless = ['a', 'b'].map((address) => begin('endless', address));
     expect(await begin('quick', 'c')).toContain('timed out');
@@ -85,7 +85,7 @@ describe('passwords that are slow to estimate (S-183)', () => {
     expect(await Promise.all(endless)).toEqual(endless.map(() => expect.stringContaining('closed')));
   });
 
-  test('are not begun a second time when their time is over', async () => {
+  test('are not started again after they timed out', async () => {
     estimator = new StrengthEstimator(workerUrl, 500, 100);
     expect(await begin('slow', 'a')).toContain('timed out');
   });
@@ -97,7 +97,7 @@ describe('passwords that are slow to estimate (S-183)', () => {
     expect(new Set(threads).size).toBeLessThanOrEqual(2);
   });
 
-  test('take turns: an address with many comes after one with few', async () => {
+  test('alternate: an address with many comes after one with few', async () => {
     estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
     // With one of the two threads busy, answers arrive in the order of the requests' turns.
     const endless = begin('endless', 'attacker');
@@ -113,7 +113,7 @@ describe('passwords that are slow to estimate (S-183)', () => {
   });
 });
 
-test('a request whose client left is removed from the queue', async () => {
+test('a request whose client disconnected is removed from the queue', async () => {
   estimator = new StrengthEstimator(workerUrl, FOREVER_MS);
   const client = new AbortController();
   const endless = begin('endless', 'a');
@@ -125,7 +125,7 @@ test('a request whose client left is removed from the queue', async () => {
   await endless;
 });
 
-test('a thread that cannot start fails its request and not the process', async () => {
+test('a thread that cannot start fails its request, not the process', async () => {
   estimator = new StrengthEstimator(new URL('file:///no-such-worker.mjs'));
   await expect(ask('quick', 'a')).rejects.toThrow();
 });

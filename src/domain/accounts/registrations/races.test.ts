@@ -123,7 +123,7 @@ async function counts(names: string): Promise<object | undefined> {
   return row;
 }
 
-describe(`${ROUNDS} rounds of ${CONTENDERS} registrations that end at once on two instances`, () => {
+describe(`${ROUNDS} rounds of ${CONTENDERS} simultaneous registrations on two instances`, () => {
   async function contend(
     make: (round: number, contender: number) => Promise<RegistrationId>,
     loser: string,
@@ -136,14 +136,14 @@ describe(`${ROUNDS} rounds of ${CONTENDERS} registrations that end at once on tw
     }
   }
 
-  test('for one username: one account each, the others choose another name (S-96)', {
+  test('for one username: one account each, the others have to choose another name (S-96)', {
     timeout: TIMEOUT_MS,
   }, async () => {
     await contend((round) => insertRegistration({ username: `name${round}` }), 'name-lost');
     expect(await counts('name%')).toEqual(EACH_ONCE);
   });
 
-  test('for one proven address: one account each, the others hear that it is in use (S-99)', {
+  test('for one verified address: one account each, the others learn that it is in use (S-99)', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const make = (round: number, contender: number) =>
@@ -173,7 +173,7 @@ describe(`${ROUNDS} rounds of ${CONTENDERS} registrations that end at once on tw
   });
 });
 
-test(`${ROUNDS} codes, each entered by ${CONTENDERS} at once on two instances: one proves the address (S-100)`, {
+test(`${ROUNDS} codes, each entered by ${CONTENDERS} at once on two instances: one verifies the address (S-100)`, {
   timeout: TIMEOUT_MS,
 }, async () => {
   const { clock, keyRing } = instanceOf(0);

@@ -24,18 +24,18 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-describe('a name that an account has', () => {
+describe('a username that is taken', () => {
   test.each(['alice', 'bob'])('%s exists', async (name) => {
     expect(await findNameProblems(testDatabase.database, name, free)).toEqual(['exists']);
   });
 
-  test('is looked up by one statement, and by none when a rule is broken but by capitals', async () => {
+  test('takes one statement to look up, and none when a rule other than case is broken', async () => {
     const costs = async (name: string) =>
       (await measured(() => findNameProblems(testDatabase.database, name, free))).task.queries;
     expect([await costs('carol'), await costs('Carol'), await costs('_carol')]).toEqual([1, 1, 0]);
   });
 
-  test('is not advised in lower case when somebody has it so', async () => {
+  test('is not suggested in lower case when the lowercase name is taken', async () => {
     const problems = (name: string) => findNameProblems(testDatabase.database, name, free);
     await insertTestAccount(testDatabase.database, { username: 'advised' });
     expect(await problems('ADVISED')).toEqual(['username-invalid-chars', 'exists']);
@@ -53,11 +53,11 @@ describe('banned names', () => {
   };
   const policy = { ...free, bannedUsernames };
 
-  test.each(['admin', 'sys', 'system', 'bot', 'a.bot', 'the-official-one'])('%s is one', async (name) => {
+  test.each(['admin', 'sys', 'system', 'bot', 'a.bot', 'the-official-one'])('%s is banned', async (name) => {
     expect(await findNameProblems(testDatabase.database, name, policy)).toEqual(['username-banned']);
   });
 
-  test.each(['admins', 'my-sys', 'botany', 'offici.al'])('%s is none', async (name) => {
+  test.each(['admins', 'my-sys', 'botany', 'offici.al'])('%s is not banned', async (name) => {
     expect(await findNameProblems(testDatabase.database, name, policy)).toEqual([]);
   });
 
@@ -72,7 +72,7 @@ describe('banned names', () => {
 describe('regular expressions', () => {
   const banned = (...regexes: string[]) => ({ ...free, bannedUsernames: { ...NO_NAME, regexes } });
 
-  test('ban what they are found in, in any case', async () => {
+  test('ban names that they match anywhere, in any case', async () => {
     const policy = banned('^mod[0-9]+$', 'Official');
     for (const name of ['mod1', 'mod42', 'the-official-one']) {
       expect(await findNameProblems(testDatabase.database, name, policy), name).toEqual(['username-banned']);
@@ -82,14 +82,14 @@ describe('regular expressions', () => {
     expect(await findNameProblems(testDatabase.database, 'MOD1', policy)).toContain('username-banned');
   });
 
-  test('may be the only names that are allowed', async () => {
+  test('can restrict names to those that match', async () => {
     const policy = { ...free, allowedUsernames: { ...NO_NAME, regexes: ['^[a-z]+\\.[a-z]+$'] } };
     expect(await findNameProblems(testDatabase.database, 'amira.okafor', policy)).toEqual([]);
     expect(await findNameProblems(testDatabase.database, 'amira', policy)).toEqual(['username-not-allowed']);
   });
 
   // JavaScript's expressions would practically never finish on the first of these.
-  test.each([240, 8000])('that look harmless do not hang the process on %i characters', async (length) => {
+  test.each([240, 8000])('that look harmless do not block the process on %i characters', async (length) => {
     const policy = banned('(a+)+$', '(a|a)*$', '^(([a-z])+.)+[A-Z]([a-z])+$');
     expect(await findNameProblems(testDatabase.database, `${'a'.repeat(length)}!`, policy)).toContain(
       'username-invalid-chars',
@@ -97,14 +97,14 @@ describe('regular expressions', () => {
   });
 });
 
-describe('names that an operator has reserved (S-177)', () => {
+describe('names reserved by the operator (S-177)', () => {
   const policy = { ...free, reservedUsernames: new Set([' Amira', 'ｂｅａ', 'carol', '_x'].map(foldUsername)) };
 
-  test.each(['amira', 'bea', 'carol'])('%s is one', async (name) => {
+  test.each(['amira', 'bea', 'carol'])('%s is reserved', async (name) => {
     expect(await findNameProblems(testDatabase.database, name, policy)).toEqual(['username-reserved']);
   });
 
-  test('in other case, reported once, together with the other problems', async () => {
+  test('in another case are reported once, together with the other problems', async () => {
     expect(await findNameProblems(testDatabase.database, 'AMIRA', policy)).toEqual([
       'username-invalid-chars',
       'username-reserved',
@@ -116,7 +116,7 @@ describe('names that an operator has reserved (S-177)', () => {
     expect(await findNameProblems(testDatabase.database, name, policy)).toEqual([]);
   });
 
-  test('are not suggested to someone who typed one in upper case', () => {
+  test('are not suggested to a user who typed one in upper case', () => {
     expect(suggestName('Amira', policy)).toBeUndefined();
   });
 });
@@ -124,19 +124,19 @@ describe('names that an operator has reserved (S-177)', () => {
 describe('allowed names', () => {
   const allowedUsernames = { ...NO_NAME, prefixes: ['team-'] };
 
-  test('exclude all others', async () => {
+  test('exclude all other names', async () => {
     const policy = { ...free, allowedUsernames };
     expect(await findNameProblems(testDatabase.database, 'team-x', policy)).toEqual([]);
     expect(await findNameProblems(testDatabase.database, 'alice', policy)).toEqual(['username-not-allowed']);
   });
 
-  test('may be banned nevertheless', async () => {
+  test('can still be banned', async () => {
     const policy = { ...free, allowedUsernames, bannedUsernames: { ...NO_NAME, literals: ['team-a'] } };
     expect(await findNameProblems(testDatabase.database, 'team-a', policy)).toEqual(['username-banned']);
   });
 });
 
-describe('the suggestion for a name that was refused', () => {
+describe('the suggestion for a rejected name', () => {
   test.each([
     ['Carol', 'carol'],
     [' carol', 'carol'],

@@ -30,7 +30,7 @@ async function judged(rule: string, deadlineMs = 50) {
 }
 
 describe('a rule of the policy module', () => {
-  test('is asked with input and data, and its reasons are taken as they are, now or later', async () => {
+  test('is called with input and data, and its reasons are returned unchanged, sync or async', async () => {
     const rule = `(input, data) => input.email.endsWith('.org') && data.registration.banned_usernames.literals.length > 0
       ? [{ code: 'no-org', msg: 'No <b>.org</b>', field: 'email' }] : []`;
     const violations = [{ code: 'no-org', msg: 'No <b>.org</b>', field: 'email', redirect: undefined }];
@@ -39,7 +39,7 @@ describe('a rule of the policy module', () => {
     expect(await judged('() => []')).toEqual({ violations: [], errors: [] });
   });
 
-  test('that is not there says nothing, and replaces nothing', async () => {
+  test('that is missing returns nothing and replaces nothing', async () => {
     const module = await loadPolicyModule(write('export const email = () => [];'));
     const rules = new ModuleRules({ module, policy, log: new RecordingLog({ clock: new FakeClock() }) });
     expect([rules.replaces('email'), rules.replaces('register')]).toEqual([true, false]);
@@ -67,7 +67,7 @@ describe('a rule of the policy module', () => {
     ["() => [{ code: 'a', get msg() { throw new Error('trap'); } }]", 'Error: trap'],
     ['() => new Promise(() => {})', 'no result within 50 ms'],
     ["(input, data) => { data.admin_users.push('me'); return []; }", 'TypeError: Cannot add property 0'],
-  ])('that fails refuses with policy_error, and one ERROR line names it: %s', async (rule, reason) => {
+  ])('that fails rejects with policy_error and logs one ERROR line with its name: %s', async (rule, reason) => {
     const { violations, errors } = await judged(rule);
     expect(violations).toMatchObject([{ code: 'policy_error' }]);
     expect(errors).toMatchObject([{ rule: 'email', reason: expect.stringContaining(reason) }]);
@@ -84,15 +84,15 @@ describe('a policy module', () => {
     ['export const email = (', 'cannot be loaded: '],
     ["import 'not-there'; export const email = () => [];", 'cannot be loaded: Error'],
     ["throw new Error('not today');", 'cannot be loaded: Error: not today'],
-  ])('that cannot be used is refused, with the reason: %s', async (text, reason) => {
+  ])('that cannot be used is rejected with the reason: %s', async (text, reason) => {
     await expect(loadPolicyModule(write(text))).rejects.toThrow(reason);
   });
 
-  test('that is not there is refused', async () => {
+  test('that does not exist is rejected', async () => {
     await expect(loadPolicyModule(join(folder, 'none.mjs'))).rejects.toThrow('cannot be read: no such file');
   });
 
-  test('is read again when the file has changed, and is the same one while it has not', async () => {
+  test('is read again when the file has changed, and stays the same while it has not', async () => {
     const first = await loadPolicyModule(write('export const email = () => [];'));
     expect((await loadPolicyModule(join(folder, 'rules.mjs'))).email).toBe(first.email);
     const next = await loadPolicyModule(write('export const register = () => [];'));
