@@ -79,7 +79,7 @@ function readable(text: string | undefined): string {
 }
 
 describe('manage add-email', () => {
-  test('adds a confirmed address, and tells the others, but not the new one (browser-flows 11.6)', async () => {
+  test('adds a confirmed address and notifies the existing ones, but not the new one (browser-flows 11.6)', async () => {
     await addEmailCommand(deps, { user: `@${name}:example.org`, email: ' Second@Mail.example ', json: false });
     expect(printed).toEqual({ out: `Second@mail.example added to ${name}\n`, err: '' });
     expect(await addresses()).toEqual([`${name}@mail.example`, 'Second@mail.example'].toSorted());
@@ -93,7 +93,7 @@ describe('manage add-email', () => {
     await deliver();
   });
 
-  test('changes nothing when the user has it already, in any case', async () => {
+  test('changes nothing when the user already has it, in any case', async () => {
     await addEmailCommand(deps, { user: name, email: `${name.toUpperCase()}@mail.example`, json: true });
     expect(JSON.parse(printed.out)).toEqual({
       ...{ id: user, username: name, added: false },
@@ -107,7 +107,7 @@ describe('manage add-email', () => {
     ['nobody', 'a@mail.example', 'user not found'],
     ['', 'not an address', 'not an address is not an email address'],
     ['', 'bao1@mail.example', 'bao1@mail.example belongs to another user'],
-  ])('refuses %j %j: %s', async (of, email, message) => {
+  ])('rejects %j %j: %s', async (of, email, message) => {
     const adding = addEmailCommand(deps, { user: of || name, email, json: false });
     await expect(adding).rejects.toMatchObject({ message, exitCode: 1 });
     expect(await addresses()).toEqual([`${name}@mail.example`]);
@@ -115,7 +115,7 @@ describe('manage add-email', () => {
     expect(await deliver()).toEqual([]);
   });
 
-  test('of two that add one address to two users at once, one does', async () => {
+  test('adds an address to one of two users when both are requested at once', async () => {
     const other = await insertTestAccount(testDatabase.database, { username: `${name}-other` });
     const outcomes = await Promise.allSettled(
       [user, other].map((id) => addEmailCommand(deps, { user: id, email: `both-${name}@mail.example`, json: true })),
@@ -127,7 +127,7 @@ describe('manage add-email', () => {
 });
 
 describe('manage remove-email', () => {
-  test('takes it, tells it as well, and voids the recovery links that were mailed there', async () => {
+  test('removes the address, notifies it too, and invalidates the recovery links sent to it', async () => {
     name = `${name}-remembered`;
     const account = { username: name, email: `${name}@mail.example`, password: 'correct horse battery staple' };
     user = await insertTestAccount(testDatabase.database, account);
@@ -148,7 +148,7 @@ describe('manage remove-email', () => {
   test.each([
     ['somebody-else@mail.example', 'does not have somebody-else@mail.example'],
     ['nonsense', 'nonsense is not an email address'],
-  ])('refuses %s', async (email, message) => {
+  ])('rejects %s', async (email, message) => {
     const removing = removeEmailCommand(deps, { user: name, email, json: false });
     await expect(removing).rejects.toMatchObject({ message: expect.stringContaining(message), exitCode: 1 });
     expect(await events('email_removed')).toBe(0);
@@ -156,14 +156,14 @@ describe('manage remove-email', () => {
   });
 });
 
-test('manage verify-email warns and changes nothing', async () => {
+test('manage verify-email prints a warning and changes nothing', async () => {
   await verifyEmailCommand(deps, { user: name, email: 'anything', json: false });
   expect(printed).toEqual({ out: '', err: expect.stringContaining('verify-email does nothing') });
   await expect(verifyEmailCommand(deps, { user: 'nobody', email: 'x', json: false })).rejects.toThrow('user not found');
 });
 
 describe('manage set-display-name', () => {
-  test('sets it, takes it away, and refuses one that nobody sees', async () => {
+  test('sets and removes the name, and rejects one without visible characters', async () => {
     const stored = async () => await rows('select display_name from users where id = $1::uuid', toUuid(user));
     await setDisplayNameCommand(deps, { user: name, displayName: '  Bao Tran ', json: false });
     expect(printed.out).toBe(`display name of ${name} set to Bao Tran\n`);
@@ -209,7 +209,7 @@ describe('manage promote-admin and demote-admin', () => {
   const isLive = async (id: string) =>
     (await rows('select from oauth2_sessions where id = $1::uuid and finished_at is null', id)).length === 1;
 
-  test('give and take the right, say whether that was new, and are remembered', async () => {
+  test('grant and revoke the right, report whether it changed, and are audited', async () => {
     const listed = async () => {
       printed.out = '';
       await listAdminUsersCommand(deps, { json: false });
@@ -225,7 +225,7 @@ describe('manage promote-admin and demote-admin', () => {
     expect([await events('admin_granted'), await events('admin_revoked')]).toEqual([1, 1]);
   });
 
-  test('take an identifier, in either case or as the UUID, for nothing but one', async () => {
+  test('treat an account ID, in either case or as UUID, only as an ID', async () => {
     const isAdmin = async () =>
       (await rows('select from users where id = $1::uuid and can_request_admin', toUuid(user))).length === 1;
     const nobody = newId<'user'>(Date.now());
@@ -248,7 +248,7 @@ describe('manage promote-admin and demote-admin', () => {
     expect(JSON.parse(printed.out)).toMatchObject({ id: squatter });
   });
 
-  test('never fold the case of letters outside ASCII, and need the exact spelling of names that differ in case only', async () => {
+  test('never fold case outside ASCII, and require the exact spelling of names that differ only in case', async () => {
     const promoting = (text: string) => promoteAdminCommand(deps, { user: text, json: false });
     await insertTestAccount(testDatabase.database, { username: `king${count}` });
     await expect(promoting(`\u212aing${count}`)).rejects.toThrow('user not found');
@@ -260,7 +260,7 @@ describe('manage promote-admin and demote-admin', () => {
     await promoting(`Twin${count}`);
   });
 
-  test('with --kill-sessions those with an admin scope end, and no others', async () => {
+  test('with --kill-sessions end the sessions with an admin scope, and no others', async () => {
     await promoteAdminCommand(deps, { user: name, json: false });
     const [admin, homeserver, plain] = [
       await session('openid urn:latchkey:admin'),
@@ -286,7 +286,7 @@ describe('manage promote-admin and demote-admin', () => {
     expect([acting, owned]).not.toContain(other);
   });
 
-  test('warn where the configuration gives the right all the same', async () => {
+  test('warn when the configuration still grants the right', async () => {
     const named = { ...deps, listedAdmins: [name, 'somebody'] };
     await demoteAdminCommand(named, { user: name, killSessions: false, json: false });
     expect(printed.err).toBe(`warning: ${name} can still request admin scopes because of policy.data.admin_users\n`);
@@ -297,7 +297,7 @@ describe('manage promote-admin and demote-admin', () => {
 });
 
 describe('manage set-groups and set-claims', () => {
-  test('set them as a whole, say whether that was new, and are remembered and shown', async () => {
+  test('replace the whole value, report whether it changed, and are audited and shown', async () => {
     const set = async (...groups: string[]) => {
       printed.out = '';
       await setGroupsCommand(deps, { user: name, groups, json: false });
@@ -325,7 +325,7 @@ describe('manage set-groups and set-claims', () => {
     ['', /^"" is not a valid group name: 1 to 255 characters/],
     ['a\u001b[2J', /^"a\ufffd\[2J" is not a valid group name/],
     ['x'.repeat(256), /is not a valid group name/],
-  ])('refuse the group %j', async (group, message) => {
+  ])('reject the group %j', async (group, message) => {
     await expect(setGroupsCommand(deps, { user: name, groups: ['ops', group], json: false })).rejects.toMatchObject({
       ...{ exitCode: 1, message: expect.stringMatching(message) },
     });
@@ -338,13 +338,13 @@ describe('manage set-groups and set-claims', () => {
     ['{"a\\u001b": 1}', 'the claim "a\ufffd" is not valid: expected a name of'],
     ['{"__proto__": {}}', 'the claim "__proto__" is not valid'],
     ['{"a": "\\u0000"}', 'the claim "a" is not valid: a string contains an invalid character'],
-  ])('refuse the claims %s', async (claims, message) => {
+  ])('reject the claims %s', async (claims, message) => {
     await expect(setClaimsCommand(deps, { user: name, claims, json: true })).rejects.toMatchObject({
       ...{ exitCode: 1, message: expect.stringContaining(message) },
     });
   });
 
-  test('refuse more groups than a person may have, and people who are not there', async () => {
+  test('reject more groups than the limit per user, and unknown users', async () => {
     const groups = Array.from({ length: 201 }, (_, index) => `g${index}`);
     await expect(setGroupsCommand(deps, { user: name, groups, json: false })).rejects.toMatchObject({ exitCode: 1 });
     await expect(setGroupsCommand(deps, { user: 'nobody', groups: [], json: false })).rejects.toMatchObject({
@@ -354,7 +354,7 @@ describe('manage set-groups and set-claims', () => {
 });
 
 describe('manage list-users and show-user', () => {
-  test('list by part of a name or address, in any case, and say when there are more', async () => {
+  test('search by part of a name or address, in any case, and say when there are more', async () => {
     await insertTestAccount(testDatabase.database, { username: `zz100%_${count}`.replace('%', '=') });
     const search = async (text: string, limit = 100) => {
       printed = { out: '', err: '' };
@@ -377,7 +377,7 @@ describe('manage list-users and show-user', () => {
     expect(printed.err).toBe('only the first 2 are shown\n');
   });
 
-  test('by state, as a table', async () => {
+  test('filter by state, as a table', async () => {
     await lockUserCommand(deps, { user: name, deactivate: false, erase: false, json: false });
     const status = 'locked';
     const listed = async () => {
@@ -393,7 +393,7 @@ describe('manage list-users and show-user', () => {
     await deliver();
   });
 
-  test('show what belongs to one, and nothing that steers a terminal', async () => {
+  test('show the data of a user, without terminal control characters', async () => {
     const provider = toUuid(newId(count));
     await rows(
       `insert into upstream_providers (id, client_id, ui_order, created_at) values ($1::uuid, 'x', 1, now())`,
@@ -428,7 +428,7 @@ describe('manage list-users and show-user', () => {
   });
 });
 
-describe('manage register-user with an identity at a provider', () => {
+describe('manage register-user with an upstream identity', () => {
   const command = (username: string, mapping: string) =>
     registerUserCommand(deps, {
       ...{ username, upstreamProviderMapping: [mapping], emails: [], yes: true, json: false },
@@ -459,18 +459,18 @@ describe('manage register-user with an identity at a provider', () => {
   });
 
   test.each(['', 'nonsense', '01HZX7T3Q8V3M5N6P7R8S9T0AB', '01HZX7T3Q8V3M5N6P7R8S9T0AB:', 'x:y'])(
-    'refuses %j as a usage error',
+    'rejects %j as a usage error',
     async (mapping) => {
       await expect(command(`${name}-wrong`, mapping)).rejects.toMatchObject({ exitCode: 2 });
     },
   );
 });
 
-describe('a lock is told by mail (browser-flows 11.9)', () => {
+describe('a lock is announced by email (browser-flows 11.9)', () => {
   const lock = (options: { deactivate?: boolean; erase?: boolean } = {}) =>
     lockUserCommand(deps, { user: name, deactivate: false, erase: false, json: false, ...options });
 
-  test('once, and not when it is lifted before the mail leaves', async () => {
+  test('once, and not when the user is unlocked before the email is sent', async () => {
     await lock();
     await lock();
     const [mail, ...others] = await deliver();
@@ -483,7 +483,7 @@ describe('a lock is told by mail (browser-flows 11.9)', () => {
     expect(await deliver()).toEqual([]);
   });
 
-  test('the end of an account is told at every address that it had, in its own mail', async () => {
+  test('deactivation is announced to every address of the account, each with its own email', async () => {
     await addEmailCommand(deps, { user: name, email: `second-${name}@mail.example`, json: false });
     await deliver();
     await lock({ deactivate: true, erase: true });
@@ -494,13 +494,13 @@ describe('a lock is told by mail (browser-flows 11.9)', () => {
     expect(await deliver()).toEqual([]);
   });
 
-  test('the end is not told once it was undone', async () => {
+  test('deactivation is not announced once it was undone', async () => {
     await lock({ deactivate: true });
     await unlockUserCommand(deps, { user: name, reactivate: true, json: false });
     expect(await deliver()).toEqual([]);
   });
 
-  test('nothing is told where the operator wants no notices', async () => {
+  test('sends nothing where the operator disabled notices', async () => {
     deps = { ...deps, sendsNotices: false };
     await lock({ deactivate: true });
     expect(await rows(`select from queue_jobs where queue = 'send-security-notice'`)).toEqual([]);
@@ -511,7 +511,7 @@ describe('a lock is told by mail (browser-flows 11.9)', () => {
     ['es', 'Se ha bloqueado su cuenta', 'Se ha desactivado su cuenta'],
     ['fr', 'Votre compte a été verrouillé', 'Votre compte a été désactivé'],
     ['ar', 'تم قفل حسابك', 'تم تعطيل حسابك'],
-  ])('in the language of the account: %s', async (language, locked, deactivated) => {
+  ])("in the account's language: %s", async (language, locked, deactivated) => {
     await rows('update users set locale = $2::text where id = $1::uuid', toUuid(user), language);
     await lock();
     const [first] = await deliver();
@@ -526,7 +526,7 @@ describe('a lock is told by mail (browser-flows 11.9)', () => {
   });
 });
 
-test('the end of an account forgets what others began with its addresses (operations 6.3)', async () => {
+test("deactivation deletes what others started with the account's addresses (operations 6.3)", async () => {
   const email = `${name}@mail.example`;
   const [joining, recovering] = [service.browser(), service.browser()];
   await beginRegistration(joining, { username: `${name}-new`, email });

@@ -66,7 +66,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('what a request was (operations 3.10)', () => {
+describe('classification of requests (operations 3.10)', () => {
   const FINISH = `/register/steps/${ULID}/finish`;
   const UPSTREAM = `/upstream/link/${ULID}`;
   test.each([
@@ -124,7 +124,7 @@ describe('what a request was (operations 3.10)', () => {
     [400, 'failure'],
     [500, 'error'],
     [204, 'other'],
-  ])('a mutation of the account API with %d: %s, by the name that the client gave it', async (status, outcome) => {
+  ])('a mutation of the account API with %d: %s, by the operation name sent by the client', async (status, outcome) => {
     const lines = [
       line({ path: '/graphql', status, operation: 'AddEmail' }),
       line({ path: '/graphql', status, operation: 'Mine_1' }),
@@ -149,11 +149,11 @@ describe('what a request was (operations 3.10)', () => {
     ['POST', '/_chat/client/v3/x/login'],
     ['POST', '/graphql'],
     ['GET', '/assets/login'],
-  ])('%s %s is no activity', async (method, path) => {
+  ])('%s %s is not an activity', async (method, path) => {
     expect((await run('', [line({ method, path })])).out).toBe('');
   });
 
-  test('paths below --prefix count, and no others', async () => {
+  test('only paths below --prefix count', async () => {
     const lines = [
       signIn({ path: '/auth/login' }),
       signIn(),
@@ -164,7 +164,7 @@ describe('what a request was (operations 3.10)', () => {
   });
 });
 
-describe('what is read', () => {
+describe('input', () => {
   const record = {
     time: '2026-06-17T10:49:22.419912Z',
     activity: 'browser-login',
@@ -201,19 +201,19 @@ describe('what is read', () => {
     '{"timestamp":"2026-06-17T10:49:22.419912Z","level":"INFO","event":"error","message":"http.server.response"}',
   ];
 
-  test('text and JSON, mixed with other lines, from standard input', async () => {
+  test('text and JSON, mixed with other lines, from stdin', async () => {
     const { exitCode, out, err } = await run('--json --strict', [...others, text, ...others, json]);
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' });
     const expected = `${JSON.stringify(record)}\n`;
     expect(out).toBe(expected + expected);
   });
 
-  test('lines with padded and colored levels, and line ends of Windows', async () => {
+  test('lines with padded and colored levels, and Windows line endings', async () => {
     const lines = [text.replace('INFO', ' INFO'), text.replace('INFO', '\x1b[32mINFO\x1b[0m'), `${text}\r`];
     expect((await run('--json --strict', lines)).out).toBe(`${JSON.stringify(record)}\n`.repeat(3));
   });
 
-  test('files in their order, packed ones too, and - for standard input', async () => {
+  test('files in order, compressed ones too, and - for stdin', async () => {
     writeFileSync(join(folder, 'one.log'), `${signIn({ path: '/logout' })}\n`);
     writeFileSync(join(folder, 'two.log.gz'), gzipSync(`${text}\n`));
     const { out } = await run('--format csv one.log - two.log.gz', [signIn({ method: 'GET', path: '/authorize' })], {
@@ -233,7 +233,7 @@ describe('what is read', () => {
     ['folder', 'is a directory'],
     ['cut.log.gz', 'it is corrupted or not completely written'],
     ['plain.log.gz', 'it is corrupted or not completely written'],
-  ])('%s ends it with exit code 1: %s', async (name, reason) => {
+  ])('%s fails with exit code 1: %s', async (name, reason) => {
     mkdirSync(join(folder, 'folder'), { recursive: true });
     writeFileSync(join(folder, 'cut.log.gz'), gzipSync(`${text}\n`.repeat(100)).subarray(0, 60));
     writeFileSync(join(folder, 'plain.log.gz'), `${text}\n`);
@@ -253,7 +253,7 @@ describe('what is read', () => {
     ['JSON with a time of its own', json.replace('10:49:22.419912Z', '10:49')],
     ['JSON that is no object', '["http.server.response"]'],
     ['JSON null', '{"event":null,"x":"http.server.response"}'],
-  ])('%s: left out, told of, and exit code 1 with --strict', async (_name, malformed) => {
+  ])('%s: skipped and reported, and exit code 1 with --strict', async (_name, malformed) => {
     const lines = [malformed, text];
     const told = 'latchkey: lines with http.server.response that could not be parsed: 1\n';
     const out = `${JSON.stringify(record)}\n`;
@@ -262,11 +262,11 @@ describe('what is read', () => {
     expect(await run('--json --strict', lines)).toEqual({ exitCode: 1, out, err: told });
   });
 
-  test('a log of other lines only: says so', async () => {
+  test('a log without request lines is reported', async () => {
     expect(await run('', others)).toEqual({ exitCode: 0, out: '', err: 'latchkey: no request lines found\n' });
   });
 
-  test('a line without an end is not kept in memory: what comes after it is read', async () => {
+  test('an endless line is not kept in memory, and the lines after it are read', async () => {
     let sent = 0;
     const endless = new Readable({
       read() {
@@ -282,7 +282,7 @@ describe('what is read', () => {
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(48 * 1024 * 1024);
   });
 
-  test('a log that is followed: a record is printed as soon as its line is there', async () => {
+  test('a followed log: prints a record as soon as its line is written', async () => {
     const stdin = new Readable({ read() {} });
     let printed = '';
     const ended = run('--format csv', [], { stdin, stdout: (more) => (printed += more) });
@@ -292,7 +292,7 @@ describe('what is read', () => {
     expect((await ended).exitCode).toBe(0);
   });
 
-  test('stops when nobody reads what it prints (… | head)', async () => {
+  test('stops when the output pipe closes (… | head)', async () => {
     let sent = 0;
     const endless = new Readable({
       read() {
@@ -305,7 +305,7 @@ describe('what is read', () => {
   });
 });
 
-describe('what is selected', () => {
+describe('filters', () => {
   const at = (time: string): string => signIn({ time: `2026-06-17T${time}Z` });
   const times = [at('09:59:59.999999'), at('10:00:00.000000'), at('10:00:00.500000'), at('11:00:00.000000')];
 
@@ -371,7 +371,7 @@ describe('what is selected', () => {
     expect(err).toContain(message);
   });
 
-  test('without a file on a terminal it does not wait for somebody to type a log', async () => {
+  test('without a file on a terminal it does not wait for input', async () => {
     const { exitCode, err } = await run('', [], { isTerminal: true });
     expect({ exitCode, err }).toEqual({
       exitCode: 2,
@@ -380,8 +380,8 @@ describe('what is selected', () => {
   });
 });
 
-describe('how it is printed', () => {
-  test('a table whose columns stay where they are', async () => {
+describe('output', () => {
+  test('a table with aligned columns', async () => {
     const { out } = await run('', [signIn(), line({ method: 'GET', path: '/authorize', status: 400 })]);
     expect(out).toBe(
       `${[
@@ -442,7 +442,7 @@ describe('how it is printed', () => {
     ]);
   });
 
-  test('--summary of a caller who makes up names of operations keeps a thousand of them', async () => {
+  test('--summary keeps a thousand operation names of a client that invents them', async () => {
     const lines = Array.from({ length: 3000 }, (_, index) => line({ path: '/graphql', operation: `Made${index}` }));
     const { activities }: { activities: { activity: string; count: number }[] } = JSON.parse(
       (await run('--summary --json', lines)).out,
@@ -451,7 +451,7 @@ describe('how it is printed', () => {
     expect(activities.at(-1)).toEqual({ activity: '(others)', outcome: 'attempted', count: 2000 });
   });
 
-  test('--format svg: a row for each activity, bars by hour and outcome, told in words as well', async () => {
+  test('--format svg: a row per activity, bars by hour and outcome, with text descriptions', async () => {
     const { exitCode, out } = await run('--format svg --since 2026-06-17 --until 2026-06-18', mixed);
     expect(exitCode).toBe(0);
     expect(out).toContain('<title id="title">Activity by hour from 2026-06-17 00:00 to 2026-06-18 00:00 UTC</title>');
@@ -464,7 +464,7 @@ describe('how it is printed', () => {
     expect(out).not.toMatch(/<script|<style|\son\w+=|href=|NaN|Infinity/);
   });
 
-  test('--format svg of nothing, and of more than 31 days', async () => {
+  test('--format svg of no data, and of more than 31 days', async () => {
     expect((await run('--format svg', [])).out).toContain('No activity selected.');
     const days = [signIn(), signIn({ time: '2026-07-19T10:49:22.419912Z' })];
     const { exitCode, out, err } = await run('--format svg', days);
@@ -473,7 +473,7 @@ describe('how it is printed', () => {
   });
 });
 
-describe('a log that strangers wrote into (S-75)', () => {
+describe('a log with attacker-controlled text (S-75)', () => {
   const ESCAPE = '\x1b';
   /** Characters that the log would escape, as a forged file may contain. */
   const forged = [
@@ -484,7 +484,7 @@ describe('a log that strangers wrote into (S-75)', () => {
   ];
 
   test.each(['table', 'csv', 'json', 'table --summary', 'csv --summary', 'json --summary', 'svg'])(
-    'no control or invisible character reaches who reads --format %s',
+    '--format %s prints no control or invisible characters',
     async (format) => {
       const { exitCode, out } = await run(`--format ${format}`, forged);
       expect(exitCode).toBe(0);
@@ -496,20 +496,20 @@ describe('a log that strangers wrote into (S-75)', () => {
     },
   );
 
-  test('no cell of a spreadsheet is a formula: an apostrophe is put in front', async () => {
+  test('no spreadsheet cell is a formula: it is prefixed with an apostrophe', async () => {
     const { out } = await run('--format csv', forged);
     expect(out).toContain(`"'=cmd|'/c\\u{1b}'!A1,""x"""`);
     for (const cell of ["'@SUM(1)", "'+1", "'-1"]) expect(out).toContain(`,${cell},`);
     expect(out).not.toMatch(/(^|[,\r\n"])[=+@-](?!\d{4})/);
   });
 
-  test('a picture is well-formed whatever the log holds: nothing of it but counts and times is drawn', async () => {
+  test('an image is well-formed whatever the log contains: only counts and times are drawn', async () => {
     const { out } = await run('--format svg', forged);
     expect(out).toContain('chat-login: 4 other.');
     expect(out).not.toMatch(/<script|cmd|SUM/);
   });
 
-  test('what anybody sends, the log writes in both formats, and the same record is read from both', async () => {
+  test('any request logged in text or JSON format is read back as the same record', async () => {
     const written = (format: 'text' | 'json', path: string, userAgent: string): string => {
       let text = '';
       const log = new LogWriter({
@@ -555,7 +555,7 @@ describe('a log that strangers wrote into (S-75)', () => {
     );
   });
 
-  test('a line that is long and hostile costs no more than its length', () => {
+  test('a long hostile line costs no more than its length', () => {
     const long = `${line().slice(0, -STATISTICS.length - 4)}${'\\"'.repeat(30_000)}" ${'[polls: 1, '.repeat(200)}`;
     const started = performance.now();
     expect(readRequestLine(long)).toBe('malformed');
@@ -563,7 +563,7 @@ describe('a log that strangers wrote into (S-75)', () => {
   });
 });
 
-test('a prefix is compared with the path as it was received', () => {
+test('a prefix is compared with the path as received', () => {
   const request = {
     time: '',
     requestId: 'POST-1',

@@ -117,7 +117,7 @@ const rowsOf = ({ tables }: Manifest) =>
 const unheld = (tables: ReturnType<typeof rowsOf>) => tables.filter(({ name }) => name !== 'queue_jobs');
 
 describe('backup (operations 3.11)', () => {
-  test('is a private tar.gz that tar can list, and leaves nothing next to it', async () => {
+  test('is a private tar.gz that tar can list, and leaves no other files', async () => {
     expect((statSync(inFolder(archive)).mode & 0o777).toString(8)).toBe('600');
     expect(readdirSync(folder).filter((name) => name.startsWith(archive))).toEqual([archive]);
     const names = (await filesOf(archive)).map(({ name }) => name);
@@ -127,7 +127,7 @@ describe('backup (operations 3.11)', () => {
     expect(manifest.migrations[0]).toMatchObject({ version: 1, name: 'foundation' });
   });
 
-  test('F-14: is the same whatever the database sets about time zones and the spelling of dates', async () => {
+  test("F-14: does not depend on the database's time zone and date style", async () => {
     const settings = { timezone: 'Pacific/Apia', datestyle: 'German, DMY', intervalstyle: 'sql_standard' };
     if (server === undefined) throw new Error('the server runs');
     try {
@@ -142,7 +142,7 @@ describe('backup (operations 3.11)', () => {
     }
   });
 
-  test('has neither key without --include-secrets, only what tells the right one', async () => {
+  test('contains neither key without --include-secrets, only the check value of the encryption key', async () => {
     const path = fresh('plain.tar.gz');
     const made = await run('--json', 'backup', '-o', path);
     expect(JSON.parse(made.out)).toMatchObject({ path: inFolder(path), tables: manifest.tables.length });
@@ -153,7 +153,7 @@ describe('backup (operations 3.11)', () => {
     expect((await manifestOf(path)).encryption_key_checks).toHaveLength(1);
   });
 
-  test('shows one moment while others write: no row without the one that its transaction wrote too', async () => {
+  test('is a consistent snapshot during writes: no row without the other one of its transaction', async () => {
     const writer = new Client({ ...server?.connection, ssl: false });
     await writer.connect();
     let writes = 0;
@@ -182,7 +182,7 @@ describe('backup (operations 3.11)', () => {
     ['no file', ['backup'], 2, '--output'],
     ['a folder that does not exist', ['backup', '-o', 'nowhere/x.tar.gz'], 1, 'no such file'],
     ['no database', ['--data-dir', 'none', 'backup', '-o', 'x.tar.gz'], 1, 'nothing to back up'],
-  ])('%s: exit code and a reason, and no file', async (_why, argv, exitCode, says) => {
+  ])('%s: exit code with reason, and no file', async (_why, argv, exitCode, says) => {
     expect(await run(...argv)).toMatchObject({ exitCode, out: '', err: expect.stringContaining(says) });
     expect(existsSync(inFolder('x.tar.gz'))).toBe(false);
   });
@@ -196,7 +196,7 @@ describe('backup (operations 3.11)', () => {
   });
 });
 
-test('a contract migration of the embedded database is preceded by a backup, which the program restores (operations 8.4)', async () => {
+test('a contract migration of the embedded database is preceded by a backup that can be restored (operations 8.4)', async () => {
   const dataDir = fresh('older');
   const older = await use(dataDir);
   const directory = join(packageRoot, 'migrations');
@@ -246,7 +246,7 @@ describe('restore (operations 3.11)', () => {
     dataDir = fresh('data');
   });
 
-  test('into a new directory: the same rows and hashes, the keys, and waiting jobs held', async () => {
+  test('into a new directory: the same rows and hashes, the keys, and waiting jobs on hold', async () => {
     const restored = await restore(archive);
     expect(restored).toMatchObject({ exitCode: 0, err: '' });
     expect(restored.out).toContain('encryption.key');
@@ -280,7 +280,7 @@ describe('restore (operations 3.11)', () => {
     expect(readdirSync(inFolder(dataDir)).filter((name) => /^db\.(?!before)/.test(name))).toEqual([]);
   });
 
-  test('into an empty PostgreSQL: the same rows; into one with rows: exit 73, and they stay', async () => {
+  test('into an empty PostgreSQL: the same rows; into one with rows: exit 73, rows unchanged', async () => {
     const target = await createEmptyDatabase();
     const to = ['restore', archive, '--to', target.connectionString];
     writeFileSync(inFolder('other.yaml'), 'http: { public_base: "https://other.example/" }');
@@ -300,7 +300,7 @@ describe('restore (operations 3.11)', () => {
     await target.drop();
   });
 
-  test('a backup without its key, and one that meets another key: exit 78 (security S-169)', async () => {
+  test('a backup without its key, or next to another key: exit 78 (security S-169)', async () => {
     const path = fresh('plain.tar.gz');
     await run('backup', '-o', path);
     expect(await restore(path)).toMatchObject({
@@ -318,7 +318,7 @@ describe('restore (operations 3.11)', () => {
     expect(existsSync(inFolder(dataDir, 'db'))).toBe(false);
   });
 
-  test('a root key that is being replaced, and those before it, come with the backup and open what they sealed', async () => {
+  test('includes a root key that is being replaced and earlier ones, which open what they sealed', async () => {
     const whereFrom = 'data';
     await publishNextRootKey(inFolder(whereFrom));
     const former = 'ef'.repeat(32);
@@ -365,7 +365,7 @@ describe('restore (operations 3.11)', () => {
     for (const name of names.slice(1)) rmSync(inFolder(whereFrom, name));
   });
 
-  test('what does not fit its own manifest is noticed by the database, which stays empty: exit 65', async () => {
+  test('a backup that does not match its manifest fails with exit 65, and the database stays empty', async () => {
     const target = await createEmptyDatabase();
     const users = (made: Manifest) => made.tables.find(({ name }) => name === 'users') ?? expect.fail('no users');
     const changes: [says: string, change: (made: Manifest) => void][] = [
@@ -387,7 +387,7 @@ describe('restore (operations 3.11)', () => {
     expect(await restore('none.tar.gz')).toMatchObject({ exitCode: 1, err: expect.stringContaining('no such file') });
   });
 
-  describe('of what is not a whole backup of ours: the exit code, and nothing is made', () => {
+  describe('of a file that is not a complete backup: the exit code, and nothing is created', () => {
     const bent = (path: string, at: (bytes: Buffer) => Buffer): string => {
       const made = fresh('bent.tar.gz');
       writeFileSync(inFolder(made), at(readFileSync(inFolder(path))));

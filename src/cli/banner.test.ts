@@ -39,13 +39,13 @@ async function ready({ publicBase, issuer = `${publicBase}/`, listener, ports = 
 
 const lines = () => log.lines.map(({ level, message, fields }) => ({ level, message, fields }));
 
-describe('the line that says ready', () => {
-  test('names http.public_base on this machine when a connection to it succeeds', async () => {
+describe('the ready line', () => {
+  test('contains http.public_base on this machine when a connection to it succeeds', async () => {
     await ready({ publicBase: `http://localhost:${port}` });
     expect(lines()).toEqual([{ level: 'info', message: `ready at http://localhost:${port}`, fields: {} }]);
   });
 
-  test('names the listeners that accept connections when no listener on http.public_base, after a warning', async () => {
+  test('lists the accepting listeners when none listens on http.public_base, after a warning', async () => {
     const publicBase = `http://127.0.0.1:${silentPort}`;
     await ready({ publicBase, ports: [port, silentPort] });
     expect(lines()).toEqual([
@@ -58,7 +58,7 @@ describe('the line that says ready', () => {
     ]);
   });
 
-  test('says which listeners accept connections when http.public_base is another machine, as behind a proxy', async () => {
+  test('lists the accepting listeners when http.public_base is another machine, as behind a proxy', async () => {
     await ready({ publicBase: 'https://id.example', ports: [port, silentPort] });
     expect(lines()).toEqual([
       {
@@ -70,7 +70,7 @@ describe('the line that says ready', () => {
   });
 });
 
-describe('the issuer of a service that answers below a path', () => {
+describe('the issuer of a service below a path', () => {
   const publicBase = 'https://id.example/auth';
   const path = '/auth/.well-known/openid-configuration';
   const warnings = () => lines().filter(({ level }) => level === 'warn');
@@ -79,14 +79,14 @@ describe('the issuer of a service that answers below a path', () => {
     ['the listener has no prefix', {}],
     ['the listener has another prefix', { prefix: '/login' }],
     ['the listener has the prefix and not the resource', { prefix: '/auth', resources: [{ name: 'human' as const }] }],
-  ])('is warned of when %s', async (_case, listener) => {
+  ])('causes a warning when %s', async (_case, listener) => {
     await ready({ publicBase, listener });
     expect(warnings()).toEqual([
       { level: 'warn', message: expect.stringContaining('set the prefix of a listener'), fields: { path } },
     ]);
   });
 
-  test.each([publicBase, `${publicBase}/`])('%s gets no warning with the prefix', async (issuer) => {
+  test.each([publicBase, `${publicBase}/`])('%s causes no warning with the prefix', async (issuer) => {
     await ready({ publicBase, issuer, listener: { prefix: '/auth' } });
     expect(warnings()).toEqual([]);
   });

@@ -30,7 +30,7 @@ const provider = (changes: object = {}) => ({
 });
 
 describe('config generate --synapse-config', () => {
-  test('carries over names, passwords and switches, of several files the last', async () => {
+  test('imports names, passwords and switches; of several files the last wins', async () => {
     const { values, warnings } = await generated(
       {
         public_baseurl: 'https://matrix.old.example/',
@@ -62,7 +62,7 @@ describe('config generate --synapse-config', () => {
     expect(warnings.filter((line) => line !== '')).toEqual([expect.stringContaining('http.public_base')]);
   });
 
-  test('carries over a provider with its claims, under the name that Synapse has for it', async () => {
+  test('imports a provider with its claims, under its Synapse name', async () => {
     writeFileSync(join(directory, 'client-secret'), 'hidden\n');
     const { values, warnings } = await generated(
       provider({
@@ -114,7 +114,7 @@ describe('config generate --synapse-config', () => {
     expect(warnings[1]).toMatch(/<public_base>\/upstream\/callback\/[0-9A-Z]{26}$/);
   });
 
-  test('reads the single provider of old, with endpoints in place of discovery', async () => {
+  test('reads the legacy single provider, with endpoints instead of discovery', async () => {
     const endpoints = {
       authorization_endpoint: 'https://sso.example/authorize',
       token_endpoint: 'https://sso.example/token',
@@ -155,12 +155,12 @@ describe('config generate --synapse-config', () => {
     ['email', { email: { smtp_host: 'mail.example' } }],
     ['public_baseurl', {}],
     ['only_for_reauth', { password_config: { enabled: 'only_for_reauth' } }],
-  ])('warns of %s, and writes a configuration that is valid', async (word, settings) => {
+  ])('warns of %s and writes a valid configuration', async (word, settings) => {
     const { warnings } = await generated(settings);
     expect(warnings.filter((line) => line.includes(word)).length).toBeGreaterThan(0);
   });
 
-  test('the reCAPTCHA of registration is carried over with its keys, unless it is off', async () => {
+  test('imports the reCAPTCHA settings of registration with keys, unless disabled', async () => {
     const keys = { recaptcha_public_key: 'x', recaptcha_private_key: 'y' };
     const { values, warnings } = await generated({ enable_registration_captcha: true, ...keys });
     expect(values.captcha).toEqual({ service: 'recaptcha_v2', site_key: 'x', secret_key: 'y' });
@@ -168,7 +168,7 @@ describe('config generate --synapse-config', () => {
     expect((await generated(keys)).values).not.toHaveProperty('captcha');
   });
 
-  test('does not go with --client, and a missing file is exit 1', async () => {
+  test('rejects --client, and a missing file is exit 1', async () => {
     const both = await runCommand(['config', 'generate', '--client', '--synapse-config', 'x'], {
       workingDirectory: directory,
     });

@@ -28,7 +28,7 @@ class Output {
 }
 
 describe('config check', () => {
-  test('names the files of a valid configuration, warnings on standard error', async () => {
+  test('lists the files of a valid configuration, with warnings on stderr', async () => {
     const directory = workingDirectory({ 'a.yaml': 'homeserver: {kind: none, secret: short}\n', 'b.yaml': '' });
     const output = new Output();
     await checkConfig(sources(directory, 'a.yaml', 'b.yaml'), false, output);
@@ -36,7 +36,7 @@ describe('config check', () => {
     expect(output.err).toBe('latchkey: warning: homeserver.secret: at least 16 characters are recommended\n');
   });
 
-  test('as JSON: the files and warnings, or every problem with its place, and exit code 78 all the same', async () => {
+  test('as JSON: files and warnings, or every problem with its position, and still exit code 78', async () => {
     const directory = workingDirectory({
       'good.yaml': 'homeserver: {kind: none, secret: short}\n',
       'bad.yaml': 'bogus: 1\nsecrets: {encryption: "00"}\n',
@@ -58,7 +58,7 @@ describe('config check', () => {
     });
   });
 
-  test('fails with 78 for a signing key that is none', async () => {
+  test('fails with 78 for an invalid signing key', async () => {
     const directory = workingDirectory({ 'latchkey.yaml': 'secrets: {keys: [{key: nonsense}]}\n' });
     await expect(checkConfig(sources(directory), false, new Output())).rejects.toMatchObject({
       exitCode: 78,
@@ -66,7 +66,7 @@ describe('config check', () => {
     });
   });
 
-  test('fails with 78 for a policy module that cannot be used, with path and reason', async () => {
+  test('fails with 78 for an invalid policy module, with path and reason', async () => {
     const files = { 'latchkey.yaml': 'policy: {module: rules.mjs}\n' };
     for (const [text, reason] of [
       [undefined, 'cannot be read: no such file'],
@@ -86,7 +86,7 @@ describe('config check', () => {
 });
 
 describe('config generate', () => {
-  test('writes a file that is valid, complete and unlike any other', async () => {
+  test('writes a file that is valid, complete and unique', async () => {
     const directory = workingDirectory();
     const file = join(directory, 'latchkey.yaml');
     await generateConfig({ output: file, force: false, json: false, ...SCHEMA }, new Output());
@@ -116,7 +116,7 @@ describe('config generate', () => {
     expect(parse(other.out).secrets).not.toEqual(parse(text).secrets);
   });
 
-  test('shows every setting at its default: uncommented, the file says the same', async () => {
+  test('shows every setting with its default: uncommented, the file is equivalent', async () => {
     const output = new Output();
     await generateConfig({ force: false, json: false, ...SCHEMA }, output);
     const uncommented = output.out.replace(/^(\s*)#([a-z_0-9]+:(?: \S.*)?)$/gm, '$1$2');
@@ -126,7 +126,7 @@ describe('config generate', () => {
     expect(loadConfig(sources(directory, 'b.yaml')).config).toEqual(commented);
   });
 
-  test('overwrites a file only when told to', async () => {
+  test('overwrites a file only with --force', async () => {
     const directory = workingDirectory({ 'latchkey.yaml': 'old: 1\n' });
     const output = join(directory, 'latchkey.yaml');
     await expect(generateConfig({ output, force: false, json: false, ...SCHEMA }, new Output())).rejects.toMatchObject({
@@ -182,12 +182,12 @@ describe('config dump', () => {
     return output.out;
   }
 
-  test('with defaults: every key that has one', async () => {
+  test('with defaults: prints every key that has one', async () => {
     const dumped: unknown = parse(await dump(workingDirectory({}), { defaults: true, showSecrets: false }));
     expect(keysWithDefault(configShape(), dumped, '')).toEqual(DEFAULTS_ELSEWHERE);
   });
 
-  test('prints what the sources say, without any secret', async () => {
+  test('prints the values of the sources without any secret', async () => {
     const directory = workingDirectory(files);
     const text = await dump(directory, { defaults: false, showSecrets: false });
     expect(parse(text)).toEqual({
@@ -211,7 +211,7 @@ describe('config dump', () => {
     }
   });
 
-  test('shows secrets when asked to, in a file of the owner alone', async () => {
+  test('shows secrets on request, in a file readable by the owner only', async () => {
     const directory = workingDirectory(files);
     const output = join(directory, 'dump.yaml');
     expect(await dump(directory, { defaults: false, showSecrets: true, output })).toBe('');
@@ -219,7 +219,7 @@ describe('config dump', () => {
     expect(statSync(output).mode & 0o777).toBe(0o600);
   });
 
-  test('with secrets and defaults it is a configuration that says the same', async () => {
+  test('with secrets and defaults prints an equivalent configuration', async () => {
     const directory = workingDirectory(files);
     const output = join(directory, 'dump.yaml');
     await dump(directory, { defaults: true, showSecrets: true, output });
@@ -243,7 +243,7 @@ describe('config dump', () => {
     });
   });
 
-  test('of nothing is the defaults alone', async () => {
+  test('of an empty configuration prints only the defaults', async () => {
     const directory = workingDirectory();
     expect(parse(await dump(directory, { defaults: false, showSecrets: false }))).toEqual({});
     const text = await dump(directory, { defaults: true, showSecrets: false });
@@ -252,7 +252,7 @@ describe('config dump', () => {
   });
 });
 
-test('config schema and the manual are printed as they ship', async () => {
+test('config schema and the manual are printed as shipped', async () => {
   const schema = new Output();
   await configSchema(schema);
   expect(schema.out).toBe(readFileSync('share/config.schema.json', 'utf8'));
@@ -261,7 +261,7 @@ test('config schema and the manual are printed as they ship', async () => {
   expect(manual.out).toBe(readFileSync('docs/reference/configuration.md', 'utf8'));
 });
 
-test('config generate --json prints one document that a configuration takes as it is, and an entry likewise', async () => {
+test('config generate --json prints one document that a configuration accepts unchanged, as does an entry', async () => {
   const [whole, entry] = [new Output(), new Output()];
   await generateConfig({ force: false, json: true, ...SCHEMA }, whole);
   const written = JSON.parse(whole.out);
@@ -274,7 +274,7 @@ test('config generate --json prints one document that a configuration takes as i
 });
 
 describe('config generate --client', () => {
-  test('prints an entry with a fresh id and secret that a configuration takes as it is', async () => {
+  test('prints an entry with a new ID and secret that a configuration accepts unchanged', async () => {
     const [first, other] = [new Output(), new Output()];
     for (const output of [first, other]) await generateClient({ force: false, json: false, redirectUris: [] }, output);
     const directory = workingDirectory({ 'latchkey.yaml': first.out });
@@ -286,7 +286,7 @@ describe('config generate --client', () => {
     expect(again.client_secret).not.toBe(client?.clientSecret?.reveal());
   });
 
-  test('takes the addresses of the application, and refuses one that no client may have (exit code 2)', async () => {
+  test("accepts the application's redirect URIs and rejects invalid ones (exit code 2)", async () => {
     const output = new Output();
     const redirectUris = ['https://app.example/a', 'http://localhost:3000/b'];
     await generateClient({ force: false, json: false, redirectUris }, output);

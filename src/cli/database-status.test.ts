@@ -36,8 +36,8 @@ async function run(...words: readonly string[]) {
   return await runCommand([...words, '-c', file], { workingDirectory: directory });
 }
 
-describe('database status, as a role that may not create tables', () => {
-  test('says why it cannot migrate and what to grant, until that is granted', async () => {
+describe('database status, with a role that may not create tables', () => {
+  test('reports why it cannot migrate and what to grant, until that is granted', async () => {
     const { exitCode, out } = await run('database', 'status');
     expect(exitCode).toBe(0);
     expect(out).toMatch(/^pending: 0001-/m);
@@ -46,7 +46,7 @@ describe('database status, as a role that may not create tables', () => {
     expect((await run('database', 'status')).out).not.toContain('cannot migrate');
   });
 
-  test('has the reason in its document, and null without one', async () => {
+  test('contains the reason in its JSON document, and null without one', async () => {
     const problem = async (): Promise<unknown> => JSON.parse((await run('--json', 'database', 'status')).out).problem;
     expect(await problem()).toEqual(expect.stringContaining(ADVICE));
     await administer(database.connectionString, GRANT);

@@ -34,7 +34,7 @@ async function debugPolicy(policy: object, ...args: string[]) {
   return await runCommand(argv, { workingDirectory: directory });
 }
 
-test('debug policy: names what decides each rule, without the database', async () => {
+test('debug policy: shows what decides each rule, without the database', async () => {
   writeFileSync(join(directory, 'rules.mjs'), 'export const email = () => []; export const register = () => [];');
   const { exitCode, out } = await debugPolicy({ module: 'rules.mjs' });
   expect(exitCode).toBe(0);
@@ -49,14 +49,14 @@ test('debug policy: names what decides each rule, without the database', async (
   expect(JSON.parse(none)).toMatchObject({ module: null, rules: { register: 'built-in' } });
 });
 
-test('debug policy: exit 1 and the reason for a module that cannot be used', async () => {
+test('debug policy: exit 1 and the reason for an invalid module', async () => {
   writeFileSync(join(directory, 'broken.mjs'), 'export const mail = () => [];');
   const { exitCode, out } = await debugPolicy({ module: 'broken.mjs' }, '--json');
   expect(exitCode).toBe(1);
   expect(JSON.parse(out).problem).toMatch(/^policy\.module: .*broken\.mjs: unknown export "mail"/);
 });
 
-test('debug policy --with-dynamic-data: judges what was stored last, exit 1 when the configuration makes it wrong', async () => {
+test('debug policy --with-dynamic-data: checks the data stored last, exit 1 when the configuration makes it invalid', async () => {
   const before = await debugPolicy({}, '--with-dynamic-data', '--json');
   expect([before.exitCode, JSON.parse(before.out).stored_data]).toEqual([0, null]);
   const database = testDatabase.database;

@@ -10,7 +10,7 @@ test.each([
   ['mcr', 'refresh token of a chat client'],
   ['mpt', 'personal token'],
   ['mgt', 'registration access token of a client'],
-] as const)('debug token: %s is named, its checksum is valid, and the token is not printed', async (prefix, kind) => {
+] as const)('debug token: identifies %s with a valid checksum, and does not print the token', async (prefix, kind) => {
   const token = newToken(prefix);
   const { exitCode, out, err } = await runCommand(['debug', 'token', token]);
   expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' });
@@ -25,7 +25,7 @@ test('debug token: a mistyped token has a wrong checksum, exit 1, and is not pri
   expect(JSON.parse(out)).toEqual({ kind: 'access token', checksum: 'wrong', expiry: 'unknown' });
 });
 
-test('debug token: JWTs and tokens of a homeserver are recognized, other texts are unknown with exit 1', async () => {
+test('debug token: recognizes JWTs and homeserver tokens; other text is unknown with exit 1', async () => {
   const kindOf = async (token: string) => {
     const { exitCode, out } = await runCommand(['--json', 'debug', 'token', token]);
     return [exitCode, JSON.parse(out).kind];
@@ -36,7 +36,7 @@ test('debug token: JWTs and tokens of a homeserver are recognized, other texts a
   expect(await kindOf('constructor')).toEqual([1, 'unknown']);
 });
 
-test('debug token: - reads the token from standard input, so that it is not in the list of processes', async () => {
+test('debug token: - reads the token from stdin, so that it is not in the process list', async () => {
   const stdin = Readable.from([`${newToken('mar')}\n`]);
   const { exitCode, out } = await runCommand(['debug', 'token', '-'], { stdin });
   expect({ exitCode, out }).toEqual({ exitCode: 0, out: expect.stringContaining('kind: refresh token\n') });

@@ -90,7 +90,7 @@ async function insertJob(queue: string, minutesOverdue: number, changes: { faile
   );
 }
 
-test('a sound deployment: everything is ok or does not apply, and nothing is written anywhere', async () => {
+test('a healthy deployment: every check is ok or not applicable, and nothing is written anywhere', async () => {
   const findings = await run();
   expect(Object.fromEntries(findings.map(({ name, status }) => [name, status]))).toEqual({
     config: 'ok',
@@ -115,7 +115,7 @@ test('a sound deployment: everything is ok or does not apply, and nothing is wri
   expect(await sql(service.database, 'select key from server_state')).toEqual([]);
 });
 
-test('for people: a line for each check, what to do below it, and a last line that counts', async () => {
+test('for humans: a line per check, the hint below it, and a last line with counts', async () => {
   const file = join(directory, 'latchkey.yaml');
   writeFileSync(file, stringify(settings({ http: { public_base: 'http://127.0.0.1:1' } })), { mode: 0o600 });
   const { exitCode, out } = await runCommand(['doctor', '-c', file], { workingDirectory: directory });
@@ -127,7 +127,7 @@ test('for people: a line for each check, what to do below it, and a last line th
 });
 
 describe('settings', () => {
-  test('that the service refuses: each with its place, and nothing else is looked at', async () => {
+  test('that are invalid: each with its position, and nothing else is checked', async () => {
     const findings = await run({ passwords: { schemas: [] }, homeserver: { kind: 'synapse' } });
     expect(findings.map(({ name, status }) => [name, status])).toEqual([
       ['config', 'fail'],
@@ -139,7 +139,7 @@ describe('settings', () => {
     ]);
   });
 
-  test('connection-info where people come in is worth a warning, on a listener of its own it is not', async () => {
+  test('connection-info on a listener for pages is a warning, on its own listener it is not', async () => {
     const human = { name: 'web', resources: ['human', 'connection-info'], binds: [{ port: 0 }] };
     const own = { name: 'setup', resources: ['connection-info'], binds: [{ port: 0 }] };
     const findings = async (...listeners: object[]) =>
@@ -152,14 +152,14 @@ describe('settings', () => {
     expect(await findings({ ...human, resources: ['human'] }, own)).toMatchObject([{ status: 'ok' }]);
   });
 
-  test('that are allowed and still worth a word', async () => {
+  test('that are allowed and still deserve a warning', async () => {
     const homeserver = { kind: 'none', secret: 'short' };
     expect(await problems({ homeserver })).toMatchObject([
       { name: 'config', status: 'warn', message: 'homeserver.secret: at least 16 characters are recommended' },
     ]);
   });
 
-  test('that everybody may read', async () => {
+  test('that every system user can read', async () => {
     expect(await problems({}, 0o644)).toMatchObject([
       { name: 'secrets.files', status: 'warn', message: expect.stringContaining('every system user can read it') },
     ]);
@@ -167,7 +167,7 @@ describe('settings', () => {
 });
 
 describe('the database', () => {
-  test('that does not answer: what lies in it is left out', async () => {
+  test('that does not respond: checks of its content are skipped', async () => {
     const uri = `postgres://latchkey@127.0.0.1:${await freePort()}/latchkey`;
     const findings = await run({ database: { uri } });
     expect(findings.filter(({ name }) => name === 'database')).toMatchObject([
@@ -176,7 +176,7 @@ describe('the database', () => {
     expect(findings.map(({ name }) => name)).not.toContain('queue');
   });
 
-  test('that has no tables yet: migrations are pending', async () => {
+  test('without tables: migrations are pending', async () => {
     const empty = await createEmptyDatabase();
     try {
       const found = await problems({ database: { uri: empty.connectionString } });
@@ -189,14 +189,14 @@ describe('the database', () => {
     }
   });
 
-  test('that has fewer connections than its processes may want', async () => {
+  test('with fewer connections than its processes may use', async () => {
     const database = { uri: service.connectionString, max_connections: 1000 };
     expect(await problems({ database })).toMatchObject([
       { name: 'database', status: 'warn', message: expect.stringContaining('may open 1000 connections') },
     ]);
   });
 
-  test('that was made with another root key', async () => {
+  test('created with another root key', async () => {
     await sql(
       service.database,
       `insert into server_state values ('encryption-key-check', decode(repeat('00', 32), 'hex'))`,
@@ -206,7 +206,7 @@ describe('the database', () => {
     ]);
   });
 
-  test('with usernames that read as identifiers, from before they were refused', async () => {
+  test('with usernames that look like IDs, from before they were rejected', async () => {
     const username = '01m8fnp7n8wtbq5ypd2n1p034g';
     await insertTestAccount(service.database, { username });
     const found = await problems();
@@ -214,7 +214,7 @@ describe('the database', () => {
     expect(found).toMatchObject([{ name: 'usernames', status: 'warn', message: expect.stringContaining(username) }]);
   });
 
-  test('with passwords that no configured scheme can check', async () => {
+  test('with passwords that no configured scheme can verify', async () => {
     await service.registerUser('samira', 'correct horse battery staple');
     await sql(service.database, 'update user_passwords set scheme_version = 7');
     const found = await problems();
@@ -225,7 +225,7 @@ describe('the database', () => {
   });
 });
 
-describe('background work', () => {
+describe('background jobs', () => {
   test.each([
     [1, []],
     [3, ['fail']],
@@ -239,7 +239,7 @@ describe('background work', () => {
     }
   });
 
-  test('that a living process may get to is slow, not left alone, and configurations that differ are named', async () => {
+  test('that a live process can pick up are slow, not abandoned, and differing configurations are named', async () => {
     const live = (name: string, digest: string) =>
       sql(
         service.database,
@@ -257,7 +257,7 @@ describe('background work', () => {
     await sql(service.database, 'delete from queue_workers');
   });
 
-  test('that somebody works on is slow, not left alone', async () => {
+  test('that a process is running are slow, not abandoned', async () => {
     await insertJob('send-security-notice', 16);
     await insertJob('provision-user', 0);
     await sql(
@@ -267,12 +267,12 @@ describe('background work', () => {
     expect(await problems()).toMatchObject([{ name: 'queue', status: 'warn' }]);
   });
 
-  test('that failed for good', async () => {
+  test('that failed permanently', async () => {
     await insertJob('send-security-notice', 0, { failed: true });
     expect(await problems()).toMatchObject([{ name: 'queue', status: 'warn', message: '1 job is dead' }]);
   });
 
-  test('that cleans up, and did not for a day', async () => {
+  test('that clean up and have not run for a day', async () => {
     await insertJob('cleanup-queue-jobs', 25 * 60);
     expect(await problems()).toMatchObject([
       { name: 'queue', status: 'fail' },
@@ -282,7 +282,7 @@ describe('background work', () => {
 });
 
 describe('addresses', () => {
-  test('without https, on other machines too', async () => {
+  test('without https, also on other machines', async () => {
     const found = await problems({ http: { public_base: `http://0.0.0.0:${await freePort()}` } });
     expect(found.map(({ name, status }) => [name, status])).toEqual([
       ['public_base', 'warn'],
@@ -303,7 +303,7 @@ describe('addresses', () => {
     }
   }
 
-  test('where another service answers', async () => {
+  test('where another service responds', async () => {
     const found = await instead((request, response) => {
       if (request.url === '/.well-known/openid-configuration') response.end('{"issuer":"https://else.example"}');
       else if (request.url === '/oauth2/keys.json') response.end('{"keys":[{"kid":"other"}]}');
@@ -316,7 +316,7 @@ describe('addresses', () => {
     ]);
   });
 
-  test('behind which the clock is wrong', async () => {
+  test('of a host with a wrong clock', async () => {
     const found = await instead((request, response) => {
       response.setHeader('date', new Date(Date.now() - 90_000).toUTCString());
       response.end(request.url === '/health' ? 'ok' : '{}');
@@ -327,7 +327,7 @@ describe('addresses', () => {
     });
   });
 
-  test('that people seem to share, as a proxy does not say for whom it asks', async () => {
+  test('that users seem to share, because a proxy does not forward the client address', async () => {
     const userId = await service.registerUser('joao', 'correct horse battery staple');
     for (let count = 0; count < 5; count += 1) {
       await sql(
@@ -349,7 +349,7 @@ describe('addresses', () => {
   });
 });
 
-test('a reverse proxy that is not trusted: its address, and the line of the configuration that trusts it', async () => {
+test('a reverse proxy that is not trusted: its address, and the configuration line to trust it', async () => {
   await sql(
     service.database,
     `insert into queue_workers (id, name, version, works, config_digest, started_at, last_seen_at, untrusted_proxies)
@@ -371,26 +371,26 @@ test('a reverse proxy that is not trusted: its address, and the line of the conf
   }
 });
 
-describe('mails', () => {
+describe('emails', () => {
   const email = () => ({
     transport: 'smtp',
     ...{ hostname: '127.0.0.1', port: smtp.port, mode: 'plain', username: 'latchkey', password: SMTP_PASSWORD },
     from: 'latchkey@example.org',
   });
 
-  test('that can be handed over', async () => {
+  test('that can be sent', async () => {
     expect((await run({ email: email() })).find(({ name }) => name === 'email')).toMatchObject({ status: 'ok' });
     expect(smtp.mails).toEqual([]);
   });
 
-  test('that the server refuses', async () => {
+  test('that the server rejects', async () => {
     smtp.reactions = { greeting: 554 };
     expect(await problems({ email: email() })).toMatchObject([
       { name: 'email', status: 'fail', message: expect.stringContaining('responded 554') },
     ]);
   });
 
-  test('that are needed, and not sent', async () => {
+  test('that are required, and not sent', async () => {
     const found = await problems({ account: { password_recovery_enabled: true } });
     expect(found.map(({ name, status }) => [name, status])).toEqual([
       ['config', 'warn'],
@@ -413,7 +413,7 @@ describe('sign-in providers', () => {
     ],
   });
 
-  test('that can be asked', async () => {
+  test('that are reachable', async () => {
     const findings = await run({ upstream_oauth2: upstream_oauth2() });
     expect(findings.find(({ name }) => name === `upstream.${PROVIDER}`)).toMatchObject({ status: 'ok' });
   });
@@ -448,7 +448,7 @@ describe('sign-in providers', () => {
   });
 });
 
-describe('certificates of listeners', () => {
+describe('of listeners', () => {
   const listener = (name: string, pair: { readonly cert: string; readonly key: string }) => ({
     ...{ name, resources: ['human', 'health'], binds: [{ port: 0 }] },
     tls: { certificate: pair.cert, key: pair.key },
@@ -456,7 +456,7 @@ describe('certificates of listeners', () => {
   const inDays = (days: number): string =>
     `${new Date(Date.now() + days * 86_400_000).toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
 
-  test('fail when they expired, and warn two weeks before, or when they are for another host', async () => {
+  test('fail when expired, and warn two weeks before or when they are for another host', async () => {
     const { hostname } = new URL(service.issuer);
     const listeners = [
       listener('good', selfSigned([hostname])),

@@ -13,7 +13,7 @@ function schemes(scheme: string) {
 describe('the memory of password hashes (operations 9.2)', () => {
   const argon2id = () => schemes('algorithm: argon2id, memory_kib: 65536, iterations: 3');
 
-  test('may be half of the container, and not more', () => {
+  test("may be at most half of the container's memory", () => {
     requireMemoryForHashes(argon2id(), 4, 512 * MIB);
     expect(() => requireMemoryForHashes(argon2id(), 4, 511 * MIB)).toThrow(
       expect.objectContaining({
@@ -26,21 +26,21 @@ describe('the memory of password hashes (operations 9.2)', () => {
     requireMemoryForHashes(argon2id(), 3, 511 * MIB);
   });
 
-  test('has to hold one hash at least', () => {
+  test('must hold at least one hash', () => {
     expect(() => requireMemoryForHashes(argon2id(), 1, 64 * MIB)).toThrow(/memory_kib/);
   });
 
-  test.each([undefined, 0, 2 ** 64])('is no matter without a limit: %s', (limit) => {
+  test.each([undefined, 0, 2 ** 64])('does not matter without a limit: %s', (limit) => {
     requireMemoryForHashes(argon2id(), 64, limit);
   });
 
-  test('is no matter for functions that need none, and without passwords', () => {
+  test('does not matter for algorithms that need none, or without passwords', () => {
     requireMemoryForHashes(schemes('algorithm: bcrypt, cost: 12'), 64, 64 * MIB);
     requireMemoryForHashes(loadYaml('passwords: { enabled: false }'), 64, 1);
   });
 });
 
-describe('hashes at once by default', () => {
+describe('concurrent hashes by default', () => {
   const passwords = (settings = '') => loadYaml(`passwords: { ${settings} }`).passwords;
   test.each([
     ['as many as processors', 1, { processors: 4 }, 4],
@@ -55,7 +55,7 @@ describe('hashes at once by default', () => {
     expect(defaultHashConcurrency(processes, passwords(), { memoryLimit: undefined, ...machine })).toBe(expected);
   });
 
-  test('are no fewer for functions that need no memory, and without passwords', () => {
+  test('are not reduced for algorithms that need no memory, or without passwords', () => {
     const small = { processors: 8, memoryLimit: 32 * MIB };
     const bcrypt = passwords('schemes: [{ version: 1, algorithm: bcrypt }]');
     expect(defaultHashConcurrency(1, bcrypt, small)).toBe(8);
@@ -63,19 +63,19 @@ describe('hashes at once by default', () => {
   });
 });
 
-describe('the memory of a container (security F-13)', () => {
+describe("the container's memory (security F-13)", () => {
   function warnings(processes: number, limit: number | undefined): readonly string[] {
     const log = new RecordingLog();
     warnOfLittleMemory(processes, limit, log);
     return log.written;
   }
 
-  test('is worth a warning where a service that works does not fit in', () => {
+  test('causes a warning where a service under load does not fit', () => {
     expect(warnings(1, 150 * MIB)).toEqual([expect.stringContaining('is 150 MiB: with less than 256 MiB')]);
     expect(warnings(2, 256 * MIB)).toEqual([expect.stringContaining('with less than 512 MiB')]);
   });
 
-  test('is worth none where there is enough, or no limit', () => {
+  test('causes no warning where there is enough, or no limit', () => {
     for (const limit of [256 * MIB, 0, undefined, 2 ** 64]) expect(warnings(1, limit)).toEqual([]);
   });
 });

@@ -154,7 +154,7 @@ async function ownerOf(token: string): Promise<string | undefined> {
 }
 
 describe('import migrate', () => {
-  test('copies accounts with passwords, flags and names, but not those of application services', async () => {
+  test('copies accounts with passwords, flags and names, except those of application services', async () => {
     await addUser('anna', { password_hash: BCRYPT, admin: 1 });
     await synapse.query(`insert into profiles values ('anna', 'Anna Öz', null, '@anna:old.example')`);
     await addUser('locked', { locked: true, creation_ts: 1_600_000_000_000 });
@@ -188,7 +188,7 @@ describe('import migrate', () => {
     ]);
   });
 
-  test('keeps odd names, and of names that differ in case one is found in any case', async () => {
+  test('keeps unusual names, and of names that differ in case one is found in any case', async () => {
     const odd = ['Foo', 'foo', 'fOO', 'with space', "o'hara; drop table users", '../..', 'ünï', '%_\\', '"', '12'];
     for (const name of odd) await addUser(name);
     await synapse.query(`insert into users (name) values ('@:old.example'), (null)`);
@@ -199,7 +199,7 @@ describe('import migrate', () => {
     expect([keys.get('foo'), keys.get('Foo'), keys.get('fOO')]).toEqual(['foo', 'Foo', 'fOO']);
   });
 
-  test('copies addresses; those that two accounts have, or none can have, are kept apart like numbers', async () => {
+  test('copies email addresses; duplicate and invalid ones are kept separately, like phone numbers', async () => {
     const [one, two] = [await addUser('one'), await addUser('two')];
     const add = async (user: string, medium: string, address: string, at: number) =>
       await synapse.query('insert into user_threepids values ($1, $2, $3, $4, $4)', [user, medium, address, at]);
@@ -230,7 +230,7 @@ describe('import migrate', () => {
     expect(await stored('select address from user_unsupported_threepids')).toEqual([{ address: 'Me@example.org' }]);
   });
 
-  test('makes identities at providers links of the provider with that synapse_idp_id', async () => {
+  test('turns upstream identities into links of the provider with that synapse_idp_id', async () => {
     await addUser('one');
     const add = async (provider: string, subject: string) =>
       await synapse.query('insert into user_external_ids values ($1, $2, $3)', [provider, subject, '@one:old.example']);
@@ -247,7 +247,7 @@ describe('import migrate', () => {
     expect(JSON.parse(left.out).entities[2]).toMatchObject({ done: 1, skipped: { 'unknown provider': 1 } });
   });
 
-  test('makes a session of each device, also of those without a token and those that only a token names', async () => {
+  test('creates a session per device, also for those without a token and those named only by a token', async () => {
     const user = await addUser('one');
     await addDevice(user, 'PHONE', ['My phone', 1_700_000_000_000, '203.0.113.7', 'Element/1.0', false]);
     await addDevice(user, 'ODD\u0001', ['x'.repeat(400), null, 'no address', '', null]);
@@ -276,7 +276,7 @@ describe('import migrate', () => {
     expect(await stored('select token_hash from compat_access_tokens where first_used_at is not null')).toHaveLength(1);
   });
 
-  test('leaves out tokens of administrators who act as somebody else: they would be the administrators’ own', async () => {
+  test('skips tokens of administrators acting as another user: they would become the administrators’ own', async () => {
     const admin = await addUser('admin', { admin: 1 });
     const victim = await addUser('victim');
     const token = await addAccessToken(admin, null, { puppets_user_id: victim });
@@ -285,7 +285,7 @@ describe('import migrate', () => {
     expect(await stored('select id from compat_sessions')).toEqual([]);
   });
 
-  test('an odd end of a token stays an end', async () => {
+  test('keeps an unusual token expiry as an expiry', async () => {
     const user = await addUser('one');
     await addDevice(user, 'PHONE');
     for (const end of ['0', '-5', '9000000000000000000']) await addAccessToken(user, 'PHONE', { valid_until_ms: end });
@@ -297,7 +297,7 @@ describe('import migrate', () => {
     ).toEqual([{ year: 1970 }, { year: 1970 }, { year: 9999 }]);
   });
 
-  test('copies pairs with their ends, the one before until its successor was used, and none that is over', async () => {
+  test('copies token pairs with expiry, the previous one until its successor was used, and no expired ones', async () => {
     const user = await addUser('one');
     for (const device of ['A', 'B', 'C', 'D']) await addDevice(user, device);
     const pair = async (device: string, columns: readonly unknown[], used: boolean) => {
@@ -333,7 +333,7 @@ describe('import migrate', () => {
     expect(row?.paired).toBe(3);
   });
 
-  test('makes all keys and indexes again, and reads more than one batch', async () => {
+  test('rebuilds all keys and indexes, and reads more than one batch', async () => {
     await synapse.query(
       `insert into users (name, creation_ts) select '@user' || n || ':old.example', 1500000000 from generate_series(1, 11000) n`,
     );
@@ -344,7 +344,7 @@ describe('import migrate', () => {
     expect(await stored('select count(*) as count from compat_sessions')).toEqual([{ count: 11_000 }]);
   }, 60_000);
 
-  test('--dry-run does all of it, and nothing stays', async () => {
+  test('--dry-run performs everything and keeps nothing', async () => {
     await addUser('one');
     const { exitCode, out } = await run('migrate', { options: ['--dry-run'] });
     expect([exitCode, out]).toEqual([0, expect.stringContaining('users: 1 done, 0 skipped')]);
@@ -353,7 +353,7 @@ describe('import migrate', () => {
     expect((await run('migrate')).exitCode).toBe(0);
   });
 
-  test('never writes to the database of Synapse: a role that may only read is enough', async () => {
+  test("never writes to Synapse's database: a read-only role is enough", async () => {
     await addUser('one');
     const role = 'import_reader';
     await synapse.query(`create role ${role} login`);
@@ -369,10 +369,10 @@ describe('import migrate', () => {
   });
 });
 
-describe('an import that fails', () => {
+describe('a failed import', () => {
   const incomplete = async () => await stored(`select key from server_state where key = 'import-incomplete'`);
 
-  test('leaves nothing but its mark, with which nothing starts, and a further one is whole', async () => {
+  test('leaves only its marker, which prevents every start, and another run completes', async () => {
     const user = await addUser('one');
     await addDevice(user, 'PHONE');
     const schema = await dumpSchema(target.connectionString);
@@ -405,7 +405,7 @@ describe('an import that fails', () => {
     expect(await incomplete()).toEqual([]);
   });
 
-  test('says which connection was lost: exit 69, and its mark', async () => {
+  test('reports which connection was lost: exit 69, with its marker', async () => {
     await addUser('one');
     const other = new Client({ connectionString: synapse.uri });
     await other.connect();
@@ -427,7 +427,7 @@ describe('an import that fails', () => {
     }
   });
 
-  test('--dry-run gives it up', async () => {
+  test('is discarded by --dry-run', async () => {
     await sql(target.database, `insert into server_state values ('import-incomplete', '')`);
     expect((await run('migrate', { options: ['--dry-run'] })).exitCode).toBe(0);
     expect(await incomplete()).toEqual([]);
@@ -436,7 +436,7 @@ describe('an import that fails', () => {
   test.each([
     ['another import', `select pg_advisory_lock(4981033716550242907)`, 'latchkey import'],
     ['a running service', 'select 1', 'latchkey:4194305'],
-  ])('%s is waited for by nobody: exit 75, and no mark', async (_, text, applicationName) => {
+  ])('does not wait for %s: exit 75, and no marker', async (_, text, applicationName) => {
     const other = new Client({ connectionString: target.connectionString, application_name: applicationName });
     await other.connect();
     try {
@@ -451,7 +451,7 @@ describe('an import that fails', () => {
 });
 
 describe('import check', () => {
-  test('finds nothing where both sides fit together: exit 0', async () => {
+  test('finds no problems where both sides fit together: exit 0', async () => {
     await addUser('one', { password_hash: BCRYPT });
     expect(await checked()).toEqual({ exitCode: 0, errors: [], warnings: [] });
   });
@@ -499,7 +499,7 @@ describe('import check', () => {
     expect(await checked(setting)).toEqual({ exitCode: 11, errors: [], warnings: [code] });
   });
 
-  test('reads what the data say: accounts here, other servers, providers, guests, numbers', async () => {
+  test('reports what the data contains: existing accounts, other servers, providers, guests, phone numbers', async () => {
     await addUser('guest', { is_guest: 1 });
     await addUser('waiting', { approved: false });
     await synapse.query(`insert into users (name) values ('@x:other.example')`);
@@ -527,12 +527,12 @@ describe('import check', () => {
     });
   });
 
-  test('another server name is an error, and each finding has a line', async () => {
+  test('another server name is an error, and each finding is one line', async () => {
     const { exitCode, out } = await run('check', { there: { server_name: 'other.example' } });
     expect([exitCode, out]).toEqual([10, expect.stringMatching(/^error {4}server_name_differs: .*"other.example"/)]);
   });
 
-  test('of several files the later one replaces whole sections, as for Synapse, and a folder stands for its files', async () => {
+  test('of several files the later one replaces whole sections, as in Synapse, and a directory means its files', async () => {
     const extra = join(directory, 'extra.yaml');
     writeFileSync(extra, 'allow_guest_access: yes\npassword_config: {}\n');
     const found = await checked({ options: ['--synapse-config', extra] });
@@ -558,7 +558,7 @@ describe('import check', () => {
     expect([exitCode, err]).toEqual([1, expect.stringMatching(message)]);
   });
 
-  test('a missing file is named, a database that is none of Synapse too, and the option is required', async () => {
+  test("reports a missing file and a database other than Synapse's, and requires the option", async () => {
     const missing = await runCommand(['import', 'check', '--synapse-config', '/nowhere/homeserver.yaml']);
     expect([missing.exitCode, missing.err]).toEqual([
       1,
@@ -570,7 +570,7 @@ describe('import check', () => {
   });
 });
 
-describe('what an import can do without', () => {
+describe('data that an import can skip', () => {
   const ODD = '01m8fnp7n8wtbq5ypd2n1p034g';
 
   async function addOddities(): Promise<void> {
@@ -580,7 +580,7 @@ describe('what an import can do without', () => {
       await synapse.query(`insert into user_threepids values ($1, 'email', $2, 1, 1)`, [amira, address]);
   }
 
-  test('unusable addresses and foreign hashes are listed, and do not count as done', async () => {
+  test('unusable addresses and foreign hashes are listed, and not counted as imported', async () => {
     await addOddities();
     expect(await checked()).toMatchObject({ exitCode: 11, errors: [] });
     expect((await checked()).warnings).toEqual(expect.arrayContaining(['foreign_hashes', 'unusable_emails']));
@@ -596,7 +596,7 @@ describe('what an import can do without', () => {
     expect(await sql(target.database, 'select user_id from user_passwords')).toHaveLength(1);
   });
 
-  test('a stray account and a name that reads as an identifier stop it until they are skipped', async () => {
+  test('a foreign account and a name that looks like an ID stop it until they are skipped', async () => {
     await addOddities();
     await addUser(ODD);
     await synapse.query(`insert into users (name, creation_ts) values ('@stray:other.example', 1500000000)`);

@@ -46,7 +46,7 @@ async function newest(): Promise<object | undefined> {
 }
 
 describe('manage issue-user-registration-token (operations 3.5)', () => {
-  test('prints a token of twelve random letters and digits for one account, without end', async () => {
+  test('prints a token of twelve random letters and digits for one account, without expiry', async () => {
     const first = await issue([]);
     expect(first.exitCode).toBe(0);
     expect(first.out).toMatch(/^[0-9A-Za-z]{12}\n$/);
@@ -55,7 +55,7 @@ describe('manage issue-user-registration-token (operations 3.5)', () => {
     expect((await issue([])).out).not.toBe(first.out);
   });
 
-  test('makes the token that is asked for, for so many accounts and so long', async () => {
+  test('creates the requested token with its number of uses and expiry', async () => {
     expect((await issue(['--token', 'class-of.26', '--usage-limit', '30', '--expires-in', '7d'])).out).toBe(
       'class-of.26\n',
     );
@@ -71,7 +71,7 @@ describe('manage issue-user-registration-token (operations 3.5)', () => {
     expect(await newest()).toEqual({ usage_limit: null, times_used: 0, seconds: 60 });
   });
 
-  test('keeps no token in clear, neither in the database nor in the log', async () => {
+  test('stores no token in plain text, neither in the database nor in the log', async () => {
     const { out } = await issue(['--token', 'Plainly-Visible']);
     expect(out).toBe('Plainly-Visible\n');
     const stored = await sql<{ row: string }>(
@@ -82,7 +82,7 @@ describe('manage issue-user-registration-token (operations 3.5)', () => {
     expect(readFileSync(join(directory, 'log'), 'utf8')).not.toContain('Plainly');
   });
 
-  test('refuses one that exists', async () => {
+  test('rejects an existing token', async () => {
     await issue(['--token', 'once']);
     const again = await issue(['--token', 'once']);
     expect(again).toMatchObject({ exitCode: 1, out: '', err: 'latchkey: a token with this value already exists\n' });
@@ -99,13 +99,13 @@ describe('manage issue-user-registration-token (operations 3.5)', () => {
     [['--expires-in', '0'], 'from 1 second to 10 years'],
     [['--expires-in', '9999999999d'], 'from 1 second to 10 years'],
     [['--expires-in', 'soon'], 'Expected seconds'],
-  ])('refuses %j', async (options, message) => {
+  ])('rejects %j', async (options, message) => {
     const { exitCode, out, err } = await issue(options);
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
     expect(err).toContain(message);
   });
 
-  test('warns when nobody will be asked for it', async () => {
+  test('warns when registration does not ask for a token', async () => {
     expect((await issue([], {})).err).toContain('account.password_registration_enabled is off');
     const open = { password_registration_enabled: true };
     expect((await issue([], open)).err).toContain('account.password_registration_token_required is off');

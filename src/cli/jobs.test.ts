@@ -88,7 +88,7 @@ async function documents(command: string): Promise<Readonly<Record<string, unkno
 }
 
 describe('jobs list (operations 3.6)', () => {
-  test('tells of every job in which state it is', async () => {
+  test('lists every job with its state', async () => {
     const states = ['available', 'scheduled', 'running', 'lapsed', 'failed', 'dead'] as const;
     const ids = new Map<unknown, State>();
     for (const state of states) ids.set(await insert(state), state);
@@ -108,7 +108,7 @@ describe('jobs list (operations 3.6)', () => {
       expect((await documents(`list --status ${status}`)).map(({ id }) => ids.get(id))).toEqual([status]);
   });
 
-  test('is a table, of one queue, as long as is wanted', async () => {
+  test('is a table, for one queue, of the requested length', async () => {
     await insert('dead', { queue: 'greet', reason: `it broke\u001b[2J ${'x'.repeat(100)}` });
     await insert('available', { queue: 'other' });
     await insert('available', { queue: 'other' });
@@ -120,7 +120,7 @@ describe('jobs list (operations 3.6)', () => {
     expect((await run('list --queue other --limit 1')).err).toBe('only the first 1 are shown\n');
   });
 
-  test('--queues names the work that comes back by itself', async () => {
+  test('--queues lists the periodic jobs', async () => {
     const run_ = async () => ({ kind: 'done' }) as const;
     const queues = ['cleanup-b', 'cleanup-a'].map((name) => ({
       name,
@@ -136,7 +136,7 @@ describe('jobs list (operations 3.6)', () => {
 });
 
 describe('jobs show', () => {
-  test('shows what is known, without what might be secret', async () => {
+  test('shows the known fields without possible secrets', async () => {
     const payload = { user_id: 'someone', mail: { Code: '123456', to: ['a'] }, reset_token: 't', passwords: ['p'] };
     const id = await insert('dead', { payload, reason: 'it broke' });
     const [shown] = await documents(`show ${id.toLowerCase()}`);
@@ -160,37 +160,34 @@ describe('jobs show', () => {
     expect(out).not.toMatch(/123456|"t"|"p"/);
   });
 
-  test('redacts in lists of objects and leaves other values as they are', () => {
+  test('redacts in lists of objects and leaves other values unchanged', () => {
     expect(shownPayload([{ secret: 1 }, null, 'token', 3])).toEqual([{ secret: '<redacted>' }, null, 'token', 3]);
   });
 
-  test.each(['show', 'retry', 'delete'])(
-    '%s: exit 1 without such a job, 2 for what is no identifier',
-    async (command) => {
-      const absent = await run(`${command} 01JD3Q5Z8W2N4K6M7P9R0S1T00`);
-      expect(absent).toEqual({
-        exitCode: 1,
-        out: '',
-        err: 'latchkey: job not found: it is complete or was deleted\n',
-      });
-      expect(await run(`${command} 7`)).toEqual({
-        exitCode: 2,
-        out: '',
-        err: 'latchkey: 7 is not a job id\n',
-      });
-    },
-  );
+  test.each(['show', 'retry', 'delete'])('%s: exit 1 without such a job, 2 for an invalid ID', async (command) => {
+    const absent = await run(`${command} 01JD3Q5Z8W2N4K6M7P9R0S1T00`);
+    expect(absent).toEqual({
+      exitCode: 1,
+      out: '',
+      err: 'latchkey: job not found: it is complete or was deleted\n',
+    });
+    expect(await run(`${command} 7`)).toEqual({
+      exitCode: 2,
+      out: '',
+      err: 'latchkey: 7 is not a job id\n',
+    });
+  });
 });
 
 describe('jobs retry', () => {
-  test('lets a dead job begin again as if it were new', async () => {
+  test('restarts a dead job as if it were new', async () => {
     const id = await insert('dead');
     expect(await run(`retry ${id}`)).toEqual({ exitCode: 0, out: 'the job is due now\n', err: '' });
     expect(await stored(id)).toMatchObject({ attempt: 0, is_dead: false, is_due: true, is_new: true });
   });
 
   test.each(['available', 'scheduled', 'running', 'failed'] as const)(
-    'leaves one that is %s: exit 1',
+    'leaves one that is %s unchanged: exit 1',
     async (state) => {
       const id = await insert(state);
       const { exitCode, err } = await run(`retry ${id}`);
@@ -212,7 +209,7 @@ describe('jobs retry', () => {
     expect(await stored(id)).toMatchObject({ is_dead: true });
   });
 
-  test('--all-dead takes all, or those of a queue, and of each key one', async () => {
+  test('--all-dead retries all, or those of a queue, and one per key', async () => {
     const ids = [];
     for (let count = 0; count < 101; count += 1) ids.push(await insert('dead'));
     const other = await insert('dead', { queue: 'other' });
@@ -237,7 +234,7 @@ describe('jobs retry', () => {
 
 describe('jobs delete', () => {
   test.each(['available', 'scheduled', 'lapsed', 'failed', 'dead'] as const)(
-    'deletes one that is %s',
+    'deletes a job that is %s',
     async (state) => {
       const id = await insert(state);
       expect(await run(`delete ${id}`)).toEqual({ exitCode: 0, out: 'deleted\n', err: '' });
@@ -245,7 +242,7 @@ describe('jobs delete', () => {
     },
   );
 
-  test('leaves one that runs: exit 1', async () => {
+  test('does not delete a running job: exit 1', async () => {
     const id = await insert('running');
     const { exitCode, err } = await run(`delete ${id}`);
     expect({ exitCode, err }).toEqual({
@@ -264,7 +261,7 @@ describe('jobs run', () => {
     run: async () => ({ kind: 'done' }) as const,
   }));
 
-  test('makes work due that comes back by itself, also after it was given up', async () => {
+  test('makes a periodic job due, even after it was given up', async () => {
     await schedulePeriodicJobs(testDatabase.database, queues, Date.now());
     expect(await run('run cleanup-queue-jobs')).toEqual({
       exitCode: 0,
@@ -278,14 +275,14 @@ describe('jobs run', () => {
     expect(await documents('list --status available')).toMatchObject([{ queue: 'cleanup-audit-events' }]);
   });
 
-  test('leaves what runs: exit 1', async () => {
+  test('does not change a running job: exit 1', async () => {
     await schedulePeriodicJobs(testDatabase.database, queues, Date.now());
     await sql(testDatabase.database, 'update queue_jobs set worker = gen_random_uuid()');
     const { exitCode, err } = await run('run cleanup-queue-jobs');
     expect({ exitCode, err }).toEqual({ exitCode: 1, err: 'latchkey: cleanup-queue-jobs is already running\n' });
   });
 
-  test('of an unknown one names the nearest: exit 2', async () => {
+  test('suggests the closest name for an unknown one: exit 2', async () => {
     await insert('available', { queue: 'cleanup-queue-jobs' });
     expect((await run('run cleanup-queue-job')).err).toContain(
       'queues are only known after the first start of the service',

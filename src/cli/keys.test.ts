@@ -82,7 +82,7 @@ function configure(yaml: string): void {
 }
 
 describe('keys list', () => {
-  test('names each key with type, source, state and age, and nothing of its private part', async () => {
+  test('lists each key with type, source, state and age, and nothing of its private part', async () => {
     makeOlder('ed25519.pem', 50 * HOUR);
     const { exitCode, out } = await run('keys', 'list');
     expect(exitCode).toBe(0);
@@ -97,7 +97,7 @@ describe('keys list', () => {
     for (const secret of secrets) expect(out).not.toContain(secret);
   });
 
-  test('inline keys come first, with their state, but without an age', async () => {
+  test('lists inline keys first, with their state but without an age', async () => {
     const key = (await run('keys', 'generate', 'rsa3072')).out;
     const next = (await run('keys', 'generate', 'rsa2048')).out;
     configure(
@@ -119,7 +119,7 @@ describe('keys list', () => {
     ]);
   });
 
-  test('before the first start there are none: exit code 1, and none is made', async () => {
+  test('before the first start there are none: exit code 1, and none is created', async () => {
     renameSync(join(directory, 'data'), join(directory, 'elsewhere'));
     expect(await run('keys', 'list')).toMatchObject({
       exitCode: 1,
@@ -128,7 +128,7 @@ describe('keys list', () => {
     expect(existsSync(join(directory, 'data'))).toBe(false);
   });
 
-  test('a key that cannot be read: exit code 78, by its name', async () => {
+  test('an unreadable key: exit code 78 with its name', async () => {
     writeFileSync(join(keysDir, 'broken.pem'), 'nonsense', { mode: 0o600 });
     const { exitCode, err } = await run('keys', 'list');
     expect(exitCode).toBe(78);
@@ -154,7 +154,7 @@ describe('keys generate', () => {
     expect(createPrivateKey(out).asymmetricKeyDetails).toMatchObject(details);
   });
 
-  test('writes a file of mode 0600 and never over another (exit code 73)', async () => {
+  test('writes a file of mode 0600 and never overwrites one (exit code 73)', async () => {
     const { exitCode, out } = await run('--json', 'keys', 'generate', 'p256', '-o', 'new.pem');
     expect(exitCode).toBe(0);
     const path = join(directory, 'new.pem');
@@ -165,7 +165,7 @@ describe('keys generate', () => {
     expect(readFileSync(path, 'utf8')).toBe(before);
   });
 
-  test('an unknown type is a usage error that names the known ones', async () => {
+  test('an unknown type is a usage error that lists the known ones', async () => {
     const { exitCode, err } = await run('keys', 'generate', 'rsa1024');
     expect(exitCode).toBe(2);
     expect(err).toContain('one of rsa2048, rsa3072, rsa4096, p256, p384, p521, k256, ed25519');
@@ -173,7 +173,7 @@ describe('keys generate', () => {
 });
 
 describe('keys rotate', () => {
-  test('next, signing, old, retired: each step when its time has come, and twice is as good as once', async () => {
+  test('next, signing, old, retired: each step when it is due, and repeating a step changes nothing', async () => {
     const before = await kidOf('rsa-2048.pem');
     const begun = await run('--json', 'keys', 'rotate', '--type', 'rsa2048');
     expect(begun.exitCode).toBe(0);
@@ -219,7 +219,7 @@ describe('keys rotate', () => {
     expect((await run('keys', 'rotate', '--retire')).exitCode).toBe(0);
   });
 
-  test('without --type every key of the directory is rotated', async () => {
+  test('without --type rotates every key of the directory', async () => {
     await run('keys', 'rotate');
     expect(Object.keys(await states())).toEqual([
       'ec-p256.next.pem',
@@ -243,7 +243,7 @@ describe('keys rotate', () => {
     expect(Object.keys(await states())).toEqual(['ec-p256.pem', 'ed25519.pem', 'rsa-2048.pem']);
   });
 
-  test('a larger key has a name of its own, and a start does not bring the smaller one back', async () => {
+  test('a larger key has its own name, and a start does not restore the smaller one', async () => {
     await run('keys', 'rotate', '--type', 'rsa3072');
     await run('keys', 'rotate', '--type', 'rsa3072', '--promote', '--force');
     await run('keys', 'rotate', '--retire', '--force');
@@ -251,7 +251,7 @@ describe('keys rotate', () => {
     expect(await states()).toEqual({ 'ec-p256.pem': 'signing', 'ed25519.pem': 'signing', 'rsa-3072.pem': 'signing' });
   });
 
-  test('a key for an algorithm that none signs with yet', async () => {
+  test('a key for an algorithm without a signing key', async () => {
     await run('keys', 'rotate', '--type', 'p384');
     expect(await states()).toMatchObject({ 'ec-p384.next.pem': 'published' });
     await run('keys', 'rotate', '--type', 'p384', '--promote', '--force');
@@ -261,7 +261,7 @@ describe('keys rotate', () => {
   test.each([
     ['before the old key made way', ['rsa-2048.next.pem', 'rsa-2048.new.pem']],
     ['before the new key had its name', ['rsa-2048.next.pem', 'rsa-2048.new.pem', 'rsa-2048.pem', 'rsa-2048.old.pem']],
-  ])('a promotion that was cut off %s is finished by the next call', async (_when, renames) => {
+  ])('a promotion interrupted %s is completed by the next call', async (_when, renames) => {
     await run('keys', 'rotate', '--type', 'rsa2048');
     const next = await kidOf('rsa-2048.next.pem');
     for (let index = 0; index < renames.length; index += 2) {
@@ -273,7 +273,7 @@ describe('keys rotate', () => {
     expect(await states()).toMatchObject({ 'rsa-2048.old.pem': 'published', 'rsa-2048.pem': 'signing' });
   });
 
-  test('keys of secrets.keys_dir rotate too, whatever they are called', async () => {
+  test('keys of secrets.keys_dir rotate too, whatever their names', async () => {
     mkdirSync(join(directory, 'own'));
     await run('keys', 'generate', 'rsa2048', '-o', 'own/sign');
     configure('secrets: {keys_dir: own}\n');

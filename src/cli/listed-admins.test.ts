@@ -19,7 +19,7 @@ beforeEach(() => {
   log = new RecordingLog();
 });
 
-test('a start names the accounts in policy.data.admin_users that do not exist, and how to make them (S-177)', async () => {
+test('a start lists accounts in policy.data.admin_users that do not exist, and how to create them (S-177)', async () => {
   await warnOfMissingAdmins(testDatabase.database, ['amira', 'adele', 'zoe'], log, 'latchkey manage register-user');
   expect(log.lines).toEqual([
     expect.objectContaining({
@@ -31,12 +31,12 @@ test('a start names the accounts in policy.data.admin_users that do not exist, a
   ]);
 });
 
-test('and those that are spelled in another case, since names are compared exactly', async () => {
+test('and those spelled in another case, since names are compared exactly', async () => {
   await warnOfMissingAdmins(testDatabase.database, ['Amira', 'Bruno'], log, 'latchkey manage register-user');
   expect(log.lines.map((line) => line.fields)).toEqual([{ missing: 'Amira', spelled_in_another_case: 'amira' }]);
 });
 
-test.each([[['amira', 'Bruno']], [[]]])('says nothing when all of %j exist', async (listed) => {
+test.each([[['amira', 'Bruno']], [[]]])('logs nothing when all of %j exist', async (listed) => {
   await warnOfMissingAdmins(testDatabase.database, listed, log, '');
   expect(log.lines).toEqual([]);
 });

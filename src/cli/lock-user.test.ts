@@ -111,7 +111,7 @@ async function jobs(username: string): Promise<string[]> {
 }
 
 describe('manage lock-user', () => {
-  test('locks at once, ends no session, and tells the homeserver', async () => {
+  test('locks immediately, ends no session, and notifies the homeserver', async () => {
     const { there, browser } = await member('amira');
     await lock('amira');
     expect(printed.out).toBe('amira is locked\n');
@@ -122,7 +122,7 @@ describe('manage lock-user', () => {
     expect(there).toMatchObject({ isLocked: true, emails: ['amira@example.org'] });
   });
 
-  test('a second time changes nothing, not even the time', async () => {
+  test('changes nothing the second time, not even the time', async () => {
     await member('again');
     await lock('@again:example.org');
     const [before] = await rows(`select locked_at from users where username = 'again'`);
@@ -139,7 +139,7 @@ describe('manage lock-user', () => {
     await expect(lock('nobody', options)).rejects.toMatchObject({ message, exitCode });
   });
 
-  test('--deactivate ends everything here before the homeserver hears of it; the password is known still', async () => {
+  test('--deactivate ends everything here before notifying the homeserver; the password is kept', async () => {
     const { there } = await member('gone');
     await lock('gone', { deactivate: true });
     expect(printed.out).toContain(
@@ -154,7 +154,7 @@ describe('manage lock-user', () => {
     expect((await signIn('gone')).status).not.toBe(303);
   });
 
-  test('--erase has the homeserver erase, and forgets the password and the display name (S-133)', async () => {
+  test('--erase makes the homeserver erase, and deletes the password and the display name (S-133)', async () => {
     const { there } = await member('erased');
     await rows(`update users set display_name = 'Amira Okafor' where username = 'erased'`);
     await lock('erased', { deactivate: true, erase: true });
@@ -164,7 +164,7 @@ describe('manage lock-user', () => {
     expect(there).toMatchObject({ isDeactivated: true, isErased: true });
   });
 
-  test('who is deactivated stays so while the homeserver is away, which is told later (I-21)', async () => {
+  test('keeps a user deactivated while the homeserver is unavailable and notifies it later (I-21)', async () => {
     const { there } = await member('outage');
     await homeserver.setFault({ kind: 'refuse' });
     await lock('outage', { deactivate: true, erase: true });
@@ -178,7 +178,7 @@ describe('manage lock-user', () => {
     expect(await jobs('outage')).toEqual([]);
   });
 
-  test('who was never known there is not created by a job that was late', async () => {
+  test('a late job does not create a user unknown to the homeserver', async () => {
     await insertTestAccount(testDatabase.database, { username: 'never' });
     const user = await findUserByName(testDatabase.database, 'never');
     const now = connected.clock.now();
@@ -192,7 +192,7 @@ describe('manage lock-user', () => {
 });
 
 describe('manage unlock-user', () => {
-  test('lets in again those whose sessions went on, and tells the homeserver', async () => {
+  test('lets users whose sessions continued sign in again, and notifies the homeserver', async () => {
     const { there } = await member('back');
     await lock('back');
     await tell();
@@ -203,7 +203,7 @@ describe('manage unlock-user', () => {
     expect(there.isLocked).toBe(false);
   });
 
-  test('does not reactivate by itself', async () => {
+  test('does not reactivate implicitly', async () => {
     const { there } = await member('stays');
     await lock('stays', { deactivate: true });
     await unlock('stays');
@@ -213,7 +213,7 @@ describe('manage unlock-user', () => {
     expect(there.isDeactivated).toBe(true);
   });
 
-  test('--reactivate asks the homeserver first', async () => {
+  test('--reactivate reactivates on the homeserver first', async () => {
     const { there } = await member('returned');
     await lock('returned', { deactivate: true });
     await tell();
@@ -230,7 +230,7 @@ describe('manage unlock-user', () => {
     expect((await signIn('returned')).status).toBe(303);
   });
 
-  test('--reactivate of somebody whom the homeserver has not deactivated calls nothing that would', async () => {
+  test('--reactivate sends nothing when the homeserver never deactivated the user', async () => {
     const { there } = await member('quick');
     await homeserver.setFault({ kind: 'refuse' });
     await lock('quick', { deactivate: true });
@@ -246,7 +246,7 @@ describe('manage unlock-user', () => {
   });
 });
 
-test('without a homeserver all of it happens at once, and no job is written (6.3)', async () => {
+test('without a homeserver everything happens immediately, and no job is queued (6.3)', async () => {
   await member('alone');
   await lock('alone', { deactivate: true }, alone);
   expect(await state('alone')).toMatchObject({ locked: true, deactivated: true, live: 0 });

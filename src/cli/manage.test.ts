@@ -186,7 +186,7 @@ describe('manage register-user', () => {
       ...options,
     });
 
-  test('creates the user with addresses, password from standard input, and admin flag', async () => {
+  test('creates the user with email addresses, password from stdin, and admin flag', async () => {
     await register(
       {
         username: 'alice',
@@ -211,14 +211,14 @@ describe('manage register-user', () => {
     expect(await database.rows(emailsOf, { userId: toUuid(user?.id ?? neverId()) })).toHaveLength(2);
   });
 
-  test('gives an account the language that is asked for, else the default one of the service', async () => {
+  test('gives an account the requested language, otherwise the default of the service', async () => {
     await register({ username: 'austrian', locale: 'de-at' });
     await register({ username: 'unspoken' });
     expect(await findUserByName(database, 'austrian')).toMatchObject({ locale: 'de-AT' });
     expect(await findUserByName(database, 'unspoken')).toMatchObject({ locale: 'de' });
   });
 
-  test('warns of what is missing, and prints id and name', async () => {
+  test('warns of missing data, and prints ID and name', async () => {
     await register({ username: 'bare' });
     expect(output.stderr).toContain('no email address');
     expect(output.stderr).toContain('no password');
@@ -233,7 +233,7 @@ describe('manage register-user', () => {
     expect(await isPassword('visible', STRONG)).toBe(true);
   });
 
-  test('reads a password file, of which one line end is not part of the password', async () => {
+  test('reads a password file without its final line ending', async () => {
     const file = join(directory, 'password');
     writeFileSync(file, ` ${STRONG} \r\n`);
     await register({ username: 'filed', passwordFile: file });
@@ -265,13 +265,13 @@ describe('manage register-user', () => {
     ['an empty password file', { username: 'weak', passwordFile: '-' }, 1, 'empty'],
     ['no username', {}, 2, 'username is missing'],
     ['no terminal and no --yes', { username: 'weak', yes: false }, 2, '--yes'],
-  ])('refuses %s and writes nothing', async (_, options, exitCode, message) => {
+  ])('rejects %s and writes nothing', async (_, options, exitCode, message) => {
     const before = await database.first(countUsers, {});
     await expect(register(options)).rejects.toMatchObject({ exitCode, message: expect.stringContaining(message) });
     expect(await database.first(countUsers, {})).toEqual(before);
   });
 
-  test('refuses names and addresses that are taken, in any case, also by deactivated users', async () => {
+  test('rejects names and addresses that are taken, in any case, also by deactivated users', async () => {
     await insertTestAccount(database, { username: 'former', email: 'former@example.net', isDeactivated: true });
     await insertTestAccount(database, { username: 'Imported' });
     await expect(register({ username: 'former' })).rejects.toMatchObject({ exitCode: 1, message: /is already taken/ });
@@ -283,19 +283,19 @@ describe('manage register-user', () => {
     expect(await findUserByName(database, 'newcomer')).toBeUndefined();
   });
 
-  test('of twenty at once one gets the name', async () => {
+  test('creates one of twenty simultaneous users with the same name', async () => {
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => register({ username: 'contested' })));
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
     for (const result of results)
       if (result.status === 'rejected') expect(result.reason).toMatchObject({ exitCode: 1 });
   });
 
-  test('accepts a weak password when told to', async () => {
+  test('accepts a weak password on request', async () => {
     await register({ username: 'lenient', password: 'short', ignorePasswordComplexity: true });
     expect(await isPassword('lenient', 'short')).toBe(true);
   });
 
-  test('at a terminal asks for what is missing, shows the equivalent command and creates after a yes', async () => {
+  test('at a terminal asks for missing data, shows the equivalent command and creates after confirmation', async () => {
     const prompts = new Answering('asked', STRONG, STRONG, 'asked@example.net', "Ask'ed", true, true);
     await register({ yes: false }, { prompts });
     expect(await findUserByName(database, 'asked')).toMatchObject({ displayName: "Ask'ed", canRequestAdmin: true });
@@ -307,7 +307,7 @@ describe('manage register-user', () => {
     expect(prompts.seen.join('\n')).not.toContain(STRONG);
   });
 
-  test('at a terminal creates nothing after a no, or when the two passwords differ', async () => {
+  test('at a terminal creates nothing after a no, or when the passwords differ', async () => {
     const declined = new Answering('', '', '', false, false);
     await expect(register({ username: 'unwanted', yes: false }, { prompts: declined })).rejects.toMatchObject({
       exitCode: 1,
@@ -342,7 +342,7 @@ describe('manage set-password', () => {
     expect(await isPassword('bob', 'before')).toBe(false);
   });
 
-  test('takes an identifier, and gives a first password to who has none', async () => {
+  test('accepts an account ID, and sets a first password', async () => {
     const id = await insertTestAccount(database, { username: 'carol' });
     await set({ user: id, password: STRONG, json: true });
     expect(JSON.parse(output.stdout)).toEqual({ id, username: 'carol' });
@@ -362,7 +362,7 @@ describe('manage set-password', () => {
     ['a password like the address', { password: 'bob.quist@example.net' }, 1, 'password is too weak'],
     ['no password and no terminal', {}, 2, 'the password is missing'],
     ['a password over 1,024 bytes, whatever is ignored', { password: 'x'.repeat(1025), ignoreComplexity: true }, 1, ''],
-  ])('refuses %s', async (_, options, exitCode, message) => {
+  ])('rejects %s', async (_, options, exitCode, message) => {
     await expect(set(options)).rejects.toMatchObject({ exitCode, message: expect.stringContaining(message) });
   });
 
@@ -371,7 +371,7 @@ describe('manage set-password', () => {
     await expect(set({ user: 'left', password: STRONG })).rejects.toMatchObject({ exitCode: 1 });
   });
 
-  test('ends all sessions when told to, and none otherwise', async () => {
+  test('ends all sessions on request, and none otherwise', async () => {
     const id = await insertTestAccount(database, { username: 'dora' });
     const [browser, oauth2, client] = ['1', '2', '3'].map((digit) => `00000000-0000-0000-0000-00000000000${digit}`);
     if (browser === undefined || oauth2 === undefined || client === undefined) throw new Error('three ids');
@@ -385,7 +385,7 @@ describe('manage set-password', () => {
     );
   });
 
-  test('a new hash follows the newest scheme', async () => {
+  test('hashes with the newest scheme', async () => {
     await set({ password: STRONG });
     const user = await findUserByName(database, 'bob');
     const row = await database.first(passwordOf, { userId: toUuid(user?.id ?? neverId()) });
@@ -409,20 +409,20 @@ describe('the first admin (operations 2.4)', () => {
     log = new RecordingLog();
   });
 
-  test('is not made with a weak password or a bad name: exit 78', async () => {
+  test('is not created with a weak password or an invalid name: exit 78', async () => {
     await expect(ensure('root', 'password1')).rejects.toMatchObject({ exitCode: 78 });
     await expect(ensure('Root', STRONG)).rejects.toMatchObject({ exitCode: 78 });
     expect(await empty.database.first(countUsers, {})).toEqual({ count: 0 });
   });
 
-  test('is made once, also by instances that start together', async () => {
+  test('is created once, even by instances that start together', async () => {
     await Promise.all([ensure('root', STRONG), ensure('root', STRONG), ensure('root', STRONG)]);
     expect(await findUserByName(empty.database, 'root')).toMatchObject({ canRequestAdmin: true });
     expect(await empty.database.first(countUsers, {})).toEqual({ count: 1 });
     expect(log.lines.map((line) => line.level)).toEqual(['info', 'info', 'info']);
   });
 
-  test('is not made where there are users: one line says so, whatever the values', async () => {
+  test('is not created where users exist: logs one line, whatever the values', async () => {
     await ensure('another', 'weak');
     expect(await empty.database.first(countUsers, {})).toEqual({ count: 1 });
     expect(log.lines).toMatchObject([{ level: 'info', message: expect.stringContaining('ignored') }]);

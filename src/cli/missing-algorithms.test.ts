@@ -12,7 +12,7 @@ const RSA = {
 } as const;
 const UNSIGNED = { userinfoSignedResponseAlg: undefined };
 
-test('a start names the clients whose answers no key can sign, and the algorithms that there are', () => {
+test('a start lists the clients whose responses no key can sign, and the available algorithms', () => {
   const log = new RecordingLog();
   const keys = readSigningKeys(testSigningKeys());
   const [served, unserved, other] = [newId<'client'>(1), newId<'client'>(2), newId<'client'>(3)];
@@ -39,7 +39,7 @@ test('a start names the clients whose answers no key can sign, and the algorithm
   ]);
 });
 
-test('a start names the resource servers whose access tokens no key can sign', () => {
+test('a start lists the resource servers whose access tokens no key can sign', () => {
   const log = new RecordingLog();
   const keys = readSigningKeys(testSigningKeys());
   const resource = { scopes: [], resourceTokenTtlSeconds: undefined };

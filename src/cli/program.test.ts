@@ -10,7 +10,7 @@ describe('a defect in a command (operations 3.1: exit code 70)', () => {
     },
   };
 
-  test('says what broke and how to see where', async () => {
+  test('reports what failed and how to see where', async () => {
     const { exitCode, err } = await runCommand(['config', 'schema'], broken);
     expect(exitCode).toBe(70);
     expect(err).toMatch(
@@ -29,7 +29,7 @@ describe('a defect in a command (operations 3.1: exit code 70)', () => {
   });
 });
 
-test('what the database refuses for want of resources is no defect (exit code 69)', async () => {
+test('a database error due to lack of resources is not an internal error (exit code 69)', async () => {
   const refused = new DatabaseError('could not extend file "base/16384/2619": No space left on device', 0, 'error');
   refused.code = '53100';
   const stdout = () => {
@@ -45,7 +45,7 @@ test('what the database refuses for want of resources is no defect (exit code 69
 test.each([
   ['serve', '10 minutes'],
   ['database migrate', '-1'],
-])('%s --migrate-timeout refuses %j as a usage error (exit code 2)', async (command, value) => {
+])('%s --migrate-timeout rejects %j as a usage error (exit code 2)', async (command, value) => {
   const { exitCode, err } = await runCommand([...command.split(' '), `--migrate-timeout=${value}`]);
   expect(exitCode).toBe(2);
   expect(err).toContain(`'${value}' is invalid. Expected seconds, or a number with ms, s, m, h or d.`);
@@ -60,7 +60,7 @@ test.each([
   ['list-users', ' Did you mean: latchkey manage list-users?'],
   ['dump --json', ' Did you mean: latchkey config dump?'],
   ['frobnicate', ''],
-])('`latchkey %s` says that there is no such command, and starts nothing (exit code 2)', async (words, hint) => {
+])('`latchkey %s` reports an unknown command and starts nothing (exit code 2)', async (words, hint) => {
   const { exitCode, err } = await runCommand(words.split(' '));
   expect(exitCode).toBe(2);
   const word = words.split(' ').find((one) => one !== 'serve');
@@ -82,7 +82,7 @@ test.each([
   ['manage list', 'manage list-users'],
   ['manage check', 'doctor'],
   ['manage frobnicate', undefined],
-])('`latchkey %s` names the subcommand that is meant: %s (exit code 2)', async (words, meant) => {
+])('`latchkey %s` suggests the subcommand %s (exit code 2)', async (words, meant) => {
   const { exitCode, out, err } = await runCommand(words.split(' '));
   expect([exitCode, out]).toEqual([2, '']);
   const [group, word] = words.split(' ');
@@ -92,7 +92,7 @@ test.each([
   expect(err.endsWith(`. See latchkey ${group} --help.\n`)).toBe(true);
 });
 
-test.each(SUGGESTED_COMMANDS)('`latchkey %s`, which is suggested, exists', async (command) => {
+test.each(SUGGESTED_COMMANDS)('the suggested command `latchkey %s` exists', async (command) => {
   const words = command.split(' ');
   const { exitCode, out } = await runCommand([...words, '--help']);
   expect(exitCode).toBe(0);

@@ -54,11 +54,11 @@ async function reloaded(...contents: readonly string[]) {
   return { isDone, taken };
 }
 
-test('F-25: a file that is being written is taken once it is whole, though its first half is valid', async () => {
+test('F-25: a file being written is loaded once it is complete, even if its first half is valid', async () => {
   expect(await reloaded(FIRST_HALF, FIRST_HALF + SECOND_HALF)).toEqual({ isDone: true, taken: ['Next whole'] });
 });
 
-test('F-25: one whose first half is not valid is no failure once it is whole', async () => {
+test('F-25: a file whose first half is invalid causes no failure once it is complete', async () => {
   const whole = FIRST_HALF + SECOND_HALF;
   expect(await reloaded(whole.slice(0, -8), whole)).toEqual({ isDone: true, taken: ['Next whole'] });
   expect(await reloaded(whole.slice(0, -8))).toEqual({ isDone: false, taken: [] });

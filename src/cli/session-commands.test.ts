@@ -58,7 +58,7 @@ describe('manage remove-second-factors', () => {
   const remove = (json = false) =>
     removeSecondFactorsCommand({ ...manageDeps(alone, printed), sendsNotices: true }, { user: 'fay', json });
 
-  test('takes app and recovery codes from a person who lost them, which the owner reads about', async () => {
+  test('removes app and recovery codes of a user who lost them, and notifies the owner by email', async () => {
     await alone.registerUser('fay', PASSWORD);
     const fay = (await findUserByName(alone.database, 'fay')) ?? expect.fail();
     const app = await giveAuthenticatorApp(alone.core, fay.id);
@@ -123,7 +123,7 @@ describe('manage kill-sessions', () => {
     };
   }
 
-  test('ends sessions of every kind, and nobody else’s', async () => {
+  test('ends sessions of every kind of this user only', async () => {
     const [one, other] = [await member('kim'), await member('kai')];
     const kim = (await findUserByName(alone.database, 'kim')) ?? expect.fail();
     await issuePersonalToken(alone.core, {
@@ -163,7 +163,7 @@ describe('manage kill-sessions', () => {
     });
   });
 
-  test('of nobody fails', async () => {
+  test('of an unknown user fails', async () => {
     await expect(kill('nobody')).rejects.toMatchObject({ message: 'user not found', exitCode: 1 });
   });
 });
@@ -194,7 +194,7 @@ describe('manage provision-all-users', () => {
     return row;
   }
 
-  test('queues one job for each, of which twenty become due each second', async () => {
+  test('queues one job per user, of which twenty become due each second', async () => {
     await provision();
     expect(printed.out).toBe('2005 users will be synced to the homeserver within 101 s\n');
     const last = new Date(clock.now() + 2004 * 50);
@@ -204,13 +204,13 @@ describe('manage provision-all-users', () => {
     expect(await waiting()).toMatchObject({ jobs: 2005 });
   });
 
-  test('--only-active leaves out those who are locked', async () => {
+  test('--only-active skips locked users', async () => {
     await provision(true, true);
     expect(JSON.parse(printed.out)).toEqual({ users: 2004, seconds: 101 });
     expect(await waiting()).toMatchObject({ jobs: 2004 });
   });
 
-  test('the homeserver knows them then', async () => {
+  test('makes all users known to the homeserver', async () => {
     await rows(`delete from users where username <> 'member7'`);
     await provision();
     expect(printed.out).toBe('1 user will be synced to the homeserver within 1 s\n');
@@ -218,7 +218,7 @@ describe('manage provision-all-users', () => {
     expect(homeserver.user('member7')).toBeDefined();
   });
 
-  test('without a homeserver there is nobody to tell', async () => {
+  test('fails without a homeserver', async () => {
     await expect(provision(false, false, alone)).rejects.toMatchObject({ exitCode: 1 });
   });
 });
@@ -240,7 +240,7 @@ describe('manage sync-devices', () => {
   }
   const devicesOf = (username: string) => [...(homeserver.user(username)?.devices.keys() ?? [])];
 
-  test('of one user leaves the devices of their sessions, and those of others alone', async () => {
+  test("of one user keeps the devices of the user's sessions, and does not touch those of others", async () => {
     await withDevices('rin', ['LOST', 'LIVE']);
     await withDevices('ren', ['LOST']);
     await sync('rin');
@@ -249,7 +249,7 @@ describe('manage sync-devices', () => {
     expect([devicesOf('rin'), devicesOf('ren')]).toEqual([['LIVE'], ['LOST']]);
   });
 
-  test('of everybody reaches everybody', async () => {
+  test('of all users reaches all of them', async () => {
     await withDevices('sol', ['LOST']);
     await withDevices('sam', []);
     await sync();
@@ -300,7 +300,7 @@ describe('manage issue-compatibility-token', () => {
       username,
     );
 
-  test('makes the device, and prints a token alone that does not expire', async () => {
+  test('creates the device, and prints only a token that does not expire', async () => {
     const there = await member('tom');
     await issue('@tom:example.org');
     expect(printed.out).toMatch(/^mct_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}\n$/);
@@ -315,7 +315,7 @@ describe('manage issue-compatibility-token', () => {
     expect(connected.logLines().filter((line) => line.includes(printed.out.trim()))).toEqual([]);
   });
 
-  test('administers the homeserver where that is wanted in so many words, with a warning', async () => {
+  test('grants homeserver administration on explicit request, with a warning', async () => {
     await member('tia');
     await issue('tia', { deviceId: 'ADMIN BOX', isAdmin: true, expiresInSeconds: 3600, json: true });
     expect(printed.err).toBe('warning: this token gives tia administrator rights on the homeserver\n');
@@ -328,7 +328,7 @@ describe('manage issue-compatibility-token', () => {
     expect(await introspect(String(result['access_token']))).toEqual({ active: false });
   });
 
-  test('takes the place of the session on the same device', async () => {
+  test('replaces the session on the same device', async () => {
     await member('tul');
     await issue('tul', { deviceId: 'BOX' });
     const first = printed.out.trim();
@@ -348,7 +348,7 @@ describe('manage issue-compatibility-token', () => {
       'the homeserver rejected the device; see the log for the reason',
       0,
     ],
-  ])('makes nothing while the homeserver %s', async (what, fault, message, syncs) => {
+  ])('creates nothing while the homeserver %s', async (what, fault, message, syncs) => {
     const username = what === 'refuses' ? 'ula' : 'udo';
     await member(username);
     await homeserver.setFault(fault);
@@ -369,7 +369,7 @@ describe('manage issue-compatibility-token', () => {
   test.each([
     ['locked', 'locked_at'],
     ['deactivated', 'deactivated_at'],
-  ])('of a user who is %s fails before the homeserver hears of it', async (state, column) => {
+  ])('of a user who is %s fails before the homeserver is called', async (state, column) => {
     const username = `was-${state}`;
     await member(username);
     await rows(`update users set ${column} = created_at where username = $1::text`, username);
@@ -384,7 +384,7 @@ describe('manage issue-compatibility-token', () => {
   });
 });
 
-test('manage delete-client: an application that registered itself goes, one of the configuration stays', async () => {
+test('manage delete-client: deletes a dynamically registered client, not one of the configuration', async () => {
   const remove = (clientId: string) => deleteClientCommand(manageDeps(alone, printed), { clientId, json: false });
   const { database, core } = alone;
   const [dynamic, configured] = await Promise.all(
@@ -421,14 +421,14 @@ describe('manage issue-personal-token', () => {
     }
   });
 
-  test('prints a token alone, of which the homeserver has the device', async () => {
+  test('prints only a token, whose device the homeserver has', async () => {
     await issue('robot', { scope: `${API} urn:chat:client:device:ROBOT01234`, expiresInSeconds: 3600 });
     expect(printed.out).toMatch(/^mpt_[0-9A-Za-z]{30}_[0-9A-Za-z]{6}\n$/);
     expect([...(homeserver.user('robot')?.devices.keys() ?? [])]).toEqual(['ROBOT01234']);
     expect(connected.logLines().filter((line) => line.includes(printed.out.trim()))).toEqual([]);
   });
 
-  test('lets a locked user administer while the owner and the user have the right', async () => {
+  test('lets a locked user administer while both the owner and the user have the right', async () => {
     await rows(`update users set locked_at = now() where username = 'robot'`);
     await expect(issue('robot')).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining('--owner') });
     const wanted = { owner: 'keeper', scope: 'urn:mas:admin', json: true };
@@ -450,7 +450,7 @@ describe('manage issue-personal-token', () => {
     [{ scope: 'urn:mas:graphql:*' }, 1],
     [{ expiresInSeconds: 0 }, 2],
     [{ owner: 'nobody' }, 1],
-  ])('refuses %j with exit code %i', async (options, exitCode) => {
+  ])('rejects %j with exit code %i', async (options, exitCode) => {
     await expect(issue('robot', options)).rejects.toMatchObject({ exitCode });
     expect(printed.out).toBe('');
   });

@@ -9,7 +9,7 @@ afterEach(() => {
       if (before.get(signal)?.includes(listener) !== true) process.off(signal, listener);
 });
 
-test('F-25: a SIGHUP that comes during the start counts once it is over, however often it came', () => {
+test('F-25: a SIGHUP during the start takes effect once after it, however many were sent', () => {
   const signals = new StopSignals('background');
   process.emit('SIGHUP');
   process.emit('SIGHUP');

@@ -82,7 +82,7 @@ async function openSession(client: string): Promise<void> {
   );
 }
 
-test('a database that does not do it in time is no defect: exit 69, the reason, and what to do', async () => {
+test('a database that does not complete in time is not an internal error: exit 69, the reason, and what to do', async () => {
   const holder = new Client({ connectionString: testDatabase.connectionString });
   await holder.connect();
   try {
@@ -102,7 +102,7 @@ test('a database that does not do it in time is no defect: exit 69, the reason, 
 describe('config sync', () => {
   const [first, second, third] = [newId(1), newId(2), newId(3)];
 
-  test('prints one line for each change, and nothing to do the second time', async () => {
+  test('prints one line per change, and no changes the second time', async () => {
     const clients = [entry(first, { client_name: 'One' }), entry(second, { client_name: 'Two' })];
     expect(await sync(clients)).toEqual({ exitCode: 0, out: `add client ${first}\nadd client ${second}\n`, err: '' });
     expect(await sync(clients)).toMatchObject({ exitCode: 0, out: 'no changes\n' });
@@ -118,7 +118,7 @@ describe('config sync', () => {
     expect(await stored()).toEqual(['One', 'Two']);
   });
 
-  test('--prune deletes them with their sessions, and never a client that registered itself', async () => {
+  test('--prune deletes them with their sessions, and never a dynamically registered client', async () => {
     await insertDynamic();
     await sync([entry(first, { client_name: 'One' }), entry(second, { client_name: 'Two' })]);
     for (const name of ['One', 'Two']) await openSession(name);
@@ -153,7 +153,7 @@ describe('config sync', () => {
     expect(await stored()).toEqual(['Zwei', 'Three']);
   });
 
-  test('an entry with the ID of a client that registered itself takes it over, with what it keeps', async () => {
+  test('an entry with the ID of a dynamically registered client takes it over with its data', async () => {
     const id = await insertDynamic();
     const { out } = await sync([entry(id, { client_name: 'Taken' })], ['--json']);
     const changes = expect.arrayContaining(['is_static', 'client_name', 'redirect_uris']);
@@ -165,7 +165,7 @@ describe('config sync', () => {
     expect(rows).toEqual([{ is_static: true, metadata_digest: null, registration_token_hash: null }]);
   });
 
-  test('says whether a provider is added, changed, switched on or off, or deleted', async () => {
+  test('reports whether a provider is added, changed, enabled, disabled, or deleted', async () => {
     const id = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
     const provider = (changes: object = {}) => ({
       upstream_oauth2: {
@@ -188,7 +188,7 @@ describe('config sync', () => {
     expect(await of({}, ['--prune'])).toBe('no changes\n');
   });
 
-  test('no secret is printed', async () => {
+  test('prints no secret', async () => {
     const client_secret = 'a-secret-that-nobody-prints';
     const clients = [entry(first, { client_auth_method: 'client_secret_basic', client_secret })];
     for (const options of [['--dry-run', '--json'], ['--json'], ['--dry-run']]) {
@@ -197,7 +197,7 @@ describe('config sync', () => {
     }
   });
 
-  test('side by side: each client is added by one of them', async () => {
+  test('run concurrently: each client is added by one of them', async () => {
     const clients = [entry(first, { client_name: 'One' }), entry(second, { client_name: 'Two' })];
     const outputs: string[] = [];
     for (let round = 0; round < 5; round += 1) {
@@ -213,7 +213,7 @@ describe('config sync', () => {
     expect(new Set(outputs)).toEqual(new Set([`add client ${first}\nadd client ${second}\nno changes\n`]));
   });
 
-  test('--dry-run on a database without its tables names the migrations and applies none (exit code 1)', async () => {
+  test('--dry-run on a database without its tables lists the migrations and applies none (exit code 1)', async () => {
     const empty = await createEmptyDatabase();
     try {
       const { exitCode, err } = await sync([entry(first)], ['--dry-run'], empty.connectionString);
@@ -225,7 +225,7 @@ describe('config sync', () => {
     }
   });
 
-  test('a wrong configuration is exit code 78, a word too many 2', async () => {
+  test('an invalid configuration is exit code 78, an extra argument 2', async () => {
     expect((await sync([entry('no id')])).exitCode).toBe(78);
     expect((await sync([], ['now'])).exitCode).toBe(2);
   });

@@ -27,7 +27,7 @@ async function check(files: Readonly<Record<string, string>>, ...options: readon
   return { workingDirectory, ...(await runCommand(['-c', 'latchkey.yaml', ...json], { workingDirectory })) };
 }
 
-test('templates check: what is bundled is whole, in every language, and is written to --out-dir (operations 3.7)', async () => {
+test('templates check: the bundled templates are valid in every language and written to --out-dir (operations 3.7)', async () => {
   const { exitCode, out, workingDirectory } = await check({}, '--out-dir', 'out/renders');
   expect(out).toMatch(/^Templates are valid: \d+ texts in 5 languages\n$/);
   expect(exitCode).toBe(0);
@@ -38,7 +38,7 @@ test('templates check: what is bundled is whole, in every language, and is writt
   expect(read('emails/recovery.en.html')).toContain('https://id.example/');
 });
 
-test('templates check: --stabilise gives the same files each time', async () => {
+test('templates check: --stabilise produces the same files each time', async () => {
   const rendered = async () => {
     const { workingDirectory } = await check({}, '--out-dir', 'out');
     const below = join(workingDirectory, 'out');
@@ -50,7 +50,7 @@ test('templates check: --stabilise gives the same files each time', async () => 
   expect(await rendered()).toEqual(await rendered());
 });
 
-test('templates check: each problem of a template is one line with file and line, exit 1', async () => {
+test('templates check: reports each problem of a template in one line with file and line, exit 1', async () => {
   const { exitCode, out, err, workingDirectory } = await check({
     'looks/page.html': '<div>\n{{ content }}\n<p style="color: red">{{ user }}</p>\n',
     'looks/emails/recovery.html': '<p>{{ link }}</p>\n<script>1</script>',
@@ -68,7 +68,7 @@ test('templates check: each problem of a template is one line with file and line
   ]);
 });
 
-test('templates check: what a template spoils only together with a page names the page, in one language', async () => {
+test('templates check: a template problem that appears only within a page is reported with the page, in one language', async () => {
   const { exitCode, out } = await check({ 'looks/page.html': '<p id="username">x</p>\n{{ content }}' }, '--json');
   expect(exitCode).toBe(1);
   const { problems, languages } = JSON.parse(out);
@@ -81,7 +81,7 @@ test('templates check: what a template spoils only together with a page names th
   expect(problems.filter(({ template }: { template: string }) => template.startsWith('pages/login.'))).toHaveLength(1);
 });
 
-test('templates check: renders in the languages of the operator, and names a wrong text with its line', async () => {
+test("templates check: renders in the operator's languages, and reports a wrong text with its line", async () => {
   const files = {
     'latchkey.yaml': 'templates:\n  translations_path: texts\n',
     'texts/he.json': '{\n  "login.title": "כניסה",\n  "login.continue": "{who}"\n}',
@@ -94,7 +94,7 @@ test('templates check: renders in the languages of the operator, and names a wro
   expect(readFileSync(join(workingDirectory, 'out/pages/login.he.html'), 'utf8')).toContain('כניסה');
 });
 
-test('templates check: mails that are not well formed are found, and a subject that comes out empty', async () => {
+test('templates check: reports malformed emails and an empty rendered subject', async () => {
   const { exitCode, out } = await check({
     'looks/emails/verification.html': '<p>{{ code }}<b></p>',
     'looks/emails/data_export.subject': '{{ code }}',
@@ -104,7 +104,7 @@ test('templates check: mails that are not well formed are found, and a subject t
   expect(out).toContain('emails/data_export.en.subject:1: expected one line\n');
 });
 
-test('templates check: --out-dir of a directory that holds something, and of a file, is exit 1', async () => {
+test('templates check: --out-dir of a non-empty directory or a file is exit 1', async () => {
   const used = await check({ 'out/x': '' }, '--out-dir', 'out');
   expect(used).toMatchObject({ exitCode: 1, out: '' });
   expect(used.err).toMatch(/^latchkey: --out-dir .*\/out: the directory is not empty\n$/);
@@ -113,7 +113,7 @@ test('templates check: --out-dir of a directory that holds something, and of a f
   expect(file.err).toMatch(/^latchkey: --out-dir .*\/out: /);
 });
 
-test('templates check: a configuration with other mistakes is exit 78', async () => {
+test('templates check: an otherwise invalid configuration is exit 78', async () => {
   const { exitCode, err } = await check({ 'latchkey.yaml': 'branding:\n  service_nam: x\n' });
   expect(exitCode).toBe(78);
   expect(err).toContain('branding.service_nam');

@@ -18,7 +18,7 @@ function transport(port: number, password?: string) {
   return new SmtpTransport({ hostname: '127.0.0.1', port, mode: 'plain', credentials, timeoutSeconds: 10, ...OWN });
 }
 
-test('a start says that mails would not be taken, and why, without the password (operations 1.14)', async () => {
+test('a start warns that emails would be rejected, and why, without the password (operations 1.14)', async () => {
   const log = new RecordingLog();
   smtp.reactions = { greeting: 554 };
   await testTransport(transport(smtp.port, 'hush'), log);
@@ -29,7 +29,7 @@ test('a start says that mails would not be taken, and why, without the password 
   expect(JSON.stringify(log.lines)).not.toContain('hush');
 });
 
-test('a start says nothing where they would, and where none are sent; no mail is sent to find out', async () => {
+test('a start logs nothing where emails are accepted or not sent, and sends no test email', async () => {
   const log = new RecordingLog();
   smtp.reactions = {};
   await testTransport(transport(smtp.port), log);

@@ -36,8 +36,8 @@ function running() {
   return { reload, log, shown, put };
 }
 
-describe('files of certificates while the service runs (operations 1.7.3)', () => {
-  test('are read again once they have changed, not at every look', () => {
+describe('certificate files at run time (operations 1.7.3)', () => {
+  test('are reloaded once they have changed, not at every check', () => {
     const { log, put, reload, shown } = running();
     reload.rereadFiles();
     expect(shown).toEqual([]);
@@ -50,7 +50,7 @@ describe('files of certificates while the service runs (operations 1.7.3)', () =
     expect(log.written).toEqual([expect.stringMatching(/INFO reload listener certificates reloaded/)]);
   });
 
-  test('a replacement that is broken, or half done, keeps the former pair with one ERROR line until it is whole', () => {
+  test('that are broken or half replaced keep the former pair, with one ERROR line until complete', () => {
     const { log, put, reload, shown } = running();
     const next = selfSigned(['auth.example']);
     put('c.pem', next.cert);
@@ -65,7 +65,7 @@ describe('files of certificates while the service runs (operations 1.7.3)', () =
     expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
   });
 
-  test('a replacement that has expired is used, with a warning', () => {
+  test('that have expired are used, with a warning', () => {
     const { log, put, reload, shown } = running();
     const expired = selfSigned(['auth.example'], { to: '20210101000000Z' });
     put('k.pem', expired.key);

@@ -30,7 +30,7 @@ const newWatch = (ofService = new SteadyClock(clock, steady.now)): DatabaseWatch
 const check = (): Promise<void> => watch.check();
 const errors = (): string[] => log.lines.filter(({ level }) => level === 'error').map(({ event }) => event);
 
-test('clocks that differ by over a minute make the instance not ready, until they agree (operations 8.1)', async () => {
+test('clocks that differ by over a minute make the instance not ready until they agree (operations 8.1)', async () => {
   clock.aheadMs = 30_000;
   await check();
   expect(state.isClockRight()).toBe(true);
@@ -51,7 +51,7 @@ const insertJobs = `insert into queue_jobs (id, queue, payload, created_at, due_
 test.each([
   ['a job that was due ten minutes ago', [595, 1], [605, 1]],
   ['more than 100,000 due jobs', [1, 100_000], [1, 1]],
-])('%s: mails are late, which is said once, until it has caught up (operations 9.4)', async (_, just, more) => {
+])('%s: late emails are logged once, until the queue has caught up (operations 9.4)', async (_, just, more) => {
   const { database } = made;
   // Its clock has not been set.
   watch = newWatch();
@@ -79,7 +79,7 @@ function pass(milliseconds: number): void {
   steady.aheadMs += milliseconds;
 }
 
-test('F-14: what is late only because the clock was set ahead counts as late a minute later at the earliest', async () => {
+test('F-14: jobs that are late only because the clock was set ahead count as late after a minute at the earliest', async () => {
   const { database } = made;
   pass(-40_000);
   await sql(database, insertJobs, [3_600, 1]);
@@ -99,7 +99,7 @@ test('F-14: what is late only because the clock was set ahead counts as late a m
   pass(-21_000);
 });
 
-test('F-14: that the clock of the database was set right is noticed at once, and that it was wrong is told once', async () => {
+test('F-14: a corrected database clock is noticed immediately, and the earlier error is logged once', async () => {
   pass(70_000);
   await check();
   expect(state.isClockRight()).toBe(false);
@@ -119,7 +119,7 @@ test('F-14: that the clock of the database was set right is noticed at once, and
   expect(log.lines.slice(told).map(({ event, level }) => [event, level])).toEqual([['db.skew', 'info']]);
 });
 
-test('F-14: a clock that is set while it is compared is not used', async () => {
+test('F-14: a clock changed during the comparison is not used', async () => {
   const ofService = new SteadyClock(clock, steady.now);
   watch = newWatch(ofService);
   const checking = check();
@@ -134,7 +134,7 @@ test('F-14: a clock that is set while it is compared is not used', async () => {
   expect(state.isClockRight()).toBe(true);
 });
 
-test('a schema that a newer version made unreadable, or that lacks a migration, makes it not ready', async () => {
+test('a schema that a newer version made unreadable, or that lacks a migration, makes the instance not ready', async () => {
   const { database } = made;
   const insert = `insert into schema_migrations (version, name, checksum, kind, min_reader, applied_at, duration_ms)
     values (9000, 'later', '', 'contract', $1::integer, now(), 0)`;

@@ -111,7 +111,7 @@ export const CHECKS: readonly Check[] = [
         what: 'matches the JSON Schema',
         shownBy: [
           ['src/config/reference/reference.test.ts', 'has every key with its title and description'],
-          ['src/cli/config.test.ts', 'config schema and the manual are printed as they ship'],
+          ['src/cli/config.test.ts', 'config schema and the manual are printed as shipped'],
           ['test/manual/manual.test.ts', 'every generated page is what the source says'],
         ],
       },
@@ -537,7 +537,7 @@ export const CHECKS: readonly Check[] = [
       { what: 'in traces', shownBy: [['test/telemetry/tracing.test.ts', 'a sign-in leaves no secret in its spans']] },
       {
         what: 'in config dump',
-        shownBy: [['src/cli/config.test.ts', 'prints what the sources say, without any secret']],
+        shownBy: [['src/cli/config.test.ts', 'prints the values of the sources without any secret']],
       },
       { what: 'in doctor', shownBy: [[SECRETS, 'or what commands print']] },
       { what: 'in the output of jobs', shownBy: [['src/cli/jobs.test.ts', 'without what might be secret']] },

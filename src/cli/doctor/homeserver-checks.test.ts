@@ -88,22 +88,22 @@ const ALL_OK = {
   'compat.login': 'ok',
 };
 
-test('all is well where homeserver, service and proxy fit together, and nothing is changed there', async () => {
+test('passes where homeserver, service and proxy fit together, and changes nothing there', async () => {
   expect(statuses(await check())).toEqual(ALL_OK);
   expect(homeserver.state.users.size).toBe(0);
 });
 
-test('without a homeserver there is nothing to look at', async () => {
+test('skips all checks without a homeserver', async () => {
   expect(statuses(await check({}, { kind: 'none' }))).toEqual({ homeserver: 'skip' });
 });
 
-describe('each cause is named, with what to do', () => {
+describe('reports each cause with what to do', () => {
   test.each([
     ['no answer', 'no connection (ENOTFOUND)'],
     [404, 'responds 404'],
     [{ 'm.homeserver': {} }, 'has no m.homeserver.base_url'],
     [{ 'm.homeserver': { base_url: 'javascript:alert(1)' } }, 'has no m.homeserver.base_url'],
-  ] satisfies [Scripted, string][])('a document for clients with %j is a warning', async (scripted, message) => {
+  ] satisfies [Scripted, string][])('a client discovery document with %j is a warning', async (scripted, message) => {
     // Clients then use the server name.
     const login = 'https://example.org/_matrix/client/v3/login';
     const findings = await check({ [WELL_KNOWN]: scripted, [login]: { flows: [SSO] } });
@@ -113,14 +113,14 @@ describe('each cause is named, with what to do', () => {
     expect(findings.at(-1)?.message).toContain(login);
   });
 
-  test('a document for clients that names another issuer', async () => {
+  test('a client discovery document with another issuer', async () => {
     const other = { ...GOOD[WELL_KNOWN], 'org.matrix.msc2965.authentication': { issuer: 'https://old.example.org' } };
     const findings = await check({ [WELL_KNOWN]: other });
     expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.wellknown': 'warn' });
     expect(findings[0]?.hint).toContain(service.issuer);
   });
 
-  test.each(['refuse', 'close'] as const)('a homeserver that does not answer (%s)', async (kind) => {
+  test.each(['refuse', 'close'] as const)('a homeserver that does not respond (%s)', async (kind) => {
     await homeserver.setFault({ kind });
     const findings = await check();
     expect(statuses(findings)).toEqual({
@@ -132,14 +132,14 @@ describe('each cause is named, with what to do', () => {
     expect(findings[1]?.hint).toContain('homeserver.endpoint');
   });
 
-  test.each([404, 502, { hello: 'world' }])('something else at its address (%j)', async (scripted) => {
+  test.each([404, 502, { hello: 'world' }])('another service at its URL (%j)', async (scripted) => {
     expect(statuses(await check({ versions: scripted }))).toMatchObject({
       'homeserver.versions': 'fail',
       'homeserver.secret': 'skip',
     });
   });
 
-  test('a service that the homeserver does not reach', async () => {
+  test('a service that the homeserver cannot reach', async () => {
     const here = homeserver.state.service;
     homeserver.state.service = `http://127.0.0.1:${await freePort()}/`;
     const findings = await check();
@@ -151,13 +151,13 @@ describe('each cause is named, with what to do', () => {
   test.each([
     [{ user_id: '@a:example.org' }, 'accepts an invalid token'],
     [500, '500'],
-  ] satisfies [Scripted, string][])('a made-up token that is not refused (%j)', async (scripted, message) => {
+  ] satisfies [Scripted, string][])('an invalid token that is not rejected (%j)', async (scripted, message) => {
     const findings = await check({ whoami: scripted });
     expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.whoami': 'fail' });
     expect(findings[2]?.message).toContain(message);
   });
 
-  test('a made-up token that leads elsewhere', async () => {
+  test('an invalid token that causes a redirect', async () => {
     const elsewhere = createServer((_request, response) => response.writeHead(302, { location: '/login' }).end());
     const port = await freePort();
     await new Promise<void>((resolve) => elsewhere.listen(port, '127.0.0.1', resolve));
@@ -171,14 +171,14 @@ describe('each cause is named, with what to do', () => {
     }
   });
 
-  test('secrets that differ: the homeserver refuses ours, and is refused here', async () => {
+  test('different secrets: the homeserver rejects ours, and its own is rejected here', async () => {
     homeserver.state.secret = 'another-secret-of-the-test';
     const findings = await check();
     expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.whoami': 'fail', 'homeserver.secret': 'fail' });
     expect(findings[3]?.message).toContain('rejects the shared secret (403)');
   });
 
-  test('an integration that is off', async () => {
+  test('a disabled integration', async () => {
     const findings = await check({ is_localpart_available: 404 });
     expect(statuses(findings)).toEqual({ ...ALL_OK, 'homeserver.secret': 'fail' });
     expect(findings[3]?.hint).toContain('matrix_authentication_service.enabled');
@@ -189,27 +189,27 @@ describe('each cause is named, with what to do', () => {
     [{ flows: [{ type: 'm.login.sso' }] }, 'is not served by this service (200)'],
     [404, 'is not served by this service (404)'],
     ['no answer', 'no connection'],
-  ] satisfies [Scripted, string][])('sign-in that does not lead here (%j) is a warning', async (scripted, message) => {
+  ] satisfies [Scripted, string][])('sign-in that is not routed here (%j) is a warning', async (scripted, message) => {
     const findings = await check({ [`${CLIENT_API}/_matrix/client/v3/login`]: scripted });
     expect(statuses(findings)).toEqual({ ...ALL_OK, 'compat.login': 'warn' });
     expect(findings[4]?.message).toContain(message);
     expect(findings[4]?.hint).toContain('(login|logout|refresh)');
   });
 
-  test('sign-in of older clients that is switched off', async () => {
+  test('disabled sign-in for legacy clients', async () => {
     expect(statuses(await check({}, {}, { enabled: false }))).toEqual({ ...ALL_OK, 'compat.login': 'skip' });
   });
 });
 
-describe('addresses', () => {
-  test('clients ask the host of a server name for the document, without its port', async () => {
+describe('URLs', () => {
+  test('clients request the document from the host of a server name, without its port', async () => {
     const findings = await check({}, { homeserver: 'example.org:8448' });
     expect(statuses(findings)).toEqual(ALL_OK);
     const without = await check({ [WELL_KNOWN]: 404 }, { homeserver: 'example.org:8448' });
     expect(without.at(-1)?.message).toContain('https://example.org:8448/_matrix/client/v3/login');
   });
 
-  test('paths in the endpoint and in the address for clients are kept', async () => {
+  test('paths in the endpoint and in the client URL are kept', async () => {
     const base = { 'm.homeserver': { base_url: 'https://example.org/chat/' } };
     const login = 'https://example.org/chat/_matrix/client/v3/login';
     const findings = await check(
@@ -221,7 +221,7 @@ describe('addresses', () => {
   });
 });
 
-test('a homeserver of the kind synapse_legacy is asked by its own API', async () => {
+test('a homeserver of kind synapse_legacy is queried by its own API', async () => {
   expect(statuses(await check({}, { kind: 'synapse_legacy' }))).toEqual(ALL_OK);
   const findings = await check({}, { kind: 'synapse_legacy', secret: new Secret('another-secret-of-the-test') });
   expect(findings[3]).toMatchObject({ status: 'fail', hint: expect.stringContaining('admin_token') });

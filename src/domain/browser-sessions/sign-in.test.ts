@@ -345,7 +345,7 @@ describe('limits (browser-flows 3.2.5)', () => {
     expect(await attempt()).toMatchObject({ reason: 'rate-limited' });
   });
 
-  test('is the same for a nonexistent name (R-42)', async () => {
+  test('a limited response is the same for a nonexistent name (R-42)', async () => {
     const attempt = (): Promise<SignInOutcome> => signIn('no-such-name', 'wrong', { limits: DEFAULT_LIMITS });
     for (let count = 0; count < 3; count += 1) expect(await attempt()).toMatchObject({ reason: 'invalid-credentials' });
     expect(await attempt()).toEqual({ ok: false, reason: 'rate-limited', retryAfterSeconds: 20 });
