@@ -3,7 +3,7 @@ import { load, problemsOf } from './fixture.test-support.ts';
 
 const YAML = 'assets:\n  path: build\n';
 
-test('assets.path names a directory that a build made', () => {
+test('assets.path names a directory created by a build', () => {
   const files = { 'latchkey.yaml': YAML, 'build/manifest.json': '{}' };
   expect(load({ files }).config.assets).toMatchObject({ path: expect.stringMatching(/\/build$/) });
 });
@@ -11,7 +11,7 @@ test('assets.path names a directory that a build made', () => {
 test.each([
   ['one that is not there', {}],
   ['one of other files', { 'build/account.js': '' }],
-])('assets.path: %s is refused', (_what, others) => {
+])('assets.path: %s is rejected', (_what, others) => {
   expect(problemsOf({ files: { 'latchkey.yaml': YAML, ...others } })).toEqual([
     expect.stringMatching(
       /^assets\.path: cannot read .*\/build\/manifest\.json: no such file; the directory .* \(latchkey\.yaml:2:9\)$/,

@@ -13,7 +13,7 @@ function build(changes: Readonly<Record<string, unknown>> = {}) {
   return { 'latchkey.yaml': YAML, ...files, 'build/.vite/manifest.json': text };
 }
 
-test('templates.assets_manifest stands in for manifest.json of the directory', () => {
+test('templates.assets_manifest replaces manifest.json of the directory', () => {
   expect(load({ files: build() }).config.assets).toMatchObject({
     path: expect.stringMatching(/\/build$/),
     manifest: expect.stringMatching(/\/build\/\.vite\/manifest\.json$/),
@@ -36,7 +36,7 @@ test.each([
     { 'src/pages.css': { file: 'x-pages.css', css: ['z.css'] } },
     expect.stringMatching(/^refers to z\.css, which is not in .*\/build$/),
   ],
-])('a manifest with %j is refused', (changes, expected) => {
+])('a manifest with %j is rejected', (changes, expected) => {
   const [found = '', ...more] = problemsOf({ files: build(changes) });
   expect(more).toEqual([]);
   const [, message] = /^templates\.assets_manifest: .*manifest\.json (.*) \(latchkey\.yaml:4:20\)$/.exec(found) ?? [
@@ -48,13 +48,13 @@ test.each([
 test.each([
   ['{', 'is not valid JSON'],
   ['[]', 'is not a JSON object that maps names to files'],
-])('a manifest that reads %j is refused', (text, expected) => {
+])('a manifest with the content %j is rejected', (text, expected) => {
   expect(problemsOf({ files: { ...build(), 'build/.vite/manifest.json': text } })).toEqual([
     expect.stringContaining(expected),
   ]);
 });
 
-test('a manifest that is not there is refused', () => {
+test('a missing manifest is rejected', () => {
   const { 'build/.vite/manifest.json': _manifest, ...files } = build();
   expect(problemsOf({ files })).toEqual([
     expect.stringMatching(/^templates\.assets_manifest: cannot read .*manifest\.json: no such file/),

@@ -44,7 +44,7 @@ function namesReturned(node: ts.Node, isReturned = false): string[] {
   return [...own, ...below].filter((name) => !name.includes('_'));
 }
 
-test('every setting is read somewhere: one that is accepted and does nothing would mislead its operator', () => {
+test('every setting is used somewhere: an accepted setting without effect would mislead the operator', () => {
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
     .filter((file) => /(?<!\.test)(?<!\.test-support)\.tsx?$/.test(file) && !file.startsWith('config/'))
     .map((file) => join(SOURCE, file));

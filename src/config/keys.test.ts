@@ -1218,14 +1218,14 @@ describe.each(Object.entries(ROWS))('%s', (key, row) => {
     expect(readAt(config, row.as ?? key)).toEqual(row.reads);
   });
 
-  test(`refuses ${row.bad} with file, line and column`, () => {
+  test(`rejects ${row.bad} with file, line and column`, () => {
     const { yaml, line, column } = fileWith(key, row.bad);
     const problem = problemsOfYaml(yaml).find((candidate) => candidate.startsWith(`${written(key)}: `));
     expect(problem).toMatch(new RegExp(`\\(latchkey\\.yaml:${line}:${column}\\)$`));
     expect(problem?.slice(written(key).length + 2).startsWith(row.problem)).toBe(true);
   });
 
-  test('is overridden by its variable', () => {
+  test('is overridden by its environment variable', () => {
     const value: unknown = parse(row.good);
     const { config } = load({
       files: { 'latchkey.yaml': fileWith(key, row.bad).yaml },
@@ -1236,7 +1236,7 @@ describe.each(Object.entries(ROWS))('%s', (key, row) => {
 });
 
 describe('a secret and its file', () => {
-  test.each(secretsOf(configShape(), ''))('%s is refused together with %s_file, at its place', (key) => {
+  test.each(secretsOf(configShape(), ''))('%s is rejected together with %s_file, with its position', (key) => {
     // The Sign in with Apple key has no row; any value works here.
     const { yaml, line, column } = fileWith(key, ROWS[key]?.good ?? 'x');
     const name = key.split('.').at(-1) ?? '';
@@ -1265,7 +1265,7 @@ function variableOf(key: string): string {
   return ['LATCHKEY', ...key.replaceAll('[]', '.0').split('.')].join('__').toUpperCase();
 }
 
-test('every key of the schema is tried above', () => {
+test('covers every key of the schema', () => {
   // Secret files, pictures and templates have separate tests.
   const files = [
     'assets.path',
@@ -1291,7 +1291,7 @@ function leavesOf(shape: Shape, path: string): string[] {
   return shape.kind === 'mapping' ? below : [path, ...below];
 }
 
-test('without any source, the defaults are those of the manual', () => {
+test('without any source, the defaults match the manual', () => {
   const { config, directory, trial } = load();
   expect(trial).toBe(true);
   expect(config).toEqual({
@@ -1634,7 +1634,7 @@ clients: [{client_id: ${ULID}, client_auth_method: none}]
   });
 });
 
-test('the languages to choose from are the bundled ones', () => {
+test('the available languages are the bundled ones', () => {
   const bundled = readdirSync('locales').map((file) => file.replace('.json', ''));
   const found = problemsOfYaml('i18n: {default_language: xx}').join();
   expect(bundled.filter((language) => !found.includes(`"${language}"`))).toEqual([]);

@@ -19,7 +19,7 @@ describe('precedence', () => {
     expect(config.logging.level).toBe('warn');
   });
 
-  test('the environment wins over files, flags win over the environment', () => {
+  test('the environment overrides files, flags override the environment', () => {
     const environment = { LATCHKEY__OAUTH__ID_TOKEN_TTL: '300', LATCHKEY__LOGGING__LEVEL: 'debug' };
     expect(load({ files, named, environment }).config).toMatchObject({
       oauth: { idTokenTtlSeconds: 300 },
@@ -31,7 +31,7 @@ describe('precedence', () => {
     expect(config.dataDir).toBe(join(directory, 'elsewhere'));
   });
 
-  test('LATCHKEY_LOG wins over logging.level and carries levels of targets', () => {
+  test('LATCHKEY_LOG overrides logging.level and contains target levels', () => {
     const environment = { LATCHKEY_LOG: 'warn,db=trace,http.server=debug', LATCHKEY__LOGGING__LEVEL: 'error' };
     expect(load({ environment }).config.logging).toMatchObject({
       level: 'warn',
@@ -43,7 +43,7 @@ describe('precedence', () => {
     ]);
   });
 
-  test('lists of a later file replace those before it', () => {
+  test('lists of a later file replace earlier ones', () => {
     const { config } = load({
       files: {
         'a.yaml': 'http: {trusted_proxies: [10.0.0.0/8]}\n',
@@ -69,7 +69,7 @@ describe('precedence', () => {
     expect(config.http.listeners.map(({ binds }) => binds)).toEqual([[{ host, port }]]);
   });
 
-  test('variables that look like ours and are not are named', () => {
+  test('unknown LATCHKEY variables are reported', () => {
     const environment = { LATCHKEY_PUBLIC_BASE: 'x', LATCHKEY_HTTP_PUBLIC_BASE: 'y', LATCHKEY_LOG: 'warn', OTHER: 'z' };
     expect(load({ environment }).warnings).toEqual([
       expect.stringMatching(/^LATCHKEY_HTTP_PUBLIC_BASE is ignored: .* LATCHKEY__HTTP__PUBLIC_BASE$/),
@@ -77,13 +77,13 @@ describe('precedence', () => {
     ]);
   });
 
-  test('a key of other programs is answered with the one that it is here', () => {
+  test('a key of another program is reported with its equivalent here', () => {
     expect(problemsOf({ files: { 'latchkey.yaml': 'http: {port: 80}\n' } }).join()).toContain(
       'http.port: unknown key; set the port in "http.listeners[].binds[]", or in an "http.public_base"',
     );
   });
 
-  test('trial mode writes mails into files and has recovery; with a file both are off', () => {
+  test('trial mode writes emails to files and enables recovery; with a file both are off', () => {
     const trial = load().config;
     expect(trial.email.transport).toEqual({ kind: 'file', directory: `${trial.dataDir}/outbox` });
     expect(trial.account).toMatchObject({ passwordRecoveryEnabled: true, passwordRegistrationEmailRequired: false });
@@ -91,7 +91,7 @@ describe('precedence', () => {
     expect([email.transport.kind, account.passwordRecoveryEnabled]).toEqual(['blackhole', false]);
   });
 
-  test('only proxies on this machine are trusted; with "private", or for Matrix, those of private networks as well', () => {
+  test('trusts only local proxies; with "private", or for Matrix, also those of private networks', () => {
     const networksOf = (yaml: string) =>
       load({ files: { 'latchkey.yaml': yaml } }).config.http.trustedProxies.map(
         ({ address, prefixLength }) => `${address}/${prefixLength}`,
@@ -105,7 +105,7 @@ describe('precedence', () => {
     expect(networksOf('protocol_name: matrix\nhttp: {trusted_proxies: []}\n')).toEqual([]);
   });
 
-  test('null in a later file takes back what an earlier one set', () => {
+  test('null in a later file unsets an earlier value', () => {
     const { config } = load({
       files: {
         'a.yaml': 'oauth: {id_token_ttl: 100}\nlogging: {level: error}\n',
@@ -117,7 +117,7 @@ describe('precedence', () => {
     expect(config.logging.level).toBe('info');
   });
 
-  test('generated secrets serve only where no source sets any', () => {
+  test('generated secrets apply only where no source sets any', () => {
     const generated = (directory: string) => ({ encryptionKey: 'ab'.repeat(32), keysDir: join(directory, 'keys') });
     const keyFiles = { 'keys/b.pem': '-----BEGIN B', 'keys/a.pem': '-----BEGIN A' };
     const made = load({ files: keyFiles, generated }).config.secrets;
@@ -130,8 +130,8 @@ describe('precedence', () => {
   });
 });
 
-describe('which files are read', () => {
-  test('files of the command line, else LATCHKEY_CONFIG, else the first usual place, else none', () => {
+describe('configuration files', () => {
+  test('come from the command line, otherwise LATCHKEY_CONFIG, otherwise the first default path, otherwise none', () => {
     const files = {
       'latchkey.yaml': 'protocol_name: usual\n',
       'config.yaml': 'protocol_name: second\n',
@@ -150,7 +150,7 @@ describe('which files are read', () => {
     expect(load({ files: others })).toMatchObject({ config: { protocolName: 'second' }, files: ['config.yaml'] });
   });
 
-  test('a named file that cannot be read is a problem that names it', () => {
+  test('that are named and cannot be read are reported with their name', () => {
     expect(problemsOf({ named: ['gone.yaml'] })).toEqual([
       'cannot read the configuration file: no such file (gone.yaml)',
     ]);
@@ -159,7 +159,7 @@ describe('which files are read', () => {
     ]);
   });
 
-  test('a file over 4 MiB and one that is not UTF-8 are refused', () => {
+  test('over 4 MiB or not in UTF-8 are rejected', () => {
     expect(problemsOfYaml(`# ${'x'.repeat(4 * 1024 * 1024)}\n`)).toEqual([
       'the file is larger than 4 MiB (latchkey.yaml)',
     ]);
@@ -175,7 +175,7 @@ describe('trial mode', () => {
     expect(load({ environment: { LATCHKEY__HTTP__PUBLIC_BASE: 'https://example.org/' } }).trial).toBe(false);
   });
 
-  test('only this machine reaches the default listener, unless LATCHKEY_HOST says otherwise', () => {
+  test('exposes the default listener to this machine only, unless LATCHKEY_HOST is set', () => {
     expect(load().config.http.listeners[0]?.binds).toEqual([{ host: 'localhost', port: 8080 }]);
     const environment = { LATCHKEY_HOST: '::', PORT: '9000' };
     const { http } = load({ environment }).config;
@@ -183,22 +183,22 @@ describe('trial mode', () => {
     expect(http.publicBase).toBe('http://localhost:9000/');
   });
 
-  test('people may make accounts for themselves; otherwise only where the operator says so', () => {
+  test("allows registration; otherwise only the operator's setting does", () => {
     expect(load().config.account.passwordRegistrationEnabled).toBe(true);
     expect(loadYaml('protocol_name: chat').account.passwordRegistrationEnabled).toBe(false);
     const environment = { LATCHKEY__ACCOUNT__PASSWORD_REGISTRATION_ENABLED: 'false' };
     expect(load({ environment }).config.account.passwordRegistrationEnabled).toBe(false);
   });
 
-  test('a file that names no address opens no more than this machine either', () => {
+  test('a file without an address exposes no more than this machine either', () => {
     const { http } = loadYaml('');
     expect(http.listeners[0]?.binds).toEqual([{ host: 'localhost', port: 8080 }]);
     expect(http.publicBase).toBe('http://localhost:8080/');
   });
 });
 
-describe('the report', () => {
-  test('names all problems of all files in the order of their text', () => {
+describe('the error report', () => {
+  test('lists all problems of all files in text order', () => {
     const problems = problemsOf({
       files: {
         'a.yaml':
@@ -219,7 +219,7 @@ describe('the report', () => {
     ]);
   });
 
-  test('begins with the number of problems and ends the program with 78', () => {
+  test('starts with the number of problems and exits with 78', () => {
     const workdir = workingDirectory({ 'latchkey.yaml': 'foo: 1\n' });
     const attempt = () => loadConfig({ files: [], environment: {}, flags: {}, workingDirectory: workdir });
     expect(attempt).toThrow(
@@ -230,7 +230,7 @@ describe('the report', () => {
     );
   });
 
-  test('never shows a value that is or could hold a secret', () => {
+  test('never shows a value that is or could contain a secret', () => {
     const secrets = ['hunter2-a', 'hunter2-b', 'hunter2-c', 'hunter2-d', 'hunter2-e', 'hunter2-f'];
     const problems = problemsOf({
       files: {
@@ -248,7 +248,7 @@ describe('the report', () => {
     expect(problems).toContain('secrets.encryption: expected 64 hexadecimal characters, got [secret]');
   });
 
-  test('suggests the place where a known key belongs', () => {
+  test('suggests the position of a misplaced known key', () => {
     expect(problemsOfYaml('public_base: https://example.org/\n')).toEqual([
       'public_base: unknown key; did you mean "http.public_base"? (latchkey.yaml:1:1)',
     ]);
@@ -259,7 +259,7 @@ describe('the report', () => {
 });
 
 describe('paths', () => {
-  test('start from the file that names them, else from the working directory', () => {
+  test('are relative to the file that names them, otherwise to the working directory', () => {
     const inFile = load({
       files: { 'sub/c.yaml': 'data_dir: ./d\nlogging: {output: x.log}\n' },
       named: ['sub/c.yaml'],
@@ -280,8 +280,8 @@ describe('paths', () => {
   });
 });
 
-describe('other spellings', () => {
-  test('matrix stands for homeserver and changes the default of the protocol name', () => {
+describe('aliases', () => {
+  test('matrix is an alias of homeserver and changes the default of the protocol name', () => {
     const { homeserver, protocolName } = loadYaml('matrix: {kind: none, server_name: example.org}\n');
     expect(homeserver.homeserver).toBe('example.org');
     expect(protocolName).toBe('matrix');
@@ -293,7 +293,7 @@ describe('other spellings', () => {
     });
   });
 
-  test('both spellings in one file are a problem', () => {
+  test('both names in one file are a problem', () => {
     expect(problemsOfYaml('homeserver: {kind: none}\nmatrix: {kind: none}\n')).toEqual([
       'matrix: another name of "homeserver"; set only one of the two (latchkey.yaml:2:1)',
     ]);
@@ -335,12 +335,12 @@ describe('warnings', () => {
       'http: {listeners: [{resources: [human, oauth, discovery], binds: [{port: 8080}]}]}\nmatrix: {server_name: example.org, secret_file: s}',
       'http.listeners: none serves "compat", so chat clients without OpenID Connect support cannot sign in',
     ],
-  ])('of a homeserver that could not work: %s', (yaml, warning) => {
+  ])('about a homeserver that could not work: %s', (yaml, warning) => {
     const { warnings } = load({ files: { 'latchkey.yaml': yaml, s: 'shared-with-the-homeserver' } });
     expect(warnings).toEqual([warning]);
   });
 
-  test('none of a homeserver below a path of the same host, nor without one', () => {
+  test('none about a homeserver below a path of the same host, nor without one', () => {
     const chat = [
       'http: {public_base: "https://example.org/auth/"}',
       'matrix: {server_name: "example.org:8448", endpoint: "https://example.org/", secret_file: s}',
@@ -354,7 +354,7 @@ describe('warnings', () => {
     );
   });
 
-  test('the PROXY protocol from everybody, on a port that others may reach', () => {
+  test('the PROXY protocol accepted from any peer on an exposed port', () => {
     const warningsOf = (bind: string, protocol: string) =>
       load({
         files: {

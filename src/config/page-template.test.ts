@@ -18,14 +18,14 @@ function render(text: string): string {
 }
 
 describe('a page template', () => {
-  test('puts parts in as markup and escapes everything else', () => {
+  test('inserts parts as markup and escapes everything else', () => {
     expect(render('<p title="{{ service_name }}">{{brand}}</p>{{ content }}')).toBe(
       '<p title="&lt;b&gt; &amp; &quot;Co&quot; &#39;{{ content }}&#39;"><a href="/">Harbour</a></p>' +
         '<main>{{ service_name }}</main>',
     );
   });
 
-  test('computes nothing: only names of variables are allowed between braces', () => {
+  test('evaluates nothing: only variable names are allowed between braces', () => {
     for (const name of ['7*7', 'content.length', 'constructor', '__proto__', 'brand | upper', '', '#if brand']) {
       const { problems } = parsePageTemplate(`{{ content }}{{ ${name} }}`);
       expect(problems).toEqual([
@@ -42,11 +42,11 @@ describe('a page template', () => {
     ['{{ content }} {{ content }}', 'must contain {{ content }} exactly once, found 2 times', 0],
     ['{{ content }}\n{{ brand', 'expected {{ name }}: unbalanced braces', 14],
     ['{{ content }}}}', 'expected {{ name }}: unbalanced braces', 13],
-  ])('%j is refused', (text, message, offset) => {
+  ])('%j is rejected', (text, message, offset) => {
     expect(parsePageTemplate(text).problems).toEqual([{ offset, message }]);
   });
 
-  test('the bundled one keeps its own rules', () => {
+  test('the bundled template follows its own rules', () => {
     expect(parsePageTemplate(BUNDLED_PAGE_TEMPLATE).problems).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ function loadLogo(content: string | Buffer) {
   return load({ files: { 'latchkey.yaml': YAML, 'art/logo': content } }).config.branding.logo;
 }
 
-describe('pictures of the operator (browser-flows 12.4)', () => {
+describe('custom images (browser-flows 12.4)', () => {
   test.each([
     ['a drawing', SVG, 'svg'],
     [
@@ -27,7 +27,7 @@ describe('pictures of the operator (browser-flows 12.4)', () => {
     ['one with a byte order mark', `\ufeff${SVG}`, 'svg'],
     ['a PNG picture', PNG, 'png'],
     ['one of 256 KiB', Buffer.concat([PNG, Buffer.alloc(256 * 1024 - PNG.length)]), 'png'],
-  ])('%s is read at start, whatever its name', (_case, content, format) => {
+  ])('%s is read at startup, whatever its name', (_case, content, format) => {
     expect(loadLogo(content)).toEqual({ format, content: Buffer.from(content) });
   });
 
@@ -44,14 +44,14 @@ describe('pictures of the operator (browser-flows 12.4)', () => {
     ['text that is not UTF-8', Buffer.from(SVG, 'utf16le'), 'is neither an SVG nor a PNG image'],
     ['a comment without end', '<!-- ', 'is neither an SVG nor a PNG image'],
     ['a file that is too large', Buffer.concat([PNG, Buffer.alloc(256 * 1024)]), 'is larger than 256 KiB'],
-  ])('%s is refused with file, line and column', (_case, content, message) => {
+  ])('%s is rejected with file, line and column', (_case, content, message) => {
     const [problem = '', ...more] = problemsOf({ files: { 'latchkey.yaml': YAML, 'art/logo': content } });
     expect(more).toEqual([]);
     expect(problem).toMatch(/^branding\.logo: the file .*\/art\/logo /);
     expect(problem.endsWith(`${message} ${PLACE}`)).toBe(true);
   });
 
-  test('a file that is not there and a directory are refused', () => {
+  test('a missing file and a directory are rejected', () => {
     expect(problemsOf({ files: { 'latchkey.yaml': YAML } }).join()).toMatch(
       /^branding\.logo: cannot read the file .*\/art\/logo: no such file \(latchkey\.yaml:2:9\)$/,
     );
@@ -61,7 +61,7 @@ describe('pictures of the operator (browser-flows 12.4)', () => {
     expect(start).toThrow(/branding\.logo: .*\/art\/logo is not a file \(latchkey\.yaml:2:9\)/);
   });
 
-  test('a dark logo without a light one is refused: it would never be shown', () => {
+  test('a dark logo without a light one is rejected: it would never be shown', () => {
     const yaml = 'branding:\n  logo_dark: logo.svg\n';
     expect(problemsOf({ files: { 'latchkey.yaml': yaml, 'logo.svg': SVG } })).toEqual([
       'branding.logo_dark: needs "logo", which light pages show (latchkey.yaml:2:14)',

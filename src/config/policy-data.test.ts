@@ -25,13 +25,13 @@ function added(data: unknown) {
   return judged.ok ? judged.data : expect.fail(judged.problem);
 }
 
-test('nothing added leaves every setting as it was', () => {
+test('no overrides leave every setting unchanged', () => {
   expect(added({})).toEqual(configured());
   const none = addPolicyData(defaults(), {});
   expect(none.ok && none.data).toEqual(defaults());
 });
 
-test('lists are put together, switches are replaced, null brings the default back', () => {
+test('lists are concatenated, switches are replaced, null restores the default', () => {
   const data = added({
     admin_users: ['adele'],
     client_registration: { allow_host_mismatch: false, allow_insecure_uris: true, preset: 'mcp' },
@@ -66,7 +66,7 @@ test.each([
   [{ client_registration: { allow_insecure_uris: 'yes' } }, 'data.client_registration.allow_insecure_uris'],
   [JSON.parse('{"requester": {"__proto__": {}}}'), 'data.requester.__proto__'],
   [{ admin_users: Array.from({ length: 10_001 }, (_, index) => `u${index}`) }, 'data'],
-])('%.60j is refused with its place', (data, path) => {
+])('%.60j is rejected with its position', (data, path) => {
   const judged = addPolicyData(configured(), data);
   expect(!judged.ok && judged.path.join('.')).toBe(path);
 });

@@ -41,7 +41,7 @@ describe('http', () => {
     ]);
   });
 
-  test('names of listeners and resources of one listener are unique', () => {
+  test('names of listeners and resources within a listener are unique', () => {
     const yaml = listener(
       '{resources: [oauth, human, {name: oauth}], binds: [{port: 1}]}',
       '{name: "0", resources: [health], binds: [{port: 2}]}',
@@ -52,14 +52,14 @@ describe('http', () => {
     ]);
   });
 
-  test('the threshold above which sessions are not limited is not below the limit', () => {
+  test('the threshold above which sessions are not limited is at least the limit', () => {
     const yaml = 'experimental: {session_limit: {soft_limit: 5, max_session_threshold: 4}}';
     expect(complaints(yaml)).toEqual([
       'experimental.session_limit.max_session_threshold: must not be less than a limit, which would then never apply',
     ]);
   });
 
-  test('the hard limit of sessions is not below the soft one, and needs room for eviction', () => {
+  test('the hard limit of sessions is at least the soft one, and needs room for eviction', () => {
     const limit = (members: string) => complaints(`experimental: {session_limit: {${members}}}`);
     expect(limit('soft_limit: 5, hard_limit: 4')).toEqual([
       'experimental.session_limit.hard_limit: must not be less than soft_limit',
@@ -73,12 +73,12 @@ describe('http', () => {
     expect(limit('hard_limit: 2, dangerous_hard_limit_eviction: true, max_session_threshold: 2')).toEqual([]);
   });
 
-  test('resource servers are told apart by more than a final slash', () => {
+  test('resource servers differ by more than a trailing slash', () => {
     const yaml = `oauth:\n  resources:\n    - identifier: https://a.example\n    - identifier: https://a.example/\n`;
     expect(complaints(yaml)).toEqual(['oauth.resources[1].identifier: the same resource server as resources[0]']);
   });
 
-  test('listeners that serve people share one prefix; a lone slash is none', () => {
+  test('listeners that serve pages share one prefix; a lone slash means none', () => {
     const entry = (resource: string, prefix: string) =>
       `{resources: [${resource}], binds: [{port: 1}], prefix: ${prefix}}`;
     expect(complaints(listener(entry('human', '/a/'), entry('human', '/b')))).toEqual([
@@ -88,7 +88,7 @@ describe('http', () => {
     expect(accepted.http.listeners.map(({ prefix }) => prefix)).toEqual(['/a', '/a', undefined]);
   });
 
-  test('the public base follows the first socket that serves people', () => {
+  test('the public base follows the first socket that serves pages', () => {
     const yaml = listener(
       '{resources: [health], binds: [{port: 1}]}',
       '{resources: [human], prefix: /auth, binds: [{address: "[::]:9000"}]}',
@@ -101,23 +101,23 @@ describe('http', () => {
     ['https://example.org/', 'https://example.org/'],
     ['https://Example.org/auth', 'https://example.org/auth/'],
     ['https://example.org/auth/', 'https://example.org/auth/'],
-  ])('without an issuer of its own, the issuer is the public base %s as it was typed', (typed, publicBase) => {
+  ])('without an issuer, the issuer is the public base %s as typed', (typed, publicBase) => {
     expect(loadYaml(`http: {public_base: "${typed}"}`).http).toMatchObject({ publicBase, issuer: typed });
   });
 
-  test('where nothing is typed, the issuer has no final slash', () => {
+  test('by default the issuer has no trailing slash', () => {
     expect(loadYaml('').http.issuer).toBe('http://localhost:8080');
     const yaml = listener('{resources: [human], prefix: /auth, binds: [{address: "127.0.0.1:9000"}]}');
     expect(loadYaml(yaml).http.issuer).toBe('http://127.0.0.1:9000/auth');
   });
 
-  test('an issuer is published as written, a public base with a slash at its end', () => {
+  test('an issuer is published as written, a public base with a trailing slash', () => {
     const { http } = loadYaml('http: {public_base: "https://example.org/auth", issuer: "https://example.org"}');
     expect(http).toMatchObject({ publicBase: 'https://example.org/auth/', issuer: 'https://example.org' });
   });
 });
 
-describe('a text that YAML reads as something else', () => {
+describe('a string that YAML parses as another type', () => {
   test.each([
     [
       'clients: [{client_id: 01JD3Q5Z8W2N4K6M7P9R0S1TPR, client_auth_method: client_secret_basic, client_secret: 1234567890123456789}]',
@@ -128,7 +128,7 @@ describe('a text that YAML reads as something else', () => {
     ['database: {host: h, password: 12345678}', 'database.password'],
     ['database: {host: h, username: 42}', 'database.username'],
     ['branding: {service_name: 2026}', 'branding.service_name'],
-  ])('a number: %s belongs in quotes', (yaml, key) => {
+  ])('a number: %s needs quotes', (yaml, key) => {
     const found = complaints(yaml).find((one) => one.startsWith(`${key}: expected `));
     expect(found).toMatch(/; without quotes YAML reads a number: put the value in quotes$/);
     expect(found).not.toMatch(/12345678/);
@@ -142,7 +142,7 @@ describe('a text that YAML reads as something else', () => {
 });
 
 describe('database', () => {
-  test('an address that cannot be used is refused with what is wrong in it, and never shown', () => {
+  test('an invalid URL is rejected with the reason and never shown', () => {
     expect(complaints('database: {uri: "postgres://u:hu/sh@h/d"}')).toEqual([
       'database.uri: cannot be used: "/" at position 16 ends the host, and an "@" follows: within a password write it as %2F',
     ]);
@@ -154,7 +154,7 @@ describe('database', () => {
     ]);
   });
 
-  test('a URI and parts of a connection exclude one another', () => {
+  test('a URI and parts of a connection are mutually exclusive', () => {
     expect(complaints('database: {uri: "postgres://h/d", host: h, password: p}')).toEqual([
       'database.host: not allowed together with "database.uri"',
       'database.password: not allowed together with "database.uri"',
@@ -164,7 +164,7 @@ describe('database', () => {
     ]);
   });
 
-  test('a transaction pooler needs a direct connection for migrations', () => {
+  test('a transaction pooler requires a direct connection for migrations', () => {
     expect(complaints('database: {uri: "postgres://h/d", pooler: transaction}')).toEqual([
       'database.pooler: "transaction" needs "database.migration_uri", a direct connection for migrations',
     ]);
@@ -174,7 +174,7 @@ describe('database', () => {
     expect(database.migrationServer).toMatchObject({ servers: [{ host: 'direct', port: 5433 }], database: 'd' });
   });
 
-  test('of several servers one that takes writes is used, unless the address says otherwise', () => {
+  test('of multiple servers a writable one is used, unless the URL says otherwise', () => {
     const servers = [
       { host: 'a', port: 5432 },
       { host: 'b', port: 5433 },
@@ -194,14 +194,14 @@ describe('database', () => {
     });
   });
 
-  test('certificate and key come together, and the pool has room for its minimum', () => {
+  test('certificate and key require each other, and the pool has room for its minimum', () => {
     expect(complaints('database: {ssl_key: x, min_connections: 11}')).toEqual([
       'database.ssl_key: needs "database.ssl_certificate" as well',
       'database.min_connections: is above "database.max_connections" (10)',
     ]);
   });
 
-  test('the embedded server may keep its files elsewhere', () => {
+  test('the embedded server can store its files elsewhere', () => {
     const { database } = loadYaml('database: {uri: "embedded:///srv/db", embedded: {user: pg}}');
     expect(database.server).toEqual({ kind: 'embedded', directory: '/srv/db', user: 'pg', binDir: undefined });
   });
@@ -210,7 +210,7 @@ describe('database', () => {
 describe('clients', () => {
   const client = (...fields: string[]) => `clients: [{client_id: ${ULID}, ${fields.join(', ')}}]`;
 
-  test('an id that is no ULID, or is missing, is answered with a new one to copy, another for each client', () => {
+  test('an invalid or missing ID is reported with a new one to copy, different for each client', () => {
     const problems = complaints('clients: [{client_id: app, client_auth_method: none}, {client_auth_method: none}]');
     const ids = problems.map((problem) => /here is a new one: ([0-9A-Z]{26})\)/.exec(problem)?.[1] ?? problem);
     expect(new Set(ids).size).toBe(2);
@@ -219,7 +219,7 @@ describe('clients', () => {
     }
   });
 
-  test('secret methods need a secret, none forbids one', () => {
+  test('secret methods require a secret, none forbids one', () => {
     expect(complaints(client('client_auth_method: client_secret_basic'))).toEqual([
       'clients[0]: "client_secret_basic" needs "client_secret" or "client_secret_file"',
     ]);
@@ -228,7 +228,7 @@ describe('clients', () => {
     ]);
   });
 
-  test('pairwise subjects need a sector: one host of all redirect URIs, or an identifier', () => {
+  test('pairwise subjects require a sector: one host of all redirect URIs, or an identifier', () => {
     const pairwise = (...fields: string[]) => client('client_auth_method: none', 'subject_type: pairwise', ...fields);
     const problem =
       'clients[0].subject_type: "pairwise" needs "sector_identifier_uri", unless all redirect URIs have one host that is not loopback';
@@ -240,7 +240,7 @@ describe('clients', () => {
     expect(complaints(pairwise('redirect_uris: [https://a.example/cb, https://a.example/other]'))).toEqual([]);
   });
 
-  test('a secret that signs assertions has 32 bytes, counted as they are signed with', () => {
+  test('a secret that signs assertions has 32 bytes, counted as they are used for signing', () => {
     const jwt = (secret: string) =>
       complaints(client(`client_auth_method: client_secret_jwt, client_secret: ${secret}`));
     const problem = 'clients[0].client_secret: "client_secret_jwt" needs at least 32 bytes';
@@ -249,7 +249,7 @@ describe('clients', () => {
     expect(jwt('ü'.repeat(16))).toEqual([]);
   });
 
-  test('private_key_jwt needs keys that may be shown, methods with a secret forbid them', () => {
+  test('private_key_jwt requires public keys, methods with a secret forbid them', () => {
     const [point, usable] = ['x: MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', 'client_auth_method: private_key_jwt'];
     const key = `{kty: EC, crv: P-256, ${point}, y: 4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM`;
     expect(complaints(client(usable))).toEqual(['clients[0]: "private_key_jwt" needs "jwks" or "jwks_uri"']);
@@ -271,7 +271,7 @@ describe('clients', () => {
     expect(shown).not.toContain('very-private');
   });
 
-  test('a client without credentials may have keys, and needs fitting ones to sign its requests', () => {
+  test('a client without credentials may have keys, and needs suitable ones to sign its requests', () => {
     const point = 'x: MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4, y: 4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM';
     const keys = `jwks: {keys: [{kty: EC, crv: P-256, ${point}}]}`;
     const uri = 'jwks_uri: https://app.example/keys';
@@ -292,7 +292,7 @@ describe('clients', () => {
     expect(signing(keys, 'require_signed_request_object: true')).toEqual([]);
   });
 
-  test('an algorithm of assertions is one of the method', () => {
+  test('an assertion algorithm must belong to the method', () => {
     const secret = `client_secret: ${'x'.repeat(32)}`;
     const algorithm = (method: string, name: string) =>
       complaints(client(`client_auth_method: ${method}`, secret, `token_endpoint_auth_signing_alg: ${name}`));
@@ -304,7 +304,7 @@ describe('clients', () => {
     expect(algorithm('client_secret_basic', 'HS256')).toEqual(refused('client_secret_basic'));
   });
 
-  test('a client without credentials gets no client_credentials grant', () => {
+  test('a client without credentials is not allowed client_credentials', () => {
     expect(complaints(client('client_auth_method: none', 'grant_types: [client_credentials]'))).toEqual([
       'clients[0].grant_types[0]: "client_credentials" is not allowed with client_auth_method "none"',
     ]);
@@ -317,7 +317,7 @@ describe('clients', () => {
     ]);
   });
 
-  test('ids are unique, also beside a client that is wrong in itself', () => {
+  test('IDs are unique, also next to an otherwise invalid client', () => {
     const entry = `{client_id: ${ULID}, client_auth_method: none}`;
     expect(complaints(`clients: [${entry}, {client_id: 1, client_auth_method: x}, ${entry}]`).slice(1)).toEqual([
       'clients[1].client_auth_method: expected one of "none", "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", got "x"',
@@ -350,8 +350,8 @@ passwords:
   });
 });
 
-describe('the homeserver', () => {
-  test('is a Synapse on this machine where the section says nothing else', () => {
+describe('homeserver', () => {
+  test('is a local Synapse when the section says nothing else', () => {
     expect(loadYaml('homeserver: {secret: shared-with-the-homeserver}').homeserver).toMatchObject({
       kind: 'synapse',
       homeserver: 'localhost:8008',
@@ -361,13 +361,13 @@ describe('the homeserver', () => {
     expect(loadYaml('{}').homeserver).toMatchObject({ kind: 'none', homeserver: 'localhost' });
   });
 
-  test('synapse_modern is another word for synapse', () => {
+  test('synapse_modern is an alias of synapse', () => {
     const yaml = 'homeserver: {kind: synapse_modern, secret: shared-with-the-homeserver}';
     expect(loadYaml(yaml).homeserver.kind).toBe('synapse');
   });
 
   test.each(['synapse', 'synapse_modern', 'synapse_legacy', 'synapse_read_only'])(
-    'of the kind %s shares a secret',
+    'of kind %s requires a secret',
     (kind) => {
       expect(complaints(`homeserver: {kind: ${kind}, homeserver: example.org}`)).toEqual([
         `homeserver.secret: missing; the kind "${kind}" needs it`,
@@ -392,13 +392,13 @@ test.each([
   '@a:b',
   '-a',
   '',
-])('%j is no server name', (name) => {
+])('%j is not a server name', (name) => {
   expect(complaints(`homeserver: {kind: none, homeserver: "${name}"}`)).toEqual([
     expect.stringMatching(/^homeserver\.homeserver: expected /),
   ]);
 });
 
-test('all rules of a section are reported together with its wrong values', () => {
+test('all rules of a section are reported together with its invalid values', () => {
   expect(complaints('database: {pooler: transaction, max_connections: 0, ssl_key: x}')).toEqual([
     'database.pooler: "transaction" needs "database.migration_uri", a direct connection for migrations',
     'database.max_connections: expected an integer from 1 to 1000, got 0',

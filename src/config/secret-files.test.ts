@@ -9,7 +9,7 @@ const ULID = '01HZX7T3Q8V3M5N6P7R8S9T0AB';
 const HEX = 'ab'.repeat(32);
 
 describe('k_file', () => {
-  test('gives the content of the file, without the last line end', () => {
+  test('provides the content of the file without the final line ending', () => {
     const { config } = load({
       files: {
         'conf/latchkey.yaml': 'database: {host: h, password_file: ./password}\n',
@@ -21,7 +21,7 @@ describe('k_file', () => {
     expect(server.kind === 'postgres' && server.password?.reveal()).toBe('  pass word ');
   });
 
-  test('loses the white space around encryption key, homeserver and client secrets', () => {
+  test('trims whitespace around encryption key, homeserver and client secrets', () => {
     const { config } = load({
       files: {
         'latchkey.yaml': [
@@ -50,7 +50,7 @@ describe('k_file', () => {
     ]);
   });
 
-  test('and k are one setting: that of the higher source wins', () => {
+  test('and k are one setting: the source of higher precedence wins', () => {
     const files = {
       'a.yaml': 'database: {host: h, password_file: a}\n',
       'b.yaml': 'database: {password: from b}\n',
@@ -67,14 +67,14 @@ describe('k_file', () => {
     expect(password('a.yaml', 'b.yaml', 'c.yaml')).toBe('from c');
   });
 
-  test('that cannot be read is one problem that names key and path', () => {
+  test('that cannot be read is one problem with key and path', () => {
     const yaml = `clients:\n  - client_id: ${ULID}\n    client_auth_method: client_secret_post\n    client_secret_file: /gone\n`;
     expect(problemsOf({ files: { 'latchkey.yaml': yaml } })).toEqual([
       'clients[0].client_secret_file: cannot read the file /gone: no such file (latchkey.yaml:4:25)',
     ]);
   });
 
-  test('over 64 KiB is refused, exactly 64 KiB is not', () => {
+  test('over 64 KiB is rejected, exactly 64 KiB is not', () => {
     const yaml = 'database: {host: h, password_file: big}\n';
     const files = (bytes: number) => ({ 'latchkey.yaml': yaml, big: 'x'.repeat(bytes) });
     expect(problemsOf({ files: files(65_536) })).toEqual([]);
@@ -85,7 +85,7 @@ describe('k_file', () => {
     ]);
   });
 
-  test('with a wrong content is a problem at the file, without the content', () => {
+  test('with invalid content is a problem at the file, without the content', () => {
     expect(problemsOf({ files: { 'latchkey.yaml': 'secrets: {encryption_file: key}\n', key: 'hunter2' } })).toEqual([
       'secrets.encryption: expected 64 hexadecimal characters, got [secret] (latchkey.yaml:1:28)',
     ]);
@@ -133,13 +133,13 @@ describe('signing keys', () => {
     );
   });
 
-  test('an entry without a key is refused', () => {
+  test('an entry without a key is rejected', () => {
     expect(problemsOf({ files: { 'latchkey.yaml': 'secrets: {keys: [{kid: x}]}\n' } })).toEqual([
       'secrets.keys[0]: needs "key" or "key_file" (latchkey.yaml:1:18)',
     ]);
   });
 
-  test('keys_dir adds its files in byte order, without hidden, temporary and public ones', () => {
+  test('keys_dir adds its files in byte order, except hidden, temporary and public ones', () => {
     const content = { b: pem, B: pem, '.hidden': '', 'x~': '', 'x.tmp': '', 'x.pub': '', 'sub/x': '' };
     const files = Object.fromEntries(Object.entries(content).map(([name, text]) => [`keys/${name}`, text]));
     const { config, directory } = load({
@@ -155,14 +155,14 @@ describe('signing keys', () => {
     ]);
   });
 
-  test('a keys_dir that is not there is a problem', () => {
+  test('a missing keys_dir is a problem', () => {
     expect(problemsOf({ files: { 'latchkey.yaml': 'secrets: {keys_dir: /gone}\n' } })).toEqual([
       'secrets.keys_dir: cannot read the directory /gone: no such file (latchkey.yaml:1:21)',
     ]);
   });
 });
 
-describe('files of secrets that others reach (operations 1.3, security S-184)', () => {
+describe('secret files accessible to other users (operations 1.3, security S-184)', () => {
   const root = { uid: 0, groups: [0] };
   const isRoot = process.getuid?.() === 0;
   /** Creates a directory with these files, all owned by a user other than root. */
@@ -181,7 +181,7 @@ describe('files of secrets that others reach (operations 1.3, security S-184)', 
     }
   }
 
-  test('a key file of another user is refused at a start as root, at the line that names it', () => {
+  test('a key file of another user is rejected at startup as root, at the line that names it', () => {
     const directory = foreign({ key: HEX });
     writeFileSync(join(directory, 'latchkey.yaml'), 'secrets: {encryption_file: key}\n', { mode: 0o600 });
     expect(problems(directory)).toMatch(
@@ -189,13 +189,13 @@ describe('files of secrets that others reach (operations 1.3, security S-184)', 
     );
   });
 
-  test('a keys_dir that another user may write to is refused at a start as root', () => {
+  test('a keys_dir writable by another user is rejected at startup as root', () => {
     const directory = workingDirectory({ 'latchkey.yaml': 'secrets: {keys_dir: keys}\n', 'keys/a.pem': 'PEM' });
     if (isRoot) chownSync(join(directory, 'keys'), 65_534, 65_534);
     expect(problems(directory)).toMatch(/^ {2}secrets\.keys_dir: \S+\/keys belongs to user \d+/m);
   });
 
-  test('a configuration file of another user is refused at a start as root when it holds secrets', () => {
+  test('a configuration file of another user is rejected at startup as root when it contains secrets', () => {
     const withSecret = foreign({ 'latchkey.yaml': `secrets: {encryption: ${HEX}}\n` });
     expect(problems(withSecret)).toMatch(/^ {2}\S+\/latchkey\.yaml belongs to user \d+.*\(latchkey\.yaml:1:1\)$/m);
     expect(problems(foreign({ 'latchkey.yaml': 'branding: {service_name: Ours}\n' }))).toBe('');
@@ -206,7 +206,7 @@ describe('files of secrets that others reach (operations 1.3, security S-184)', 
     ['a database password', 'database: {uri: "postgres://role:pass@db/name"}', 1],
     ['no secret: a database without a password', 'database: {uri: "postgres://role@db/name"}', 0],
     ['no secret: the file of one', 'database: {host: h, password_file: password}', 0],
-  ])('a configuration file that everybody may read and that holds %s: %#', (_what, yaml, count) => {
+  ])('a world-readable configuration file that contains %s: %#', (_what, yaml, count) => {
     const directory = workingDirectory({ 'latchkey.yaml': `${yaml}\n`, password: 'pass' });
     chmodSync(join(directory, 'latchkey.yaml'), 0o644);
     const sources = { files: ['latchkey.yaml'], environment: {}, flags: {}, workingDirectory: directory };
@@ -219,7 +219,7 @@ describe('files of secrets that others reach (operations 1.3, security S-184)', 
     }
   });
 
-  test('a file of secrets that everybody may write to is refused, no matter which account starts the service', () => {
+  test('a world-writable file with secrets is rejected, whichever account starts the service', () => {
     const directory = workingDirectory({ 'latchkey.yaml': 'secrets: {encryption_file: key}\n', key: HEX });
     chmodSync(join(directory, 'key'), 0o602);
     const sources = { files: ['latchkey.yaml'], environment: {}, flags: {}, workingDirectory: directory };

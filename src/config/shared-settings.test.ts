@@ -7,7 +7,7 @@ const keys = new KeyRing(Buffer.alloc(32, 1));
 const digest = (yaml: string, ring = keys) => sharedSettingsDigest(loadYaml(yaml), ring).toString('hex');
 const BASE = 'http: { public_base: https://id.example }';
 
-test('instances that differ in what belongs to a machine have one digest, others do not (operations 8.1)', () => {
+test('instances that differ only in machine-specific settings have the same digest (operations 8.1)', () => {
   const alike = [
     BASE,
     'http: { public_base: https://id.example, issuer: https://id.example, workers: 4, trusted_proxies: [] }',
@@ -26,6 +26,6 @@ test('instances that differ in what belongs to a machine have one digest, others
   expect(new Set([BASE, ...others].map((yaml) => digest(yaml))).size).toBe(1 + others.length);
 });
 
-test('who reads the database cannot try secrets against the digest: it is made with the root key', () => {
+test('a database reader cannot test secrets against the digest: it depends on the root key', () => {
   expect(digest(BASE, new KeyRing(Buffer.alloc(32, 2)))).not.toBe(digest(BASE));
 });

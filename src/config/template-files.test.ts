@@ -13,14 +13,14 @@ function complaints(template: string | Buffer, name = 'page.html'): string[] {
   });
 }
 
-describe('templates of the operator (browser-flows 12.4)', () => {
-  test('a file of the name of a bundled one replaces it', () => {
+describe('custom templates (browser-flows 12.4)', () => {
+  test('a file with the name of a bundled one replaces it', () => {
     const files = { 'latchkey.yaml': YAML, 'looks/page.html': BUNDLED_PAGE_TEMPLATE, 'looks/notes.txt': '{{ x }}' };
     expect(load({ files }).config.templates.page).toBeDefined();
     expect(load({ files: { 'latchkey.yaml': YAML, 'looks/notes.txt': '' } }).config.templates.page).toBeUndefined();
   });
 
-  test('an unknown variable is an error at start, with its line and column', () => {
+  test('an unknown variable is an error at startup, with its line and column', () => {
     expect(complaints('<div>\n  {{ content }} {{ user }}\n</div>')).toEqual([
       'page.html:2:17: unknown variable "user"; available: brand, content, footer, index_path, language, page_class, service_name',
     ]);
@@ -53,7 +53,7 @@ describe('templates of the operator (browser-flows 12.4)', () => {
     ],
     ['{{ content }} 1 < 2', ['page.html:1:17: not well-formed: expected a tag with quoted attribute values, or &lt;']],
     ['{{ content }}<!-- ', ['page.html:1:14: not well-formed: expected a tag with quoted attribute values, or &lt;']],
-  ])('%j is refused', (template, expected) => {
+  ])('%j is rejected', (template, expected) => {
     expect(complaints(template)).toEqual(expected);
   });
 
@@ -64,7 +64,7 @@ describe('templates of the operator (browser-flows 12.4)', () => {
     expect(complaints(template)).toEqual([]);
   });
 
-  test('a template that replaces nothing, one that cannot be read as text, and one that is too large are refused', () => {
+  test('a template that replaces nothing, is not valid text, or is too large is rejected', () => {
     expect(complaints(BUNDLED_PAGE_TEMPLATE, 'pages.html')).toEqual([
       'pages.html does not replace a template; expected page.html',
     ]);
@@ -72,20 +72,20 @@ describe('templates of the operator (browser-flows 12.4)', () => {
     expect(complaints(`{{ content }}${' '.repeat(64 * 1024)}`)).toEqual(['page.html is larger than 64 KiB']);
   });
 
-  test('a directory in place of the template is refused', () => {
+  test('a directory in place of the template is rejected', () => {
     const files = { 'latchkey.yaml': YAML, 'looks/page.html/x': '' };
     expect(problemsOf({ files }).join()).toMatch(/looks\/page\.html is not a file \(latchkey\.yaml:2:9\)$/);
   });
 
-  test('a directory that is not there is refused', () => {
+  test('a missing directory is rejected', () => {
     expect(problemsOf({ files: { 'latchkey.yaml': YAML } }).join()).toMatch(
       /^templates\.path: cannot read the directory .*\/looks: no such file \(latchkey\.yaml:2:9\)$/,
     );
   });
 });
 
-describe('mails of the operator (browser-flows 11)', () => {
-  test('files with the names of bundled mails replace parts of them; others in the directory count for nothing', () => {
+describe('custom emails (browser-flows 11)', () => {
+  test('files with the names of bundled emails replace parts of them; other files are ignored', () => {
     const files = {
       'latchkey.yaml': YAML,
       'looks/emails/recovery.subject': 'Your new password\n',
@@ -130,11 +130,11 @@ describe('mails of the operator (browser-flows 11)', () => {
         'new_signin.html:1:36: url( is not allowed in an email: it runs code or loads a resource',
       ],
     ],
-  ])('%s with %j is refused at start', (name, text, expected) => {
+  ])('%s with %j is rejected at startup', (name, text, expected) => {
     expect(complaints(text, `emails/${name}`)).toEqual(expected.map((line) => `emails/${line}`));
   });
 
-  test('a name with a mistake is refused, or its file would be without effect', () => {
+  test('a misspelled name is rejected, since its file would have no effect', () => {
     expect(complaints('x', 'emails/recover.txt')[0]).toMatch(
       /^emails\/recover\.txt does not replace a template; the emails are /,
     );

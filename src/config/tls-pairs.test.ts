@@ -10,7 +10,7 @@ const LISTENER = 'http: {listeners: [{resources: [human], binds: [{port: 8443}],
 const IN_FILES = `${LISTENER}certificate_file: c.pem, key_file: k.pem}}]}\n`;
 
 describe('the certificate of a listener (operations 1.7.3)', () => {
-  test('is read with its key from PEM or DER, and makes https the default of http.public_base', () => {
+  test('is read with its key from PEM or DER, and changes the default of http.public_base to https', () => {
     const yaml = IN_FILES;
     const pem = load({ files: { 'latchkey.yaml': yaml, 'c.pem': PAIR.cert + OTHER.cert, 'k.pem': PAIR.key } });
     expect(pem.config.http.publicBase).toBe('https://localhost:8443/');
@@ -27,7 +27,7 @@ describe('the certificate of a listener (operations 1.7.3)', () => {
     ['no certificate', PAIR.key, PAIR.key, 'certificate: not a PEM certificate chain'],
     ['a damaged one', PAIR.cert.replace('MI', 'AA'), PAIR.key, 'certificate: not a PEM certificate chain'],
     ['no key', PAIR.cert, PAIR.cert, 'key: not a private key that can be read'],
-  ])('%s is refused with its place, and is not shown', (_what, cert, key, problem) => {
+  ])('%s is rejected with its position, and is not shown', (_what, cert, key, problem) => {
     const found = problemsOf({ files: { 'latchkey.yaml': IN_FILES, 'c.pem': cert, 'k.pem': key } });
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(`http.listeners[0].tls.${problem}`);
@@ -35,7 +35,7 @@ describe('the certificate of a listener (operations 1.7.3)', () => {
     for (const line of key.split('\n').slice(1, 3)) expect(found[0]).not.toContain(line);
   });
 
-  test('an encrypted key needs its password, and one that is not encrypted takes none', () => {
+  test('an encrypted key requires its password, and an unencrypted one allows none', () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const encrypted = privateKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'hush' });
     const problems = (key: string | Buffer, more: string) => {
@@ -49,7 +49,7 @@ describe('the certificate of a listener (operations 1.7.3)', () => {
     expect(problems(PAIR.key, ', password: hush')).toContain('password: the key is not encrypted');
   });
 
-  test('half a pair, and one setting named twice, are refused', () => {
+  test('half a pair, and a setting specified twice, are rejected', () => {
     const certificate = JSON.stringify(PAIR.cert);
     expect(
       problemsOf({ files: { 'a.yaml': `${LISTENER}certificate: ${certificate}}}]}` }, named: ['a.yaml'] }),
@@ -60,7 +60,7 @@ describe('the certificate of a listener (operations 1.7.3)', () => {
     ]);
   });
 
-  test('a certificate that everybody may read is no cause for a warning, its key is', () => {
+  test('a world-readable certificate causes no warning, a world-readable key does', () => {
     const directory = workingDirectory({ 'c.pem': PAIR.cert, 'k.pem': PAIR.key });
     for (const name of ['c.pem', 'k.pem']) chmodSync(join(directory, name), 0o644);
     const names = `certificate_file: ${directory}/c.pem, key_file: ${directory}/k.pem`;

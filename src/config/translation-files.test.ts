@@ -12,7 +12,7 @@ function complaints(content: unknown, name = 'nb.json'): string[] {
   });
 }
 
-test('texts in files that are named after their languages are read, other files are not', () => {
+test('reads texts from files named by language and ignores other files', () => {
   const files = {
     'latchkey.yaml': YAML,
     'texts/nb.json': '{"login.title": "Logg inn"}',
@@ -23,7 +23,7 @@ test('texts in files that are named after their languages are read, other files 
   expect(load().config.templates.translations).toEqual({});
 });
 
-test('a text that does not exist is refused with its place, and the one that is meant is named', () => {
+test('an unknown text is rejected with its position and a suggestion', () => {
   expect(complaints('{\n  "login.title": "Logg inn",\n  "login.titel": "Logg inn"\n}')).toEqual([
     'nb.json:3:3: login.titel: unknown key; did you mean "login.title"?',
   ]);
@@ -39,7 +39,7 @@ test.each([
   ['{client, plural, one {én} other {#}}', '{client} is a string and cannot be used as a number or a choice'],
   ['', 'expected a string'],
   [7, 'expected a string'],
-])('a text that is to be filled in with {client} is refused as %j', (text, expected) => {
+])('a text with the variable {client} is rejected as %j', (text, expected) => {
   expect(complaints({ 'login.continue': text })).toEqual([`nb.json:1:2: login.continue: ${expected}`]);
 });
 
@@ -53,18 +53,18 @@ test.each([
     '{minutes, number, ::currency/XX} minutter',
     expect.stringMatching(/^(?:cannot be formatted|is not a valid message): /),
   ],
-])('a count is refused as %j', (text, expected) => {
+])('a count is rejected as %j', (text, expected) => {
   const [found, ...more] = complaints({ 'login.rate_limit_exceeded': text });
   expect(more).toEqual([]);
   expect(found?.replace('nb.json:1:2: login.rate_limit_exceeded: ', '')).toEqual(expected);
 });
 
-test('a count may be written with and without plural forms, and with those of numbers', () => {
+test('a count can be written with and without plural forms, and with those of numbers', () => {
   for (const text of ['Vent {minutes} minutter', '{minutes, plural, =1 {ett minutt} other {# minutter}}'])
     expect(complaints({ 'login.rate_limit_exceeded': text })).toEqual([]);
 });
 
-test('what is no file of texts is refused', () => {
+test('an invalid translation file is rejected', () => {
   expect(complaints('{"login.title": ')).toEqual([expect.stringMatching(/^nb\.json:1:\d+: not valid JSON$/)]);
   expect(complaints('[]')).toEqual(['nb.json is not a JSON object that maps keys to texts']);
   expect(complaints(Buffer.from([0xff]))).toEqual(['nb.json is not UTF-8']);
@@ -81,7 +81,7 @@ test('what is no file of texts is refused', () => {
   ]);
 });
 
-test('the language of those who want none that is there may be one of them, and no other', () => {
+test('the default language must be one of the available ones', () => {
   const yaml = `${YAML}i18n:\n  default_language: nb\n`;
   const files = { 'latchkey.yaml': yaml, 'texts/nb.json': '{}' };
   expect(load({ files }).config.i18n.defaultLanguage).toBe('nb');

@@ -83,7 +83,7 @@ export const CHECKS: readonly Check[] = [
   {
     title: 'Every setting',
     clauses: [
-      { what: 'has its default', shownBy: [[KEYS, 'without any source, the defaults are those of the manual']] },
+      { what: 'has its default', shownBy: [[KEYS, 'without any source, the defaults match the manual']] },
       {
         what: 'accepts a valid value',
         shownBy: [
@@ -95,7 +95,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'is rejected together with its file',
         shownBy: [
-          [KEYS, '%s is refused together with %s_file, at its place'],
+          [KEYS, '%s is rejected together with %s_file, with its position'],
           ['src/config/secret-files.test.ts', 'together with k in one source is an error that names both'],
         ],
       },
@@ -103,10 +103,13 @@ export const CHECKS: readonly Check[] = [
         what: 'is suggested for a misspelled key',
         shownBy: [
           ['src/config/load.test.ts', 'names all problems of all files'],
-          ['src/config/load.test.ts', 'suggests the place where a known key belongs'],
+          ['src/config/load.test.ts', 'suggests the position of a misplaced known key'],
         ],
       },
-      { what: 'is overridden by its environment variable', shownBy: [[KEYS, 'is overridden by its variable']] },
+      {
+        what: 'is overridden by its environment variable',
+        shownBy: [[KEYS, 'is overridden by its environment variable']],
+      },
       {
         what: 'matches the JSON Schema',
         shownBy: [
@@ -530,7 +533,7 @@ export const CHECKS: readonly Check[] = [
         shownBy: [
           [SECRETS, 'no secret is in the log, errors, metrics, traces'],
           ['src/platform/http/answers-over-http.test.ts', 'a fault names a reference that is in the log'],
-          ['src/config/load.test.ts', 'never shows a value that is or could hold a secret'],
+          ['src/config/load.test.ts', 'never shows a value that is or could contain a secret'],
         ],
       },
       { what: 'in metrics', shownBy: [['test/monitoring/metrics.test.ts', 'hold nothing that a request brought']] },

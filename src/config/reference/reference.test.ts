@@ -8,18 +8,18 @@ import { configManualText } from './manual.ts';
 test.each([
   ['docs/reference/configuration.md', configManualText()],
   ['share/config.schema.json', configJsonSchemaText()],
-])('%s is what the schema says; run scripts/generate-reference.js', (name, text) => {
+])('%s matches the schema; run scripts/generate-reference.js', (name, text) => {
   expect(readFileSync(name, 'utf8')).toBe(text);
 });
 
 describe('JSON Schema', () => {
   const root = configJsonSchema();
 
-  test('has every key with its title and description, and refuses others', () => {
+  test('contains every key with title and description, and rejects others', () => {
     expect(missing(root, configShape(), '')).toEqual([]);
   });
 
-  test('tells defaults, bounds, choices and patterns', () => {
+  test('contains defaults, bounds, choices and patterns', () => {
     expect(at(root, 'http', 'hsts')).toMatchObject({ type: 'boolean', default: true });
     expect(at(root, 'database', 'max_connections')).toMatchObject({ minimum: 1, maximum: 1000, default: 10 });
     expect(at(root, 'logging', 'level')).toMatchObject({ enum: ['error', 'warn', 'info', 'debug', 'trace'] });
@@ -32,12 +32,12 @@ describe('JSON Schema', () => {
     });
   });
 
-  test('knows other spellings and x- keys at the top', () => {
+  test('allows aliases and top-level x- keys', () => {
     expect(at(root, 'matrix', 'server_name')).toMatchObject({ type: 'string' });
     expect(root).toMatchObject({ additionalProperties: false, patternProperties: { '^x-': true } });
   });
 
-  test('speaks of no integer bound that only JavaScript has', () => {
+  test('contains no integer bound specific to JavaScript', () => {
     expect(JSON.stringify(root)).not.toContain(String(Number.MAX_SAFE_INTEGER));
   });
 });

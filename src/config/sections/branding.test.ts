@@ -8,7 +8,7 @@ describe('an accent color (browser-flows 12.4, WCAG 2.2 1.4.3)', () => {
     ['accent_color', '#ffb000', 'light', '1.6'],
     ['accent_color', '#ffffff', 'light', '1.0'],
     ['accent_color_dark', '#0A6A5A', 'dark', '2.3'],
-  ])('%s: %s is refused as hard to read on %s pages, with one that would do', (key, color, theme, ratio) => {
+  ])('%s: %s is rejected as hard to read on %s pages, with a suitable suggestion', (key, color, theme, ratio) => {
     const found = problemsOfYaml(`branding:\n  ${key}: "${color}"\n`);
     const [, suggestion = ''] = /; "(#[0-9a-f]{6})" would do/.exec(found.join()) ?? [];
     const name = color.toLowerCase();
@@ -19,14 +19,14 @@ describe('an accent color (browser-flows 12.4, WCAG 2.2 1.4.3)', () => {
     expect(problemsOfYaml(`branding:\n  ${key}: "${suggestion}"\n`)).toEqual([]);
   });
 
-  test('without quotes it would be a comment, so that the key had no value: refused', () => {
+  test('without quotes is a comment, so that the key has no value: rejected', () => {
     expect(problemsOfYaml('branding:\n  accent_color: #0b5fa5\n')).toEqual([
       'branding.accent_color: has no value: "#" starts a comment; put colors in quotes (latchkey.yaml:2:3)',
     ]);
     expect(problemsOfYaml('branding:\n  accent_color: # none yet\n')).toEqual([]);
   });
 
-  test('the one of dark pages is made from the other unless it is set', () => {
+  test('of dark pages is derived from the other one unless set', () => {
     const { accentColor, accentColorDark = '' } = loadYaml('branding: {accent_color: "#0b5fa5"}').branding;
     expect(accentColor).toBe('#0b5fa5');
     expect(themeContrast(accentColorDark, 'dark')).toBeGreaterThanOrEqual(4.5);

@@ -111,13 +111,13 @@ test.each([
   ],
   ['postgres://h/d?require_auth=md5', 'the parameter "require_auth" is not supported'],
   ['postgres://h/d?wal=1', 'the parameter "wal" is not supported'],
-])('%s is refused with what is wrong in it', (uri, problem) => {
+])('%s is rejected with the reason', (uri, problem) => {
   const read = readPostgresUri(uri ?? '');
   expect('problem' in read && read.problem).toContain(problem);
   expect(read).not.toMatchObject({ problem: expect.stringMatching(/cret|34|off|maybe/) });
 });
 
-describe('where an address names no server', () => {
+describe('a URI without a server', () => {
   const complete = (uri: string, environment: Record<string, string>) =>
     completeServers(parsePostgresUri(uri)?.servers ?? [], connectionDefaults(environment).servers);
 

@@ -13,7 +13,7 @@ function provider(lines: readonly string[]): string {
 const ISSUER = 'issuer: https://id.example';
 const NONE = 'token_endpoint_auth_method: none';
 
-describe('what goes together in a provider', () => {
+describe('consistency rules of a provider', () => {
   test.each([
     [
       'a method with a secret needs one',
@@ -105,7 +105,7 @@ describe('what goes together in a provider', () => {
     expect(problemsOfYaml(provider(lines))).not.toEqual([]);
   });
 
-  test('two providers do not share an id', () => {
+  test('two providers cannot share an ID', () => {
     const one = provider([ISSUER, NONE]);
     const two = one + one.split('\n').slice(2).join('\n');
     expect(problemsOfYaml(two).join('\n')).toContain('is also the id of providers[0]');
@@ -135,11 +135,11 @@ describe('what goes together in a provider', () => {
         'userinfo_endpoint: https://api.github.com/user',
       ],
     ],
-  ])('%s is fine', (_, lines) => {
+  ])('%s is valid', (_, lines) => {
     expect(problemsOfYaml(provider(lines))).toEqual([]);
   });
 
-  test.each(['add', 'set', 'replace'])('on_conflict %s is warned of at every start, with its place', (rule) => {
+  test.each(['add', 'set', 'replace'])('on_conflict %s causes a warning at every start, with its position', (rule) => {
     for (const action of ['force', 'require']) {
       const lines = [ISSUER, NONE, `claims_imports: {localpart: {action: ${action}, on_conflict: ${rule}}}`];
       expect(load({ files: { 'latchkey.yaml': provider(lines) } }).warnings).toContain(
@@ -152,14 +152,14 @@ describe('what goes together in a provider', () => {
     ['account: {password_registration_enabled: true}', true],
     ['account: {password_registration_enabled: true, password_registration_token_required: true}', false],
     ['account: {password_registration_enabled: false}', false],
-  ])('on_conflict with %s is warned of in its own words: %s', (account, isWarned) => {
+  ])('on_conflict with %s has a specific warning: %s', (account, isWarned) => {
     const lines = [ISSUER, NONE, 'claims_imports: {localpart: {action: force, on_conflict: add}}'];
     const { warnings } = load({ files: { 'latchkey.yaml': `${provider(lines)}\n${account}\n` } });
     expect(warnings.join('\n').includes('with open registration allows')).toBe(isWarned);
   });
 
   test.each(['{action: force, on_conflict: fail}', '{action: force}', '{action: suggest}'])(
-    'localpart %s is not',
+    'localpart %s causes no warning',
     (localpart) => {
       const lines = [ISSUER, NONE, `claims_imports: {localpart: ${localpart}}`];
       expect(load({ files: { 'latchkey.yaml': provider(lines) } }).warnings.join()).not.toContain('on_conflict');
@@ -186,19 +186,19 @@ describe('what goes together in a provider', () => {
       '{skip_confirmation: true, localpart: {action: require}, displayname: {action: suggest}}',
       'displayname.action: "suggest" does not go with "skip_confirmation"',
     ],
-  ])('claims_imports %s is refused', (claims, problem) => {
+  ])('claims_imports %s is rejected', (claims, problem) => {
     const problems = problemsOfYaml(provider([ISSUER, NONE, `claims_imports: ${claims}`])).join('\n');
     expect(problems).toContain(`upstream_oauth2.providers[0].claims_imports.${problem}`);
   });
 
-  test('a name of Synapse is that of one provider', () => {
+  test('a Synapse name belongs to one provider', () => {
     const one = provider([ISSUER, NONE, 'synapse_idp_id: oidc-google']);
     const other = provider([ISSUER, NONE, 'synapse_idp_id: oidc-google']).split('\n').slice(2).join('\n');
     const two = `${one}${other.replace(ULID, ULID.replace('AB', 'AC'))}`;
     expect(problemsOfYaml(two).join('\n')).toContain('"oidc-google" is also the synapse_idp_id of providers[0]');
   });
 
-  test('a provider without issuer is warned of', () => {
+  test('a provider without issuer causes a warning', () => {
     const lines = [
       NONE,
       'discovery_mode: disabled',
@@ -211,7 +211,7 @@ describe('what goes together in a provider', () => {
   });
 });
 
-test('additional parameters may come out of the environment, as JSON', () => {
+test('additional parameters can come from the environment, as JSON', () => {
   const name = 'LATCHKEY__UPSTREAM_OAUTH2__PROVIDERS__0__ADDITIONAL_AUTHORIZATION_PARAMETERS';
   const { config } = load({
     files: { 'latchkey.yaml': provider([ISSUER, NONE]) },
@@ -220,7 +220,7 @@ test('additional parameters may come out of the environment, as JSON', () => {
   expect(config.upstreamOauth2.providers[0]?.additionalParameters).toMatchObject([{ name: 'hd' }]);
 });
 
-test('forward_login_hint says what to use in its place', () => {
+test('forward_login_hint is reported with its replacement', () => {
   const { deprecations } = load({ files: { 'latchkey.yaml': provider([ISSUER, NONE, 'forward_login_hint: true']) } });
   expect(deprecations.join('\n')).toContain(
     'forward_login_hint is deprecated: use "login_hint" in "additional_authorization_parameters"',
@@ -241,7 +241,7 @@ describe('Sign in with Apple', () => {
       `sign_in_with_apple: ${JSON.stringify({ team_id: 'TEAM', key_id: 'KEY', private_key: pem })}`,
     ]);
 
-  test('has its key, on the curve that Apple uses', () => {
+  test('has a key on the curve that Apple uses', () => {
     const pem = key('P-256');
     const [read] = loadYaml(withKey(pem)).upstreamOauth2.providers;
     expect(read?.signInWithApple).toMatchObject({ teamId: 'TEAM', keyId: 'KEY' });
