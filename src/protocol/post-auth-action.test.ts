@@ -28,7 +28,7 @@ describe('continuation after authentication', () => {
     expect(urls.afterAuthentication(parse(text))).toBe(target);
   });
 
-  test('is carried unchanged by the links that pages make', () => {
+  test('is preserved by the links that pages create', () => {
     for (const text of [`kind=link_upstream&id=${ID}`, 'kind=manage_account&action=session_end&device_id=a%2Fb%26c']) {
       const action = parse(text);
       expect(query(postAuthActionFields(action))).toBe(`?${text}`);

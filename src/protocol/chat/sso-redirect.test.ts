@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ssoRedirectProblem, ssoTarget, withLoginToken } from './sso-redirect.ts';
 
-describe('addresses that a token may be sent to (chat-compat 8, S-70)', () => {
+describe('redirect URLs that a token can be sent to (chat-compat 8, S-70)', () => {
   test.each([
     'https://app.example',
     'https://app.example/',
@@ -15,7 +15,7 @@ describe('addresses that a token may be sent to (chat-compat 8, S-70)', () => {
     'io.element.desktop:/vector/webapp/?x=%2F',
     'https://app.example/@amira',
     `https://app.example/${'x'.repeat(2028)}`,
-  ])('%.60s', (address) => {
+  ])('allows %.60s', (address) => {
     expect(ssoRedirectProblem(address, undefined)).toBeUndefined();
   });
 
@@ -48,12 +48,12 @@ describe('addresses that a token may be sent to (chat-compat 8, S-70)', () => {
       address,
       `must not have the scheme ${address.slice(0, address.indexOf(':')).toLowerCase()}`,
     ]),
-  ])('not %.60j', (address, problem) => {
+  ])('does not allow %.60j', (address, problem) => {
     expect(ssoRedirectProblem(address, undefined)).toBe(`redirectUrl ${problem}`);
   });
 });
 
-describe('the operator’s list of them', () => {
+describe('the operator’s allowlist', () => {
   const ALLOWED = ['https://app.example/client', 'https://all.example', 'element://vector/', 'app.example:/in'];
 
   test.each([
@@ -66,7 +66,7 @@ describe('the operator’s list of them', () => {
     'https://all.example/anything?x=%2e%2e%2f',
     'element://vector/webapp/',
     'app.example:/in',
-  ])('lets %s through', (address) => {
+  ])('allows %s', (address) => {
     expect(ssoRedirectProblem(address, ALLOWED)).toBeUndefined();
   });
 
@@ -87,11 +87,11 @@ describe('the operator’s list of them', () => {
     'element:/vector/',
     'app.example:/in/../out',
     'app.example:/inside',
-  ])('refuses %s', (address) => {
+  ])('rejects %s', (address) => {
     expect(ssoRedirectProblem(address, ALLOWED)).toBe('redirectUrl is not allowed by the configuration');
   });
 
-  test.each(['im.client.app://', 'im.client.app:'])('%s stands for every address of that application', (prefix) => {
+  test.each(['im.client.app://', 'im.client.app:'])('%s matches every URL of that application', (prefix) => {
     for (const address of [
       'im.client.app://',
       'im.client.app://callback/x?y',
@@ -103,7 +103,7 @@ describe('the operator’s list of them', () => {
       expect(ssoRedirectProblem(address, [prefix]), address).toContain('is not allowed by the configuration');
   });
 
-  test('may hold a whole address', () => {
+  test('can contain a whole URL', () => {
     const whole = ['https://app.example/?client=chat'];
     expect(ssoRedirectProblem('https://app.example/?client=chat', whole)).toBeUndefined();
     expect(ssoRedirectProblem('https://app.example/?client=chat2', whole)).toBeDefined();
@@ -111,7 +111,7 @@ describe('the operator’s list of them', () => {
   });
 });
 
-describe('what a person is shown of them', () => {
+describe('the redirect target shown to users', () => {
   test.each([
     ['https://app.example/signed-in?a=b', 'app.example', false],
     ['https://app.example:8443/', 'app.example:8443', false],
@@ -134,7 +134,7 @@ describe('what a person is shown of them', () => {
   });
 });
 
-describe('where the token stands (chat-compat 9.2, I-13)', () => {
+describe('position of the token (chat-compat 9.2, I-13)', () => {
   test.each([
     ['https://app.example', 'https://app.example?loginToken=T'],
     ['https://app.example/', 'https://app.example/?loginToken=T'],

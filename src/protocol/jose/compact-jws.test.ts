@@ -36,7 +36,7 @@ function parsed(text: string): CompactJws {
 
 describe('a signature', () => {
   test.each(SIGNING_ALGORITHMS.filter((algorithm) => algorithm !== 'ES256K'))(
-    'that another library made with %s is good with its key, and with no other',
+    'made with %s by another library is valid with its key, and with no other',
     async (algorithm) => {
       const { privateKey, publicKey } = keysFor(algorithm);
       const text = await new CompactSign(Buffer.from(JSON.stringify(CLAIMS)))
@@ -54,14 +54,14 @@ describe('a signature', () => {
     },
   );
 
-  test('with ES256K is good with its key', async () => {
+  test('with ES256K is valid with its key', async () => {
     const { privateKey, publicKey } = keysFor('ES256K');
     const jws = parsed(forged({ alg: 'ES256K' }, CLAIMS, privateKey));
     expect(await isSignedBy(jws, publicKey)).toBe(true);
     expect(await isSignedBy({ ...jws, algorithm: 'ES256' }, publicKey)).toBe(false);
   });
 
-  test.each(MAC_ALGORITHMS)('with %s is good with its secret, and with no other', async (algorithm) => {
+  test.each(MAC_ALGORITHMS)('with %s is valid with its secret, and with no other', async (algorithm) => {
     const secret = 'a secret of more than thirty-two bytes, with ü';
     const text = await new CompactSign(Buffer.from(JSON.stringify(CLAIMS)))
       .setProtectedHeader({ alg: algorithm })
@@ -71,7 +71,7 @@ describe('a signature', () => {
     expect(isMacOf(parsed(text), '')).toBe(false);
   });
 
-  test('in the DER form, of zeros, cut off or too long is not good (CVE-2022-21449)', async () => {
+  test('in DER form, of zeros, truncated or too long is invalid (CVE-2022-21449)', async () => {
     const { privateKey, publicKey } = keysFor('ES256');
     expect(await isSignedBy(parsed(forged({ alg: 'ES256' }, CLAIMS, privateKey, 'der')), publicKey)).toBe(false);
     const jws = parsed(forged({ alg: 'ES256' }, CLAIMS, privateKey));
@@ -85,7 +85,7 @@ describe('a signature', () => {
     }
   });
 
-  test('of RSA is good only with the padding that the algorithm names, and a salt as long as the hash', async () => {
+  test('with RSA is valid only with the padding that the algorithm names, and a salt as long as the hash', async () => {
     const content = `${encoded({ alg: 'PS256' })}.${encoded(CLAIMS)}`;
     const padding = constants.RSA_PKCS1_PSS_PADDING;
     const short = sign('sha256', Buffer.from(content), { key: RSA.privateKey, padding, saltLength: 8 });
@@ -94,7 +94,7 @@ describe('a signature', () => {
     expect(await isSignedBy(parsed(`${content}.${plain.toString('base64url')}`), RSA.publicKey)).toBe(false);
   });
 
-  test('of a shared secret is never good with a public key, nor the other way round (RFC 8725 2.1)', async () => {
+  test('with a shared secret is never valid with a public key, nor vice versa (RFC 8725 2.1)', async () => {
     const pem = String(RSA.publicKey.export({ format: 'pem', type: 'spki' }));
     const content = `${encoded({ alg: 'HS256' })}.${encoded(CLAIMS)}`;
     const jws = parsed(`${content}.${createHmac('sha256', pem).update(content).digest('base64url')}`);
@@ -103,7 +103,7 @@ describe('a signature', () => {
   });
 
   test.each(['none', 'nOnE', '', 'RS1', 'constructor', 'HS256 '])(
-    'with the algorithm "%s" is never good',
+    'with the algorithm "%s" is never valid',
     async (alg) => {
       const content = `${encoded({ alg })}.${encoded(CLAIMS)}`;
       const jws = parsed(`${content}.${createHmac('sha256', 'x').update(content).digest('base64url')}`);
@@ -113,7 +113,7 @@ describe('a signature', () => {
   );
 });
 
-describe('a text that is no signed JWT', () => {
+describe('text that is not a signed JWT', () => {
   const { privateKey } = keysFor('ES256');
   const good = forged({ alg: 'ES256' }, CLAIMS, privateKey);
   const [head = '', body = '', tail = ''] = good.split('.');
@@ -152,7 +152,7 @@ describe('a text that is no signed JWT', () => {
     expect(parseCompactJws(text)).toBeUndefined();
   });
 
-  test('members named as parts of every object are members like others', () => {
+  test('members named like Object.prototype properties are ordinary members', () => {
     const jws = parseCompactJws(
       forged('{"alg":"ES256","__proto__":{"kid":"x"}}', '{"__proto__":{"sub":"x"}}', privateKey),
     );

@@ -25,7 +25,7 @@ describe('a public key', () => {
     ['secp256k1', ec('secp256k1'), ['ES256K']],
     ['Ed25519', ed25519(), ['EdDSA']],
     ['with a purpose', { ...EC_KEY, use: 'sig', key_ops: ['verify'], alg: 'ES256', kid: 'one', x5t: 'x' }, ['ES256']],
-  ])('%s verifies what keys of its kind sign with', (_what, jwk, algorithms) => {
+  ])('%s verifies signatures of its key type', (_what, jwk, algorithms) => {
     const key = parsePublicKey(jwk);
     expect(key?.algorithms).toEqual(algorithms);
     expect(key?.kid).toBe('kid' in jwk ? jwk['kid'] : undefined);
@@ -44,7 +44,7 @@ describe('a public key', () => {
     ['on an unknown curve', { kty: 'EC', crv: 'P-192', x: 'AQAB', y: 'AQAB' }],
     ['for key agreement', { kty: 'OKP', crv: 'X25519', x: EC_KEY.x }],
     ['on Ed448', generateKeyPairSync('ed448').publicKey.export({ format: 'jwk' })],
-  ])('%s is left alone: other keys of its set count (RFC 7517 5)', (_what, jwk) => {
+  ])('%s is ignored: other keys of its set are used (RFC 7517 5)', (_what, jwk) => {
     expect(parsePublicKey(jwk)).toBeUndefined();
     expect(problemOf(jwk, EC_KEY)).toBe('no problem, 1 keys');
   });
@@ -69,18 +69,18 @@ describe('a public key', () => {
     ['Ed25519 of three bytes', { kty: 'OKP', crv: 'Ed25519', x: 'AAAA' }, 'cannot be read'],
     ['a number as its kid', { ...EC_KEY, kid: 1 }, 'has a kid'],
     ['a kid of 256 characters', { ...EC_KEY, kid: 'k'.repeat(256) }, 'has a kid'],
-  ])('%s is refused where it is stored, and left alone in a published set', (_what, jwk, problem) => {
+  ])('%s is rejected on storage, and ignored in a published set', (_what, jwk, problem) => {
     expect(problemOf(EC_KEY, jwk)).toContain(`keys[1] ${problem}`);
     expect(usableKeys({ keys: [jwk, EC_KEY] })).toHaveLength(1);
     expect(parsePublicKey(jwk)).toBeUndefined();
   });
 
-  test.each(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])('with the private member %s is refused', (name) => {
+  test.each(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])('with the private member %s is rejected', (name) => {
     expect(problemOf({ ...RSA_KEY, [name]: 'AQAB' })).toContain('is a private key');
     expect(parsePublicKey({ ...EC_KEY, [name]: 'AQAB' })).toBeUndefined();
   });
 
-  test('that is a shared secret is refused', () => {
+  test('that is a shared secret is rejected', () => {
     expect(problemOf({ kty: 'oct', k: 'c2VjcmV0' })).toContain('is a private key');
     expect(problemOf({ kty: 'oct' }, EC_KEY)).toBe('no problem, 1 keys');
   });
@@ -94,23 +94,23 @@ describe('a key set', () => {
     ['without keys', {}],
     ['with keys that are no list', { keys: {} }],
     ['with 21 keys', { keys: Array.from({ length: 21 }, () => EC_KEY) }],
-  ])('%s is not one', (_what, set) => {
+  ])('rejects %s', (_what, set) => {
     expect(parseKeySet(set)).toEqual({ ok: false, problem: 'must contain a list "keys" of at most 20 keys' });
   });
 
-  test('has one key for each kid, also among keys that are left alone', () => {
+  test('has one key per kid, including ignored keys', () => {
     const one: JsonWebKey = { ...EC_KEY, kid: 'one' };
     expect(problemOf(one, { ...RSA_KEY, kid: 'one' })).toBe('contains two keys with the same kid');
     expect(problemOf(one, { kty: 'LWE', kid: 'one' })).toBe('contains two keys with the same kid');
     expect(problemOf(one, RSA_KEY, EC_KEY)).toBe('no problem, 3 keys');
   });
 
-  test('that is published counts up to fifty keys', () => {
+  test('that is published can have up to fifty keys', () => {
     expect(usableKeys({ keys: Array.from({ length: 10_000 }, () => EC_KEY) })).toHaveLength(50);
     for (const nothing of [undefined, null, {}, { keys: {} }, [], 'keys']) expect(usableKeys(nothing)).toEqual([]);
   });
 
-  test('gives keys that are equal to those it was made of', () => {
+  test('returns keys equal to its input', () => {
     const [key] = usableKeys({ keys: [EC_KEY] });
     expect(key?.key.equals(createPublicKey({ key: EC_KEY, format: 'jwk' }))).toBe(true);
   });

@@ -58,7 +58,7 @@ function accepted(fields: Readonly<Record<string, string | undefined>>, client: 
 }
 
 describe('authorization request', () => {
-  test('is read whole', () => {
+  test('is parsed completely', () => {
     const request = accepted({
       scope: 'openid email unknown',
       nonce: 'n',
@@ -92,14 +92,14 @@ describe('authorization request', () => {
     });
   });
 
-  test('without redirect URI uses the single registered one, and remembers that it was not sent', () => {
+  test('without redirect URI uses the single registered one, and records that it was not sent', () => {
     const request = accepted({ redirect_uri: undefined });
     expect(request.target.redirectUri).toBe('https://app.example/cb');
     expect(request.isRedirectUriSent).toBe(false);
   });
 
   test.each([undefined, ''])(
-    'with redirect URI %j and several registered ones is answered by a page (S-02)',
+    'with redirect URI %j and several registered ones gets an error page (S-02)',
     (redirect_uri) => {
       const client = { ...CONFIDENTIAL, redirectUris: ['https://app.example/cb', 'https://app.example/other'] };
       expect(check({ redirect_uri }, client)).toMatchObject({ kind: 'page', error: 'invalid_redirect_uri' });
@@ -107,7 +107,7 @@ describe('authorization request', () => {
     },
   );
 
-  test('without scope uses the registered one, and has to name one when none is registered', () => {
+  test('without scope uses the registered one, and must name one when none is registered', () => {
     expect(accepted({ scope: undefined }, { ...CONFIDENTIAL, scope: ['openid', 'email'] }).scope).toEqual([
       'openid',
       'email',
@@ -115,7 +115,7 @@ describe('authorization request', () => {
     expect(check({ scope: undefined })).toMatchObject({ kind: 'redirect', error: 'invalid_scope' });
   });
 
-  test('without scope and without a registered one uses what the named resources understand', () => {
+  test('without scope and without a registered one uses the scopes of the named resources', () => {
     const resource = 'https://files.example';
     expect(accepted({ scope: undefined, resource }).scope).toEqual(['files.read', 'files.write']);
     const registered = { ...CONFIDENTIAL, scope: ['openid', 'files.read'] };
@@ -131,18 +131,15 @@ describe('authorization request', () => {
   });
 
   test.each(['fragment', 'form_post', 'query', 'query.jwt', 'fragment.jwt', 'form_post.jwt'] as const)(
-    'asks for its answer by %s',
+    'requests its response by %s',
     (mode) => {
       expect(accepted({ response_mode: mode }).target.responseMode).toBe(mode);
     },
   );
 
-  test.each(['JWT', 'token.jwt', 'web_message', 'Query'])(
-    'with response_mode %s is answered by a page (S-07)',
-    (mode) => {
-      expect(check({ response_mode: mode })).toMatchObject({ kind: 'page', error: 'invalid_request' });
-    },
-  );
+  test.each(['JWT', 'token.jwt', 'web_message', 'Query'])('with response_mode %s gets an error page (S-07)', (mode) => {
+    expect(check({ response_mode: mode })).toMatchObject({ kind: 'page', error: 'invalid_request' });
+  });
 
   test.each([
     ['token', 'fragment'],
@@ -152,7 +149,7 @@ describe('authorization request', () => {
     ['none', 'query'],
     ['unknown', 'query'],
     ['code code', 'query'],
-  ] as const)('with response_type %s is refused by %s (S-07, R-19)', (response_type, responseMode) => {
+  ] as const)('with response_type %s is rejected by %s (S-07, R-19)', (response_type, responseMode) => {
     expect(check({ response_type })).toMatchObject({
       kind: 'redirect',
       error: 'unsupported_response_type',
@@ -161,11 +158,11 @@ describe('authorization request', () => {
     expect(check({ response_type, response_mode: 'query' })).toMatchObject({ target: { responseMode: 'query' } });
   });
 
-  test('without response_type is refused', () => {
+  test('without response_type is rejected', () => {
     expect(check({ response_type: undefined })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
   });
 
-  test('with a state of more than 8,192 characters is refused without returning it (S-07)', () => {
+  test('with a state of more than 8,192 characters is rejected without returning it (S-07)', () => {
     expect(accepted({ state: 's'.repeat(8192) }).target.state).toHaveLength(8192);
     expect(check({ state: 's'.repeat(8193) })).toMatchObject({
       kind: 'redirect',
@@ -183,7 +180,7 @@ describe('authorization request', () => {
     ['nonce', 512],
     ['prompt', 255],
     ['ui_locales', 255],
-  ])('with a %s of more than %i characters is refused', (name, characters) => {
+  ])('with a %s of more than %i characters is rejected', (name, characters) => {
     expect(check({ [name]: 'x'.repeat(characters) }).kind).toBe('accepted');
     expect(check({ [name]: 'x'.repeat(characters + 1) })).toMatchObject({
       kind: 'redirect',
@@ -193,7 +190,7 @@ describe('authorization request', () => {
   });
 
   test.each(['-1', 'abc', '1e3', '99999999999999999999', '0x10', '1.5', '2147483648', ' 1'])(
-    'with max_age %s is refused (S-11)',
+    'with max_age %s is rejected (S-11)',
     (max_age) => {
       expect(check({ max_age })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
     },
@@ -203,7 +200,7 @@ describe('authorization request', () => {
     expect(accepted({ max_age }).maxAge).toBe(Number(max_age));
   });
 
-  test.each(['none login', 'none consent', 'none create', 'consent none'])('with prompt %s is refused', (prompt) => {
+  test.each(['none login', 'none consent', 'none create', 'consent none'])('with prompt %s is rejected', (prompt) => {
     expect(check({ prompt })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
   });
 
@@ -214,7 +211,7 @@ describe('authorization request', () => {
     ['claims', 'invalid_request'],
     ['dpop_jkt', 'invalid_request'],
     ['resource', 'invalid_target'],
-  ])('with %s, which must not be ignored, is refused with %s (S-13)', (name, error) => {
+  ])('with %s, which must not be ignored, is rejected with %s (S-13)', (name, error) => {
     expect(check({ [name]: 'x' })).toMatchObject({ kind: 'redirect', error });
     expect(check({ [name]: 'x', redirect_uri: 'https://evil.example/' })).toMatchObject({ kind: 'page' });
   });
@@ -222,12 +219,12 @@ describe('authorization request', () => {
   test.each([
     ['nonce', 512],
     ['login_hint', 256],
-  ])('with a %s of more than %i characters is refused', (name, maximum) => {
+  ])('with a %s of more than %i characters is rejected', (name, maximum) => {
     expect(check({ [name]: 'x'.repeat(maximum) }).kind).toBe('accepted');
     expect(check({ [name]: 'x'.repeat(maximum + 1) })).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
   });
 
-  test('of a client without the grant type is refused', () => {
+  test('of a client without the grant type is rejected', () => {
     expect(check({}, { ...CONFIDENTIAL, grantTypes: ['client_credentials'] })).toMatchObject({
       kind: 'redirect',
       error: 'unauthorized_client',
@@ -240,7 +237,7 @@ describe('authorization request', () => {
     ['without method', { code_challenge: CHALLENGE }],
     ['with method s256', { code_challenge: CHALLENGE, code_challenge_method: 's256' }],
     ['with a challenge of 42 characters', { code_challenge: CHALLENGE.slice(1), code_challenge_method: 'S256' }],
-  ])('of a public client %s is refused: a stolen code could be redeemed (S-20)', (_, fields) => {
+  ])('of a public client %s is rejected: a stolen code could be redeemed (S-20)', (_, fields) => {
     expect(check(fields, PUBLIC)).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
   });
 
@@ -248,12 +245,12 @@ describe('authorization request', () => {
     ['malformed', 'a"b'],
     ['unknown', 'nothing known'],
     ['senseless', 'urn:chat:client:device:ABCDEFGHIJ'],
-  ])('with %s scope is refused', (_, scope) => {
+  ])('with %s scope is rejected', (_, scope) => {
     expect(check({ scope })).toMatchObject({ kind: 'redirect', error: 'invalid_scope' });
   });
 
   test.each(['scope', 'nonce', 'prompt', 'code_challenge', 'id_token_hint'])(
-    'with %s given twice is refused by redirect (RFC 6749 3.1, S-02)',
+    'with %s given twice is rejected by redirect (RFC 6749 3.1, S-02)',
     (name) => {
       const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
       const checked = checkAuthorizationRequest(plain(query), CONFIDENTIAL, RULES);
@@ -262,17 +259,20 @@ describe('authorization request', () => {
   );
 
   test.each(['client_id', 'redirect_uri', 'response_mode', 'state', 'response_type', 'request', 'request_uri'])(
-    'with %s given twice leaves open where an answer goes (S-02)',
+    'with %s given twice has no certain response target (S-02)',
     (name) => {
       expect(repeatedDecisiveParameter(parse(`${name}=a&scope=b&${name}=a`))).toBe(name);
       expect(repeatedDecisiveParameter(parse(`${name}=a&scope=b&scope=c`))).toBeUndefined();
     },
   );
 
-  test.each(['anything', '%3Cscript%3E', 'audience'])('with %s given twice goes on: it means nothing here', (name) => {
-    const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
-    expect(checkAuthorizationRequest(plain(query), CONFIDENTIAL, RULES).kind).toBe('accepted');
-  });
+  test.each(['anything', '%3Cscript%3E', 'audience'])(
+    'with %s given twice is accepted: the parameter has no meaning here',
+    (name) => {
+      const query = `${new URLSearchParams(GOOD)}&${name}=a&${name}=b`;
+      expect(checkAuthorizationRequest(plain(query), CONFIDENTIAL, RULES).kind).toBe('accepted');
+    },
+  );
 });
 
 /**
@@ -292,32 +292,32 @@ const FAULTS: readonly (readonly [what: string, fields: Record<string, string>, 
     ['resource', { resource: 'x' }, { error: 'invalid_target' }],
   ];
 
-describe('the first fault of a request answers (oauth 6.3)', () => {
+describe('the first error of a request is reported (oauth 6.3)', () => {
   test.each(FAULTS.map(([what, , expected], index) => [what, index, expected] as const))('%s', (_, index, expected) => {
     const fields = Object.assign({}, ...FAULTS.slice(index).map(([, fault]) => fault));
     expect(check(fields)).toMatchObject(expected);
   });
 });
 
-describe('a client that has to push its requests (6.3, row 9)', () => {
+describe('a client that must push its requests (6.3, row 9)', () => {
   const pushing = { ...CONFIDENTIAL, requiresPushedRequests: true };
 
-  test('is refused a plain one, after what is unsupported and before its response type', () => {
+  test('cannot use a plain one, checked after unsupported parameters and before the response type', () => {
     expect(check({ response_type: 'token' }, pushing)).toMatchObject({ kind: 'redirect', error: 'invalid_request' });
     expect(check({ registration: '{}' }, pushing)).toMatchObject({ error: 'registration_not_supported' });
   });
 
-  test('may go on with a pushed one', () => {
+  test('can use a pushed one', () => {
     const query = new URLSearchParams(GOOD).toString();
     const received = { ...plain(query), isPushed: true };
     expect(checkAuthorizationRequest(received, pushing, RULES).kind).toBe('accepted');
   });
 });
 
-describe('the refusal of a request whose parameters cannot be read', () => {
+describe('rejection of a request with unreadable parameters', () => {
   const target = (query: string) => plainTarget(parse(query), CONFIDENTIAL);
 
-  test('goes where the plain parameters say, in their mode and with their state', () => {
+  test('is sent to the target of the plain parameters, in their mode and with their state', () => {
     expect(target('redirect_uri=https://app.example/cb&state=s&response_mode=fragment')).toEqual({
       redirectUri: 'https://app.example/cb',
       responseMode: 'fragment',
@@ -327,7 +327,7 @@ describe('the refusal of a request whose parameters cannot be read', () => {
   });
 
   test.each(['', 'redirect_uri=https://evil.example/cb', 'redirect_uri=https://app.example/cb&response_mode=x'])(
-    'is a page for %j',
+    'is an error page for %j',
     (query) => expect(target(query)).toBeUndefined(),
   );
 });

@@ -4,7 +4,7 @@ import { parseChatClientToken } from './chat-client-token.ts';
 const MACAROON =
   'MDAxYWxvY2F0aW9uIGNoYXQuZXhhbXBsZQowMDEzaWRlbnRpZmllciBrZXkKMDAxMGNpZCBnZW4gPSAxCjAwMjZjaWQgdXNlcl9pZCA9IEBhbWlyYTpjaGF0LmV4YW1wbGUKMDAxNmNpZCB0eXBlID0gYWNjZXNzCjAwMTljaWQgbm9uY2UgPSBhYmNkZWZnaAowMDJmc2lnbmF0dXJlIDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwCg';
 
-describe('tokens of chat clients by their form (chat-compat 10.3)', () => {
+describe('recognizes tokens of chat clients by format (chat-compat 10.3)', () => {
   test.each([
     ['mct_2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4_0zXy8M', 'access-token', '2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4'],
     ['syt_YW1pcmE_kbyTtqTbZVgQNhgKrQmZ_3uOxOE', 'access-token', ''],
@@ -29,7 +29,7 @@ describe('tokens of chat clients by their form (chat-compat 10.3)', () => {
     ['a macaroon with a hole', `${MACAROON.slice(0, 40)} ${MACAROON.slice(40)}`],
     ['a macaroon of a megabyte', `${MACAROON}${'A'.repeat(1_000_000)}`],
     ['its beginning alone', 'MDAxYWxvY2F0aW9u'],
-  ])('%s is none', (_, text) => {
+  ])('rejects %s', (_, text) => {
     expect(parseChatClientToken(text)).toBeUndefined();
   });
 });

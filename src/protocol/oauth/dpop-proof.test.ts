@@ -16,7 +16,7 @@ function made(changes: Partial<WantedProof> = {}): string {
 }
 
 describe('a DPoP proof (RFC 9449 4.3)', () => {
-  test('shows the thumbprint of its key', async () => {
+  test('yields the thumbprint of its key', async () => {
     expect(await checkDpopProof(made({ claims: { jti: 'j' } }), REQUEST)).toEqual({
       ok: true,
       proof: { thumbprint: key.thumbprint, algorithm: 'ES256', id: 'j', nonce: undefined },
@@ -25,7 +25,7 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
   });
 
   test.each(SIGNING_ALGORITHMS.filter((algorithm) => algorithm !== 'ES256K'))(
-    'signed with %s by a library is good',
+    'signed with %s by a library is valid',
     async (alg) => {
       const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
       const jwk = await exportJWK(publicKey);
@@ -46,7 +46,7 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
     ['with further claims', { claims: { sub: 'x', exp: 0, nonce: 'n' } }],
     ['with the long media type', { header: { typ: 'application/DPOP+JWT' } }],
     ['with a jti of 255 characters', { claims: { jti: 'j'.repeat(255) } }],
-  ])('%s is good', async (_, changes) => {
+  ])('%s is valid', async (_, changes) => {
     expect(await checkDpopProof(made(changes), REQUEST)).toMatchObject({ ok: true });
   });
 
@@ -79,12 +79,12 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
     ['11 s ahead', { claims: { iat: NOW / 1000 + 11 } }, 'iat'],
     ['without iat', { claims: { iat: undefined } }, 'iat'],
     ['with a text for iat', { claims: { iat: String(NOW / 1000) } }, 'iat'],
-  ])('%s is refused', async (_, changes, about) => {
+  ])('%s is rejected', async (_, changes, about) => {
     const outcome = await checkDpopProof(made(changes), REQUEST);
     expect(outcome).toMatchObject({ ok: false, problem: expect.stringContaining(about) });
   });
 
-  test('needs the hash of the access token that comes with it', async () => {
+  test('must contain the hash of the accompanying access token', async () => {
     const request = { ...REQUEST, accessToken: TOKEN };
     expect(await checkDpopProof(made({ accessToken: TOKEN }), request)).toMatchObject({ ok: true });
     for (const changes of [{}, { accessToken: `${TOKEN}x` }, { claims: { ath: TOKEN } }]) {
@@ -93,7 +93,7 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
     }
   });
 
-  test('signed with its own public key as a secret is refused', async () => {
+  test('signed with its own public key as a secret is rejected', async () => {
     const [, body] = made().split('.');
     const head = { typ: 'dpop+jwt', alg: 'HS256', jwk: key.publicJwk };
     const content = `${Buffer.from(JSON.stringify(head)).toString('base64url')}.${body}`;
@@ -109,7 +109,7 @@ describe('a DPoP proof (RFC 9449 4.3)', () => {
     ['of a megabyte', 'a'.repeat(1_000_000)],
     ['of 8,193 characters', made({ claims: { x: 'x'.repeat(8000) } })],
     ['JSON', JSON.stringify({ payload: '', signature: '' })],
-  ])('%s is refused', async (_, text) => {
+  ])('%s is rejected', async (_, text) => {
     expect(await checkDpopProof(text, REQUEST)).toMatchObject({ ok: false });
   });
 });

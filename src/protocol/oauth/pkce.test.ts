@@ -6,7 +6,7 @@ const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 describe('code verifier', () => {
-  test('fits the challenge made of it (RFC 7636 appendix B)', () => {
+  test('matches the challenge derived from it (RFC 7636 appendix B)', () => {
     expect(verifierFits(VERIFIER, CHALLENGE)).toBe(true);
   });
 
@@ -15,11 +15,11 @@ describe('code verifier', () => {
     ['an empty one', ''],
     ['one with padding', `${VERIFIER}=`],
     ['the challenge itself, as plain would allow', CHALLENGE],
-  ])('%s does not fit (S-18)', (_, verifier) => {
+  ])('%s does not match (S-18)', (_, verifier) => {
     expect(verifierFits(verifier, CHALLENGE)).toBe(false);
   });
 
-  test.each([42, 129])('one of %i characters does not fit even the challenge made of it (S-18)', (length) => {
+  test.each([42, 129])('of %i characters does not match even its own challenge (S-18)', (length) => {
     // SHA-256 of 42 and of 129 times "a", as base64url.
     const challenges: Record<number, string> = {
       42: 'elOGB_2quSlplZKfRRVlu7gULhhEEXMiqv0rPXawGv8',
@@ -35,7 +35,7 @@ describe('code challenge', () => {
     expect(challengeProblem(CHALLENGE, 'S256', false)).toBeUndefined();
   });
 
-  test('may be left out by a confidential client only (R-13)', () => {
+  test('can be omitted only by a confidential client (R-13)', () => {
     expect(challengeProblem(undefined, undefined, false)).toBeUndefined();
     expect(challengeProblem(undefined, undefined, true)).toEqual(expect.any(String));
   });
@@ -48,11 +48,11 @@ describe('code challenge', () => {
     ['of 44 characters', `${CHALLENGE}A`, 'S256'],
     ['with padding', `${CHALLENGE.slice(1)}=`, 'S256'],
     ['with characters of plain base64', `${CHALLENGE.slice(1)}+`, 'S256'],
-  ])('%s is refused (S-20)', (_, challenge, method) => {
+  ])('%s is rejected (S-20)', (_, challenge, method) => {
     expect(challengeProblem(challenge, method, false)).toEqual(expect.any(String));
   });
 
-  test('a method without challenge is refused', () => {
+  test('a method without challenge is rejected', () => {
     expect(challengeProblem(undefined, 'S256', false)).toEqual(expect.any(String));
   });
 });

@@ -8,8 +8,8 @@ function header(text: string): string {
   return `Basic ${Buffer.from(text).toString('base64')}`;
 }
 
-describe('credentials that a client presents', () => {
-  test('both halves of a Basic header are form-decoded first and tried raw second (RFC 6749 2.3.1)', () => {
+describe('credentials presented by a client', () => {
+  test('both halves of a Basic header are tried form-decoded first and raw second (RFC 6749 2.3.1)', () => {
     expect(presentedCredentials(header('id:a%3Ab+c'), none)).toEqual({
       method: 'client_secret_basic',
       candidates: [
@@ -40,7 +40,7 @@ describe('credentials that a client presents', () => {
     expect(presentedCredentials(header('id:s'), FormParameters.of({ client_id: 'other' })).method).toBe('ambiguous');
   });
 
-  test('a secret in both places counts once when it is equal in one of the readings of the header', () => {
+  test('a secret in both places counts once when it equals one reading of the header', () => {
     const form = FormParameters.of({ client_id: 'id', client_secret: 'a%3Ab' });
     expect(presentedCredentials(header('id:a%3Ab'), form)).toEqual({
       method: 'client_secret_basic',
@@ -51,7 +51,7 @@ describe('credentials that a client presents', () => {
     expect(presentedCredentials(header('id:'), form).method).toBe('ambiguous');
   });
 
-  test('another scheme presents nothing', () => {
+  test('another scheme presents no credentials', () => {
     expect(presentedCredentials('Bearer abc', none)).toEqual({ method: 'absent' });
     expect(presentedCredentials('', none)).toEqual({ method: 'absent' });
   });

@@ -13,7 +13,7 @@ describe('registering a redirect URI', () => {
     'com.example.app://cb',
     'https://app.example/a..b/...',
     `https://app.example/${'a'.repeat(2028)}`,
-  ])('%.60s is possible', (uri) => {
+  ])('accepts %.60s', (uri) => {
     expect(redirectUriProblem(uri)).toBeUndefined();
   });
 
@@ -54,7 +54,7 @@ describe('registering a redirect URI', () => {
     'https://app.example/.%2e',
     'com.example.app:/../cb',
     `https://app.example/${'a'.repeat(2029)}`,
-  ])('%.60j is refused (oauth 4.4)', (uri) => {
+  ])('rejects %.60j (oauth 4.4)', (uri) => {
     expect(redirectUriProblem(uri)).toEqual(expect.any(String));
   });
 
@@ -71,7 +71,7 @@ describe('registering a redirect URI', () => {
     'ws://app.example/cb',
     'wss://app.example/cb',
     'view-source:https://app.example/',
-  ])('%j is refused, so that no code runs and no file opens (S-05)', (uri) => {
+  ])('rejects %j, so that no code runs and no file opens (S-05)', (uri) => {
     expect(redirectUriProblem(uri)).toEqual(expect.any(String));
   });
 });
@@ -101,17 +101,17 @@ describe('redirect URI of a request', () => {
     'https://ａpp.example/cb',
     'https://xn--pp-hza.example/cb',
     '',
-  ])('%j is not the registered https://app.example/cb (S-01)', (requested) => {
+  ])('%j does not match the registered https://app.example/cb (S-01)', (requested) => {
     expect(redirectUriMatches(publicClient(['https://app.example/cb']), requested)).toBe(false);
   });
 
-  test('equals one of several registered ones', () => {
+  test('matches one of several registered ones', () => {
     expect(redirectUriMatches(publicClient(['https://app.example/cb', 'com.example:/cb']), 'com.example:/cb')).toBe(
       true,
     );
   });
 
-  test.each(['1', '8080', '65535'])('a loopback address may have port %s (RFC 8252 7.3)', (port) => {
+  test.each(['1', '8080', '65535'])('a loopback URI can have port %s (RFC 8252 7.3)', (port) => {
     expect(redirectUriMatches(publicClient(['http://127.0.0.1/cb']), `http://127.0.0.1:${port}/cb`)).toBe(true);
     expect(redirectUriMatches(publicClient(['http://[::1]:9999/cb?x=1']), `http://[::1]:${port}/cb?x=1`)).toBe(true);
     expect(redirectUriMatches(publicClient(['http://localhost:9999/cb']), 'http://localhost/cb')).toBe(true);
@@ -133,11 +133,11 @@ describe('redirect URI of a request', () => {
     'http://127.0.0.1:8080/cb/',
     'http://127.0.0.1:8080/cb?x',
     'http://127.0.0.1.evil.example:8080/cb',
-  ])('%s is not the registered http://127.0.0.1/cb (S-03)', (requested) => {
+  ])('%s does not match the registered http://127.0.0.1/cb (S-03)', (requested) => {
     expect(redirectUriMatches(publicClient(['http://127.0.0.1/cb']), requested)).toBe(false);
   });
 
-  test('a client with a secret gets its codes at the registered port only (S-186, R-10)', () => {
+  test('a client with a secret gets codes only at the registered port (S-186, R-10)', () => {
     const client = { redirectUris: ['http://127.0.0.1:9999/cb', 'http://localhost/cb'], isPublic: false };
     expect(redirectUriMatches(client, 'http://127.0.0.1:9999/cb')).toBe(true);
     for (const requested of ['http://127.0.0.1:9998/cb', 'http://127.0.0.1/cb', 'http://localhost:8080/cb']) {
@@ -145,7 +145,7 @@ describe('redirect URI of a request', () => {
     }
   });
 
-  test('the port of any other address counts', () => {
+  test('the port of any other URI must match', () => {
     expect(redirectUriMatches(publicClient(['https://localhost/cb']), 'https://localhost:8443/cb')).toBe(false);
     expect(redirectUriMatches(publicClient(['http://app.example/cb']), 'http://app.example:8080/cb')).toBe(false);
   });
@@ -158,6 +158,6 @@ test.each([
   ['app:///cb', 'app'],
   // The app chose this host, which does not identify the recipient of the response.
   ['app://bank.example/cb', 'app://bank.example'],
-])('a person reads that %s leads to %s', (uri, shown) => {
+])('shows that %s leads to %s', (uri, shown) => {
   expect(redirectTarget(uri)).toBe(shown);
 });

@@ -28,7 +28,7 @@ function refusal(members: object, rules: Partial<RegistrationRules> = {}): strin
   }
 }
 
-describe('what is not said gets a default', () => {
+describe('omitted members get the defaults', () => {
   test('of RFC 7591 and OpenID Connect Registration', () => {
     expect(parse({})).toEqual({
       application_type: 'web',
@@ -42,12 +42,12 @@ describe('what is not said gets a default', () => {
     });
   });
 
-  test('null stands for nothing', () => {
+  test('null counts as omitted', () => {
     expect(parse({ client_name: null, jwks_uri: null, logo_uri: null })).toEqual(parse({}));
   });
 });
 
-test('pairwise subjects need one host that is not loopback (OpenID Connect Registration 2)', () => {
+test('pairwise subjects require one host that is not loopback (OpenID Connect Registration 2)', () => {
   const pairwise = { subject_type: 'pairwise' };
   expect(parse(pairwise)).toMatchObject(pairwise);
   const hosts = { redirect_uris: ['https://app.example/cb', 'https://www.app.example/cb'] };
@@ -60,7 +60,7 @@ test('pairwise subjects need one host that is not loopback (OpenID Connect Regis
   expect(parse({ ...pairwise, ...hosts, ...sector })).toMatchObject({ ...pairwise, ...sector });
 });
 
-test('everything that is supported is kept', () => {
+test('all supported members are kept', () => {
   const kept = {
     contacts: ['ops@app.example'],
     initiate_login_uri: 'https://app.example/start',
@@ -81,7 +81,7 @@ test('everything that is supported is kept', () => {
   expect(parse(kept)).toMatchObject(kept);
 });
 
-test('what nobody knows, and what is ours to say, is not kept', () => {
+test('unknown and server-controlled members are dropped', () => {
   const ours = {
     first_party: true,
     id_token_claims: false,
@@ -93,7 +93,7 @@ test('what nobody knows, and what is ours to say, is not kept', () => {
 });
 
 describe('grants and response types', () => {
-  test('that are not offered are left out while something remains', () => {
+  test('that are not offered are dropped while at least one remains', () => {
     const asked = { grant_types: ['implicit', 'password', 'refresh_token', 'authorization_code', 'x'] };
     expect(parse({ ...asked, response_types: ['id_token', 'code'] })).toMatchObject({
       grant_types: ['authorization_code', 'refresh_token'],
@@ -112,12 +112,12 @@ describe('grants and response types', () => {
     [{ response_types: ['id_token'] }, 'response_types'],
     [{ grant_types: ['refresh_token'], response_types: ['code'] }, 'response_types'],
     [{ grant_types: ['client_credentials'], token_endpoint_auth_method: 'none' }, 'grant_types'],
-  ])('%j is a contradiction in %s', (members, name) => {
+  ])('%j contradicts %s', (members, name) => {
     expect(refusal(members)).toContain(`invalid_client_metadata: ${name} `);
   });
 });
 
-describe('a member of the wrong type or value is named', () => {
+describe('a member with an invalid type or value is reported', () => {
   test.each<[string, unknown]>([
     ['redirect_uris', 'https://app.example/cb'],
     ['redirect_uris', [1]],
@@ -182,18 +182,18 @@ describe('a member of the wrong type or value is named', () => {
     expect(refusal({ [name]: value })).toContain(`invalid_client_metadata: ${name} `);
   });
 
-  test('switches that are off are no wish', () => {
+  test('switches set to false request nothing', () => {
     expect(parse({ tls_client_certificate_bound_access_tokens: false })).toEqual(parse({}));
   });
 
-  test('jwks and jwks_uri exclude each other', () => {
+  test('jwks and jwks_uri are mutually exclusive', () => {
     expect(refusal({ jwks: { keys: [] }, jwks_uri: 'https://app.example/keys' })).toContain(
       'must not be used together',
     );
   });
 });
 
-describe('methods with assertions', () => {
+describe('assertion methods', () => {
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one' }] };
   const withKey = (members: object = {}) => ({
@@ -212,7 +212,7 @@ describe('methods with assertions', () => {
     expect(parse(withSecret('HS384'))).toMatchObject(withSecret('HS384'));
   });
 
-  test('accept any algorithm of their kind when none is registered (OpenID Registration 1.0 section 2)', () => {
+  test('accept any algorithm of their type when none is registered (OpenID Registration 1.0 section 2)', () => {
     const without = { token_endpoint_auth_signing_alg: undefined };
     expect(parse(withKey(without))).not.toHaveProperty('token_endpoint_auth_signing_alg');
     expect(parse(withSecret())).not.toHaveProperty('token_endpoint_auth_signing_alg');
@@ -220,7 +220,7 @@ describe('methods with assertions', () => {
     expect(refusal(withKey(unusable))).toContain('jwks must contain a signing key for private_key_jwt');
   });
 
-  test('need an algorithm of their kind', () => {
+  test('require an algorithm of their type', () => {
     for (const algorithm of ['none', 'HS256', 'RS1']) {
       const refused = refusal(withKey({ token_endpoint_auth_signing_alg: algorithm }));
       expect(refused).toContain('invalid_client_metadata: token_endpoint_auth_signing_alg must');
@@ -230,7 +230,7 @@ describe('methods with assertions', () => {
     }
   });
 
-  test('with a key need one that signs with the algorithm', () => {
+  test('with a key require one suitable for the algorithm', () => {
     const needed = 'invalid_client_metadata: jwks must contain a key for';
     expect(refusal(withKey({ jwks: undefined }))).toContain('invalid_client_metadata: jwks or jwks_uri is required');
     expect(refusal(withKey({ jwks: { keys: [] } }))).toContain(`${needed} ES256`);
@@ -238,7 +238,7 @@ describe('methods with assertions', () => {
     expect(refusal(withKey({ token_endpoint_auth_signing_alg: 'RS256' }))).toContain(`${needed} RS256`);
   });
 
-  test('that sign their requests need a key that signs with the algorithm, whatever their method', () => {
+  test('that sign their requests require a key suitable for the algorithm, whatever their method', () => {
     const { jwks } = withKey({});
     const signing = { request_object_signing_alg: 'PS256', jwks };
     expect(refusal(signing)).toContain('invalid_client_metadata: jwks must contain a key for PS256');
@@ -249,7 +249,7 @@ describe('methods with assertions', () => {
     expect(parse({ ...signing, ...uri })).toMatchObject({ request_object_signing_alg: 'PS256' });
   });
 
-  test('with a key may publish it', () => {
+  test('with a key can publish it', () => {
     const published = withKey({ jwks: undefined, jwks_uri: 'https://keys.example/set.json' });
     expect(parse(published)).toMatchObject({ jwks_uri: 'https://keys.example/set.json' });
   });
@@ -260,7 +260,7 @@ describe('methods with assertions', () => {
 });
 
 describe('languages', () => {
-  test('every variant is kept, with its tag as it was written', () => {
+  test('keeps every variant with its tag as written', () => {
     const asked = { client_name: 'App', 'client_name#de': 'Anwendung', 'client_name#zh-Hant-TW': 'x' };
     expect(parse(asked)).toMatchObject({ client_name: { '': 'App', de: 'Anwendung', 'zh-Hant-TW': 'x' } });
   });
@@ -273,11 +273,11 @@ describe('languages', () => {
     [{ client_name: 'x', 'client_name#d e': 'x' }],
     [{ client_name: 'x', 'client_name#de': '\u0000' }],
     [{ client_name: 'x', ...Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`client_name#x-${i}`, 'x'])) }],
-  ])('%j is refused', (members) => {
+  ])('%j is rejected', (members) => {
     expect(refusal(members)).toContain('invalid_client_metadata: client_name ');
   });
 
-  test('every variant obeys the rule of its member', () => {
+  test('every variant follows the rule of its member', () => {
     const asked = { logo_uri: 'https://app.example/l', 'logo_uri#de': 'https://evil.example/l' };
     expect(refusal(asked)).toContain('invalid_client_metadata: logo_uri ');
   });
@@ -301,7 +301,7 @@ describe('redirect URIs (oauth 4.4)', () => {
     ['http://app.example/cb', {}, insecure],
     ['https://other.example/cb', {}, anyHost],
     ['http://localhost:3000/cb', {}, { ...insecure, ...anyHost }],
-  ])('%s is fine: %j %j', (uri, members, rules) => {
+  ])('%s is accepted: %j %j', (uri, members, rules) => {
     expect(parse({ ...members, redirect_uris: [uri] }, rules).redirect_uris).toEqual([uri]);
   });
 
@@ -335,7 +335,7 @@ describe('redirect URIs (oauth 4.4)', () => {
     ['https://app.example/a/../b', {}, {}],
     [`https://app.example/${'x'.repeat(2048)}`, {}, {}],
     ['/cb', {}, {}],
-  ])('%s is refused: %j %j', (uri, members, rules) => {
+  ])('%s is rejected: %j %j', (uri, members, rules) => {
     expect(refusal({ ...members, redirect_uris: [uri] }, rules)).toContain('invalid_redirect_uri: ');
   });
 
@@ -357,7 +357,7 @@ describe('redirect URIs (oauth 4.4)', () => {
   const PRIVATE = [
     ...['cursor://anysphere.cursor-mcp/oauth/callback', 'vscode://host', 'app:///cb', 'app:/cb', 'x.y://h/cb?a=1'],
   ];
-  test('with a private-use scheme and a host, or none, are fine where the operator allows such schemes', () => {
+  test('with a private-use scheme, with or without host, are accepted where the operator allows such schemes', () => {
     for (const uri of PRIVATE) {
       expect(refusal({ ...native, redirect_uris: ['https://app.example/cb', uri] })).toContain(
         `redirect_uris[1] (${uri}) must use https, http on loopback, or a private-use scheme such as ` +
@@ -384,13 +384,13 @@ describe('redirect URIs (oauth 4.4)', () => {
       'APP:/cb',
     ],
     ...['javascript:/x', 'data:/x', 'file:///x', 'app://me@host/cb', 'app://host/../cb', 'app://host/cb#x', 'app:/*'],
-  ])('%s is refused also then', (uri) => {
+  ])('%s is rejected even then', (uri) => {
     const refused = refusal({ ...native, redirect_uris: [uri] }, { ...anyScheme, preset: 'mcp' });
     expect(refused).toContain('invalid_redirect_uri: ');
     expect(refused).not.toContain('unless');
   });
 
-  test('are needed for codes, twenty at most, and duplicates count once', () => {
+  test('are required for codes, at most twenty, and duplicates count once', () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => `https://app.example/${index}`);
     expect(refusal({ redirect_uris: [] })).toContain('invalid_redirect_uri: ');
     expect(refusal({ redirect_uris: null })).toContain('invalid_redirect_uri: ');
@@ -398,14 +398,14 @@ describe('redirect URIs (oauth 4.4)', () => {
     expect(parse({ redirect_uris: [...many(20), ...many(20)] }).redirect_uris).toEqual(many(20));
   });
 
-  test('those after logout follow the same rules', () => {
+  test('for logout follow the same rules', () => {
     expect(refusal({ post_logout_redirect_uris: ['https://other.example/'] })).toContain(
       'invalid_client_metadata: post_logout_redirect_uris[0] (https://other.example/) must have the same host as',
     );
   });
 });
 
-test('the preset mcp accepts what MCP clients and editors register, and no other schemes', () => {
+test('the preset mcp accepts registrations of MCP clients and editors, and no other schemes', () => {
   const mcp = { preset: 'mcp' } as const;
   const bodies = [
     { redirect_uris: ['http://localhost:8090/callback'], token_endpoint_auth_method: 'client_secret_post' },
@@ -434,8 +434,8 @@ test('the preset mcp accepts what MCP clients and editors register, and no other
   expect(refusal({ redirect_uris: ['http://app.example/cb'] }, mcp)).toContain('allow_insecure_uris');
 });
 
-describe('pages of the client', () => {
-  test('client_uri is required unless the operator says otherwise', () => {
+describe('client pages', () => {
+  test('client_uri is required unless the operator configures otherwise', () => {
     expect(refusal({ client_uri: null })).toBe(
       'invalid_client_metadata: client_uri is required, unless policy.data.client_registration.allow_missing_client_uri is on',
     );
@@ -450,11 +450,11 @@ describe('pages of the client', () => {
     'https://x.unknown-suffix/',
     'https://app.example./',
     'https://xn--bcher-kva.example/',
-  ])('%s may be one', (client_uri) => {
+  ])('%s is accepted', (client_uri) => {
     expect(parse({ client_uri }, { allowHostMismatch: true }).client_uri).toEqual({ '': client_uri });
   });
 
-  test('http and addresses only where the operator allows them', () => {
+  test('http and IP addresses are accepted only where the operator allows them', () => {
     const client_uri = 'http://192.0.2.7:3000/';
     const members = { client_uri, redirect_uris: ['http://192.0.2.7:3000/cb'] };
     expect(refusal(members)).toContain('client_uri');

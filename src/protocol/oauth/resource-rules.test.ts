@@ -15,8 +15,8 @@ const rules = new ResourceRules(
   ],
 );
 
-describe('resources of a request (RFC 8707 2)', () => {
-  test('are the issuer and those that are configured, each once, with or without a final slash', () => {
+describe('requested resources (RFC 8707 2)', () => {
+  test('are the issuer and the configured ones, each once, with or without a trailing slash', () => {
     const sent = [FILES, `${FILES}/`, 'https://auth.example', CALENDAR];
     expect(rules.accepted(sent)).toEqual([FILES, ISSUER, CALENDAR]);
     expect(rules.accepted([])).toEqual([]);
@@ -34,12 +34,12 @@ describe('resources of a request (RFC 8707 2)', () => {
     'files.example',
     '/',
     '__proto__',
-  ])('%s is not accepted', (value) => {
+  ])('%s is rejected', (value) => {
     expect(rules.accepted([FILES, value])).toBeUndefined();
     expect(rules.spelled([`${FILES}/`, value])).toEqual([FILES, value]);
   });
 
-  test('are five at most', () => {
+  test('are limited to five', () => {
     const many = Array.from({ length: 6 }, (_, index) => ({ identifier: `https://${index}.example`, scopes: [] }));
     const identifiers = many.map(({ identifier }) => identifier);
     const crowded = new ResourceRules(scopeRules, [], many);
@@ -47,7 +47,7 @@ describe('resources of a request (RFC 8707 2)', () => {
     expect(crowded.accepted(identifiers)).toBeUndefined();
   });
 
-  test('are shown to people unless they are this service', () => {
+  test('are shown to users unless they are this service', () => {
     expect(rules.shown([ISSUER, FILES])).toEqual([FILES]);
   });
 });

@@ -8,7 +8,7 @@ const DEVICE = 'urn:chat:client:device:ABCDEFGHIJ';
 const UNSTABLE_DEVICE = 'urn:chat:org.chat.msc2967.client:device:ABCDEFGHIJ';
 
 describe('scope parameter', () => {
-  test('is split at spaces, single or repeated, and duplicates are folded', () => {
+  test('is split at single or repeated spaces, and duplicates are removed', () => {
     expect(parseScope(' openid  email openid ')).toEqual(['openid', 'email']);
   });
 
@@ -50,14 +50,14 @@ describe('scopes by name', () => {
   });
 
   test.each([API, UNSTABLE_DEVICE, 'openid', 'urn:matrix:client:device:X', 'urn:latchkey:graphql:*', 'urn:mas:new'])(
-    '%s cannot be one of a resource server',
+    '%s cannot be a scope of a resource server',
     (scope) => {
       expect(isReservedScope(scope)).toBe(true);
     },
   );
 
   test.each(['events.read', 'https://files.example/read', 'urn:example:client', 'urn:chat:clients:api'])(
-    '%s can',
+    '%s can be a scope of a resource server',
     (scope) => {
       expect(isReservedScope(scope)).toBe(false);
     },
@@ -70,7 +70,7 @@ describe('scopes by name', () => {
     expect(matrix.classify(API)).toBeUndefined();
   });
 
-  test('both spellings of a scope are one scope', () => {
+  test('both spellings of a scope are equivalent', () => {
     expect(rules.isCovered([UNSTABLE_API, UNSTABLE_DEVICE, 'urn:mas:admin'], [API, DEVICE, 'urn:latchkey:admin'])).toBe(
       true,
     );
@@ -84,8 +84,8 @@ describe('scopes by name', () => {
   });
 });
 
-describe('scopes asked for on behalf of a person', () => {
-  test('unknown ones are dropped, the spelling asked for is kept', () => {
+describe('scopes requested on behalf of a user', () => {
+  test('unknown ones are dropped, and the requested spelling is kept', () => {
     expect(rules.filterForUser(['openid', 'unknown', 'urn:mas:admin', UNSTABLE_API], undefined)).toEqual([
       'openid',
       'urn:mas:admin',
@@ -93,11 +93,11 @@ describe('scopes asked for on behalf of a person', () => {
     ]);
   });
 
-  test('those beyond the registered ones are dropped, either spelling counting as registered', () => {
+  test('unregistered ones are dropped; either spelling counts as registered', () => {
     expect(rules.filterForUser(['openid', 'email', UNSTABLE_API], ['openid', API])).toEqual(['openid', UNSTABLE_API]);
   });
 
-  test('a device needs the client API to be registered, not itself', () => {
+  test('a device scope requires the client API to be registered, not itself', () => {
     expect(rules.filterForUser([API, DEVICE], ['openid', UNSTABLE_API])).toEqual([API, DEVICE]);
     expect(rules.filterForUser([API, DEVICE, 'openid'], ['openid'])).toEqual(['openid']);
     expect(rules.filterForUser([API, DEVICE, 'openid'], ['openid', DEVICE])).toEqual(['openid']);
@@ -108,7 +108,7 @@ describe('scopes asked for on behalf of a person', () => {
     [[API, DEVICE]],
     [[UNSTABLE_API, UNSTABLE_DEVICE, 'openid']],
     [[API, "urn:chat:client:device:aZ0._~!$&'()*+,;=:@/-"]],
-  ])('%j makes sense', (scopes) => {
+  ])('%j is valid', (scopes) => {
     expect(rules.setProblem(scopes, false)).toBeUndefined();
   });
 
@@ -122,7 +122,7 @@ describe('scopes asked for on behalf of a person', () => {
     ['a long device id', [API, `urn:chat:client:device:${'A'.repeat(256)}`]],
     ['no device id', [API, 'urn:chat:client:device:']],
     ['a device id with other characters', [API, 'urn:chat:client:device:ABCDEFGHIJ%20']],
-  ])('%s is refused (oauth 14.2)', (_, scopes) => {
+  ])('%s is rejected (oauth 14.2)', (_, scopes) => {
     expect(rules.setProblem(scopes, false)).toEqual(expect.any(String));
   });
 
@@ -133,10 +133,13 @@ describe('scopes asked for on behalf of a person', () => {
     [`openid ${UNSTABLE_API} ${UNSTABLE_DEVICE}`, UNSTABLE_API],
     ['urn:synapse:admin:*', 'urn:synapse:admin:*'],
     ['openid urn:mas:admin', 'urn:mas:admin'],
-  ])('of %s a client with pairwise subjects is refused what tells the account (oauth 15.5)', (text, refused) => {
-    const problem = rules.setProblem(text.split(' '), true);
-    expect(problem).toEqual(refused === undefined ? undefined : expect.stringContaining(refused));
-  });
+  ])(
+    'with %s a client with pairwise subjects is rejected for what reveals the account (oauth 15.5)',
+    (text, refused) => {
+      const problem = rules.setProblem(text.split(' '), true);
+      expect(problem).toEqual(refused === undefined ? undefined : expect.stringContaining(refused));
+    },
+  );
 
   test('the device is found in either spelling', () => {
     expect(rules.deviceIdOf([API, DEVICE])).toBe('ABCDEFGHIJ');
@@ -145,10 +148,10 @@ describe('scopes asked for on behalf of a person', () => {
   });
 });
 
-describe('scopes a client asks for itself', () => {
+describe('scopes that a client requests for itself', () => {
   const options = { registered: undefined, mayAdminister: false, isStatic: true };
 
-  test('offline_access is dropped, the others granted', () => {
+  test('offline_access is dropped, the others are granted', () => {
     expect(rules.filterForClient(['openid', 'offline_access', 'email'], options)).toEqual(['openid', 'email']);
   });
 
@@ -156,16 +159,16 @@ describe('scopes a client asks for itself', () => {
     expect(rules.filterForClient(['openid', scope], options)).toBeUndefined();
   });
 
-  test('administration is for the clients that the operator named, in either spelling', () => {
+  test('admin scopes are for clients named by the operator, in either spelling', () => {
     expect(rules.filterForClient(['urn:mas:admin'], { ...options, mayAdminister: true })).toEqual(['urn:mas:admin']);
     expect(rules.filterForClient(['urn:synapse:admin:*'], { ...options, mayAdminister: true })).toBeUndefined();
   });
 
-  test('nothing is granted beyond the registered ones', () => {
+  test('nothing is granted beyond the registered scopes', () => {
     expect(rules.filterForClient(['openid', 'email'], { ...options, registered: ['openid'] })).toBeUndefined();
   });
 
-  test('those of a resource server are for configured clients whose scope names them', () => {
+  test('scopes of a resource server are for configured clients whose scope contains them', () => {
     const registered = ['events.read'];
     expect(rules.filterForClient(registered, { ...options, registered })).toEqual(registered);
     expect(rules.filterForClient(registered, { ...options, registered, isStatic: false })).toBeUndefined();
@@ -173,7 +176,7 @@ describe('scopes a client asks for itself', () => {
   });
 });
 
-test('introspection shows client API and device scopes in both spellings, without repeating one', () => {
+test('introspection shows client API and device scopes in both spellings, without duplicates', () => {
   expect(rules.normalizeForIntrospection(['openid', UNSTABLE_API, DEVICE])).toEqual([
     'openid',
     UNSTABLE_API,

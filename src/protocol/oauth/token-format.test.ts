@@ -6,12 +6,12 @@ describe('token format', () => {
     ['mat', '0123456789ABCDEFGHIJabcdefghij', 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv'],
     ['mar', 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz', 'mar_zzzzzzzzzzzzzzzzzzzzzzzzzzzzzz_Il6Hq1'],
     ['mct', '2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4', 'mct_2KBKosbvwJFL6Ydbpc5FE1pFP4HZt4_0zXy8M'],
-  ] as const)('a %s token carries the checksum of the published vector', (prefix, random, text) => {
+  ] as const)('a %s token has the checksum of the published vector', (prefix, random, text) => {
     expect(formatToken(prefix, random)).toBe(text);
     expect(parseToken(text)).toEqual({ prefix, random });
   });
 
-  test('a new token is recognized and is never the same twice', () => {
+  test('a new token is recognized and never repeats', () => {
     const token = newToken('mat');
     expect(parseToken(token)?.prefix).toBe('mat');
     expect(newToken('mat')).not.toBe(token);
@@ -26,7 +26,7 @@ describe('token format', () => {
     ['a trailing space', 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv '],
     ['a trailing line feed', 'mat_0123456789ABCDEFGHIJabcdefghij_0WADMv\n'],
     ['nothing', ''],
-  ])('a text with %s is not a token', (_, text) => {
+  ])('text with %s is not a token', (_, text) => {
     expect(parseToken(text)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { formatUserCode, newUserCode, parseUserCode } from './user-code.ts';
 
 describe('user codes (RFC 8628 6.1)', () => {
-  test('are 8 of 20 letters, each about equally often', () => {
+  test('have 8 of 20 letters, each about equally often', () => {
     const counts = new Map<string, number>();
     for (let round = 0; round < 2500; round += 1) {
       const code = newUserCode();
@@ -23,11 +23,11 @@ describe('user codes (RFC 8628 6.1)', () => {
     ['', undefined],
     ['AEIOUY01', undefined],
     [`BCDFGHJK${' '.repeat(25)}`, undefined],
-  ])('%j is read as %j', (typed, code) => {
+  ])('%j is parsed as %j', (typed, code) => {
     expect(parseUserCode(typed)).toBe(code);
   });
 
-  test('are shown in two halves, and read back', () => {
+  test('are displayed in two halves, which can be parsed', () => {
     const code = newUserCode();
     expect(formatUserCode(code)).toMatch(/^[A-Z]{4}-[A-Z]{4}$/);
     expect(parseUserCode(formatUserCode(code))).toBe(code);

@@ -4,7 +4,7 @@ import { type ProvenFactor, reachesAcr, strengthOf } from './authentication-clas
 const PASSWORD: ProvenFactor = { kind: 'password' };
 const UPSTREAM: ProvenFactor = { kind: 'upstream', amr: ['pwd', 'mfa'] };
 
-describe('class and methods of an authentication', () => {
+describe('acr and amr of an authentication', () => {
   test.each<[string, readonly ProvenFactor[], string, readonly string[]]>([
     ['a password', [PASSWORD], 'urn:latchkey:acr:1', ['pwd']],
     ['another service, whatever it asked for', [UPSTREAM], 'urn:latchkey:acr:1', ['pwd', 'mfa']],

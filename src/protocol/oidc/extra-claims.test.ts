@@ -8,7 +8,7 @@ function nested(levels: number): unknown {
   return levels === 0 ? 'x' : { inner: nested(levels - 1) };
 }
 
-describe('claims that the operator makes up', () => {
+describe('operator-defined claims', () => {
   test.each([
     ['none', {}],
     [
@@ -21,7 +21,7 @@ describe('claims that the operator makes up', () => {
     ['as many as allowed', Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`claim${index}`, index]))],
     ['as deep as allowed', nested(5)],
     ['as large as allowed', { text: 'x'.repeat(8192 - '{"text":""}'.length) }],
-  ])('may be %s', (_, claims) => expect(extraClaimsProblem(claims)).toBeUndefined());
+  ])('can be %s', (_, claims) => expect(extraClaimsProblem(claims)).toBeUndefined());
 
   test.each([
     ['a list', [], undefined, 'an object'],
@@ -42,7 +42,7 @@ describe('claims that the operator makes up', () => {
     ['with what JSON lacks', { a: undefined }, 'a', 'a JSON value'],
     ['with a date within', { a: { b: new Date(0) } }, 'a', 'a JSON value'],
     ['with a prototype', JSON.parse('{"__proto__": 1}'), '__proto__', 'reserved'],
-  ])('are refused when they are %s', (_, claims, member, problem) => {
+  ])('are rejected when they are %s', (_, claims, member, problem) => {
     expect(extraClaimsProblem(claims)).toEqual({ member, problem: expect.stringContaining(problem) });
   });
 
@@ -50,22 +50,22 @@ describe('claims that the operator makes up', () => {
     ...ID_TOKEN_CLAIM_NAMES,
     ...USER_CLAIM_NAMES,
     ...['username', 'nbf', 'jti', 'azp', 'scope', 'client_id', 'events', 'cnf', 'act', 'active', 'token_type'],
-  ])('cannot be %s, which the service writes itself, also where that was stored before', (name) => {
+  ])('cannot be %s, which the service writes itself, even when stored earlier', (name) => {
     expect(extraClaimsProblem({ [name]: 'x' })).toEqual({ member: name, problem: expect.stringContaining('reserved') });
     expect(extraClaimsFromJson({ [name]: 'x', role: 'y' })).toEqual({ role: 'y' });
   });
 });
 
-describe('names of groups', () => {
+describe('group names', () => {
   test.each(['admins', 'Domain Admins', 'cn=ops,dc=example,dc=org', 'مشرفون', '🦉', 'x'.repeat(255), '🦉'.repeat(255)])(
-    'may be %j',
+    'can be %j',
     (name) => expect(isGroupName(name)).toBe(true),
   );
   test.each(['', ' ', ' ops', 'ops\t', 'a\nb', 'a\u0000', '\u009f', 'x\ud800', 'x'.repeat(256)])(
     'cannot be %j',
     (name) => expect(isGroupName(name)).toBe(false),
   );
-  test('are sorted alike everywhere, each once', () => {
+  test('are sorted identically everywhere, each once', () => {
     expect(sortedGroups(['b', 'a', 'B', 'ä', 'b', 'Z'])).toEqual(['B', 'Z', 'a', 'b', 'ä']);
   });
 });

@@ -19,17 +19,17 @@ const facts: IdTokenFacts = {
 };
 
 describe('ID token claims', () => {
-  test('at_hash and c_hash are those of the examples of OpenID Connect Core 1.0 A.3 and A.4', () => {
+  test('at_hash and c_hash match the examples of OpenID Connect Core 1.0 A.3 and A.4', () => {
     const claims = idTokenClaims(facts);
     expect(claims['at_hash']).toBe('77QmUPtjPfzWtF2AnpK9RQ');
     expect(claims['c_hash']).toBe('LDktKdoQak3Pk0cnXxCltA');
   });
 
-  test('times are whole seconds and the token lives as long as configured', () => {
+  test('times are whole seconds and the lifetime is the configured one', () => {
     expect(idTokenClaims(facts)).toMatchObject({ iat: 1_700_000_000, exp: 1_700_003_600, auth_time: 1_699_999_990 });
   });
 
-  test('what is not known is left out', () => {
+  test('unknown values are omitted', () => {
     const claims = idTokenClaims({
       ...facts,
       nonce: undefined,
@@ -47,7 +47,7 @@ describe('ID token claims', () => {
     ['PS384', 32],
     ['ES512', 43],
     ['EdDSA', 43],
-  ])('at_hash under %s has %i characters: half of the hash that belongs to it', (algorithm, length) => {
+  ])('at_hash with %s has %i characters: half of the corresponding hash', (algorithm, length) => {
     expect(idTokenClaims({ ...facts, algorithm })['at_hash']).toHaveLength(length);
   });
 });

@@ -8,7 +8,7 @@ import { parseSixDigits } from './typed-codes.ts';
 const SECRET = Buffer.from('12345678901234567890');
 
 describe('codes of authenticator apps', () => {
-  test('are those of the examples of RFC 4226 (appendix D)', () => {
+  test('match the examples of RFC 4226 (appendix D)', () => {
     const codes = Array.from({ length: 10 }, (_, counter) => totpCode(SECRET, counter));
     expect(codes).toEqual([
       ...['755224', '287082', '359152', '969429', '338314'],
@@ -24,12 +24,12 @@ describe('codes of authenticator apps', () => {
     [1_234_567_890, '005924'],
     [2_000_000_000, '279037'],
     [20_000_000_000, '353130'],
-  ])('at second %i are those of the examples of RFC 6238 (appendix B)', (second, code) => {
+  ])('at second %i match the examples of RFC 6238 (appendix B)', (second, code) => {
     expect(totpCode(SECRET, totpStep(second * 1000))).toBe(code);
     expect(matchingTotpStep(SECRET, code, second * 1000)).toBe(totpStep(second * 1000));
   });
 
-  test('are known one step before and after their own, and no further (RFC 6238 5.2)', () => {
+  test('are accepted one step before and after their own, and no further (RFC 6238 5.2)', () => {
     const at = (step: number) => matchingTotpStep(SECRET, totpCode(SECRET, 100), step * 30_000);
     expect([98, 99, 100, 101, 102].map(at)).toEqual([undefined, 100, 100, 100, undefined]);
     expect(matchingTotpStep(Buffer.from('another secret of 20'), totpCode(SECRET, 100), 3_000_000)).toBeUndefined();
@@ -46,7 +46,7 @@ describe('codes of authenticator apps', () => {
     ['', undefined],
     ['12345a', undefined],
     ['1'.repeat(100_000), undefined],
-  ])('typed as %j are read as %j', (typed, code) => {
+  ])('typed as %j are parsed as %j', (typed, code) => {
     expect(parseSixDigits(typed)).toBe(code);
   });
 });
@@ -64,7 +64,7 @@ describe('links for authenticator apps', () => {
     expect(encodeBase32(Buffer.from(text))).toBe(encoded);
   });
 
-  test('name service and person, and say how codes are made', () => {
+  test('contain service and user, and the code parameters', () => {
     const url = otpauthUrl({ issuer: 'Café: north & south', account: 'dana@example.org' }, SECRET);
     expect(url).toBe(
       'otpauth://totp/Caf%C3%A9%20%20north%20%26%20south:dana%40example.org' +
@@ -98,11 +98,11 @@ describe('recovery codes', () => {
     ['abcde-fgh234', undefined],
     ['abcde-fghi1', undefined],
     ['', undefined],
-  ])('typed as %j are read as %j', (typed, code) => {
+  ])('typed as %j are parsed as %j', (typed, code) => {
     expect(parseRecoveryCode(typed)).toBe(code);
   });
 
-  test('are shown in two halves, and read back', () => {
+  test('are displayed in two halves, which can be parsed', () => {
     const [code = ''] = newRecoveryCodes();
     expect(formatRecoveryCode(code)).toMatch(/^[a-z2-9]{5}-[a-z2-9]{5}$/);
     expect(parseRecoveryCode(formatRecoveryCode(code))).toBe(code);

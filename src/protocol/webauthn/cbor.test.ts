@@ -3,7 +3,7 @@ import { decodeCbor } from './cbor.ts';
 
 const decode = (hex: string): unknown => decodeCbor(Buffer.from(hex, 'hex'));
 
-describe('CBOR of authenticators', () => {
+describe('authenticator CBOR', () => {
   // RFC 8949, appendix A.
   test.each<[string, unknown]>([
     ['00', 0],
@@ -36,11 +36,11 @@ describe('CBOR of authenticators', () => {
         ['b', [2, 3]],
       ]),
     ],
-  ])('%s is read', (hex, value) => {
+  ])('parses %s', (hex, value) => {
     expect(decode(hex)).toEqual({ value, size: hex.length / 2 });
   });
 
-  test('what follows an item is left to the caller', () => {
+  test('leaves data after an item to the caller', () => {
     expect(decode('01ffff')).toEqual({ value: 1, size: 1 });
   });
 
@@ -62,7 +62,7 @@ describe('CBOR of authenticators', () => {
     ['lists that nest five deep', '818181818100'],
     ['maps that nest five deep', 'a101a101a101a101a10100'],
     ['a hundred thousand lists in one another', '81'.repeat(100_000)],
-  ])('%s is refused', (_, hex) => {
+  ])('rejects %s', (_, hex) => {
     expect(decode(hex)).toBeUndefined();
   });
 });

@@ -41,7 +41,7 @@ const WRONG: readonly (readonly [string, Deviations])[] = [
 ];
 
 describe('passkey ceremonies', () => {
-  test.each<KeyKind>(['P-256', 'Ed25519', 'RSA'])('a passkey with a key of the kind %s is made and used', (kind) => {
+  test.each<KeyKind>(['P-256', 'Ed25519', 'RSA'])('a passkey with a key of type %s is created and used', (kind) => {
     const authenticator = new PasskeyAuthenticator(BASE, kind);
     const attestation = made(authenticator, { aaguid: Buffer.from('bada5566a7aa401fbd9645619a55120d', 'hex') });
     expect(attestationProblem(attestation, PARTY)).toBeUndefined();
@@ -54,25 +54,25 @@ describe('passkey ceremonies', () => {
     expect(problemOfSignIn(authenticator)).toBeUndefined();
   });
 
-  test.each(WRONG)('one that is used the wrong way is refused: %s %o', (problem, wrong) => {
+  test.each(WRONG)('a passkey used incorrectly is rejected: %s %o', (problem, wrong) => {
     const authenticator = new PasskeyAuthenticator(BASE);
     expect(problemOfSignIn(authenticator, wrong)).toBe(problem);
     expect(attestationProblem(made(authenticator, wrong), PARTY)).toBe(problem);
   });
 
-  test('the answer of one ceremony is none for the other', () => {
+  test('the response of one ceremony is invalid for the other', () => {
     const authenticator = new PasskeyAuthenticator(BASE);
     expect(problemOfSignIn(authenticator, { type: 'webauthn.create' })).toBe('wrong_type');
     expect(attestationProblem(made(authenticator, { type: 'webauthn.get' }), PARTY)).toBe('wrong_type');
   });
 
-  test('a signature by another key is refused', () => {
+  test('a signature by another key is rejected', () => {
     const [one, other] = [new PasskeyAuthenticator(BASE), new PasskeyAuthenticator(BASE)];
     const assertion = parseAssertion(JSON.parse(other.get(OPTIONS))) ?? expect.fail('cannot be read');
     expect(assertionProblem(assertion, PARTY, exportCredentialKey(made(one).key))).toBe('wrong_signature');
   });
 
-  test('a flag that was changed after signing is noticed', () => {
+  test('a flag changed after signing is detected', () => {
     const authenticator = new PasskeyAuthenticator(BASE);
     const answer = JSON.parse(authenticator.get(OPTIONS, { isUserVerified: false }));
     const data = Buffer.from(answer.response.authenticatorData, 'base64url');
@@ -82,7 +82,7 @@ describe('passkey ceremonies', () => {
     expect(assertionProblem(assertion, PARTY, exportCredentialKey(made(authenticator).key))).toBe('wrong_signature');
   });
 
-  test('an authenticator that states its make is taken, whatever the statement says', () => {
+  test('an authenticator with an attestation statement is accepted, whatever the statement says', () => {
     const authenticator = new PasskeyAuthenticator(BASE);
     const plain = made(authenticator);
     const attStmt = new Map<string, CborInput>([
@@ -102,7 +102,7 @@ describe('passkey ceremonies', () => {
     expect(parseAttestation(answer)?.credentialId).toEqual(plain.credentialId);
   });
 
-  test('extensions of the authenticator are read over', () => {
+  test('authenticator extensions are ignored', () => {
     const authenticator = new PasskeyAuthenticator(BASE);
     const answer = JSON.parse(JSON.stringify(authenticator.create(OPTIONS)));
     const authData = Buffer.concat([authDataOf(answer), cbor(new Map([['credProtect', 3]]))]);
@@ -128,7 +128,7 @@ describe('passkey ceremonies', () => {
     ['data that is cut off', { attestationObject: cbor(new Map([['authData', Buffer.alloc(36)]])) }],
     ['32 KiB of lists', { attestationObject: Buffer.alloc(24_000, 0x81) }],
     ['more than 32 KiB', { attestationObject: cbor(new Map([['authData', Buffer.alloc(40_000)]])) }],
-  ])('a registration with %s cannot be read', (_, wrong) => {
+  ])('a registration with %s is invalid', (_, wrong) => {
     expect(parseAttestation(new PasskeyAuthenticator(BASE).create(OPTIONS, wrong))).toBeUndefined();
   });
 
@@ -149,12 +149,12 @@ describe('passkey ceremonies', () => {
       'authenticator data of 36 bytes',
       (answer) => withResponse(answer, { authenticatorData: Buffer.alloc(36).toString('base64url') }),
     ],
-  ])('an answer that is %s cannot be read', (_, change) => {
+  ])('a response that is %s is invalid', (_, change) => {
     const authenticator = new PasskeyAuthenticator(BASE);
     expect(parseAssertion(change(JSON.parse(authenticator.get(OPTIONS))))).toBeUndefined();
   });
 
-  test('no bytes of an answer bring it down: each is changed, and each end is cut off', () => {
+  test('no altered or truncated response causes a crash', () => {
     const authenticator = new PasskeyAuthenticator(BASE);
     const answer = JSON.parse(JSON.stringify(authenticator.create(OPTIONS)));
     const attestation = Buffer.from(answer.response.attestationObject, 'base64url');

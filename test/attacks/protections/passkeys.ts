@@ -53,7 +53,7 @@ export const PASSKEYS: readonly Protection[] = [
       },
     ],
     test: CEREMONY,
-    testName: 'a signature by another key is refused',
+    testName: 'a signature by another key is rejected',
   },
   {
     name: 'passkey-challenge-once',
