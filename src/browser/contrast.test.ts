@@ -45,7 +45,7 @@ describe.each([
 ] as const)('the %s theme', (theme, colors) => {
   const ratio = (one: string, other: string) => contrast(colors.get(one) ?? '', colors.get(other) ?? '');
 
-  test('has the backgrounds that a chosen accent is held against', () => {
+  test('has the backgrounds that a custom accent color is checked against', () => {
     expect(['ground', 'surface', 'sunken'].map((name) => colors.get(name))).toEqual(BACKGROUNDS[theme]);
   });
 
@@ -53,7 +53,7 @@ describe.each([
     expect(ratio(text, background)).toBeGreaterThanOrEqual(4.5);
   });
 
-  test.each(CONTROL_PAIRS)('%s can be seen on %s (WCAG 2.2 1.4.11)', (control, background) => {
+  test.each(CONTROL_PAIRS)('%s is visible on %s (WCAG 2.2 1.4.11)', (control, background) => {
     expect(ratio(control, background)).toBeGreaterThanOrEqual(3);
   });
 });

@@ -64,7 +64,7 @@ class Browser {
 const SAME_ORIGIN = { origin: 'https://auth.example.org', 'sec-fetch-site': 'same-origin' };
 
 describe('CSRF (browser-flows 2.2, security S-57)', () => {
-  test('a form of ours, posted by the browser that it was rendered for, is valid', () => {
+  test('accepts its own form, submitted by the browser that it was rendered for', () => {
     const browser = new Browser();
     const token = browser.render();
     expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
@@ -83,7 +83,7 @@ describe('CSRF (browser-flows 2.2, security S-57)', () => {
     ['a foreign Origin beside a good Sec-Fetch-Site', { ...SAME_ORIGIN, origin: 'https://evil.example' }],
     ['a foreign Referer when both are absent', { referer: 'https://evil.example/https://auth.example.org/' }],
     ['a Referer that is not an address', { referer: 'auth.example.org' }],
-  ])('%s is refused, even with the right token', (_case, headers) => {
+  ])('%s is rejected, even with the correct token', (_case, headers) => {
     const browser = new Browser();
     expect(browser.submit(`csrf=${browser.render()}`, headers)).toBe('cross_site_request');
   });
@@ -93,7 +93,7 @@ describe('CSRF (browser-flows 2.2, security S-57)', () => {
     ['our Origin alone', { origin: 'https://auth.example.org' }],
     ['our Referer alone', { referer: 'https://auth.example.org/login?x=y' }],
     ['a foreign Referer beside our Origin', { ...SAME_ORIGIN, referer: 'https://evil.example/' }],
-  ])('%s passes', (_case, headers) => {
+  ])('%s is accepted', (_case, headers) => {
     const browser = new Browser();
     expect(browser.submit(`csrf=${browser.render()}`, headers)).toBe('valid');
   });
@@ -106,7 +106,7 @@ describe('CSRF (browser-flows 2.2, security S-57)', () => {
     expect(new Browser().submit(`csrf=${token}`)).toBe('csrf_missing');
   });
 
-  test('another browser’s token, or a wrong one: csrf_mismatch; a repeated one is malformed', () => {
+  test('another browser’s token or a wrong one: csrf_mismatch; a repeated one is malformed', () => {
     const browser = new Browser();
     const token = browser.render();
     expect(browser.submit(`csrf=${new Browser().render()}`)).toBe('csrf_mismatch');
@@ -114,7 +114,7 @@ describe('CSRF (browser-flows 2.2, security S-57)', () => {
     expect(browser.submit(`csrf=${token}&csrf=${token}`)).toBe('malformed_request');
   });
 
-  test('a form of another tab dies with sign-in, account switch and sign-out', () => {
+  test('a form in another tab is invalidated by sign-in, account switch and sign-out', () => {
     const browser = new Browser();
     const anonymous = browser.render();
     browser.signIn('01HZX7T3Q8V3M5N6P7R8S9T0AB');
@@ -128,7 +128,7 @@ describe('CSRF (browser-flows 2.2, security S-57)', () => {
     expect(browser.render()).not.toBe(signedIn);
   });
 
-  test('rotation makes the former token worthless', () => {
+  test('rotation invalidates the former token', () => {
     const browser = new Browser();
     browser.signIn('01HZX7T3Q8V3M5N6P7R8S9T0AB');
     const before = browser.render();
@@ -136,7 +136,7 @@ describe('CSRF (browser-flows 2.2, security S-57)', () => {
     expect(browser.submit(`csrf=${before}`)).toBe('csrf_mismatch');
   });
 
-  test('after an hour a form is expired, and rendered with a fresh token; rendering in time moves the hour on', () => {
+  test('a form expires after an hour and is rendered with a fresh token; rendering earlier restarts the hour', () => {
     const browser = new Browser();
     const token = browser.render();
     clock.time += 3_000_000;
@@ -150,7 +150,7 @@ describe('CSRF (browser-flows 2.2, security S-57)', () => {
     expect(browser.submit(`csrf=${fresh}`)).toBe('valid');
   });
 
-  test('checks come in their order: origin before token, token before expiry', () => {
+  test('checks run in order: origin before token, token before expiry', () => {
     const browser = new Browser();
     const token = browser.render();
     clock.time += 4_000_000;

@@ -90,7 +90,7 @@ function shownAccount({ shown }: Browser): string {
 }
 
 describe.each(PAGES)('%s', (_, open) => {
-  test('names the account as the homeserver does, which is asked once', async () => {
+  test("shows the account's display name from the homeserver, with one request", async () => {
     homeserver.addUser(USERNAME).displayName = 'Leyla\u202e from chat';
     await open(browser);
     expect(browser.shown.status).toBe(200);
@@ -100,13 +100,13 @@ describe.each(PAGES)('%s', (_, open) => {
     ]);
   });
 
-  test('names no name when the homeserver knows the account without one', async () => {
+  test('shows no display name when the homeserver has none', async () => {
     homeserver.addUser(USERNAME);
     await open(browser);
     expect(shownAccount(browser)).toBe(`|L|@${USERNAME}:example.org|`);
   });
 
-  test('shows the name that was chosen here until the homeserver knows the account', async () => {
+  test('shows the locally chosen name until the homeserver knows the account', async () => {
     await open(browser);
     expect(shownAccount(browser)).toBe(`|L|${STORED_NAME}|@${USERNAME}:example.org|`);
   });
@@ -116,7 +116,7 @@ describe.each(PAGES)('%s', (_, open) => {
     ['answers 500', { kind: 'answer', status: 500 }],
     ['answers something else', { kind: 'answer', status: 200, body: '{"display_name":{"a":1}}' }],
     ['does not answer', { kind: 'hang' }],
-  ] as const)('comes without the name when the homeserver %s', async (__, fault) => {
+  ] as const)('is rendered without the name when the homeserver %s', async (__, fault) => {
     homeserver.addUser(USERNAME).displayName = 'Leyla from chat';
     await homeserver.setFault(fault);
     await open(browser);
@@ -125,7 +125,7 @@ describe.each(PAGES)('%s', (_, open) => {
   });
 });
 
-test('without a homeserver the name that is stored here is shown', async () => {
+test('shows the locally stored name without a homeserver', async () => {
   const alone = await startService(
     { homeserver: { kind: 'none', homeserver: 'example.org' } },
     { like: service, clock },

@@ -31,7 +31,7 @@ function called(client_name: Readonly<Record<string, string>>): Client {
   );
 }
 
-describe('the name of a device at the homeserver', () => {
+describe('device name sent to the homeserver', () => {
   test.each([
     [{ '': 'Harbour' }, PHONE, 'Harbour (Pixel 8, Chrome, Android)'],
     [{ '': 'Harbour' }, 'Harbour/1.2 (Linux)', 'Harbour (Linux)'],
@@ -45,7 +45,7 @@ describe('the name of a device at the homeserver', () => {
     expect(deviceName(called(name), 'de', userAgent)).toBe(expected);
   });
 
-  test('is cut to the 100 characters that a homeserver accepts', () => {
+  test('is truncated to the 100 characters that a homeserver accepts', () => {
     const name = deviceName(
       called({ '': '\u{1F4F1}'.repeat(200) }),
       'en',

@@ -14,7 +14,7 @@ const cookies = new Cookies({
   prefix: 'latchkey_',
 });
 
-describe('requests made in this browser', () => {
+describe('grants of this browser', () => {
   test('are the ten newest of the last hour', () => {
     const context = { cookies: cookies.jar(undefined) };
     const ids = Array.from({ length: 11 }, (_, index) => newId<'authorization-grant'>(NOW + index));
@@ -26,7 +26,7 @@ describe('requests made in this browser', () => {
     expect(isGrantBound(context, last, NOW + 10_000 + 3_600_000)).toBe(false);
   });
 
-  test('are read back from the cookie that the browser returns', () => {
+  test('are read back from the cookie', () => {
     const context = { cookies: cookies.jar(undefined) };
     const id = newId<'authorization-grant'>(NOW);
     bindGrant(context, id, NOW);

@@ -83,7 +83,7 @@ test.for([
     <PasswordField name="p" label="Password" autocomplete="off" translations={english} problems={[]} />,
     'none',
   ],
-] as const)('browsers are told not to correct or spell %s', ([, field, capitals]) => {
+] as const)('browsers are told not to autocorrect or spell-check %s', ([, field, capitals]) => {
   const [input] = /<input [^>]*>/.exec(render(field)) ?? expect.fail('no input');
   expect(input).toContain(` autocapitalize="${capitals}" `);
   expect(input).toContain(' autocorrect="off" ');
@@ -93,7 +93,7 @@ test.for([
 describe.each(catalog.languages)('in language %s', (language) => {
   const translations = catalog.in(language);
 
-  test.each(ERROR_CODES)('the problem page of %s says what happened, its code and the request', (code) => {
+  test.each(ERROR_CODES)('the error page of %s shows the problem, its code and the request ID', (code) => {
     const problem = { code, requestId: 'POST-71', link: { kind: 'home', href: '/' } } as const;
     const title = problemTitle(translations, code);
     const page = render(<ProblemPage translations={translations} problem={problem} />, { translations, title });
@@ -104,7 +104,7 @@ describe.each(catalog.languages)('in language %s', (language) => {
   });
 
   test.each(['ended', 'locked', 'deactivated'] satisfies DeadSessionKind[])(
-    'the page of a session that is %s signs out and carries the continuation',
+    'the page of a session that is %s signs out and preserves the continuation',
     (kind) => {
       const page = render(
         <DeadSessionPage
@@ -129,25 +129,25 @@ describe.each(catalog.languages)('in language %s', (language) => {
 });
 
 describe('a page', () => {
-  test.each(HOSTILE_TEXTS)('shows %.30j as text wherever it comes from (S-74)', (text) => {
+  test.each(HOSTILE_TEXTS)('shows %.30j as text in any place (S-74)', (text) => {
     const page = samplePage(english, text);
     expectCleanPage(page);
     expect(tagsOf(page)).toEqual(tagsOf(samplePage(english, 'harmless')));
   });
 
-  test('names the step and the service in its title, and says "Error" after a rejected form', () => {
+  test('has the step and the service in its title, and "Error" after a rejected form', () => {
     expect(render(<h1>x</h1>, { title: 'Sign in' })).toContain('<title>Sign in – example.org</title>');
     expect(render(<h1>x</h1>, { title: 'Sign in', isRejected: true })).toContain(
       '<title>Error: Sign in – example.org</title>',
     );
   });
 
-  test('says its language and direction, right-to-left included', () => {
+  test('declares its language and direction, including right to left', () => {
     const arabic = createCatalog({ en, ar: {} }).in('ar');
     expect(render(<h1>x</h1>, { translations: arabic })).toContain('<html lang="ar" dir="rtl">');
   });
 
-  test('takes its files under the names that the build published, below the path of the public base', () => {
+  test("loads its files under the build's names, below the path of the public base", () => {
     expect(render(<h1>x</h1>)).toContain('<link rel="stylesheet" href="/assets/pages-0a1b2c3d.css"/>');
     expect(assetPaths('/auth/', {}).assetPath('pages.js')).toBe('/auth/assets/pages.js');
   });
@@ -159,7 +159,7 @@ describe('a page', () => {
     );
   });
 
-  test('has no footer when there is nothing to put into it', () => {
+  test('has no footer without content for it', () => {
     const bare: Site = { serviceName: 'x', indexPath: '/', ...assetPaths('/', {}) };
     expect(render(<h1>x</h1>, { site: bare, languageLinks: [] })).not.toContain('<footer');
   });
@@ -168,29 +168,29 @@ describe('a page', () => {
 describe('a rejected form', () => {
   const page = samplePage(english, 'x');
 
-  test('announces its problems first, takes the focus there and links to the fields', () => {
+  test('lists its problems first, focuses them and links to the fields', () => {
     expect(page).toMatch(/<div [^>]*role="alert"[^>]*autofocus/);
     expect(page).toContain('<a href="#username">Enter a name.</a>');
   });
 
-  test('marks the field and ties the error to it', () => {
+  test('marks the field and associates the error with it', () => {
     expect(page).toMatch(/<input [^>]*id="username"[^>]*aria-invalid="true"[^>]*aria-describedby="username-error"/);
     expect(page).toContain(
       '<div class="field-error" id="username-error"><p data-error-code="required">Enter a name.</p></div>',
     );
   });
 
-  test('gives each problem its code exactly once', () => {
+  test('shows the code of each problem exactly once', () => {
     expect(page.match(/data-error-code="required"/g)).toHaveLength(1);
     expect(page.match(/data-error-code="csrf_expired"/g)).toHaveLength(1);
   });
 });
 
-describe('what a developer must mend', () => {
+describe("the developer's error description", () => {
   const problem = { code: 'invalid_redirect_uri', requestId: 'GET-3', link: { kind: 'home', href: '/' } } as const;
   const description = 'the redirect URI <https://elsewhere.example/> is not registered';
 
-  test('is shown below the code in English, and is no markup (rulings: description of an error)', () => {
+  test('is shown below the code in English, without markup (rulings: description of an error)', () => {
     const german = catalog.in('de');
     const content = <ProblemPage translations={german} problem={{ ...problem, description }} />;
     const page = render(content, { translations: german });
@@ -201,23 +201,23 @@ describe('what a developer must mend', () => {
     expect(textOf(page)).toContain(description);
   });
 
-  test('is not there when there is nothing to mend', () => {
+  test('is absent when there is nothing to fix', () => {
     expect(render(<ProblemPage translations={english} problem={problem} />)).not.toContain('<dd lang="en"');
   });
 });
 
-describe('names that others chose', () => {
+describe('names chosen by others', () => {
   test.each([
     ['  Harbour \n Chat ', 'Harbour Chat'],
     ['a\u202Eb\u200Bc\u0007\u2066d\u{E0041}', 'abcd'],
     ['\u3164\u115F\u2800', ''],
     ['x'.repeat(61), `${'x'.repeat(59)}…`],
     ['🙂'.repeat(60), '🙂'.repeat(60)],
-  ])('%j reads %j', (name, shown) => {
+  ])('%j is shown as %j', (name, shown) => {
     expect(cleanName(name)).toBe(shown);
   });
 
-  test('an account whose display name cannot be seen is shown by its identifier', () => {
+  test('an account with an invisible display name is shown by its identifier', () => {
     const page = render(<AccountCard displayName={'\u3164'} identifier="amira" />);
     expect(page).toContain('<bdi class="name">amira</bdi>');
   });
@@ -226,7 +226,7 @@ describe('names that others chose', () => {
 describe('the scope list', () => {
   const list = (scopes: string[]) => textOf(render(<ScopeList translations={english} scopes={scopes} />));
 
-  test('puts administration first, in words and marked, and hides what says nothing to a person (9.1)', () => {
+  test('lists administration first, highlighted in words, and hides technical scopes (9.1)', () => {
     const scopes = ['openid', 'profile', 'urn:chat:client:api:*', 'urn:chat:client:device:ABCDEFGHIJ', 'urn:mas:admin'];
     const page = render(<ScopeList translations={english} scopes={scopes} />);
     expect(page).not.toContain('urn:');
@@ -234,11 +234,11 @@ describe('the scope list', () => {
     expect(textOf(page)).toContain('Administer this service It can see and change every account here.');
   });
 
-  test('shows a scope it does not know as it was sent', () => {
+  test('shows an unknown scope as it was sent', () => {
     expect(list(['https://api.example/<b>'])).toContain('https://api.example/<b>');
   });
 
-  test('says something also when only an identity is asked for', () => {
+  test('has text even when only an identity is requested', () => {
     expect(list(['openid'])).toContain('Confirm who you are');
   });
 });
@@ -257,13 +257,13 @@ describe('the strength meter', () => {
     return render(content);
   };
 
-  test('is a meter with a name, and not there without scripts (browser-flows 5.7, 12.1)', () => {
+  test('is a meter with a label, and absent without scripts (browser-flows 5.7, 12.1)', () => {
     expect(meter(3)).toMatch(/<div class="strength" hidden[^>]*>\s*<div [^>]*role="meter" aria-label="[^"]+"/);
     expect(meter(3)).toContain('aria-valuemin="0" aria-valuemax="4"');
     expect(meter(3)).toContain('aria-live="polite"');
   });
 
-  test('says of each score in words whether it is enough', () => {
+  test('describes for each score whether it is sufficient', () => {
     const words = (minimumScore: number): unknown => {
       const [, list = ''] = /data-words="([^"]*)"/.exec(meter(minimumScore)) ?? [];
       return JSON.parse(list.replaceAll('&quot;', '"'));
@@ -274,7 +274,7 @@ describe('the strength meter', () => {
   });
 });
 
-test('style sheet and scripts stay within the page weight (12.1): 20 KiB and 40 KiB compressed', () => {
+test('stylesheet and scripts stay within the page weight (12.1): 20 KiB and 40 KiB compressed', () => {
   const size = (name: string) => gzipSync(readFileSync(new URL(`assets/${name}`, import.meta.url))).length;
   expect(size('pages.css')).toBeLessThanOrEqual(20 * 1024);
   expect(size('pages.js') + size('strength.js') + size('passkey.js')).toBeLessThanOrEqual(40 * 1024);

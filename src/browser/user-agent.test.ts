@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { leastOf } from '#test/support/measuring.ts';
 import { describeUserAgent } from './user-agent.ts';
 
-describe('a user agent in words', () => {
+describe('description of a user agent', () => {
   test.each([
     ['Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', 'Firefox', 'Linux', undefined],
     [
@@ -50,7 +50,7 @@ describe('a user agent in words', () => {
     expect(describeUserAgent(text)).toEqual({ program, system, model });
   });
 
-  test('is read in linear time, whatever is sent', async () => {
+  test('takes linear time for any input', async () => {
     const spent = await leastOf(() => {
       const before = performance.now();
       for (const text of ['Android 1; '.repeat(50), `Android 1; ${' '.repeat(500)}`, 'Mozilla/'.repeat(60)]) {

@@ -130,7 +130,7 @@ function cookie(setSecondsAgo = 0): JsonValue {
 }
 
 describe('the viewer of a request (browser-flows 2.5)', () => {
-  test('without a cookie is anonymous at no query', async () => {
+  test('without a cookie is anonymous without a query', async () => {
     const request = requestWith({});
     const { result, task } = await measured(() => viewers.read(request));
     expect(result).toEqual({ kind: 'anonymous' });
@@ -138,7 +138,7 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
     expect(request.cookies.changes()).toEqual([]);
   });
 
-  test('with a live session is the requester at one query, and leaves the cookie alone', async () => {
+  test('with a live session is the requester with one query, and leaves the cookie unchanged', async () => {
     const request = requestWith({ session: cookie() });
     const { result, task } = await measured(() => viewers.read(request));
     expect(result).toMatchObject({ kind: 'active', session: { id: sessionId }, user: { username: 'ada' } });
@@ -147,7 +147,7 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
     expect(request.cookies.changes()).toEqual([]);
   });
 
-  test('has its activity recorded', async () => {
+  test('gets its activity recorded', async () => {
     clock.advanceSeconds(120);
     await viewers.read(requestWith({ session: cookie() }));
     await activity.flush();
@@ -158,7 +158,7 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
     });
   });
 
-  test('has the language remembered in which pages are used, at no further query, and only when it is another', async () => {
+  test('gets the page language stored, without another query, and only when it differs', async () => {
     const account = () => database.first(accountOf, { id: toUuid(userId) });
     const use = async (language?: string): Promise<void> => {
       clock.advanceSeconds(1);
@@ -177,27 +177,27 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
     expect(await account()).toEqual({ locale: 'fr', updated_at: new Date(clock.now()) });
   });
 
-  test('with a key that does not fit is anonymous, and the cookie stays', async () => {
+  test('with a wrong key is anonymous, and the cookie stays', async () => {
     const request = requestWith({ session: { current: sessionId, key: 'other', set_at: 0 } });
     expect(await viewers.read(request)).toEqual({ kind: 'anonymous' });
     expect(request.requester).toBeUndefined();
     expect(request.cookies.changes()).toEqual([]);
   });
 
-  test('with a session that is gone is anonymous, and the cookie forgets it', async () => {
+  test('with a deleted session is anonymous, and the cookie drops it', async () => {
     const request = requestWith({ session: { current: newId(clock.now()), key: 'key', set_at: 0 } });
     expect(await viewers.read(request)).toEqual({ kind: 'anonymous' });
     expect(request.written(SESSION_COOKIE)).toEqual({ logged_out_at: new Date(clock.now()).toISOString() });
   });
 
-  test('has no requester with a session that was ended elsewhere', async () => {
+  test('has no requester when the session was ended elsewhere', async () => {
     await finishBrowserSession(database, { userId, which: sessionId, reason: 'logout', now: clock.now() });
     const request = requestWith({ session: cookie() });
     expect(await viewers.read(request)).toMatchObject({ kind: 'ended', sessionId, user: { username: 'ada' } });
     expect(request.requester).toBeUndefined();
   });
 
-  test('with a session idle for too long is anonymous, and the row ends for everybody (S-66)', async () => {
+  test('with a session idle for too long is anonymous, and the session ends (S-66)', async () => {
     clock.advanceSeconds(600 + 121);
     const request = requestWith({ session: cookie() });
     const strict = viewersWith({ idleSeconds: 600 });
@@ -208,7 +208,7 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
   });
 
   test.each([[null], ['text'], [{ current: 'x', key: 'y' }], [{ current: 7 }], [{ logged_out_at: '2026-01-01' }]])(
-    'with the cookie document %j is anonymous at no query',
+    'with the cookie content %j is anonymous without a query',
     async (session) => {
       const { result, task } = await measured(() => viewers.read(requestWith({ session })));
       expect(result).toEqual({ kind: 'anonymous' });
@@ -218,7 +218,7 @@ describe('the viewer of a request (browser-flows 2.5)', () => {
 });
 
 describe('the session cookie', () => {
-  test('is renewed with the same key when less than 300 of its 400 days are left', async () => {
+  test('is renewed with the same key when less than 300 of its 400 days remain', async () => {
     const young = requestWith({ session: cookie(100 * DAY_SECONDS - 1) });
     await viewers.read(young);
     expect(young.written(SESSION_COOKIE)).toBeUndefined();
@@ -228,7 +228,7 @@ describe('the session cookie', () => {
     expect(old.cookies.changes()[0]).toContain('Max-Age=34560000');
   });
 
-  test('of a person who signs in names the session, and the browser knows the account from then on', async () => {
+  test('of a signed-in user contains the session, and the browser knows the account from then on', async () => {
     const user = await findUser(database, userId);
     if (user === undefined) throw new Error('no user');
     const other = newId<'user'>(clock.now());
@@ -244,7 +244,7 @@ describe('the session cookie', () => {
     expect(viewers.knownBrowsers(again)).toEqual(known);
   });
 
-  test('tells when the browser was signed out', () => {
+  test('records when the browser was signed out', () => {
     const request = requestWith({ session: cookie() });
     expect(viewers.signedOutAt(request)).toBeUndefined();
     viewers.forget(request);
@@ -253,7 +253,7 @@ describe('the session cookie', () => {
   });
 });
 
-test('the known cookie keeps ten accounts, the newest first, and drops what is malformed', () => {
+test('the known cookie keeps ten accounts, newest first, and drops malformed ones', () => {
   const users = Array.from({ length: 12 }, () => newId<'user'>(clock.now()));
   const nonce = 'AAAAAAAAAAAAAAAAAAAAAA';
   const request = requestWith({ known: [...users.map((user) => ({ user, nonce })), { user: 'x', nonce }, 'y', null] });

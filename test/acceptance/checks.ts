@@ -221,7 +221,7 @@ export const CHECKS: readonly Check[] = [
         what: 'pages and forms: the signed-in user',
         shownBy: [
           ['src/browser/viewer.test.ts', 'with a live session is the requester at one query'],
-          ['src/browser/viewer.test.ts', 'has no requester with a session that was ended elsewhere'],
+          ['src/browser/viewer.test.ts', 'has no requester when the session was ended elsewhere'],
         ],
       },
       {

@@ -5,7 +5,7 @@ import { ProviderMark } from './provider-mark.tsx';
 
 const BRANDS = ['apple', 'discord', 'facebook', 'github', 'gitlab', 'google', 'keycloak', 'linkedin', 'microsoft'];
 
-test('each brand of the manual has a mark of its own, which is not read out and fetches nothing', () => {
+test('each documented brand has its own icon, which is hidden from screen readers and loads nothing', () => {
   const marks = [...BRANDS, 'twitter'].map((brand) => render(<ProviderMark brand={brand} />));
   expect(new Set(marks).size).toBe(marks.length);
   for (const mark of marks) {
@@ -14,11 +14,11 @@ test('each brand of the manual has a mark of its own, which is not read out and 
   }
 });
 
-test('any other brand has its initial', () => {
+test('any other brand shows its initial', () => {
   expect(render(<ProviderMark brand="harbour" />)).toBe('<span class="mark" aria-hidden="true">H</span>');
 });
 
-test('colors of the stylesheet are those of marks that there are', () => {
+test('the stylesheet defines colors only for existing icons', () => {
   const css = readFileSync('src/browser/assets/pages.css', 'utf8');
   const colored = [...css.matchAll(/\.mark-(?!drawn)(\w+)/g)].map(([, name = '']) => name);
   expect(colored.filter((name) => !BRANDS.includes(name))).toEqual([]);

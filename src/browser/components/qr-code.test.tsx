@@ -27,7 +27,7 @@ test.each([
     'd'.repeat(64),
   ],
   ['Größe ابجد 日本', 'dana@example.org'],
-])('a phone reads the link for an authenticator app of %s', (issuer, account) => {
+])('a phone can read the authenticator app link of %s', (issuer, account) => {
   const url = otpauthUrl({ issuer, account }, Buffer.from('12345678901234567890'));
   const svg = render(<QrCode text={url} label="QR code" />);
   expect(read(svg)).toBe(url);

@@ -20,7 +20,7 @@ function typed(password: string, username = 'amira'): TypedPassword {
   return { password, username, email: '' };
 }
 
-test('says nothing of nothing, and calls a short one short without asking', () => {
+test('shows nothing for empty input, and rates a short password as short without a request', () => {
   judge.type(typed(''));
   judge.type(typed('abc'));
   // Two characters, four UTF-16 code units.
@@ -58,7 +58,7 @@ test.each([
   expect(shown).toEqual([verdict]);
 });
 
-test('asks one at a time, and shows no answer to what is not there any more', () => {
+test('sends one request at a time, and discards results for outdated input', () => {
   judge.type(typed('walrus'));
   judge.type(typed('walruses'));
   judge.type(typed('walruses sing'));
@@ -70,7 +70,7 @@ test('asks one at a time, and shows no answer to what is not there any more', ()
   expect(shown).toEqual([TOO_SHORT, TOO_SHORT]);
 });
 
-test('asks again when the name changes that the password is held against', () => {
+test('sends another request when the username that the password is compared with changes', () => {
   judge.type(typed('walrus'));
   judge.type(typed('walrus', 'walrus'));
   judge.answer({ score: 4, isCommon: false });

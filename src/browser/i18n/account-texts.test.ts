@@ -9,7 +9,7 @@ const sources = readdirSync(web, { recursive: true, encoding: 'utf8' })
   .map((name) => readFileSync(join(web, name), 'utf8'))
   .join('\n');
 
-test('every text of the account area is shown somewhere in it', () => {
+test('every text of the account area is used in it', () => {
   const { english } = readEnglish();
   const composed = [...sources.matchAll(/`(account\.[a-z0-9_.]*)\$\{/g)].map((match) => match[1] ?? '');
   const unused = Object.keys(english).filter(
@@ -21,7 +21,7 @@ test('every text of the account area is shown somewhere in it', () => {
   expect(unused).toEqual([]);
 });
 
-test('the files for browsers hold every text that the area may show, in every language', () => {
+test('the browser files contain every text that the area can show, in every language', () => {
   const { english, folder } = readEnglish();
   const keys = Object.keys(english).filter((key) => AREA_PREFIXES.some((prefix) => key.startsWith(prefix)));
   const files = catalogues(folder);
@@ -33,7 +33,7 @@ test('the files for browsers hold every text that the area may show, in every la
   for (const [, , text] of files) expect(Object.keys(JSON.parse(text ?? ''))).toEqual(keys);
 });
 
-test('the type of texts in the area names the same beginnings as the files for browsers', () => {
+test('the text type of the area lists the same prefixes as the browser files', () => {
   const listed = /`\$\{((?:'[a-z_]+'(?: \| )?)+)\}\.\$\{string\}`/.exec(sources)?.[1];
   expect(listed?.split(' | ').map((name) => `${name.slice(1, -1)}.`)).toEqual(AREA_PREFIXES);
 });

@@ -18,7 +18,7 @@ describe('negotiateLanguage', () => {
     expect(negotiateLanguage({ defaultLanguage: 'nb' }, ALL)).toBe('nb');
   });
 
-  test('goes on to the next source when one names only languages that do not exist here', () => {
+  test('continues with the next source when one contains only unsupported languages', () => {
     expect(negotiateLanguage({ uiLocales: 'tlh xx', acceptLanguage: 'de', defaultLanguage: 'en' }, ALL)).toBe('de');
   });
 
@@ -45,7 +45,7 @@ describe('negotiateLanguage', () => {
     expect(byHeader(header)).toBe(language);
   });
 
-  test('does not serve a reader of one Chinese script the other one (acceptance 28)', () => {
+  test('does not serve one Chinese script to a reader of the other (acceptance 28)', () => {
     expect(byHeader('zh-TW', ['en', 'zh', 'zh-Hans'])).toBe('en');
   });
 
@@ -56,13 +56,13 @@ describe('negotiateLanguage', () => {
     },
   );
 
-  test.each(['a-', ',', 'de;q=0.', 'de,', ' '])('needs time in proportion to a header full of %j', async (part) => {
+  test.each(['a-', ',', 'de;q=0.', 'de,', ' '])('takes linear time for a header full of %j', async (part) => {
     await expectLinear((size) => timeOf(() => byHeader(`a${part.repeat(size / part.length)};q=1`)), 4000);
   });
 });
 
 describe('matchLanguages', () => {
-  test('takes the first tag that is served and ignores garbage around it (acceptance 28)', () => {
+  test('returns the first supported tag and ignores garbage around it (acceptance 28)', () => {
     expect(matchLanguages('"><b> ../.. fr-CA de', ALL)).toBe('fr');
     expect(matchLanguages('', ALL)).toBeUndefined();
     expect(matchLanguages(undefined, ALL)).toBeUndefined();

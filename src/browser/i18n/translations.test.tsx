@@ -20,15 +20,15 @@ function placeholders(text: string): string[] {
 }
 
 describe('message files', () => {
-  test.each(translated)('every key of English exists in %s, and none besides', (_language, messages) => {
+  test.each(translated)('%s has exactly the keys of English', (_language, messages) => {
     expect(Object.keys(messages).sort()).toEqual([...keys].sort());
   });
 
-  test('the files are those of the catalog', () => {
+  test('match the languages of the catalog', () => {
     expect([...loadTranslations().languages].sort()).toEqual(['en', ...translated.map(([tag]) => tag)].sort());
   });
 
-  test.each(keys)('%s has the same placeholders in every language and can be filled in', (key) => {
+  test.each(keys)('%s has the same placeholders in every language and can be formatted', (key) => {
     const names = placeholders(en[key]);
     for (const [language, messages] of translated) {
       expect([language, placeholders(messages[key])]).toEqual([language, names]);
@@ -47,13 +47,13 @@ describe('message files', () => {
 });
 
 describe('a catalog', () => {
-  test('takes a text that a language lacks from English, and formats it the English way', () => {
+  test('falls back to English for a missing text, with English formatting', () => {
     const catalog = createCatalog({ en, ar: { 'login.title': 'تسجيل الدخول' } });
     expect(catalog.in('ar').t('login.title')).toBe('تسجيل الدخول');
     expect(catalog.in('ar').t('login.rate_limit_exceeded', { minutes: 3 })).toContain('3 minutes');
   });
 
-  test('keeps an English text apart in a language that is written right to left, and only there', () => {
+  test('isolates an English text in right-to-left languages only', () => {
     const catalog = createCatalog({ en, he: { 'login.title': 'כניסה' }, 'de-AT': {}, 'he-IL': {} });
     expect(catalog.in('he').t('login.title')).toBe('כניסה');
     expect(catalog.in('he').t('register.title')).toBe(`\u2066${en['register.title']}\u2069`);
@@ -66,7 +66,7 @@ describe('a catalog', () => {
     });
   });
 
-  test('answers in English for a language it does not have', () => {
+  test('falls back to English for an unknown language', () => {
     expect(loadTranslations().in('tlh').language).toBe('en');
   });
 
@@ -76,7 +76,7 @@ describe('a catalog', () => {
     ['he', 'rtl'],
     ['az-Arab', 'rtl'],
     ['zh-Hans', 'ltr'],
-  ])('knows that %s is written %s', (language, direction) => {
+  ])('knows that the direction of %s is %s', (language, direction) => {
     expect(createCatalog({ en, [language]: {} }).in(language).direction).toBe(direction);
   });
 
@@ -89,7 +89,7 @@ describe('a catalog', () => {
     expect(arabic(3)).toContain('دقائق');
   });
 
-  test('puts elements into a sentence without turning values into markup', () => {
+  test('inserts elements into a sentence without treating values as markup', () => {
     const german = loadTranslations().in('de');
     const parts = german.rich('login.continue', { client: <bdi>{'<b>&'}</bdi> });
     expect(Array.isArray(parts) && parts.some((part) => isValidElement(part))).toBe(true);

@@ -90,8 +90,8 @@ function waiting() {
   );
 }
 
-describe('a changed password is told (browser-flows 11.5, R-33)', () => {
-  test('to every confirmed address of the account, in the language of the page', async () => {
+describe('a password change is notified (browser-flows 11.5, R-33)', () => {
+  test('to every confirmed address of the account, in the page language', async () => {
     await addAddress(`second${people}@mail.example`);
     await changePassword(await signIn(browser('de')));
     const received = await deliver();
@@ -115,13 +115,13 @@ describe('a changed password is told (browser-flows 11.5, R-33)', () => {
     expect(mail?.html).toContain('<html lang="de" dir="ltr">');
   });
 
-  test('also to an address that is removed before the mail leaves', async () => {
+  test('also to an address that is removed before the email is sent', async () => {
     await changePassword(await signIn(browser()));
     await sql(testDatabase.database, `delete from user_emails where email = '${username}@mail.example'`);
     expect(await deliver()).toMatchObject([{ to: `${username}@mail.example`, subject: 'Your password was changed' }]);
   });
 
-  test('by a job that holds no secret', async () => {
+  test('by a job without secrets', async () => {
     await changePassword(await signIn(browser()));
     const [job] = await waiting();
     expect(Object.keys(job?.payload ?? {}).toSorted()).toEqual([
@@ -131,13 +131,13 @@ describe('a changed password is told (browser-flows 11.5, R-33)', () => {
     await deliver();
   });
 
-  test('not when the change was refused', async () => {
+  test('not when the change was rejected', async () => {
     const page = await signIn(browser());
     expect(await askToChangePassword(page, { oldPassword: 'wrong', newPassword: NEW })).toBe('WRONG_PASSWORD');
     expect(await waiting()).toEqual([]);
   });
 
-  test('at most ten times in an hour, whatever happens (S-94)', async () => {
+  test('at most ten times per hour (S-94)', async () => {
     for (let count = 0; count < 12; count += 1) await signIn(browser());
     expect(await deliver()).toHaveLength(10);
     service.clock.advanceSeconds(3600);
@@ -146,8 +146,8 @@ describe('a changed password is told (browser-flows 11.5, R-33)', () => {
   });
 });
 
-describe('a sign-in from a new browser is told (browser-flows 11.4)', () => {
-  test('but for the first session of an account', async () => {
+describe('a sign-in from a new browser is notified (browser-flows 11.4)', () => {
+  test('except for the first session of an account', async () => {
     await signIn(browser());
     expect(await deliver()).toEqual([]);
     await signIn(browser());
@@ -160,7 +160,7 @@ describe('a sign-in from a new browser is told (browser-flows 11.4)', () => {
     expect(mail?.html).toContain('href="https://auth.example.org/account/password/change"');
   });
 
-  test('not from a browser that the account is known in', async () => {
+  test('not from a known browser of the account', async () => {
     await signIn(browser());
     const own = browser();
     await signIn(own);
@@ -178,13 +178,13 @@ describe('a sign-in from a new browser is told (browser-flows 11.4)', () => {
     expect(await deliver()).toEqual([]);
   });
 
-  test('also in an account whose earlier sign-ins are forgotten', async () => {
+  test('also in an account whose earlier sign-ins were deleted', async () => {
     service.clock.advanceSeconds(31 * 86_400);
     await signIn(browser());
     expect(await deliver()).toHaveLength(1);
   });
 
-  test('not when the operator wants no notices', async () => {
+  test('not when the operator disabled notices', async () => {
     await signIn(browser());
     const other = await start({ email: { ...mails.config, securityNotices: false }, clock: service.clock });
     const page = other.browser();
@@ -195,7 +195,7 @@ describe('a sign-in from a new browser is told (browser-flows 11.4)', () => {
     await other.stop();
   });
 
-  test('in Arabic, from right to left, and the words of others stay apart', async () => {
+  test('in Arabic, right to left, with external text isolated', async () => {
     await signIn(browser());
     await signIn(service.browser({ acceptLanguage: 'ar', userAgent: 'evil.example/1.0 https://evil.example' }));
     const [mail] = await deliver();
@@ -207,10 +207,10 @@ describe('a sign-in from a new browser is told (browser-flows 11.4)', () => {
   });
 });
 
-describe('the language of a notice (browser-flows 11)', () => {
+describe('notice language (browser-flows 11)', () => {
   const subjects = async () => (await deliver()).map(({ subject }) => subject);
 
-  test('of a sign-in is that which the owner has used last, whatever the new browser asks for (S-123)', async () => {
+  test("of a sign-in is the owner's last used language, whatever the new browser requests (S-123)", async () => {
     await signIn(browser('de'));
     await service.core.activity.flush();
     await signIn(browser('ar'));
@@ -221,7 +221,7 @@ describe('the language of a notice (browser-flows 11)', () => {
     expect(await subjects()).toEqual(['تسجيل دخول جديد إلى حسابك']);
   });
 
-  test('that nobody asked for is that of the page which was used last', async () => {
+  test('of an unsolicited notice is that of the last used page', async () => {
     const own = await signIn(browser('de'));
     await own.open('/link?ui_locales=es');
     await own.open('/');
@@ -231,7 +231,7 @@ describe('the language of a notice (browser-flows 11)', () => {
   });
 });
 
-describe('many wrong passwords are told (browser-flows 3.2.5)', () => {
+describe('many wrong passwords are notified (browser-flows 3.2.5)', () => {
   test('once a day', async () => {
     await addAddress(`second${people}@mail.example`);
     const guess = async (times: number): Promise<void> => {
@@ -252,7 +252,7 @@ describe('many wrong passwords are told (browser-flows 3.2.5)', () => {
   });
 });
 
-test('more mails than a minute may have wait for the next one (operations 1.14)', async () => {
+test('emails beyond the limit per minute are sent in the next one (operations 1.14)', async () => {
   const paced = { ...service.core, config: { ...service.core.config, email: { ...mails.config, maxPerMinute: 2 } } };
   await signIn(browser());
   for (let count = 0; count < 5; count += 1) await signIn(browser());
@@ -264,8 +264,8 @@ test('more mails than a minute may have wait for the next one (operations 1.14)'
   expect(arrived).toEqual([2, 1, 1, 1, 0, 0]);
 });
 
-describe('the HTML of a mail', () => {
-  test('fetches nothing, leads only to the service, and is closed in order', async () => {
+describe('email HTML', () => {
+  test('loads nothing, links only to the service, and is well-formed', async () => {
     await signIn(browser());
     for (const language of ['en', 'de', 'fr', 'es', 'ar']) {
       await signIn(browser(language));
@@ -284,10 +284,10 @@ describe('the HTML of a mail', () => {
   });
 });
 
-describe('a mail in words of the operator (browser-flows 11)', () => {
+describe('a custom email (browser-flows 11)', () => {
   const part = (name: MailName, kind: MailPartName, text: string) => parseMailTemplate(name, kind, text).template;
 
-  test('has the parts that files replace, and the bundled ones besides', async () => {
+  test('combines replaced parts with the bundled ones', async () => {
     const templates: MailTemplates = {
       password_changed: {
         subject: part('password_changed', 'subject', 'Careful, {{ username }}\n'),
@@ -311,7 +311,7 @@ describe('a mail in words of the operator (browser-flows 11)', () => {
     expect(mail?.text).toContain('Your password was changed');
   });
 
-  test('as text, with what a person needs to go on', async () => {
+  test('as text, includes what a user needs to continue', async () => {
     const text =
       '{{ heading }}|{{ link_label }}|{{ link }}|{{ language }}|{{ direction }}|{{ service_name }}|{{ details }}';
     const templates: MailTemplates = { password_changed: { txt: part('password_changed', 'txt', text) } };
