@@ -155,7 +155,7 @@ describe.each(PUBLISHED)('%s', (code, pageStatus, title, link, oauthStatus, oaut
     expect(page).toContain(LINKS[link]);
   });
 
-  test('as page, asked for JSON', () => {
+  test('as page, requested as JSON', () => {
     const asJson = render('page', code, {}, { accept: 'application/json' });
     if (title === undefined) expect(asJson.body).toBeUndefined();
     else expect(asJson).toEqual(render('plain-json', code));
@@ -165,12 +165,12 @@ describe.each(PUBLISHED)('%s', (code, pageStatus, title, link, oauthStatus, oaut
 describe.each(Object.keys(formats).filter((name): name is ErrorFormat => name in formats))(
   'every error as %s',
   (format) => {
-    test('has the headers that it was thrown with, and says when to come again', () => {
+    test('has the headers of the exception, and Retry-After', () => {
       const { headers } = render(format, 'invalid_token', { headers: { Allow: 'GET' }, retryAfterSeconds: 7 });
       expect(headers).toMatchObject({ allow: 'GET', 'retry-after': '7', 'cache-control': 'no-store' });
     });
 
-    test('leaves its cause and its details to the log', () => {
+    test('reveals its cause and details only in the log', () => {
       const cause = new Error('the cause');
       const { body } = render(format, 'temporarily_unavailable', { cause, details: { host: 'a detail' } });
       expect(String(body)).not.toMatch(/the cause|a detail/);

@@ -32,7 +32,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-test('F-09: gauges that a slow database does not tell in time are left out, and the others are there', async () => {
+test('F-09: gauges that a slow database does not provide in time are omitted, the others are present', async () => {
   const greet = { name: 'greet', timeLimitSeconds: 60, run: async () => DONE };
   const worker = new JobWorker({
     ...{ database, clock: systemClock, log: silentLog, tracing: new ReceivedTraces(true) },

@@ -158,7 +158,7 @@ async function texts(query: string): Promise<string[]> {
 const ids = (table: string): Promise<string[]> => texts(`select id::text as text from ${table} order by id`);
 const accessTokens = (): Promise<string[]> => texts('select scope[1] as text from oauth2_access_tokens order by 1');
 
-describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
+describe('data that cleanup deletes and keeps (operations 6.4)', () => {
   test('access tokens: an hour after they were revoked, a day after they expired', async () => {
     const session = await insertSession({});
     const soon = ago(-HOUR);
@@ -171,7 +171,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await accessTokens()).toEqual(['expired lately', 'live', 'revoked lately']);
   });
 
-  test('the pair that decides about a refresh token that comes back stays with its live session (oauth 9.4 rows 8, 9)', async () => {
+  test('the pair needed to judge a returning refresh token stays with its live session (oauth 9.4 rows 8, 9)', async () => {
     const rows = async (finishedAt: Date | undefined) => {
       const session = await insertSession(finishedAt === undefined ? {} : { finishedAt });
       const name = finishedAt === undefined ? 'live' : 'finished';
@@ -205,7 +205,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_refresh_tokens')).toEqual([former, newer, newest].toSorted());
   });
 
-  test('sessions of clients: 30 days after they ended, with their tokens', async () => {
+  test('client sessions: 30 days after they ended, with their tokens', async () => {
     const old = await insertSession({ finishedAt: ago(30 * DAY + MINUTE) });
     await insertRefreshToken(old, {});
     const recent = await insertSession({ finishedAt: ago(30 * DAY - MINUTE) });
@@ -215,7 +215,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_refresh_tokens')).toEqual([]);
   });
 
-  test('browser sessions: 30 days after they ended, unless a session of a client refers to them', async () => {
+  test('browser sessions: 30 days after they ended, unless a client session refers to them', async () => {
     const now = clock.now();
     const finish = async (finishedAt: Date | null): Promise<string> => {
       const id = toUuid(await insertBrowserSession(testDatabase.database, userId, now));
@@ -234,7 +234,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('user_sessions')).toEqual([referred, recent, live].toSorted());
   });
 
-  test('a session of a client on its own behalf ends with its access token, and is deleted like others', async () => {
+  test("a client's session on its own behalf ends with its access token, and is deleted like others", async () => {
     const [expired, valid, ofPerson] = [await insertSession({}), await insertSession({}), await insertSession({})];
     await sql(testDatabase.database, 'update oauth2_sessions set user_id = null where id = any ($1::uuid[])', [
       [expired, valid],
@@ -251,7 +251,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_sessions')).toEqual([valid, ofPerson].toSorted());
   });
 
-  test('the address of a session that was not active for 30 days; the session stays', async () => {
+  test('the IP address of a session inactive for 30 days; the session stays', async () => {
     const quiet = await insertSession({ ip: '192.0.2.1', activeAt: ago(31 * DAY) });
     const active = await insertSession({ ip: '192.0.2.2', activeAt: ago(29 * DAY) });
     const browser = toUuid(await insertBrowserSession(testDatabase.database, userId, clock.now()));
@@ -268,7 +268,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(kept).toEqual([quiet, `${active} 192.0.2.2`, browser].toSorted());
   });
 
-  test('authorization requests: seven days after they were made', async () => {
+  test('authorization requests: seven days after creation', async () => {
     for (const createdAt of [ago(7 * DAY + MINUTE), ago(7 * DAY - MINUTE)]) {
       await sql(
         testDatabase.database,
@@ -283,7 +283,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_authorization_grants')).toHaveLength(1);
   });
 
-  test('device codes: seven days after they were made, whatever came of them', async () => {
+  test('device codes: seven days after creation, whatever their outcome', async () => {
     const made = async (name: string, createdAt: Date, answered: string) =>
       await sql(
         testDatabase.database,
@@ -302,7 +302,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts(kept)).toEqual(['rejected recent', 'waiting recent']);
   });
 
-  test('jobs that failed for good: 90 days afterwards; one that waits stays, however old', async () => {
+  test('permanently failed jobs: 90 days later; a waiting one stays, whatever its age', async () => {
     for (const [queue, failedAt] of [
       ['failed long ago', ago(90 * DAY + MINUTE)],
       ['failed lately', ago(90 * DAY - MINUTE)],
@@ -320,7 +320,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts(kept)).toEqual(['failed lately', 'waiting']);
   });
 
-  test('recoveries: seven days after they were begun, with their tickets', async () => {
+  test('account recoveries: seven days after they started, with their tickets', async () => {
     const emailId = toUuid(newId(clock.now()));
     await sql(
       testDatabase.database,
@@ -348,7 +348,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts(`select encode(ticket_hash, 'escape') as text from user_recovery_tickets`)).toEqual(['recent']);
   });
 
-  test('authenticator apps that were never set up: when their ten minutes are over', async () => {
+  test('authenticator apps with unfinished setup: after their ten minutes', async () => {
     for (const seconds of [9 * MINUTE, 11 * MINUTE]) {
       const session = toUuid(await insertBrowserSession(testDatabase.database, userId, clock.now() - seconds));
       await sql(
@@ -362,7 +362,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('user_totp_enrolments')).toHaveLength(1);
   });
 
-  test('sign-ins that wait for another factor: a day after their time, completed or not', async () => {
+  test('sign-ins waiting for a second factor: a day after their expiry, completed or not', async () => {
     for (const [expiredAt, completedAt] of [
       [ago(DAY + MINUTE), null],
       [ago(DAY + MINUTE), ago(DAY + 2 * MINUTE)],
@@ -379,7 +379,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('user_pending_logins')).toHaveLength(1);
   });
 
-  test('trust in browsers, and challenges of passkeys: when their time is over', async () => {
+  test('trusted browsers and passkey challenges: when they expire', async () => {
     for (const [name, expiresAt] of [
       ['old', ago(1)],
       ['recent', ago(-2 * HOUR)],
@@ -406,7 +406,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     }
   });
 
-  test('e-mail codes: seven days after they were asked for', async () => {
+  test('email codes: seven days after they were requested', async () => {
     for (const [name, createdAt] of [
       ['old', ago(7 * DAY + MINUTE)],
       ['recent', ago(7 * DAY - MINUTE)],
@@ -445,7 +445,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     ]);
   });
 
-  test('clients that registered themselves: 30 days after their last use', async () => {
+  test('dynamically registered clients: 30 days after their last use', async () => {
     const { database } = testDatabase;
     const dynamic = async (registered: number, used?: number): Promise<ClientId> => {
       const id = await insertClient(database, new KeyRing(randomRoot()), clock.now(), { isStatic: false });
@@ -489,7 +489,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await ids('oauth2_clients')).toEqual([toUuid(clientId)]);
   });
 
-  test('registrations: a day after they began, 30 days when they were completed', async () => {
+  test('registrations: a day after they started, 30 days when completed', async () => {
     const began: [name: string, createdAt: Date, isComplete: boolean][] = [
       ['open old', ago(DAY + MINUTE), false],
       ['open', ago(DAY - MINUTE), false],
@@ -508,7 +508,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts('select username as text from user_registrations order by 1')).toEqual(['completed', 'open']);
   });
 
-  test('registration tokens that were used up, expired or were revoked 90 days ago', async () => {
+  test('registration tokens used up, expired or revoked 90 days ago', async () => {
     const [long, lately] = [ago(90 * DAY + 1), ago(90 * DAY - 1)];
     for (const [name, limit, usedAt, expiresAt, revokedAt] of [
       ['used-up', 1, long, null, null],
@@ -545,7 +545,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts(names)).toEqual(left);
   });
 
-  test('sign-ins through other services: 30 days after they began, unless a browser session came of one', async () => {
+  test('upstream sign-ins: 30 days after they started, unless a browser session resulted', async () => {
     const { database } = testDatabase;
     const provider = toUuid(newId(clock.now()));
     await sql(
@@ -573,7 +573,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts(left)).toEqual(['young']);
   });
 
-  test('people at other services who never got an account here: seven days after they came', async () => {
+  test('upstream users who never got an account here: seven days after they arrived', async () => {
     const { database } = testDatabase;
     const provider = toUuid(newId(clock.now()));
     await sql(
@@ -596,7 +596,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts('select subject as text from upstream_links order by 1')).toEqual(['owned', 'young']);
   });
 
-  test('values that were used once, five minutes after they expired', async () => {
+  test('one-time values: five minutes after they expired', async () => {
     await sql(
       testDatabase.database,
       `insert into replayed_values values ('old', $1::timestamptz), ('expired', $2::timestamptz)`,
@@ -606,7 +606,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
     expect(await texts(`select encode(value_hash, 'escape') as text from replayed_values`)).toEqual(['expired']);
   });
 
-  test('full buckets of rate limits, failed sign-ins after a day, events of accounts after 180 days', async () => {
+  test('full buckets of rate limits, failed sign-ins after a day, account events after 180 days', async () => {
     await sql(
       testDatabase.database,
       `insert into rate_limits values ('full', $1::timestamptz), ('in use', $2::timestamptz)`,
@@ -630,7 +630,7 @@ describe('what the clean-up deletes and what it keeps (operations 6.4)', () => {
   });
 });
 
-describe('sessions past oauth.session_max_lifetime', () => {
+describe('sessions beyond oauth.session_max_lifetime', () => {
   const limited = { ...rules, sessionMaxLifetimeSeconds: DAY };
 
   async function startedAt(id: string, createdAt: Date): Promise<string> {
@@ -642,7 +642,7 @@ describe('sessions past oauth.session_max_lifetime', () => {
   }
   const ended = () => texts('select id::text as text from oauth2_sessions where finished_at is not null order by 1');
 
-  test('are ended within the hour, with their refresh tokens and an event each; without the setting none is', async () => {
+  test('are ended within the hour, with their refresh tokens and one event each; without the setting none is', async () => {
     const old = [
       await startedAt(await insertSession({}), ago(DAY)),
       await startedAt(await insertSession({ activeAt: ago(0) }), ago(2 * DAY)),
@@ -664,7 +664,7 @@ describe('sessions past oauth.session_max_lifetime', () => {
     ).toEqual(old.map((id) => `session_ended ${id} expired t`));
   });
 
-  test('go in batches of at most 100, also behind rows that somebody else holds', async () => {
+  test('are processed in batches of at most 100, even behind locked rows', async () => {
     const template = await startedAt(await insertSession({}), ago(2 * DAY));
     await sql(
       testDatabase.database,
@@ -704,7 +704,7 @@ describe('sessions past oauth.session_max_lifetime', () => {
   });
 });
 
-describe('sessions that nobody uses, with experimental.inactive_session_expiration', () => {
+describe('inactive sessions, with experimental.inactive_session_expiration', () => {
   const TTL = HOUR;
   // Two more minutes because activity is written with a delay.
   const LONG_AGO = TTL + 3 * MINUTE;
@@ -725,7 +725,7 @@ describe('sessions that nobody uses, with experimental.inactive_session_expirati
     await sql(testDatabase.database, 'update oauth2_clients set is_static = false');
   });
 
-  test('end with their refresh tokens and an event each; those in use, and without the setting all, go on', async () => {
+  test('end with their refresh tokens and one event each; active ones, and without the setting all, continue', async () => {
     const never = await insertSession({});
     const unused = [never, await insertSession({ activeAt: ago(LONG_AGO) })].toSorted();
     const used = [await insertSession({ activeAt: ago(TTL + MINUTE) }), await insertSession({ activeAt: ago(0) })];
@@ -754,7 +754,7 @@ describe('sessions that nobody uses, with experimental.inactive_session_expirati
     ).toEqual([...unused, ...browsers].toSorted().map((id) => `session_ended ${id} inactive t`));
   });
 
-  test('a session that was refreshed lately goes on, though its activity is not written yet', async () => {
+  test('continue after a recent refresh, even if its activity is not written yet', async () => {
     const session = await insertSession({ activeAt: ago(LONG_AGO) });
     const token = await insertAccessToken(session, 'fresh', { expiresAt: ago(-HOUR) });
     await sql(
@@ -766,7 +766,7 @@ describe('sessions that nobody uses, with experimental.inactive_session_expirati
     expect(await ended('oauth2_sessions')).toEqual([]);
   });
 
-  test('those at configured clients go on, and those of clients on their own behalf as long as their token', async () => {
+  test('of configured clients continue, and those of clients on their own behalf until their token expires', async () => {
     const onItsOwn = await insertSession({ activeAt: ago(LONG_AGO) });
     await sql(testDatabase.database, 'update oauth2_sessions set user_id = null where id = $1::uuid', [onItsOwn]);
     await cleanUpAfterAnHour({ rules: limited });
@@ -779,7 +779,7 @@ describe('sessions that nobody uses, with experimental.inactive_session_expirati
     expect(await ended('oauth2_sessions')).toEqual(others);
   });
 
-  test('one that is refreshed right now is left for the next run, which comes within a quarter of an hour', async () => {
+  test('that are being refreshed are left for the next run, within a quarter of an hour', async () => {
     const session = await insertSession({ activeAt: ago(LONG_AGO) });
     const { work } = cleanUp({ rules: limited });
     await work();
@@ -795,7 +795,7 @@ describe('sessions that nobody uses, with experimental.inactive_session_expirati
   });
 });
 
-describe('how the clean-up works', () => {
+describe('the cleanup process', () => {
   async function insertEvents(count: number): Promise<void> {
     await sql(
       testDatabase.database,
@@ -806,7 +806,7 @@ describe('how the clean-up works', () => {
     );
   }
 
-  test('100,000 rows go in batches of at most 1,000, each a transaction of its own, and one line says how many', async () => {
+  test('deletes 100,000 rows in batches of at most 1,000, each its own transaction, and logs one line with the count', async () => {
     await insertEvents(100_000);
     const log = new RecordingLog();
     const batches: number[] = [];
@@ -828,7 +828,7 @@ describe('how the clean-up works', () => {
     ]);
   });
 
-  test('a walk that passes over whole batches of live rows comes to what lies behind them', async () => {
+  test('gets past whole batches of live rows to the rows behind them', async () => {
     const session = await insertSession({});
     await sql(
       testDatabase.database,
@@ -841,7 +841,7 @@ describe('how the clean-up works', () => {
     expect(await texts('select count(*)::text as text from oauth2_refresh_tokens')).toEqual(['2500']);
   });
 
-  test('of two instances one works; when it dies another goes on once its lease has run out', async () => {
+  test('runs on one of two instances; when it dies the other continues once its lease has expired', async () => {
     await insertEvents(5_000);
     const auditEvents = { sweeps: sweeps.filter(({ name }) => name === 'cleanup-audit-events') };
     await cleanUp(auditEvents).work();
@@ -871,7 +871,7 @@ describe('how the clean-up works', () => {
     await killed.worker.stop(0);
   });
 
-  test('two instances at the same moment: every row goes once', async () => {
+  test('deletes every row once when two instances run simultaneously', async () => {
     await insertEvents(5_000);
     const log = new RecordingLog();
     const [one, other] = [cleanUp({ log }), cleanUp({ log, database: second })];
@@ -883,7 +883,7 @@ describe('how the clean-up works', () => {
     expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  test('once an hour, however often processes start', async () => {
+  test('runs once an hour, however often processes start', async () => {
     const log = new RecordingLog();
     await cleanUpAfterAnHour({ log });
     const done = () => log.lines.filter(({ event }) => event === 'cleanup').length;
@@ -895,7 +895,7 @@ describe('how the clean-up works', () => {
     expect(done()).toBe(2 * sweeps.length);
   });
 
-  test('while requests wait it waits too, and still comes forward', async () => {
+  test('pauses while requests wait, and still makes progress', async () => {
     await insertEvents(2_000);
     const pauses: number[] = [];
     await cleanUpAfterAnHour({
@@ -908,7 +908,7 @@ describe('how the clean-up works', () => {
     expect(await texts('select kind as text from audit_events')).toEqual([]);
   });
 
-  test('a table with much to delete leaves the others their turn after nine minutes, and is taken up again at once', async () => {
+  test('yields after nine minutes on a large table, and resumes that table immediately afterwards', async () => {
     await insertEvents(3_000);
     await sql(testDatabase.database, `insert into rate_limits values ('full', $1::timestamptz)`, [ago(1)]);
     const log = new RecordingLog();
@@ -925,7 +925,7 @@ describe('how the clean-up works', () => {
     expect(sweptOf('cleanup-rate-limits')).toEqual([1]);
   });
 
-  test('a sweep that fails is told, tried again, and holds up no other', async () => {
+  test('logs and retries a failed sweep without delaying others', async () => {
     await insertEvents(1);
     const log = new RecordingLog();
     const failing: Sweep = {
@@ -942,7 +942,7 @@ describe('how the clean-up works', () => {
     );
   });
 
-  test('stops after the batch under way, and another goes on at once', async () => {
+  test('stops after the current batch, and another process continues immediately', async () => {
     await insertEvents(5_000);
     let stopped: Promise<void> | undefined;
     const { work, worker } = cleanUp({

@@ -39,7 +39,7 @@ const prepare = (changes: Partial<Parameters<typeof prepareDataDirectory>[0]> = 
 const mode = (path: string): string => (statSync(join(dataDir, path)).mode & 0o777).toString(8);
 
 describe('data directory: first start (operations 2.2)', () => {
-  test('makes the directory, the root key and three PKCS#8 signing keys, private to this account', async () => {
+  test('creates the directory, the root key and three PKCS#8 signing keys, private to this account', async () => {
     const prepared = await prepare();
     expect(readFileSync(join(dataDir, 'encryption.key'), 'utf8')).toBe(`${prepared.encryptionKey}\n`);
     expect(prepared.encryptionKey).toMatch(/^[0-9a-f]{64}$/);
@@ -63,20 +63,20 @@ describe('data directory: first start (operations 2.2)', () => {
     expect(prepared.warnings).toEqual([]);
   });
 
-  test('lets the account of the embedded server pass through when asked to, without letting it list', async () => {
+  test('on request lets the account of the embedded server traverse it, without listing', async () => {
     const { warnings } = await prepare({ isPassable: true });
     expect(mode('.')).toBe('711');
     expect(warnings).toEqual([]);
   });
 
-  test('makes no secret that another source sets', async () => {
+  test('creates no secret that another source sets', async () => {
     const prepared = await prepare({ needsEncryptionKey: false, needsSigningKeys: false });
     expect(readdirSync(dataDir)).toEqual(['VERSION']);
     expect([prepared.encryptionKey, prepared.keysDir]).toEqual([undefined, undefined]);
     expect(await hasEncryptionKey(dataDir)).toBe(false);
   });
 
-  test('leaves one key to all when several processes race, and no temporary file', async () => {
+  test('leaves one key for all racing processes, and no temporary file', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => prepare()));
     expect(new Set(all.map((prepared) => prepared.encryptionKey)).size).toBe(1);
     expect(readdirSync(dataDir).sort()).toEqual(['VERSION', 'encryption.key', 'keys']);
@@ -85,7 +85,7 @@ describe('data directory: first start (operations 2.2)', () => {
 });
 
 describe('data directory: later starts', () => {
-  test('keep every key, add one that is missing, and note the version that wrote last', async () => {
+  test('keep every key, add a missing one, and record the version that wrote last', async () => {
     const first = await prepare();
     const rsa = readFileSync(join(dataDir, 'keys/rsa-2048.pem'), 'utf8');
     rmSync(join(dataDir, 'keys/ed25519.pem'));
@@ -97,7 +97,7 @@ describe('data directory: later starts', () => {
     expect(await hasEncryptionKey(dataDir)).toBe(true);
   });
 
-  test('keep keys of other kinds, as earlier versions made them', async () => {
+  test('keep keys of other types, as created by earlier versions', async () => {
     await prepare();
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -112,7 +112,7 @@ describe('data directory: later starts', () => {
     expect(readFileSync(join(dataDir, 'keys/ec-k256.pem'), 'utf8')).toBe(pem);
   });
 
-  test('refuse a damaged root key rather than replace it', async () => {
+  test('reject a damaged root key instead of replacing it', async () => {
     await prepare();
     writeFileSync(join(dataDir, 'encryption.key'), 'abc\n');
     await expect(prepare()).rejects.toMatchObject({ exitCode: 78 });
@@ -121,7 +121,7 @@ describe('data directory: later starts', () => {
 });
 
 describe('data directory: modes', () => {
-  test('readable by others: a warning that names path and mode', async () => {
+  test('readable by others: a warning with path and mode', async () => {
     await prepare();
     chmodSync(dataDir, 0o755);
     chmodSync(join(dataDir, 'keys/rsa-2048.pem'), 0o640);
@@ -137,19 +137,19 @@ describe('data directory: modes', () => {
     await expect(prepare()).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining('0702') });
   });
 
-  test('a file in place of the directory: exit 77 that names it', async () => {
+  test('a file in place of the directory: exit 77 with its name', async () => {
     writeFileSync(dataDir, '');
     await expect(prepare()).rejects.toMatchObject({ exitCode: 77, message: expect.stringContaining(dataDir) });
   });
 
-  test('a parent that does not exist is made', async () => {
+  test('a missing parent is created', async () => {
     mkdirSync(dataDir);
     await prepare({ dataDir: join(dataDir, 'deeper/still') });
     expect(existsSync(join(dataDir, 'deeper/still/encryption.key'))).toBe(true);
   });
 });
 
-describe('data directory at a start as root (security S-184)', () => {
+describe('data directory: start as root (security S-184)', () => {
   const isRoot = process.getuid?.() === 0;
   const account = { uid: 0, groups: [0] };
   /** Unless they run as root, the tests own every file. */
@@ -158,7 +158,7 @@ describe('data directory at a start as root (security S-184)', () => {
   };
 
   test.each(['.', 'encryption.key', 'keys', 'keys/rsa-2048.pem'])(
-    '%s belongs to another user, who may have planted it: exit 78 that says what to do, and it is not used',
+    '%s owned by another user, who may have planted it: exit 78 with instructions, and it is not used',
     async (path) => {
       await prepare();
       giveAway(path);
@@ -171,7 +171,7 @@ describe('data directory at a start as root (security S-184)', () => {
     },
   );
 
-  test('a planted root key in a directory that somebody else made first is refused before anything is written', async () => {
+  test('a planted root key in a directory first created by another user is rejected before anything is written', async () => {
     mkdirSync(join(dataDir, 'keys'), { recursive: true });
     writeFileSync(join(dataDir, 'encryption.key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
     for (const path of ['.', 'keys', 'encryption.key']) giveAway(path);
@@ -179,7 +179,7 @@ describe('data directory at a start as root (security S-184)', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['encryption.key', 'keys']);
   });
 
-  test.runIf(isRoot)('a foreign group that may write: exit 78; that may read: a warning', async () => {
+  test.runIf(isRoot)('a foreign group with write permission: exit 78; with read permission: a warning', async () => {
     await prepare();
     chownSync(dataDir, 0, 65_534);
     chmodSync(dataDir, 0o770);
@@ -193,7 +193,7 @@ describe('data directory at a start as root (security S-184)', () => {
     ]);
   });
 
-  test.runIf(isRoot)('an account of its own may use what belongs to root: volumes are made that way', async () => {
+  test.runIf(isRoot)('a dedicated account can use what root owns, as is common for volumes', async () => {
     await prepare();
     expect((await prepare({ account: { uid: 1000, groups: [0] } })).warnings).toEqual([]);
   });

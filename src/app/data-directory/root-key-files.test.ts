@@ -18,7 +18,7 @@ function keys() {
   return read;
 }
 
-test('each step of a replacement names every key that stored values may be sealed under', async () => {
+test('each replacement step lists every key that stored values may be sealed with', async () => {
   await publishNextRootKey(dataDir);
   const { next = '' } = keys();
   expect(next).toMatch(/^[0-9a-f]{64}$/);
@@ -32,7 +32,7 @@ test('each step of a replacement names every key that stored values may be seale
   for (const name of readdirSync(dataDir)) expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
 });
 
-test('a promotion that was cut off after the former key was kept is taken again', async () => {
+test('a promotion interrupted after the former key was kept can be repeated', async () => {
   await publishNextRootKey(dataDir);
   const { next } = keys();
   writeFileSync(join(dataDir, 'encryption.previous'), `${FIRST}\n`, { mode: 0o600 });
@@ -41,7 +41,7 @@ test('a promotion that was cut off after the former key was kept is taken again'
   expect(keys()).toEqual({ current: next, next: undefined, previous: [FIRST] });
 });
 
-test('a file that holds something else is named, its content is not', async () => {
+test('reports a file with other content without showing the content', async () => {
   writeFileSync(join(dataDir, 'encryption.previous'), 'a-secret-of-another-kind\n');
   expect(() => readRootKeys(dataDir)).toThrow(/encryption\.previous must contain only keys/);
   expect(() => readRootKeys(dataDir)).not.toThrow(/a-secret/);
