@@ -80,8 +80,8 @@ async function refused(clientId: string, fields: Record<string, string> = {}) {
   return { status: shown.status, body: shown.body, line: line ?? '' };
 }
 
-describe('a client that is named by the address of its metadata document', () => {
-  test('signs a user in, and finds its address in tokens and at introspection', async () => {
+describe('a client identified by its metadata document URL', () => {
+  test('signs a user in, and has its URL in tokens and introspection', async () => {
     const clientId = publisher.newClient();
     const tokens = await signInAt(service, clientId);
     expect(claimsOf(tokens['id_token'])).toMatchObject({ aud: clientId });
@@ -96,7 +96,7 @@ describe('a client that is named by the address of its metadata document', () =>
     expect(publisher.asked).toBe(1);
   });
 
-  test('tokens and sessions go on without its document, and nothing but a new request asks for it', async () => {
+  test('keeps its tokens and sessions without its document, which only new requests fetch', async () => {
     const clientId = publisher.newClient();
     const tokens = await signInAt(service, clientId);
     publisher.answer = { ...publisher.answer, status: 404 };
@@ -114,7 +114,7 @@ describe('a client that is named by the address of its metadata document', () =>
     expect(publisher.asked).toBe(1);
   });
 
-  test('the consent page and the sign-in page name the host of the address, and warn of local programs', async () => {
+  test("is shown by the URL's host on the consent and sign-in pages, with a warning for local programs", async () => {
     publisher.publish({ client_name: 'Bank of Elsewhere' });
     const clientId = publisher.newClient();
     const browser = newBrowser(service);
@@ -133,7 +133,7 @@ describe('a client that is named by the address of its metadata document', () =>
     expect(other.shown.body).not.toContain('an app on this device');
   });
 
-  test('pushes requests and starts on devices', async () => {
+  test('can use pushed requests and the device flow', async () => {
     publisher.publish({ grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] });
     const clientId = publisher.newClient();
     expect(await post(service, '/oauth2/device', { client_id: clientId, scope: 'openid' })).toMatchObject({
@@ -147,7 +147,7 @@ describe('a client that is named by the address of its metadata document', () =>
     expect(refusal).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
   });
 
-  test('its id inside is not a second name', async () => {
+  test('cannot be addressed by its internal ID', async () => {
     const clientId = publisher.newClient();
     await signInAt(service, clientId);
     const line = service.logLines().find((text) => text.includes('client.document_read') && text.includes(clientId));
@@ -159,8 +159,8 @@ describe('a client that is named by the address of its metadata document', () =>
   });
 });
 
-describe('a document', () => {
-  test('is read once while it is fresh, by the lifetime that its host gives it', async () => {
+describe('a client metadata document', () => {
+  test('is fetched once while fresh, with the lifetime set by its host', async () => {
     publisher.publish({}, { 'cache-control': 'max-age=1800' });
     const clientId = publisher.newClient();
     const browser = await openConsent(newBrowser(service), clientId);
@@ -176,7 +176,7 @@ describe('a document', () => {
     ).toHaveLength(1);
   });
 
-  test('that changes counts from then on, and ends what a user allowed an application that looked different', async () => {
+  test('that changes applies from then on, and ends consents given to an application with other display data', async () => {
     const callback = { redirect_uri: `${publisher.peer.origin}/callback` };
     publisher.publish({ redirect_uris: [callback.redirect_uri] });
     const clientId = publisher.newClient();
@@ -195,7 +195,7 @@ describe('a document', () => {
     expect(await refused(clientId, callback)).toMatchObject({ status: 400, line });
   });
 
-  test('that cannot be had serves for a day as it was', async () => {
+  test('that is unavailable is used for a day in its last version', async () => {
     const clientId = publisher.newClient();
     const browser = await openConsent(newBrowser(service), clientId);
     publisher.answer = { ...publisher.answer, status: 503 };
@@ -212,7 +212,7 @@ describe('a document', () => {
     expect(refusal.status).toBe(400);
   });
 
-  test('is known to every instance, and after a restart', async () => {
+  test('is shared by all instances, and survives a restart', async () => {
     const clientId = publisher.newClient();
     await openConsent(newBrowser(service), clientId);
     const other = await start({}, { like: service });
@@ -227,7 +227,7 @@ describe('a document', () => {
   });
 });
 
-describe('refused', () => {
+describe('rejections', () => {
   test.each([
     ['client_id is another address', (url: string) => documentOf(`${url}?`), 'client_id in the document'],
     ['there is no client_id', () => JSON.stringify({ redirect_uris: [CALLBACK] }), 'received=undefined'],
@@ -270,7 +270,7 @@ describe('refused', () => {
     expect(refusal.line).toContain(reason);
   });
 
-  test('an address that is not in the document', async () => {
+  test('a URL missing in the document', async () => {
     const refusal = await refused(publisher.newClient(), { redirect_uri: 'https://victim.example.org/callback' });
     expect(refusal).toMatchObject({ status: 400, line: expect.stringContaining('redirect_uri') });
   });
@@ -298,12 +298,12 @@ describe('refused', () => {
     ['an IP address in one number', 'https://2130706433/client'],
     ['capitals in the host', 'https://PEER.example/client'],
     ['too many characters', `https://peer.example/${'x'.repeat(600)}`],
-  ])('an address with %s, without a request', async (_, clientId) => {
+  ])('a URL with %s, without a request', async (_, clientId) => {
     expect((await refused(clientId)).status).toBe(400);
     expect(publisher.asked).toBe(0);
   });
 
-  test('an address that gave nothing is left alone for a minute, and strangers hear nothing of its host', async () => {
+  test('a failed URL is not retried for a minute, and strangers learn nothing about its host', async () => {
     const clientId = publisher.newClient();
     publisher.answer = { ...publisher.answer, status: 500 };
     const first = await refused(clientId);
@@ -321,7 +321,7 @@ describe('refused', () => {
   });
 });
 
-test('private addresses are not asked', async () => {
+test('private addresses are not contacted', async () => {
   const guarded = loopbackOutbound([publisher.peer], { clock, allowedNetworks: [] });
   const strict = await start({}, { outbound: guarded });
   try {
@@ -334,7 +334,7 @@ test('private addresses are not asked', async () => {
   }
 });
 
-test('each fetch counts as a registration of the address that caused it', async () => {
+test('each fetch counts as a registration by the address that caused it', async () => {
   const limited = await start({ rate_limiting: { client_registration: { per_ip: { burst: 2, per_second: 0.001 } } } });
   try {
     const statuses: number[] = [];
@@ -348,7 +348,7 @@ test('each fetch counts as a registration of the address that caused it', async 
   }
 });
 
-test('a slow host holds up four requests at most', async () => {
+test('a slow host delays at most four requests', async () => {
   const held: (() => void)[] = [];
   const slow = await startHttpsPeer((request, response) => {
     response.setHeader('content-type', 'application/json');
@@ -370,7 +370,7 @@ test('a slow host holds up four requests at most', async () => {
   }
 });
 
-test('hosts may be listed, and nothing is fetched while it is off', async () => {
+test('hosts can be allowlisted, and nothing is fetched while the feature is off', async () => {
   const settings = { enabled: true, allowed_hosts: ['apps.example.org', '*.peer.example'] };
   const listed = await start({ oauth: { client_id_metadata_documents: settings } });
   const off = await start({ oauth: {} });

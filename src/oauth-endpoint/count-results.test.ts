@@ -9,6 +9,6 @@ test.each([
   ['mar', 'refresh_token'],
   ['mcr', 'refresh_token'],
   ['mgt', 'unknown'],
-] as const)('metrics: a token that begins with %s is counted as %s', (prefix, label) => {
+] as const)('metrics: a token with the prefix %s is counted as %s', (prefix, label) => {
   expect(tokenKindLabel(newToken(prefix))).toBe(label);
 });

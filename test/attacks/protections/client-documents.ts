@@ -24,7 +24,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
       },
     ],
     test: DOCUMENTS,
-    testName: 'private addresses are not asked',
+    testName: 'private addresses are not contacted',
   },
   {
     name: 'document-size',
@@ -63,7 +63,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
       },
     ],
     test: DOCUMENTS,
-    testName: 'an address that is not in the document',
+    testName: 'a URL missing in the document',
   },
   {
     name: 'document-secret',
@@ -115,7 +115,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
       },
     ],
     test: DOCUMENTS,
-    testName: 'its id inside is not a second name',
+    testName: 'cannot be addressed by its internal ID',
   },
   {
     name: 'document-admitted-hosts',
