@@ -17,16 +17,16 @@ test.each([
   ['429 that does not say until when', answered(429), undefined],
   ['429 with a date', answered(429, undefined, { 'retry-after': 'Mon, 23 Nov 2026 18:00:00 GMT' }), undefined],
   ['a limit of one mutation', answered(200, { code: 'RATE_LIMITED', retryAfter: 12.4 }), 13],
-])('%s says when to try again', (_, error, retryAfterSeconds) => {
+])('%s provides the time to retry', (_, error, retryAfterSeconds) => {
   expect(problemOf(error)).toEqual({ kind: 'rate-limited', retryAfterSeconds });
 });
 
-test('a sensitive change leads to where people show who they are', () => {
+test('a sensitive change redirects to reauthentication', () => {
   const error = answered(200, { code: 'REAUTH_REQUIRED', reauthUrl: '/reauth?kind=manage_account' });
   expect(problemOf(error)).toEqual({ kind: 'reauthentication', url: '/reauth?kind=manage_account' });
 });
 
-test('a service that is not there is told from one that refuses', () => {
+test('distinguishes an unavailable service from a rejection', () => {
   const failed = new CombinedError({ networkError: new TypeError('Failed to fetch') });
   expect(problemOf(failed)).toEqual({ kind: 'network' });
   expect(problemOf(answered(503, { code: 'UNAVAILABLE' }))).toEqual({ kind: 'network' });
@@ -39,7 +39,7 @@ test('a service that is not there is told from one that refuses', () => {
   expect(problemOf(answered(200, {}))).toEqual({ kind: 'refused', code: 'INTERNAL', requestId: undefined });
 });
 
-test('only refusals of nobody tell that the session has ended', () => {
+test('only unauthenticated errors mean that the session has ended', () => {
   expect(isSignedOut(answered(200, { code: 'UNAUTHENTICATED' }))).toBe(true);
   expect(isSignedOut(answered(401, { code: 'INVALID_TOKEN' }))).toBe(true);
   expect(isSignedOut(answered(200, { code: 'FORBIDDEN' }))).toBe(false);

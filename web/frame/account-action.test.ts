@@ -31,7 +31,7 @@ describe('an account action (account-graphql 8.3)', () => {
   test.each([
     ...['cross_signing_reset', 'account_deactivate', 'devices_list', 'device_view', 'device_delete'],
     ...['plan_management', 'x', ''],
-  ])('without a prefix or unknown, %s leads to the first page and is no error', (action) => {
+  ])('%s without a prefix or unknown leads to the first page without an error', (action) => {
     expect(target(`action=${action}`)).toBe('');
   });
 
@@ -41,23 +41,23 @@ describe('an account action (account-graphql 8.3)', () => {
     expect(target('action=sessions_list%20')).toBe('');
   });
 
-  test('counts the first time when it is repeated', () => {
+  test('uses the first value when it is repeated', () => {
     expect(target('action=sessions_list&action=profile')).toBe('sessions');
     expect(target('action=profile&action=sessions_list')).toBe('');
     expect(target('action=session_view&device_id=ONE&device_id=TWO')).toBe('devices/ONE');
   });
 
-  test('has the prefix of the protocol under another name, and no other', () => {
+  test('has the prefix of a custom protocol name, and no other', () => {
     expect(target('action=org.talk.sessions_list', 'talk')).toBe('sessions');
     expect(target('action=org.chat.sessions_list', 'talk')).toBe('');
     expect(target('action=sessions_list', 'talk')).toBe('sessions');
   });
 
-  test('keeps a device id together that holds / or ?', () => {
+  test('encodes / and ? in a device ID', () => {
     expect(target('action=session_view&device_id=a%2Fb%3Fc')).toBe('devices/a%2Fb%3Fc');
   });
 
-  test('is none when the address asks for nothing', () => {
+  test('is absent when the URL contains none', () => {
     expect(target('')).toBeUndefined();
     expect(target('device_id=ABC')).toBeUndefined();
   });

@@ -20,7 +20,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('what was typed is there once more, at the address where it was typed', () => {
+test('restores the form input once, at its original URL', () => {
   keepForm(FORM);
   expect(takeKeptPath('/account/')).toBe('/account/?page=2');
   expect(restoredValues('another')).toBeUndefined();
@@ -29,20 +29,20 @@ test('what was typed is there once more, at the address where it was typed', () 
   expect(takeKeptPath('/account/')).toBeUndefined();
 });
 
-test('a page without a form is found again', () => {
+test('returns to a page without a form', () => {
   keepForm(undefined);
   expect(takeKeptPath('/account/')).toBe('/account/?page=2');
   expect(restoredValues('add-email')).toBeUndefined();
 });
 
-test('nothing is kept for longer than ten minutes', () => {
+test('keeps nothing for longer than ten minutes', () => {
   keepForm(FORM);
   vi.setSystemTime(Date.now() + 10 * MINUTE_MS + 1);
   expect(takeKeptPath('/account/')).toBeUndefined();
   expect(restoredValues('add-email')).toBeUndefined();
 });
 
-test('an address outside of the area is not followed, nor what is no address', () => {
+test('ignores a URL outside of the account area and an invalid one', () => {
   vi.stubGlobal('location', { pathname: '/elsewhere', search: '' });
   keepForm(FORM);
   expect(takeKeptPath('/account/')).toBeUndefined();

@@ -8,6 +8,6 @@ test.each([
   [['UPSTREAM', 'PASSKEY'], 2, 'enough'],
   [['PASSWORD', 'UPSTREAM', 'PASSKEY'], 1, 'enough'],
   [['PASSWORD', 'UPSTREAM'], 1, 'enough'],
-] as const)('of %j with %i links, one without which leaves %s', (loginMethods, totalCount, left) => {
+] as const)('with %j and %i links, removing one leaves %s', (loginMethods, totalCount, left) => {
   expect(waysLeftWithout({ loginMethods, upstreamOauth2Links: { totalCount } })).toBe(left);
 });

@@ -15,11 +15,11 @@ test.each([
   [Number.NaN, undefined],
   ['640', undefined],
   [undefined, undefined],
-])('a page in the frame that asks for %s gets %s', (height, expected) => {
+])('a framed page that requests %s gets %s', (height, expected) => {
   expect(framedHeight({ ...message, data: { height } }, frame)).toBe(expected);
 });
 
-test.each([null, 640, 'height', {}, { hight: 640 }])('the message %j asks for nothing', (data) => {
+test.each([null, 640, 'height', {}, { hight: 640 }])('the message %j requests nothing', (data) => {
   expect(framedHeight({ ...message, data }, frame)).toBeUndefined();
 });
 
@@ -29,10 +29,10 @@ test.each([
   { origin: 'null' },
   { source: { name: 'another window of that origin' } },
   { source: null },
-])('a message with %j is not of the page in the frame', (foreign) => {
+])('ignores a message with %j, which is not from the framed page', (foreign) => {
   expect(framedHeight({ ...message, ...foreign }, frame)).toBeUndefined();
 });
 
-test('while there is no frame, nobody is in it', () => {
+test('without a frame ignores every message', () => {
   expect(framedHeight({ ...message, source: null }, { ...frame, window: null })).toBeUndefined();
 });

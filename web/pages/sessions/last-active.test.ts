@@ -24,11 +24,11 @@ describe('when a session was last active (account-graphql 8.6)', () => {
     [90 * DAY + 1, 'inactive for 90 days or more'],
     // The browser clock may be behind the server clock.
     [-5 * MINUTE, 'active now'],
-  ])('%i ms ago is told as "%s"', (age, text) => {
+  ])('%i ms ago is shown as "%s"', (age, text) => {
     expect(lastActiveText(english, ago(age), NOW)).toBe(text);
   });
 
-  test('inactive sessions are those before the beginning of a day, so that the question is the same all day', () => {
+  test('inactive sessions are those before the start of a day, so that the query is the same all day', () => {
     const before = new Date(inactiveBefore(NOW));
     expect([before.getHours(), before.getMinutes(), before.getSeconds()]).toEqual([0, 0, 0]);
     const age = NOW.getTime() - before.getTime();

@@ -36,7 +36,7 @@ function compat(known: Partial<Compat> = {}): Compat {
   return { __typename: 'CompatSession', ...base, ...known };
 }
 
-describe('the session of an application is called', () => {
+describe('the name of an application session is', () => {
   test.for([
     ['the application, where its server is what is known', oauth2({ userAgent: SERVER }), 'Harbour', undefined],
     ['the application, where nothing is known', oauth2(), 'Harbour', undefined],
@@ -65,6 +65,6 @@ describe('the session of an application is called', () => {
   });
 });
 
-test('a web application without a device has its logo, everything else the picture of a device', () => {
+test('a web application without a device has its logo, all others a device icon', () => {
   expect([oauth2(), oauth2({ deviceId: 'A' }), compat()].map(webClientOf)).toEqual([CLIENT, undefined, undefined]);
 });
