@@ -45,7 +45,10 @@ export const CHECKS: readonly Check[] = [
         what: 'a second start uses the same keys',
         shownBy: [
           [EMPTY_DIRECTORY, 'a second start has the same keys and people'],
-          ['src/app/data-directory/data-directory.test.ts', 'keep every key, add one that is missing'],
+          [
+            'src/app/data-directory/data-directory.test.ts',
+            'keep every key, add a missing one, and record the version that wrote last',
+          ],
         ],
       },
       {
@@ -53,7 +56,10 @@ export const CHECKS: readonly Check[] = [
         shownBy: [
           [EMPTY_DIRECTORY, 'what it makes is closed to others'],
           ['src/app/data-directory/data-directory.test.ts', 'private to this account'],
-          ['src/platform/embedded-postgres/embedded-server.test.ts', 'files, socket directory and log are closed'],
+          [
+            'src/platform/embedded-postgres/embedded-server.test.ts',
+            'other accounts cannot access files, socket directory and log',
+          ],
         ],
       },
       {
@@ -88,7 +94,7 @@ export const CHECKS: readonly Check[] = [
         what: 'accepts a valid value',
         shownBy: [
           [KEYS, 'accepts ${row.good'],
-          [KEYS, 'every key of the schema is tried'],
+          [KEYS, 'covers every key of the schema'],
         ],
       },
       { what: 'rejects an invalid value with file, line and column', shownBy: [[KEYS, 'with file, line and column']] },
@@ -102,7 +108,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'is suggested for a misspelled key',
         shownBy: [
-          ['src/config/load.test.ts', 'names all problems of all files'],
+          ['src/config/load.test.ts', 'lists all problems of all files in text order'],
           ['src/config/load.test.ts', 'suggests the position of a misplaced known key'],
         ],
       },
@@ -113,7 +119,10 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'matches the JSON Schema',
         shownBy: [
-          ['src/config/reference/reference.test.ts', 'has every key with its title and description'],
+          [
+            'src/config/reference/reference.test.ts',
+            'contains every key with title and description, and rejects others',
+          ],
           ['src/cli/config.test.ts', 'config schema and the manual are printed as shipped'],
           ['test/manual/manual.test.ts', 'every generated page is what the source says'],
         ],
@@ -127,14 +136,23 @@ export const CHECKS: readonly Check[] = [
         what: 'by address, by host and port',
         shownBy: [
           ['src/config/rules.test.ts', 'a bind is an address, a port with an optional host'],
-          ['src/platform/http/shutdown.test.ts', 'without a host both families are served on one port'],
+          [
+            'src/platform/http/shutdown.test.ts',
+            'without a host serves both families on one port; a name binds all its addresses',
+          ],
         ],
       },
       {
         what: 'PROXY protocol, versions 1 and 2',
         shownBy: [
-          ['src/platform/http/proxy-protocol.test.ts', 'the source that a PROXY header names is the client'],
-          ['src/platform/http/proxy-protocol.test.ts', 'a connection without a header that is right is closed'],
+          [
+            'src/platform/http/proxy-protocol.test.ts',
+            'the source named by a PROXY header is the client (operations 1.7.4, 5.6)',
+          ],
+          [
+            'src/platform/http/proxy-protocol.test.ts',
+            'a connection without a valid header is closed without a response',
+          ],
           ['test/start/activity.test.ts', 'tells of HTTP/2, TLS, PROXY, Unix sockets'],
         ],
       },
@@ -150,14 +168,20 @@ export const CHECKS: readonly Check[] = [
         what: 'certificate replacement without a restart',
         shownBy: [
           ['test/faults/reload.test.ts', 'a certificate is replaced without a restart'],
-          ['src/cli/tls-reload.test.ts', 'are read again once they have changed'],
+          ['src/cli/tls-reload.test.ts', 'are reloaded once they have changed, not at every check'],
         ],
       },
       {
         what: 'permissions and replacement of a Unix socket',
         shownBy: [
-          ['src/platform/http/unix-sockets.test.ts', 'has the configured permissions from its first moment'],
-          ['src/platform/http/unix-sockets.test.ts', 'takes the place of a running one'],
+          [
+            'src/platform/http/unix-sockets.test.ts',
+            'has the configured permissions from the start and is removed at the end',
+          ],
+          [
+            'src/platform/http/unix-sockets.test.ts',
+            'replaces the socket of a running process, which then leaves the new one alone',
+          ],
         ],
       },
       {
@@ -184,17 +208,17 @@ export const CHECKS: readonly Check[] = [
         what: 'one line per request, also for 404, 405, 413, abort, throw, HEAD, OPTIONS',
         shownBy: [
           [REQUEST_LINES, 'has one line for each request, with its method, path, protocol and status'],
-          [REQUEST_LOG, 'one line for each request'],
-          [REQUEST_LOG, 'a client that goes away within the body leaves one line'],
-          [REQUEST_LOG, 'what a handler throws is an ERROR line before the request line'],
+          [REQUEST_LOG, 'one line per request (operations 5.1)'],
+          [REQUEST_LOG, 'a client that disconnects while sending the body leaves one line with 400'],
+          [REQUEST_LOG, 'an exception in a handler is one ERROR line before the request line, with the same id'],
         ],
       },
       {
         what: 'the same over HTTP/2',
         shownBy: [
           [REQUEST_LINES, 'has one line for each request, with its method, path, protocol and status'],
-          [HTTP2, 'is answered by 404, 405, 413, 414, 415 and 431 as over HTTP/1.1'],
-          [HTTP2, 'a client who leaves while its body is received: one line with 400'],
+          [HTTP2, 'gets 404, 405, 413, 414, 415 and 431 as over HTTP/1.1 and continues on the same connection'],
+          [HTTP2, 'a client that disconnects while sending its body leaves one line with 400 (operations 5.1)'],
         ],
       },
       {
@@ -206,7 +230,7 @@ export const CHECKS: readonly Check[] = [
       },
       {
         what: 'no forged lines (S-75)',
-        shownBy: [[REQUEST_LOG, 'text from outside cannot leave its place in a line']],
+        shownBy: [[REQUEST_LOG, 'external text cannot leave its field in a line (security S-75)']],
       },
     ],
   },
@@ -220,7 +244,10 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'pages and forms: the signed-in user',
         shownBy: [
-          ['src/browser/viewer.test.ts', 'with a live session is the requester at one query'],
+          [
+            'src/browser/viewer.test.ts',
+            'with a live session is the requester with one query, and leaves the cookie unchanged',
+          ],
           ['src/browser/viewer.test.ts', 'has no requester when the session was ended elsewhere'],
         ],
       },
@@ -313,7 +340,10 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'client address by PROXY header',
         shownBy: [
-          ['src/platform/http/proxy-protocol.test.ts', 'headers of requests count behind it only when the source'],
+          [
+            'src/platform/http/proxy-protocol.test.ts',
+            'forwarding headers behind it count only when the source is a trusted proxy (S-147, S-148)',
+          ],
         ],
       },
     ],
@@ -326,18 +356,24 @@ export const CHECKS: readonly Check[] = [
         what: 'a handler that waits for a timer or the database',
         shownBy: [
           [REQUEST_LOG, 'shows less than 10 ms of cpu and at least two polls'],
-          ['src/platform/postgres/single-statements.test.ts', 'is charged database time, not processor time'],
+          [
+            'src/platform/postgres/single-statements.test.ts',
+            'a task that waits 50 ms for a statement is charged database time, not CPU time (operations 5.4)',
+          ],
         ],
       },
       {
         what: 'both concurrently',
-        shownBy: [[REQUEST_LOG, 'the waiting one keeps its own cpu time']],
+        shownBy: [[REQUEST_LOG, 'a waiting request is not charged the cpu time of a concurrent spinning one']],
       },
       {
         what: 'the password hash of a sign-in',
         shownBy: [
           [REQUEST_LINES, 'charges a sign-in with its hash'],
-          ['src/platform/password-hash/hash-queue.test.ts', 'the time of a hash counts as the request’s own'],
+          [
+            'src/platform/password-hash/hash-queue.test.ts',
+            'hashing time is charged to the request, queueing time is not',
+          ],
         ],
       },
       {
@@ -418,7 +454,7 @@ export const CHECKS: readonly Check[] = [
         shownBy: [
           [PERIODIC, 'run once at their minute, on any number of instances'],
           [PERIODIC, 'do not pile up while a run takes longer than an hour'],
-          [SWEEPS, 'of two instances one works; when it dies another goes on'],
+          [SWEEPS, 'runs on one of two instances; when it dies the other continues once its lease has expired'],
         ],
       },
       {
@@ -436,7 +472,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'deletes expired data and nothing else',
         shownBy: [
-          [SWEEPS, 'what the clean-up deletes and what it keeps'],
+          [SWEEPS, 'data that cleanup deletes and keeps (operations 6.4)'],
           ['src/features/chat-compat/clean-up.test.ts', 'that have expired go a day later'],
         ],
       },
@@ -458,7 +494,7 @@ export const CHECKS: readonly Check[] = [
       },
       {
         what: 'the migration lock is held',
-        shownBy: [[MIGRATE, 'ends with exit code 75 when another process holds the lock']],
+        shownBy: [[MIGRATE, 'exits with code 75 when another process holds the lock beyond the timeout']],
       },
       {
         what: 'a modified migration is rejected',
@@ -491,7 +527,10 @@ export const CHECKS: readonly Check[] = [
         what: 'at twice its capacity, it serves most of its peak and rejects the rest immediately',
         shownBy: [
           ['bench/overload.js'],
-          ['src/platform/http/limits.test.ts', 'requests beyond those in flight are refused with 503'],
+          [
+            'src/platform/http/limits.test.ts',
+            'rejects requests beyond max_in_flight with 503 and a Retry-After of 1 to 5 seconds',
+          ],
         ],
       },
       {
@@ -506,7 +545,7 @@ export const CHECKS: readonly Check[] = [
       {
         what: 'while others write',
         shownBy: [
-          [BACKUP, 'shows one moment while others write'],
+          [BACKUP, 'is a consistent snapshot during writes: no row without the other one of its transaction'],
           ['test/faults/restore.test.ts', 'what was acknowledged before a backup under load'],
         ],
       },
@@ -532,7 +571,10 @@ export const CHECKS: readonly Check[] = [
         what: 'in errors',
         shownBy: [
           [SECRETS, 'no secret is in the log, errors, metrics, traces'],
-          ['src/platform/http/answers-over-http.test.ts', 'a fault names a reference that is in the log'],
+          [
+            'src/platform/http/answers-over-http.test.ts',
+            'an internal error shows a reference that is in the log, and nothing of its cause',
+          ],
           ['src/config/load.test.ts', 'never shows a value that is or could contain a secret'],
         ],
       },
@@ -543,7 +585,10 @@ export const CHECKS: readonly Check[] = [
         shownBy: [['src/cli/config.test.ts', 'prints the values of the sources without any secret']],
       },
       { what: 'in doctor', shownBy: [[SECRETS, 'or what commands print']] },
-      { what: 'in the output of jobs', shownBy: [['src/cli/jobs.test.ts', 'without what might be secret']] },
+      {
+        what: 'in the output of jobs',
+        shownBy: [['src/cli/jobs.test.ts', 'shows the known fields without possible secrets']],
+      },
     ],
   },
 ];

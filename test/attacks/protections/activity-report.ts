@@ -15,7 +15,7 @@ export const ACTIVITY_REPORT: readonly Protection[] = [
       },
     ],
     test: ACTIVITY,
-    testName: 'no control or invisible character reaches who reads',
+    testName: 'prints no control or invisible characters',
   },
   {
     name: 'activity-formulas',
@@ -23,7 +23,7 @@ export const ACTIVITY_REPORT: readonly Protection[] = [
     attack: 75,
     removals: [{ text: "FORMULA.test(text) ? `'${text}` : text", instead: 'text' }],
     test: ACTIVITY,
-    testName: 'no cell of a spreadsheet is a formula',
+    testName: 'no spreadsheet cell is a formula: it is prefixed with an apostrophe',
   },
   {
     name: 'activity-whole-lines',
@@ -41,6 +41,6 @@ export const ACTIVITY_REPORT: readonly Protection[] = [
       { text: 'this.#byName.has(name) || this.#byName.size < this.#maxNames ? name : FURTHER', instead: 'name' },
     ],
     test: ACTIVITY,
-    testName: 'a caller who makes up names of operations keeps a thousand of them',
+    testName: '--summary keeps a thousand operation names of a client that invents them',
   },
 ];

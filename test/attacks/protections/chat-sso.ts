@@ -28,7 +28,7 @@ export const CHAT_SSO: readonly Protection[] = [
     attack: 70,
     removals: [{ text: '  if (url.host !== allowed.host) return false;\n' }],
     test: 'src/protocol/chat/sso-redirect.test.ts',
-    testName: 'refuses ',
+    testName: 'rejects ',
   },
   {
     name: 'sso-allowed-segment',
@@ -36,7 +36,7 @@ export const CHAT_SSO: readonly Protection[] = [
     attack: 70,
     removals: [{ text: "path.startsWith(base.endsWith('/') ?", instead: "path.startsWith(base.endsWith('') ?" }],
     test: 'src/protocol/chat/sso-redirect.test.ts',
-    testName: 'refuses ',
+    testName: 'rejects ',
   },
   {
     name: 'sso-pending-of-address',

@@ -176,7 +176,7 @@ export const CLIENT_AUTHENTICATION: readonly Protection[] = [
     attack: 54,
     removals: [{ text: ' && this.#bytes <= MAX_BYTES' }],
     test: 'src/domain/clients/clients.test.ts',
-    testName: 'as far as there is room',
+    testName: 'keeps clients with large registrations in memory only as far as there is space (S-54)',
   },
   {
     name: 'assertion-algorithm-family',

@@ -89,7 +89,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
       { text: 'if (waiting >= MAX_WAITING_FOR_HOST ||', instead: 'if (waiting >= 9 * MAX_WAITING_FOR_HOST ||' },
     ],
     test: DOCUMENTS,
-    testName: 'a slow host holds up four requests',
+    testName: 'a slow host delays at most four requests',
   },
   {
     name: 'document-asked-again',
@@ -102,7 +102,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
       },
     ],
     test: DOCUMENTS,
-    testName: 'is left alone for a minute',
+    testName: 'a failed URL is not retried for a minute, and strangers learn nothing about its host',
   },
   {
     name: 'document-second-name',
@@ -125,7 +125,7 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
       { text: 'if (allowedHosts.length > 0 && !allowedHosts', instead: 'if (allowedHosts.length > 9 && !allowedHosts' },
     ],
     test: DOCUMENTS,
-    testName: 'hosts may be listed',
+    testName: 'hosts can be allowlisted, and nothing is fetched while the feature is off',
   },
   {
     name: 'document-of-disabled-client',
@@ -157,6 +157,6 @@ export const CLIENT_DOCUMENTS: readonly Protection[] = [
     attack: 56,
     removals: [{ text: '      {client.isLocal === true && (', instead: '      {client.isLocal === false && (' }],
     test: DOCUMENTS,
-    testName: 'the consent page and the sign-in page name the host',
+    testName: "is shown by the URL's host on the consent and sign-in pages, with a warning for local programs",
   },
 ];

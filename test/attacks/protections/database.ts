@@ -10,7 +10,7 @@ export const DATABASE: readonly Protection[] = [
     attack: 'F-08',
     removals: [{ text: 'for (const pool of this.#pools) pool.set.distrustAll();' }],
     test: LOSS,
-    testName: 'one without an answer gives all of them up',
+    testName: 'behind silently dropped connections: one without a response gives up all of them (F-08)',
   },
   {
     name: 'database-keep-alive',
@@ -18,7 +18,7 @@ export const DATABASE: readonly Protection[] = [
     attack: 'F-08',
     removals: [{ text: '    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,\n' }],
     test: LOSS,
-    testName: 'the system asks within ten seconds whether it is still there',
+    testName: 'behind an idle connection: keepalive probes it within ten seconds (F-08)',
   },
   {
     name: 'database-aged-connections',
@@ -31,7 +31,7 @@ export const DATABASE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/postgres/pools.test.ts',
-    testName: 'past their lifetime stay',
+    testName: 'beyond their lifetime stay while no replacement can be opened',
   },
   {
     name: 'database-full-of-aged-connections',
@@ -39,7 +39,7 @@ export const DATABASE: readonly Protection[] = [
     attack: 'F-20',
     removals: [{ text: '        mayReplace = false;\n' }],
     test: 'src/platform/postgres/pools.test.ts',
-    testName: 'past their lifetime stay',
+    testName: 'beyond their lifetime stay while no replacement can be opened',
   },
   {
     name: 'database-backlog',
@@ -47,7 +47,7 @@ export const DATABASE: readonly Protection[] = [
     attack: 'F-09',
     removals: [{ text: '      if (connection.isCongested) continue;\n' }],
     test: 'src/platform/postgres/pools.test.ts',
-    testName: 'is not sent more than it answers',
+    testName: 'gets no more than it answers: callers wait for a limited time, and no work remains afterwards',
   },
   {
     name: 'database-pace',
@@ -55,7 +55,7 @@ export const DATABASE: readonly Protection[] = [
     attack: 'F-09',
     removals: [{ text: 'this.inFlight * this.#statementMs > MAX_WORK_MS || ' }],
     test: 'src/platform/postgres/pools.test.ts',
-    testName: 'is sent as much at once as it answers',
+    testName: 'gets as many statements at once as it answers within two seconds',
   },
   {
     name: 'too-late-to-commit',
@@ -71,7 +71,7 @@ export const DATABASE: readonly Protection[] = [
     attack: 'F-09',
     removals: [{ text: '      if (task?.isOver === true) {', instead: '      if (task === null) {' }],
     test: 'src/platform/postgres/transactions.test.ts',
-    testName: 'of a request whose time is over is not sent',
+    testName: 'of a request that timed out is not sent, except to release something',
   },
   {
     name: 'too-late-to-join',
@@ -92,7 +92,7 @@ export const DATABASE: readonly Protection[] = [
       },
     ],
     test: 'src/domain/oauth-sessions/refresh.test.ts',
-    testName: 'that waited while its client went on',
+    testName: 'a request that waited while its client continued is rejected and ends nothing',
   },
   {
     name: 'client-recalled',
@@ -123,6 +123,6 @@ export const DATABASE: readonly Protection[] = [
       { text: "set local datestyle = 'ISO'; set local intervalstyle = 'postgres';\n  set local timezone = 'UTC'; " },
     ],
     test: 'src/cli/backup.test.ts',
-    testName: 'F-14: is the same whatever the database sets',
+    testName: "F-14: does not depend on the database's time zone and date style",
   },
 ];

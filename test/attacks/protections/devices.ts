@@ -61,7 +61,7 @@ export const DEVICES: readonly Protection[] = [
       },
     ],
     test: LEASE,
-    testName: 'is prolonged while the work goes on',
+    testName: 'is extended while the work continues, and no other process takes it',
   },
   {
     name: 'device-lease-lost',
@@ -69,7 +69,7 @@ export const DEVICES: readonly Protection[] = [
     attack: 'F-08',
     removals: [{ text: 'return clock.now() < this.#endsAt;', instead: 'return this.#endsAt > 0;' }],
     test: LEASE,
-    testName: 'that could not be prolonged ends the work',
+    testName: 'that could not be extended ends the work when it expires, and not before',
   },
   {
     name: 'device-fence',
@@ -100,7 +100,7 @@ export const DEVICES: readonly Protection[] = [
       { text: '    this.deadline = Number.POSITIVE_INFINITY;\n    return true;', instead: '    return true;' },
     ],
     test: 'src/platform/http/limits.test.ts',
-    testName: 'what is being written is waited for',
+    testName: 'writes nothing once the time limit has responded, and waits for writes in progress',
   },
   {
     name: 'device-before-session',
@@ -168,6 +168,6 @@ export const DEVICES: readonly Protection[] = [
       },
     ],
     test: 'src/domain/homeserver/homeserver.test.ts',
-    testName: 'one at a time tries whether it is back',
+    testName: 'one call at a time checks for recovery, and another failure restarts the pause',
   },
 ];

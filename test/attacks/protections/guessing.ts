@@ -31,7 +31,7 @@ export const GUESSING: readonly Protection[] = [
       },
     ],
     test: 'src/config/load.test.ts',
-    testName: 'only proxies on this machine are trusted',
+    testName: 'trusts only local proxies; with "private", or for Matrix, also those of private networks',
   },
   {
     name: 'ipv6-network',

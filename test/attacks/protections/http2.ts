@@ -42,7 +42,7 @@ export const HTTP2: readonly Protection[] = [
     attack: 142,
     removals: [{ text: 'const settings = { maxConcurrentStreams,', instead: 'const settings = {' }],
     test: TEST,
-    testName: 'of 1,000 streams',
+    testName: 'serves 100 of 1,000 concurrent streams and refuses the others',
   },
   {
     name: 'http2-slow-reader',
@@ -50,7 +50,7 @@ export const HTTP2: readonly Protection[] = [
     attack: 139,
     removals: [{ text: 'if (now > deadline) this.#giveUp(stream, now);', instead: '{}' }],
     test: TEST,
-    testName: 'does not even read that',
+    testName: 'ends the connection of a peer that does not even read the reset',
   },
   {
     name: 'http2-two-hosts',
@@ -82,7 +82,7 @@ export const OPENING: readonly Protection[] = [
       },
     ],
     test: PROXY_TEST,
-    testName: 'one that stays silent, or stops in the middle',
+    testName: 'when it stays silent or stops in the middle, after limits.handshake_timeout (S-139)',
   },
   {
     name: 'proxy-header-bound',
@@ -90,7 +90,7 @@ export const OPENING: readonly Protection[] = [
     attack: 139,
     removals: [{ text: 'bytes.length >= MAX_V1_BYTES ? INVALID : INCOMPLETE', instead: 'INCOMPLETE' }],
     test: PROXY_TEST,
-    testName: 'at the byte that exceeds a bound',
+    testName: 'at the byte that exceeds a limit, whatever time is left (S-139)',
   },
   {
     name: 'proxy-header-counted',
@@ -100,6 +100,6 @@ export const OPENING: readonly Protection[] = [
       { text: 'if (!this.#countPeer(connection)) {\n        connection.cut();\n        return false;\n      }' },
     ],
     test: PROXY_TEST,
-    testName: 'counts the source, not the balancer',
+    testName: 'limits.max_connections_per_address counts the source, not the load balancer',
   },
 ];

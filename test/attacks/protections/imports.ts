@@ -10,7 +10,7 @@ export const IMPORTS: readonly Protection[] = [
     attack: 'O-03',
     removals: [{ text: "const OWN = 'puppets_user_id is null'", instead: "const OWN = 'user_id is not null'" }],
     test: IMPORT,
-    testName: 'leaves out tokens of administrators who act as somebody else',
+    testName: 'skips tokens of administrators acting as another user: they would become the administrators’ own',
   },
   {
     name: 'import-superseded-tokens',
@@ -23,7 +23,7 @@ export const IMPORTS: readonly Protection[] = [
       },
     ],
     test: IMPORT,
-    testName: 'copies pairs with their ends',
+    testName: 'copies token pairs with expiry, the previous one until its successor was used, and no expired ones',
   },
   {
     name: 'import-unapproved',
@@ -39,6 +39,6 @@ export const IMPORTS: readonly Protection[] = [
     attack: 'O-08',
     removals: [{ text: 'if (wants.mayBeIncomplete !== true) await requireCompleteImport(database);' }],
     test: IMPORT,
-    testName: 'leaves nothing but its mark',
+    testName: 'leaves only its marker, which prevents every start, and another run completes',
   },
 ];

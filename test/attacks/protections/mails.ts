@@ -34,7 +34,7 @@ export const MAILS: readonly Protection[] = [
     attack: 128,
     removals: [{ text: ' || INVISIBLE.test(local)' }],
     test: 'src/domain/accounts/email-address.test.ts',
-    testName: 'is none',
+    testName: 'is invalid',
   },
   {
     name: 'email-one-form',
@@ -66,7 +66,7 @@ export const MAILS: readonly Protection[] = [
       },
     ],
     test: 'src/browser/mails/security-notice.test.ts',
-    testName: 'whatever the new browser asks for (S-123)',
+    testName: "of a sign-in is the owner's last used language, whatever the new browser requests (S-123)",
   },
   {
     name: 'email-change-told',
@@ -76,7 +76,7 @@ export const MAILS: readonly Protection[] = [
       { text: 'if (sendsNotices) await queueNotice(transaction, kind, { user, eventId, detail, language, now });' },
     ],
     test: 'src/cli/accounts.test.ts',
-    testName: 'adds a confirmed address, and tells the others',
+    testName: 'adds a confirmed address and notifies the existing ones, but not the new one (browser-flows 11.6)',
   },
   {
     name: 'account-end-told',
@@ -84,7 +84,7 @@ export const MAILS: readonly Protection[] = [
     attack: 123,
     removals: [{ text: "if (isTold) await queueNotice(transaction, 'account_deactivated', told);" }],
     test: 'src/cli/accounts.test.ts',
-    testName: 'the end of an account is told at every address',
+    testName: 'deactivation is announced to every address of the account, each with its own email',
   },
   {
     name: 'notices-undone',
@@ -98,7 +98,7 @@ export const MAILS: readonly Protection[] = [
       },
     ],
     test: 'src/cli/accounts.test.ts',
-    testName: 'a lock is told by mail',
+    testName: 'a lock is announced by email (browser-flows 11.9)',
   },
   {
     name: 'mail-template-runs-nothing',
@@ -111,7 +111,7 @@ export const MAILS: readonly Protection[] = [
       },
     ],
     test: 'src/config/template-files.test.ts',
-    testName: 'is refused at start',
+    testName: 'is rejected at startup',
   },
   {
     name: 'mail-template-escapes',
@@ -124,7 +124,7 @@ export const MAILS: readonly Protection[] = [
       },
     ],
     test: 'src/browser/mails/security-notice.test.ts',
-    testName: 'has the parts that files replace',
+    testName: 'combines replaced parts with the bundled ones',
   },
   {
     name: 'mail-attempt-limit',
@@ -137,7 +137,7 @@ export const MAILS: readonly Protection[] = [
       },
     ],
     test: 'src/platform/mail/smtp-transport.test.ts',
-    testName: 'a server that fails at a step',
+    testName: 'a server that fails at a given step (F-16)',
   },
   {
     name: 'mail-final-refusal',
@@ -147,7 +147,7 @@ export const MAILS: readonly Protection[] = [
       { text: "isAboutMail && responseCode >= 500 ? 'refused' : 'retry'", instead: "isAboutMail ? 'retry' : 'retry'" },
     ],
     test: 'src/platform/mail/smtp-transport.test.ts',
-    testName: 'a server that fails at a step',
+    testName: 'a server that fails at a given step (F-16)',
   },
   {
     name: 'email-change-password',

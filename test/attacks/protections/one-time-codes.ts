@@ -26,7 +26,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
       { text: ' or last_used_step > :ofLater::integer)', instead: ' or last_used_step > :ofLater::integer + 1e8)' },
     ],
     test: CODES,
-    testName: 'F-14: of a time that the clock was set back from',
+    testName: 'F-14: from before the clock was set back do not block current ones, each of which works once',
   },
   {
     name: 'totp-step-remembered',
@@ -39,7 +39,7 @@ export const ONE_TIME_CODES: readonly Protection[] = [
       },
     ],
     test: CODES,
-    testName: 'F-14: of a time that the clock was set back from',
+    testName: 'F-14: from before the clock was set back do not block current ones, each of which works once',
   },
   {
     name: 'totp-code-of-setup',

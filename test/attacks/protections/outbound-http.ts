@@ -8,7 +8,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     attack: 52,
     removals: [{ text: 'addresses.filter(mayReach)', instead: 'addresses' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
-    testName: 'a name with the address of',
+    testName: 'a name with the address',
   },
   {
     name: 'outbound-literals',
@@ -16,7 +16,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     attack: 52,
     removals: [{ text: "isIP(hostname.replace(/^\\[|\\]$/g, '')) === 0 &&" }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
-    testName: 'refused without a connection',
+    testName: 'rejected without a connection',
   },
   {
     name: 'outbound-ports',
@@ -26,7 +26,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
       { text: "this.#options.allowedPorts.includes(port === '' ? 443 : Number(port))", instead: 'port !== undefined' },
     ],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
-    testName: 'refused without a connection',
+    testName: 'rejected without a connection',
   },
   {
     name: 'outbound-pinned',
@@ -34,7 +34,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     attack: 52,
     removals: [{ text: "'https:': new HttpsAgent()", instead: "'https:': new HttpsAgent({ keepAlive: true })" }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
-    testName: 'changes its address',
+    testName: 'looks up a name once per connection and checks the address that it connects to (S-52)',
   },
   {
     name: 'outbound-size',
@@ -42,7 +42,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     attack: 52,
     removals: [{ text: 'if (size > maxBodyBytes) fail', instead: 'if (size < 0) fail' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
-    testName: '256 KiB are read',
+    testName: 'reads 256 KiB and not a byte more',
   },
   {
     name: 'outbound-decoded-size',
@@ -50,7 +50,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     attack: 52,
     removals: [{ text: '(raw, { maxOutputLength })', instead: '(raw)' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
-    testName: 'that grows without bound',
+    testName: 'body that expands without limit',
   },
   {
     name: 'outbound-busy',
@@ -58,7 +58,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     attack: 52,
     removals: [{ text: "if (!fetched.ok && fetched.reason !== 'busy') this", instead: 'if (!fetched.ok) this' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
-    testName: 'too much was under way',
+    testName: 'caused by too many requests in flight are not cached (S-52)',
   },
   {
     name: 'outbound-slow-receivers',
@@ -74,7 +74,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     attack: 52,
     removals: [{ text: 'maxHeaderSize: MAX_HEAD_BYTES,\n        signal,', instead: 'maxHeaderSize: MAX_HEAD_BYTES,' }],
     test: 'src/platform/outbound-http/outbound-http.test.ts',
-    testName: 'that never come',
+    testName: 'a handshake, header, body or lookup that never completes ends after two or five seconds',
   },
   {
     name: 'backchannel-guard',
@@ -100,7 +100,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     attack: 'F-17',
     removals: [{ text: "error.reason === 'timeout' ? [] : [request]", instead: '[request]' }],
     test: 'src/domain/homeserver/homeserver.test.ts',
-    testName: 'pages that waited in vain',
+    testName: 'pages that timed out do not block callers that can wait longer',
   },
   {
     name: 'shared-look-ups',
@@ -108,7 +108,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     attack: 'F-20',
     removals: [{ text: 'const underWay = this.#underWay.get(key);', instead: 'const underWay = undefined;' }],
     test: 'src/platform/base/host-names.test.ts',
-    testName: 'share one look-up',
+    testName: 'simultaneous requests for a name share one lookup',
   },
   {
     name: 'late-look-ups',
@@ -116,7 +116,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     attack: 'F-20',
     removals: [{ text: ': isLate(underWay, now)) {', instead: ': false) {' }],
     test: 'src/platform/base/host-names.test.ts',
-    testName: 'fails at once for others',
+    testName: 'a slow lookup is awaited by the callers that started it and fails immediately for others',
   },
   {
     name: 'unanswered-names',
@@ -124,7 +124,7 @@ export const OUTBOUND_HTTP: readonly Protection[] = [
     attack: 'F-20',
     removals: [{ text: 'this.#unanswered.set(key, ended);', instead: 'this.#unanswered.delete(key);' }],
     test: 'src/platform/base/host-names.test.ts',
-    testName: 'one of them is looked up at a time',
+    testName: 'are looked up one at a time, and names that resolve do not wait for them',
   },
   {
     name: 'unanswered-names-again',

@@ -26,7 +26,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'one takes five jobs of a backlog',
+    testName: 'a process takes five jobs of a backlog, or as many as it has slots, and leaves the rest to others',
   },
   {
     name: 'queue-end-stored',
@@ -34,7 +34,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-09',
     removals: [{ text: 'if (this.#isStopping || pauseMs > MAX_PAUSE_MS) throw error;', instead: 'throw error;' }],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'F-09: an end that the database did not store',
+    testName: 'F-09: a completion that the database did not store is stored later, and the job does not run again',
   },
   {
     name: 'queue-backlog',
@@ -52,7 +52,7 @@ export const QUEUE: readonly Protection[] = [
       { text: 'do update set payload = excluded.payload, created_at = excluded.created_at`', instead: 'do nothing`' },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'a waiting one does not start before',
+    testName: 'a waiting job does not start before a transaction that relies on it is committed',
   },
   {
     name: 'queue-lease',
@@ -65,7 +65,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'the job of a process that died is taken over',
+    testName: 'jobs of a dead process are taken over within two minutes, and a live one keeps its own',
   },
   {
     name: 'queue-lease-prolonged',
@@ -78,7 +78,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'the job of a process that died is taken over',
+    testName: 'jobs of a dead process are taken over within two minutes, and a live one keeps its own',
   },
   {
     name: 'queue-own-jobs',
@@ -92,7 +92,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'a process that stood still and lost its job',
+    testName: 'a paused process that lost its job is notified and changes nothing more',
   },
   {
     name: 'queue-growing-delays',
@@ -105,7 +105,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'again after 5, 10, 20 s',
+    testName: 'retries after 5, 10, 20 s with 20% jitter',
   },
   {
     name: 'queue-jitter',
@@ -126,7 +126,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'not before the other side wants it',
+    testName: 'does not retry earlier than the other side requests, up to an hour',
   },
   {
     name: 'queue-retry-after-bound',
@@ -139,7 +139,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'not before the other side wants it',
+    testName: 'does not retry earlier than the other side requests, up to an hour',
   },
   {
     name: 'queue-dead-letters',
@@ -152,7 +152,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'after the last retry it is dead',
+    testName: 'after the last retry a job is dead: kept with its reason, not run again, deleted later',
   },
   {
     name: 'queue-crashes-count',
@@ -164,7 +164,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'one whose process dies each time',
+    testName: 'a job whose process dies each time is dead eventually',
   },
   {
     name: 'queue-time-limit',
@@ -174,7 +174,7 @@ export const QUEUE: readonly Protection[] = [
       { text: `resumeTask(task, () => aborting.abort(new Error(\`took longer than \${queue.timeLimitSeconds} s\`)));` },
     ],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'one that never ends is aborted at its limit',
+    testName: 'a job that never ends is aborted at its time limit and retried; others continue (security F-24)',
   },
   {
     name: 'queue-any-reason',
@@ -182,7 +182,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-24',
     removals: [{ text: "Buffer.from(reason.replaceAll('\\0', ' '))", instead: 'Buffer.from(reason)' }],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'a reason that the database could not keep',
+    testName: 'a reason that the database cannot store does not keep a job from being dead',
   },
   {
     name: 'queue-hourly-once',
@@ -192,7 +192,7 @@ export const QUEUE: readonly Protection[] = [
       { text: `.update(\`hourly:\${queue}\`)`, instead: `.update(\`hourly:\${queue}:\${performance.now()}\`)` },
     ],
     test: 'src/platform/jobs/periodic-jobs.test.ts',
-    testName: 'runs once at its minute',
+    testName: 'run once at their minute, on any number of instances',
   },
   {
     name: 'queue-unknown-jobs-wait',
@@ -200,7 +200,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'O-09',
     removals: [{ text: 'const UNCLAIMED_MS = 24 * 3_600_000;', instead: 'const UNCLAIMED_MS = 3_600_000;' }],
     test: 'src/platform/jobs/unknown-jobs.test.ts',
-    testName: 'are left to those that do for a day',
+    testName: 'are left to newer versions for a day, then marked dead with one log line',
   },
   {
     name: 'queue-known-jobs-wait',
@@ -221,7 +221,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/platform/jobs/unknown-jobs.test.ts',
-    testName: 'hourly work that is dead by that begins again',
+    testName: 'hourly jobs that died this way restart with the version that knows them',
   },
   {
     name: 'queue-late-mails',
@@ -266,7 +266,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-14',
     removals: [{ text: '      and (created_at > :leaseUntil::timestamptz', instead: '      and false and (false' }],
     test: 'src/platform/jobs/worker.test.ts',
-    testName: 'F-14: what was written while the clock was ahead',
+    testName: 'F-14: a job written while the clock was ahead runs within two minutes after the clock was set back',
   },
   {
     name: 'clock-jobs-taken-later',
@@ -287,7 +287,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-14',
     removals: [{ text: " or ${lease}.expires_at > ${now} + interval '2 minutes')", instead: ')' }],
     test: 'src/domain/homeserver/user-lease.test.ts',
-    testName: 'F-14: that was taken',
+    testName: 'F-14: taken while the clock was ahead does not last until that time once it was set back',
   },
   {
     name: 'clock-exports-of-later',
@@ -303,7 +303,8 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-14',
     removals: [{ text: 'if (milliseconds > 0) this.#judgesQueueFrom = this.#monotonic() + INTERVAL_MS;' }],
     test: 'src/cli/watch-database.test.ts',
-    testName: 'F-14: what is late only',
+    testName:
+      'F-14: jobs that are late only because the clock was set ahead count as late after a minute at the earliest',
   },
   {
     name: 'clock-of-database',
@@ -311,7 +312,7 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-14',
     removals: [{ text: '!this.#clocksAgree || this.#setCount !==', instead: 'this.#setCount !==' }],
     test: 'src/cli/watch-database.test.ts',
-    testName: 'F-14: that the clock of the database',
+    testName: 'F-14: a corrected database clock is noticed immediately, and the earlier error is logged once',
   },
   {
     name: 'clock-used-tokens',
@@ -332,7 +333,7 @@ export const QUEUE: readonly Protection[] = [
       },
     ],
     test: 'src/domain/rate-limits/rate-limits.test.ts',
-    testName: 'F-14: one that was emptied while the clock was ahead',
+    testName: 'F-14: a bucket emptied while the clock was ahead is full once it was set back',
   },
   {
     name: 'clock-steps',
@@ -364,6 +365,6 @@ export const QUEUE: readonly Protection[] = [
     attack: 'F-14',
     removals: [{ text: 'if (agree && setCount === this.#setCount) clock', instead: 'if (agree) clock' }],
     test: 'src/cli/watch-database.test.ts',
-    testName: 'F-14: a clock that is set while it is compared',
+    testName: 'F-14: a clock changed during the comparison is not used',
   },
 ];

@@ -11,7 +11,7 @@ export const RECOVERY: readonly Protection[] = [
       { text: 'await deletePendingRecoveries(transaction, freedEmailKeys);' },
     ],
     test: 'src/cli/accounts.test.ts',
-    testName: 'forgets what others began with its addresses',
+    testName: "deactivation deletes what others started with the account's addresses (operations 6.3)",
   },
   {
     name: 'erased-display-name',

@@ -108,7 +108,7 @@ export const REGISTRATION: readonly Protection[] = [
     attack: 177,
     removals: [{ text: "  if (id !== undefined) return { kind: 'id', id };\n" }],
     test: 'src/cli/accounts.test.ts',
-    testName: 'for nothing but one',
+    testName: 'treat an account ID, in either case or as UUID, only as an ID',
   },
   {
     name: 'former-session-ends',
@@ -248,7 +248,7 @@ export const REGISTRATION: readonly Protection[] = [
       { text: "    if (!isAdded) return { ok: false, reason: 'email-in-use', action };\n" },
     ],
     test: 'src/domain/accounts/registrations/races.test.ts',
-    testName: 'one proven address',
+    testName: 'for one verified address: one account each, the others learn that it is in use (S-99)',
   },
   {
     name: 'registration-of-banned-requesters',

@@ -83,7 +83,7 @@ export const RELOAD: readonly Protection[] = [
     attack: 'F-25',
     removals: [{ text: 'if (this.#hasHungUp) listener();' }],
     test: 'src/cli/shutdown.test.ts',
-    testName: 'comes during the start',
+    testName: 'F-25: a SIGHUP during the start takes effect once after it, however many were sent',
   },
   {
     name: 'reload-former-password',
@@ -109,6 +109,6 @@ export const RELOAD: readonly Protection[] = [
     attack: 'F-25',
     removals: [{ text: 'this.#limits = limits;\n    this.#startWaiting();', instead: 'void limits;' }],
     test: 'src/platform/password-hash/hash-queue.test.ts',
-    testName: 'other limits hold',
+    testName: 'F-25: new limits apply to waiting work, and running work exceeds them only until it ends',
   },
 ];

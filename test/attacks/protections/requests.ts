@@ -186,7 +186,7 @@ export const REQUESTS: readonly Protection[] = [
     attack: 'F-05',
     removals: [{ text: '      await afterPendingEvents();\n      quietChecks', instead: '      quietChecks' }],
     test: 'src/platform/http/shutdown.test.ts',
-    testName: 'who has connected is served',
+    testName: 'serves connections that were established but not yet accepted',
   },
   {
     name: 'stop-unread-requests',
@@ -197,7 +197,7 @@ export const REQUESTS: readonly Protection[] = [
       { text: 'IDLE_WHEN_CLOSING_MS + IDLE_PER_DELAY * delayMs', instead: 'IDLE_WHEN_CLOSING_MS + 0 * delayMs' },
     ],
     test: 'src/platform/http/shutdown.test.ts',
-    testName: 'what was sent on an idle connection',
+    testName: 'answers requests sent on an idle connection but not yet read',
   },
   {
     name: 'descriptors-all-used',
@@ -227,7 +227,7 @@ export const REQUESTS: readonly Protection[] = [
     attack: 145,
     removals: [{ text: 'if (seconds > 0 && !this.#isProven(credentials)) throw', instead: 'if (seconds > 1e9) throw' }],
     test: 'src/platform/http/work-budget.test.ts',
-    testName: 'an address that has used up its work',
+    testName: 'rejects an address that exhausted its budget on every route, in its error format, and serves others',
   },
   {
     name: 'work-at-once',
@@ -248,7 +248,7 @@ export const REQUESTS: readonly Protection[] = [
       },
     ],
     test: 'src/platform/http/work-budget.test.ts',
-    testName: 'behind each dear request',
+    testName: 'yields the event loop after each expensive request of an address that used much',
   },
   {
     name: 'work-refusals-wait',
@@ -256,7 +256,7 @@ export const REQUESTS: readonly Protection[] = [
     attack: 145,
     removals: [{ text: 'if (thrown instanceof WorkUsedUp && thrown.isRepeated) await this.#hold(exchange);' }],
     test: 'src/platform/http/work-budget.test.ts',
-    testName: 'whoever goes on after a refusal',
+    testName: 'delays further rejections of a client that continues after the first one',
   },
   {
     name: 'work-of-former-credentials',
@@ -264,7 +264,7 @@ export const REQUESTS: readonly Protection[] = [
     attack: 145,
     removals: [{ text: 'if (uses < MAX_UNPROVEN_USES) this.#proven', instead: 'if (uses < 1e9) this.#proven' }],
     test: 'src/platform/http/work-budget.test.ts',
-    testName: 'proves nobody any more',
+    testName: 'soon forgets credentials that are no longer valid',
   },
   {
     name: 'work-is-charged',
@@ -272,7 +272,7 @@ export const REQUESTS: readonly Protection[] = [
     attack: 145,
     removals: [{ text: '      exchange.charge();\n' }],
     test: 'src/platform/http/work-budget.test.ts',
-    testName: 'an address that has used up its work',
+    testName: 'rejects an address that exhausted its budget on every route, in its error format, and serves others',
   },
   {
     name: 'work-of-claimed-clients',
@@ -280,7 +280,7 @@ export const REQUESTS: readonly Protection[] = [
     attack: 145,
     removals: [{ text: 'if (options.isClaimed !== true) this.#payer', instead: 'this.#payer' }],
     test: 'src/platform/http/work-budget.test.ts',
-    testName: 'one that only names itself costs its address',
+    testName: 'a client has a limit where one is set, and an unauthenticated one is charged to its address',
   },
   {
     name: 'work-of-account',
@@ -288,7 +288,7 @@ export const REQUESTS: readonly Protection[] = [
     attack: 145,
     removals: [{ text: 'this.#settings.work.requirePayer(this.#payer, id);', instead: 'id.trim();' }],
     test: 'src/platform/http/work-budget.test.ts',
-    testName: 'an account pays for itself',
+    testName: 'an account has its own budget across addresses; clients and homeservers are not limited',
   },
   {
     name: 'work-of-pages',

@@ -8,7 +8,7 @@ export const TOKENS: readonly Protection[] = [
     attack: 36,
     removals: [{ text: " || header?.['typ'] !== type" }],
     test: 'src/domain/signing-keys/signing-keys.test.ts',
-    testName: 'of one type is not read as one of another',
+    testName: 'a JWT of one type is not accepted as another',
   },
   {
     name: 'access-token-jwt-signature',
